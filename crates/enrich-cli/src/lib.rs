@@ -18,8 +18,8 @@ use clap::Parser;
 
 use crate::commands::{Console, Failure};
 
-/// Runs the command line. The exit status is 0 for success, 1 if the result is negative or
-/// something named does not exist, and 2 if the command could not be executed.
+/// Runs the command line. The exit status is 0 for success; 1 if the result is negative or
+/// something named does not exist; 2 if the command could not be executed.
 pub fn run() -> ExitCode {
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,

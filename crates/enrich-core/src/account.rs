@@ -18,7 +18,7 @@ id!(
 /// An account as the operator sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// Its id.
+    /// The account's id.
     pub id: AccountId,
     /// Name given by the operator.
     pub name: String,
@@ -133,7 +133,7 @@ impl KeyLimit {
 /// A key to be stored.
 #[derive(Clone, Debug)]
 pub struct NewKey {
-    /// Its id.
+    /// The key's id.
     pub id: KeyId,
     /// The account that owns the key.
     pub account: AccountId,
@@ -175,7 +175,7 @@ impl NewKey {
 /// The stored facts of a key, without the secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyInfo {
-    /// Its id.
+    /// The key's id.
     pub id: KeyId,
     /// The account that owns the key.
     pub account: AccountId,

@@ -46,9 +46,9 @@ pub struct Entry {
     pub account: AccountId,
     /// The entry's number within the account, from 1 without gaps.
     pub sequence: u64,
-    /// Its id.
+    /// The entry's id.
     pub id: ChargeId,
-    /// Its kind.
+    /// The entry's kind.
     pub kind: EntryKind,
     /// The change of the balance; negative for a charge.
     pub credits: i64,

@@ -46,7 +46,7 @@ pub enum Attribute {
 /// One value that a source gave for a subject. Slices of facts are in first-seen order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// Which attribute.
+    /// The attribute of the value.
     pub attribute: Attribute,
     /// The value, in normal form.
     pub value: String,

@@ -73,10 +73,10 @@ impl RateLimit {
 /// What happens to requests beyond the limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RatePolicy {
-    /// They are answered as usual, and shown in headers and metrics.
+    /// Requests are answered as usual, and shown in headers and metrics.
     #[default]
     Observe,
-    /// They are refused, without a look-up or a charge.
+    /// Requests are refused, without a look-up or a charge.
     Reject,
 }
 

@@ -141,9 +141,9 @@ pub struct PersonRecord {
 /// The employer in a person's record: a name, a domain or both. The domain takes precedence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmployerRecord {
-    /// Its name.
+    /// The employer's name.
     pub name: Option<CompanyName>,
-    /// Its domain.
+    /// The employer's domain.
     pub domain: Option<Domain>,
 }
 

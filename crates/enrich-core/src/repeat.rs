@@ -95,7 +95,7 @@ impl fmt::Debug for IdempotencyRecord {
 pub enum StoredResponse {
     /// The first answer to the same question.
     Answer {
-        /// Its bytes.
+        /// The answer's bytes.
         body: BodyTemplate,
         /// The balance after the first answer.
         balance: Credits,

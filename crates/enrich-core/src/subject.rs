@@ -66,7 +66,7 @@ pub enum Subject {
 /// A company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Company {
-    /// Its id.
+    /// The company's id.
     pub id: SubjectId,
     /// The company's name, as written by the source.
     pub name: String,

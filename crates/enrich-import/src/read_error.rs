@@ -37,7 +37,7 @@ pub enum HeaderError {
     /// The header is longer than a line may be, or spans several lines.
     #[error("it is longer than one line or 1 MiB")]
     NotOneLine,
-    /// It is not UTF-8.
+    /// The header is not UTF-8.
     #[error("it is not UTF-8")]
     NotUtf8,
     /// The header has a column twice.

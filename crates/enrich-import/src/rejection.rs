@@ -10,13 +10,13 @@ use crate::limits::{MAX_LINE_BYTES, MAX_LINES_OF_A_ROW, MAX_LIST_VALUES};
 /// Why a line was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    /// It is too long.
+    /// The line is too long.
     #[error("the line is longer than {MAX_LINE_BYTES} bytes")]
     TooLong,
-    /// It is not UTF-8.
+    /// The line is not UTF-8.
     #[error("the line is not UTF-8")]
     NotUtf8,
-    /// It is not JSON.
+    /// The line is not JSON.
     #[error("the line is not valid JSON, from column {column}")]
     NotJson {
         /// The position of the first error, in bytes from 1.
@@ -60,7 +60,7 @@ pub enum Rejection {
         #[source]
         reason: BadValue,
     },
-    /// Its subject is suppressed.
+    /// The record's subject is suppressed.
     #[error("the record is suppressed")]
     Suppressed,
 }
@@ -90,7 +90,7 @@ pub enum BadValue {
     /// The text is too long.
     #[error("a text has at most {MAX_CHARACTERS} characters; this is longer")]
     TooLong,
-    /// It contains control characters.
+    /// The text contains control characters.
     #[error("a text holds no control characters")]
     ControlCharacter,
     /// The value is not a confidence.

@@ -74,11 +74,11 @@ pub enum Fault {
     WrongPrice {
         /// The row.
         at: At,
-        /// Its credits.
+        /// The row's credits.
         credits: i64,
         /// The row's number of items.
         items: u64,
-        /// Its price.
+        /// The price of the charge.
         price: Price,
     },
     /// An adjustment whose corrected entry does not exist or comes later.

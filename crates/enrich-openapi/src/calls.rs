@@ -13,7 +13,7 @@ const KEY_BEGINS: &str = "{{";
 /// A recorded call.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// Its name: `found`, `nothing`.
+    /// The call's name: `found`, `nothing`.
     pub case: String,
     /// The request's fields, from either encoding, without the key. An example is sent unchanged,
     /// so a key in its body would replace the reader's own key in a header.

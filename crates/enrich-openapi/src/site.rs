@@ -3,11 +3,11 @@
 /// A served file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SiteFile {
-    /// Its path.
+    /// The file's path.
     pub path: &'static str,
-    /// Its content type.
+    /// The file's content type.
     pub content_type: &'static str,
-    /// Its bytes.
+    /// The file's bytes.
     pub content: &'static [u8],
     /// The file's bytes, compressed with gzip.
     pub gzip: &'static [u8],

@@ -38,7 +38,7 @@ pub enum SecretError {
     /// Users other than its owner can read or write the file.
     #[error("others may read it (mode {mode:03o}); run `chmod 600` on it")]
     TooOpen {
-        /// Its permission bits.
+        /// The file's permission bits.
         mode: u32,
     },
     /// The file holds no secret.
@@ -59,7 +59,7 @@ pub enum SecretError {
     /// Data in a database was made with a secret that is not in the file.
     #[error("secret {id} is missing, which the {database} was made with; put its line back")]
     Missing {
-        /// Its number.
+        /// The secret's number.
         id: u32,
         /// Which database: the directory or the ledger.
         database: &'static str,
@@ -70,7 +70,7 @@ pub enum SecretError {
          `secret.key` from one backup"
     )]
     Different {
-        /// Its number.
+        /// The secret's number.
         id: u32,
         /// Which database: the directory or the ledger.
         database: &'static str,
@@ -220,7 +220,7 @@ impl Secret {
         Self { id, keys: std::array::from_fn(key) }
     }
 
-    /// Its number.
+    /// The secret's number.
     pub fn id(&self) -> u32 {
         self.id
     }

@@ -124,7 +124,7 @@ pub struct SessionId(pub [u8; SESSION_ID_BYTES]);
 /// A session in the list of an account's sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedSession {
-    /// Its id.
+    /// The session's id.
     pub id: SessionId,
     /// The session.
     pub session: Session,

@@ -39,7 +39,7 @@ pub struct DirectoryStatistics {
 /// The subjects of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KindStatistics {
-    /// Their number.
+    /// The number of subjects.
     pub subjects: u64,
     /// The number of subjects with each attribute. An attribute that no subject has is included
     /// with 0.

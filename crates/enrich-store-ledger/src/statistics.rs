@@ -29,7 +29,7 @@ pub struct Outcomes {
 pub struct AccountUse {
     /// The account.
     pub account: AccountId,
-    /// Its name.
+    /// The account's name.
     pub name: String,
     /// The outcomes of the account's calls.
     pub outcomes: Outcomes,

@@ -19,13 +19,13 @@ use enrich_secrets::private_file;
 /// One of the two databases of a data folder.
 #[derive(Clone, Copy, Debug)]
 pub struct Database {
-    /// Its name in messages.
+    /// The database's name in messages.
     pub name: &'static str,
     /// The file's name in the data folder.
     pub file: &'static str,
     /// The application id in the file's header (SQLite's `application_id`).
     pub application_id: i32,
-    /// Its migrations, in order.
+    /// The database's migrations, in order.
     pub migrations: fn() -> Runner,
 }
 

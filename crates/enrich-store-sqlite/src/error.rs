@@ -13,7 +13,7 @@ pub enum OpenError {
     /// The linked SQLite has the WAL-reset corruption bug.
     #[error("SQLite {found} can corrupt a database; build with {needed} or newer")]
     OldSqlite {
-        /// Its version.
+        /// The version of the linked SQLite.
         found: &'static str,
         /// The oldest version that is accepted.
         needed: &'static str,
@@ -120,7 +120,7 @@ pub enum OpenError {
     NewerSchema {
         /// The file.
         path: PathBuf,
-        /// Its schema version.
+        /// The schema version of the database.
         found: i64,
         /// The newest version that this Enrich knows.
         known: i64,

@@ -45,7 +45,7 @@ impl Default for Options {
 /// Whether missed names are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CountMisses {
-    /// They are not counted.
+    /// Missed names are not counted.
     #[default]
     Off,
     /// Only by a keyed hash. The count of a given name can be read, but the missed names cannot be

@@ -46,7 +46,7 @@ pub struct BackupReport {
     pub ledger_bytes: u64,
     /// The number of files copied from other folders.
     pub other_files: u64,
-    /// Their size in bytes.
+    /// The size of these files in bytes.
     pub other_bytes: u64,
     /// The sums of the ledger's copy.
     pub ledger: Verification,

@@ -64,8 +64,8 @@ impl Store {
     ///
     /// [`OpenError::Missing`] when the folder does not exist or is empty. The other errors say what
     /// to do; existing files are never replaced or repaired. A folder is refused if one of its
-    /// files is missing, if a database is damaged, foreign or from a newer Enrich, or if the
-    /// secrets are missing, readable by other users, or do not match the ledger.
+    /// files is missing. It is also refused if a database is damaged, foreign or from a newer
+    /// Enrich. The secrets must match the ledger, and only their owner may read them.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
         Self::open_with(folder, Options::default())
     }

@@ -23,7 +23,7 @@ impl<F: Fn(&NameWord) -> f64> Rarity for F {
 /// How two words agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Agreement {
-    /// They are equal.
+    /// The words are equal.
     Same,
     /// The words have the same root: a translation, a plural, a common abbreviation.
     Equivalent,

@@ -121,11 +121,11 @@ impl KeyPlace {
 /// A version of the interface.
 #[derive(Clone, Copy, Debug)]
 pub struct ApiVersion {
-    /// Its number.
+    /// The version's number.
     pub number: u8,
     /// The path prefix of this version. Responses under it have this version's format.
     pub prefix: &'static str,
-    /// Its endpoints.
+    /// The version's endpoints.
     pub endpoints: &'static [Endpoint],
     /// Where callers send the key.
     pub key_place: KeyPlace,

@@ -5,7 +5,7 @@ use crate::kind::Kind;
 /// An input of an endpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// Its name.
+    /// The name of the input.
     pub name: &'static str,
     /// The kind of content, which decides how it is parsed.
     pub kind: Kind,

@@ -221,7 +221,7 @@ impl Record {
         name.push_str(match format {
             Some(Format::Csv) => ".csv",
             Some(Format::JsonLines) => ".jsonl",
-            // Their first bytes show these formats. Lists of earlier versions have no extension.
+            // The first bytes show these formats. Lists of earlier versions have no extension.
             Some(Format::Tsv | Format::Xlsx) | None => "",
         });
         name.push_str(match compression {

@@ -70,7 +70,7 @@ impl Default for Settings {
 /// A job as its account sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Its id.
+    /// The job's id.
     pub id: JobId,
     /// The file name of the list.
     pub file_name: String,
@@ -80,7 +80,7 @@ pub struct Job {
     pub ended_at: Option<Timestamp>,
     /// The order; `None` until the job is started.
     pub order: Option<Order>,
-    /// Its state.
+    /// The job's state.
     pub state: State,
     /// The number of rows of the list.
     pub rows: Option<u64>,
@@ -115,7 +115,7 @@ impl Job {
 /// The first rows of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// Its columns.
+    /// The columns of the list.
     pub columns: Vec<String>,
     /// The rows, with a text for each column.
     pub rows: Vec<Vec<String>>,

@@ -19,7 +19,7 @@ pub struct Counts {
     pub invalid: u64,
     /// Sent but not answered.
     pub failed: u64,
-    /// Their cost.
+    /// The cost of the rows.
     pub credits: u64,
     /// Cells that are truncated in the workbook, because they exceed Excel's limit.
     #[serde(default)]

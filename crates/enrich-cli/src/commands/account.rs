@@ -253,7 +253,7 @@ struct AccountRecord {
     status: &'static str,
     /// The reason of the suspension, if one was given.
     reason: Option<String>,
-    /// Its alpha-2 code.
+    /// The country's alpha-2 code.
     country: Option<&'static str>,
 }
 

@@ -7,7 +7,7 @@ use enrich_text::{CompanyName, Country, Domain, NameForm, Region, Side, country_
 pub struct AskedName {
     /// The name.
     pub name: CompanyName,
-    /// Its words.
+    /// The name's words.
     pub form: NameForm,
     /// For each word, the side of a contrast that the word states, such as north or south.
     pub(super) sides: Vec<Option<Side>>,

@@ -9,7 +9,7 @@ use super::asked::AskedName;
 use super::evidence::{Evidence, Feature};
 use super::slip::{Slip, slip};
 
-/// Which words of two names agree.
+/// How the words of two names agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// No words agree.
@@ -24,9 +24,9 @@ pub(super) enum Shape {
     LessGeneral,
     /// The held name has more words.
     Less,
-    /// Both names have more words, all of them general.
+    /// Each name has words that the other lacks, all of them general.
     BothGeneral,
-    /// Both names have more words.
+    /// Each name has words that the other lacks.
     Both,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Pair {
     /// The candidate's name.
     pub(super) name: String,
     pub(super) evidence: Evidence,
-    /// Which words agree.
+    /// How the words agree.
     pub(super) shape: Shape,
     /// How well the names fit; used only to choose among a candidate's names.
     pub(super) fit: f64,

@@ -14,7 +14,7 @@ use crate::port::error::StoreError;
 /// The result of storing a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyStored {
-    /// It is stored.
+    /// The key is stored.
     Stored,
     /// The account, or the key to rotate, does not exist; nothing changed.
     NotThere,

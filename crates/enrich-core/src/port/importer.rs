@@ -77,7 +77,7 @@ pub enum Suppressed {
 /// An imported source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceInfo {
-    /// Its name.
+    /// The source's name.
     pub name: SourceName,
     /// The number of values stored from the source.
     pub values: u64,

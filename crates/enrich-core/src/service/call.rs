@@ -73,7 +73,7 @@ pub type WriteAnswer<'a> = &'a (dyn Fn(&Ask, Option<&Found>) -> ResponseTemplate
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Its bytes.
+    /// The answer's bytes.
     pub body: Vec<u8>,
     /// The credits charged: 0 for a miss or a repeat.
     pub used: Credits,

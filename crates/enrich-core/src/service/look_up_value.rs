@@ -1,8 +1,8 @@
 //! The values that programs read from results, and their form in an idempotency record.
 //!
 //! A value is stored as lines. A number is a line of decimal digits. A text is a line with its
-//! length in bytes, then the text on lines of its own, so that a suppressed value can be found in
-//! it ([`crate::holds_suppressed`]).
+//! length in bytes, followed by its own lines. So a suppressed value can be found in a text
+//! ([`crate::holds_suppressed`]).
 
 use enrich_text::{Country, Network};
 

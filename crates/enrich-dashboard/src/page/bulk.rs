@@ -34,7 +34,7 @@ pub(crate) struct JobRow {
     pub(crate) state: String,
     /// Why the list does not run; empty if there is no reason to show.
     pub(crate) reason: String,
-    /// Which values were erased; empty if none.
+    /// A sentence on the erased rows; empty if there are none.
     pub(crate) erased: String,
     pub(crate) is_under_way: bool,
     pub(crate) can_go_on: bool,

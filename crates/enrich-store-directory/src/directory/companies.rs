@@ -95,8 +95,8 @@ fn above(domain: &Domain) -> Option<Domain> {
     (!domain.is_registrable()).then(|| domain.registrable())
 }
 
-/// The company with this email address, else the employer of the person with it, else the company
-/// of its domain, unless the domain is a public mail host.
+/// The company with this email address; else the employer of the person with it; else the company
+/// of its domain. A public mail host belongs to no company.
 fn by_email(
     view: View<'_>,
     email: &EmailAddress,

@@ -72,7 +72,7 @@ const STRAY: [(&str, &str); 2] = [
     ),
 ];
 
-/// Which ids belong to companies.
+/// For each id, whether it belongs to a company.
 fn companies(connection: &Connection) -> rusqlite::Result<Vec<bool>> {
     let mut companies = Vec::new();
     connection.each("SELECT id FROM subject WHERE kind = ?1 ORDER BY id", [COMPANY], |row| {

@@ -30,7 +30,7 @@ enum RecordFingerprint<'a> {
 /// What the directory knows of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remembered {
-    /// It is new.
+    /// The record is new.
     No,
     /// Exactly this record was imported.
     Same,

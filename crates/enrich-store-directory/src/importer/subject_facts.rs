@@ -45,9 +45,9 @@ pub(crate) struct FactRow {
 pub(crate) enum State {
     /// Nothing.
     Held,
-    /// Its country and confidence.
+    /// The country and the confidence.
     Raised,
-    /// All of it.
+    /// The whole fact.
     New,
 }
 

@@ -5,7 +5,7 @@ use crate::ledger::NotAsWritten;
 /// Why the log cannot be followed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LedgerStateError {
-    /// It cannot be read.
+    /// The log cannot be read.
     #[error("the ledger cannot be read")]
     Read(#[from] rusqlite::Error),
     /// The log was altered.

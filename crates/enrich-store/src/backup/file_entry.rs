@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FileEntry {
-    /// Its path in the backup, with `/` between folders.
+    /// The file's path in the backup, with `/` between folders.
     pub(super) name: String,
     pub(super) bytes: u64,
     /// The hash of its content, in hex.

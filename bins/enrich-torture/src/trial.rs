@@ -24,7 +24,7 @@ use enrich_testkit::http::Connection;
 /// How often a repeat is sent until its outcome is known, because its first call may still be
 /// running.
 const REPEATS: u32 = 50;
-/// How much of the server's log is shown if it did not start.
+/// The bytes of the server's log that are shown if the server did not start.
 const LOG_END_BYTES: usize = 2000;
 /// The grant to the nearly empty account after each round: enough for some more charges.
 const TOP_UP_CREDITS: i64 = 9;

@@ -19,7 +19,7 @@ const LONGEST_ASKED: Duration = Duration::from_secs(3600);
 /// How long a run continues if no call was ever answered. It is short, because the cause is more
 /// often a wrong address than a server that is down.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
-/// How often a row is sent if it fails for a reason of its own.
+/// The most times that a row is sent, if every result is [`CallResult::Failed`].
 const MAX_FAILURES: u32 = 4;
 
 impl Added {

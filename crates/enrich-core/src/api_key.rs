@@ -38,7 +38,7 @@ impl ApiKey {
         let mut bytes = [0_u8; 64];
         while text.len() < KEY_PREFIX.len() + RANDOM_LEN {
             getrandom::fill(&mut bytes)?;
-            // 248 = 4 × 62. Larger bytes would favour the first letters.
+            // 248 = 4 × 62. Without this limit, `byte % 62` would favour the first letters.
             let letters = bytes.iter().filter(|&&byte| byte < 248);
             for byte in letters.take(KEY_PREFIX.len() + RANDOM_LEN - text.len()) {
                 text.push(char::from(BASE62[usize::from(byte % 62)]));

@@ -103,13 +103,13 @@ pub(crate) struct ConnectionSignals {
 /// The event that the connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaits {
-    /// No event: every request was answered. The HTTP layer limits this time.
+    /// Waits for nothing: every request was answered. The HTTP layer limits this time.
     Nothing,
-    /// Bytes of an answer, after bytes of a request have arrived.
+    /// Waits for bytes of an answer, after bytes of a request have arrived.
     Answer,
-    /// The client to read more of an answer.
+    /// Waits for the client to read more of an answer.
     Reader,
-    /// The client to close the connection, because the last answer was sent.
+    /// Waits for the client to close the connection, because the last answer was sent.
     End,
 }
 

@@ -25,7 +25,7 @@ const KINDS: [&str; 2] = ["house", "subject"];
 /// The largest Roman numeral that is recognised. Larger ones are treated as words.
 const LARGEST_ROMAN: u32 = 39;
 
-/// The contrast of each word, and the first word of its side.
+/// For each word, its contrast and the first word of its side of the contrast.
 static SIDES: LazyLock<FxHashMap<String, (&'static str, &'static str)>> = LazyLock::new(|| {
     let mut sides = FxHashMap::default();
     for [contrast, words] in table::rows(include_str!("../data/contrasting_words.txt")) {

@@ -94,7 +94,7 @@ pub struct SourceInfo {
 pub struct Removed {
     /// The number of removed values.
     pub values: u64,
-    /// The number of subjects removed with their last value.
+    /// The number of subjects removed because they have no value left.
     pub subjects: u64,
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Round<'a> {
     pub(crate) calls: &'a [Call],
     /// The charges in the ledger since the previous round.
     pub(crate) rows: &'a [Row],
-    /// When the power was cut, if it was. Later answers count as in flight.
+    /// The time of the power cut, if there was one. Later answers count as in flight.
     pub(crate) cut: Option<Instant>,
     /// The statuses from 500 on that this torture may cause before the cut.
     pub(crate) excused: &'a [u16],

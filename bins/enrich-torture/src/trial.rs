@@ -50,7 +50,7 @@ pub(crate) struct Trial<'a> {
 /// The rules of a judgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ruling<'a> {
-    /// When the power was cut, if it was.
+    /// The time of the power cut, if there was one.
     pub(crate) cut: Option<Instant>,
     /// The statuses from 500 on that are allowed before the cut.
     pub(crate) excused: &'a [u16],

@@ -12,7 +12,7 @@ use actix_web::web::Payload;
 use enrich_wire::{MAX_BODY_BYTES, RequestRefusal};
 use futures_util::StreamExt;
 
-/// Limit of the initial capacity, in bytes; few calls have a larger body.
+/// The most bytes that are allocated at first. Few calls have a larger body.
 const USUAL_BYTES: usize = 4096;
 
 /// A body that was refused.

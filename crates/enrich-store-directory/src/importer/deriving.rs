@@ -79,7 +79,7 @@ fn next_subjects(connection: &Connection, behind: i64) -> rusqlite::Result<Vec<(
     subjects.take(PART).collect()
 }
 
-/// Derives some subjects that have no derived rows.
+/// Derives the rows of some subjects that have none.
 fn derive(
     connection: &Connection,
     secrets: &Secrets,

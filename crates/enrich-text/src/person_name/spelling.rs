@@ -53,9 +53,8 @@ pub(super) fn spelling(word: &str) -> String {
     sound
 }
 
-/// The consonants of a word in Arabic or Hebrew script, or of a word in Latin letters to be
-/// compared with it; those scripts write few vowels. If there are too few consonants, the word
-/// itself.
+/// The consonants of a word, to compare Latin letters with Arabic or Hebrew script, which writes
+/// few vowels. A word with too few consonants is returned unchanged.
 pub(super) fn consonants(word: &str) -> Cow<'_, str> {
     if is_east_asian(word) {
         return Cow::Borrowed(word);

@@ -57,8 +57,8 @@ impl JobsState {
         }
         removed += emptied.range(done..).count() as u64;
         if !emptied.is_empty() {
-            // If only input rows that are done contain the value, they are emptied in the list, and
-            // count as one.
+            // If only finished input rows contain the value, they are emptied in the list and count
+            // as one.
             removed = removed.max(1);
             staged.replaces_list = true;
             let Some(hash) = self.write_list(record, &mut staged, &emptied, done)? else {

@@ -17,15 +17,18 @@ use rustc_hash::FxHashMap;
 /// How long the cache is valid without a check of the number of changes. A revocation must take
 /// effect within a second; this is half of it.
 const VALID_FOR: Duration = Duration::from_millis(500);
-/// The most cached keys, about 40 MB; a full cache is emptied.
+/// The number of shards. With one lock, its cache line would move between processors at each call.
+const SHARDS: usize = 16;
+/// The most cached keys, about 40 MB; a full shard is emptied.
 const MOST: usize = 100_000;
 
 pub(super) type KeyHash = [u8; 32];
+type Shard = RwLock<FxHashMap<KeyHash, Arc<KeyInfo>>>;
 
 /// The recently used keys.
 #[derive(Debug)]
 pub(super) struct RecentKeys {
-    keys: RwLock<FxHashMap<KeyHash, Arc<KeyInfo>>>,
+    shards: [Shard; SHARDS],
     /// How often the cache was cleared.
     clearings: AtomicU64,
     gate: RefreshGate,
@@ -40,7 +43,7 @@ pub(super) struct Reading(u64);
 impl Default for RecentKeys {
     fn default() -> Self {
         Self {
-            keys: RwLock::default(),
+            shards: Default::default(),
             clearings: AtomicU64::new(0),
             gate: RefreshGate::new(VALID_FOR, VALID_FOR),
             changes: Mutex::new(None),
@@ -70,7 +73,7 @@ impl RecentKeys {
 
     /// The key of this hash, if it is cached.
     pub(super) fn get(&self, hash: &KeyHash) -> Option<Arc<KeyInfo>> {
-        self.keys.read().get(hash).map(Arc::clone)
+        self.shard(hash).read().get(hash).map(Arc::clone)
     }
 
     /// Begins the read of a key from the database. The result is passed to [`Self::remember`].
@@ -81,21 +84,25 @@ impl RecentKeys {
     /// Caches a key, unless the cache was cleared since the read began: then the key may be
     /// outdated.
     pub(super) fn remember(&self, hash: KeyHash, info: &Arc<KeyInfo>, reading: Reading) {
-        let mut keys = self.keys.write();
+        let mut shard = self.shard(&hash).write();
         if self.clearings.load(Ordering::SeqCst) != reading.0 {
             return;
         }
-        if keys.len() >= MOST {
-            keys.clear();
+        if shard.len() >= MOST / SHARDS {
+            shard.clear();
         }
-        keys.insert(hash, Arc::clone(info));
+        shard.insert(hash, Arc::clone(info));
     }
 
     /// Clears the cache, after a change is written. Keys that are being read at this moment are not
     /// cached.
     pub(super) fn clear(&self) {
         self.clearings.fetch_add(1, Ordering::SeqCst);
-        self.keys.write().clear();
+        self.shards.iter().for_each(|shard| shard.write().clear());
+    }
+
+    fn shard(&self, hash: &KeyHash) -> &Shard {
+        &self.shards[usize::from(hash[0]) % SHARDS]
     }
 }
 
@@ -174,7 +181,7 @@ mod tests {
         for number in 0..many {
             recent.remember(hash(number), &info, reading);
         }
-        let remembered: usize = recent.keys.read().len();
+        let remembered: usize = recent.shards.iter().map(|shard| shard.read().len()).sum();
         assert!((1..=MOST).contains(&remembered), "{remembered}");
         assert_eq!(recent.get(&hash(many - 1)), Some(info), "the last one is there");
     }

@@ -1,8 +1,9 @@
 //! Countries: ISO 3166-1 and Kosovo, by code and by name.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
 
 use crate::fold::fold;
 use crate::input::{self, refuses_unreadable};
@@ -43,9 +44,9 @@ refuses_unreadable!(InvalidCountry);
 
 struct Countries {
     all: Vec<Country>,
-    by_code: HashMap<&'static str, Country>,
-    by_name: HashMap<String, Country>,
-    by_top_level_domain: HashMap<&'static str, Country>,
+    by_code: FxHashMap<&'static str, Country>,
+    by_name: FxHashMap<String, Country>,
+    by_top_level_domain: FxHashMap<&'static str, Country>,
 }
 
 /// Codes accepted in addition to the standard: the European Union's codes for the United Kingdom
@@ -54,8 +55,8 @@ const OTHER_CODES: [(&str, &str); 2] = [("UK", "GB"), ("EL", "GR")];
 
 static COUNTRIES: LazyLock<Countries> = LazyLock::new(|| {
     let mut all = Vec::new();
-    let mut by_code = HashMap::new();
-    let mut by_name = HashMap::new();
+    let mut by_code = FxHashMap::default();
+    let mut by_name = FxHashMap::default();
     for [alpha2, alpha3, name, other_names] in table::rows(include_str!("../data/countries.csv")) {
         let country = Country { alpha2, name };
         all.push(country);

@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 
 use crate::body;
 use crate::context::CallContext;
-use crate::guard::is_not_escaped;
+use crate::guard::{is_not_escaped, is_post};
 use crate::header::{API_KEY, IDEMPOTENCY_KEY, text};
 use crate::response::{refusal, response};
 use crate::unrouted::{options, wrong_method};
@@ -43,7 +43,8 @@ fn add(
     let call = move |request, body, context| answer(api_version, endpoint, request, body, context);
     let other = move |request, context| other_method(endpoint, request, context);
     let resource = web::resource(path).guard(is_not_escaped());
-    config.service(resource.route(web::post().to(call)).default_service(web::to(other)));
+    let route = web::route().guard(is_post()).to(call);
+    config.service(resource.route(route).default_service(web::to(other)));
 }
 
 async fn other_method(

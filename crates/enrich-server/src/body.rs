@@ -1,16 +1,17 @@
 //! Reads a request's body, with limits on size, time and encoding.
 
-use std::future::poll_fn;
-use std::mem;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap};
-use actix_web::rt::time::sleep;
+use actix_web::rt::time::timeout;
 use actix_web::web::Payload;
 use enrich_wire::{MAX_BODY_BYTES, RequestRefusal};
 use futures_util::StreamExt;
+use tokio::task::yield_now;
+
+use crate::connection::PollAgain;
 
 /// The most bytes that are allocated at first. Few calls have a larger body.
 const USUAL_BYTES: usize = 4096;
@@ -22,17 +23,19 @@ pub(crate) struct Unread {
     pub(crate) is_at_end: bool,
 }
 
-/// Reads a body of at most [`MAX_BODY_BYTES`] that arrives within `limit`.
+/// Reads a body of at most [`MAX_BODY_BYTES`] that arrives within `limit`. `poll_again` is the
+/// connection's signal; `None` without a connection.
 pub(crate) async fn read(
     headers: &HeaderMap,
     body: &mut Payload,
     limit: Duration,
+    poll_again: Option<&PollAgain>,
 ) -> Result<Vec<u8>, Unread> {
     let declared = declared_length(headers);
     if declared > MAX_BODY_BYTES as u64 {
         return Err(Unread { refusal: too_large(), is_at_end: false });
     }
-    let bytes = match within(limit, pin!(collect(body, declared))).await {
+    let bytes = match within(limit, poll_again, pin!(collect(body, declared))).await {
         Some(collected) => collected.map_err(|refusal| Unread { refusal, is_at_end: false })?,
         None => {
             let refusal = RequestRefusal::BodyTooSlow { limit_seconds: limit.as_secs() };
@@ -70,21 +73,23 @@ async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRe
 /// Runs `future` for at most `limit`; `None` on timeout.
 ///
 /// Most bodies arrive together with their head. The HTTP layer polls the handler as soon as it has
-/// the head, and polls it again in the same turn when it delivers body bytes. If the body also woke
-/// the task, the whole connection would be processed once more without need. So the first poll uses
-/// a waker that does nothing. A pipelined call may be polled only once at first, so its timer
-/// starts at once.
-async fn within<F: Future>(limit: Duration, mut future: Pin<&mut F>) -> Option<F::Output> {
-    let mut end = pin!(sleep(limit));
-    let mut is_first = true;
-    poll_fn(|context| {
-        let waker = if mem::take(&mut is_first) { Waker::noop() } else { context.waker() };
-        match future.as_mut().poll(&mut Context::from_waker(waker)) {
-            Poll::Ready(output) => Poll::Ready(Some(output)),
-            Poll::Pending => end.as_mut().poll(context).map(|()| None),
-        }
-    })
-    .await
+/// the head, and polls it again in the same turn when it has delivered body bytes. If the body also
+/// woke the task, the whole connection would be processed once more without need. So the first poll
+/// uses a waker that does nothing, and most calls need no timer: it starts at the second poll. A
+/// pipelined call may be polled only once in its turn; then the connection starts another turn.
+async fn within<F: Future>(
+    limit: Duration,
+    poll_again: Option<&PollAgain>,
+    mut future: Pin<&mut F>,
+) -> Option<F::Output> {
+    if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        return Some(output);
+    }
+    match poll_again {
+        Some(poll_again) => poll_again.next_poll().await,
+        None => yield_now().await,
+    }
+    timeout(limit, future).await.ok()
 }
 
 fn too_large() -> RequestRefusal {

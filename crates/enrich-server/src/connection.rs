@@ -13,7 +13,9 @@
 //! one read per turn, and none while a request is being answered or its answer is being sent.
 
 use std::cell::Cell;
+use std::future::poll_fn;
 use std::io;
+use std::mem;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -91,12 +93,29 @@ impl InputGate {
     }
 }
 
+/// Whether the current request must be polled once more, in this turn or the next.
+#[derive(Clone, Default)]
+pub(crate) struct PollAgain(Rc<Cell<bool>>);
+
+impl PollAgain {
+    /// Waits for the next poll. A wake-up is needed only if this turn has no further poll.
+    pub(crate) async fn next_poll(&self) {
+        let mut is_first = true;
+        poll_fn(|_| {
+            self.0.set(is_first);
+            if mem::take(&mut is_first) { Poll::Pending } else { Poll::Ready(()) }
+        })
+        .await;
+    }
+}
+
 /// State shared by a connection and the handler of its requests.
 #[derive(Clone)]
 pub(crate) struct ConnectionSignals {
     pub(crate) last_answer: LastAnswer,
     pub(crate) upload_exemption: UploadExemption,
     pub(crate) input: InputGate,
+    pub(crate) poll_again: PollAgain,
     pub(crate) admission: Rc<Admission>,
 }
 
@@ -144,6 +163,7 @@ impl Connection {
             last_answer: LastAnswer::default(),
             upload_exemption: UploadExemption::default(),
             input: InputGate::default(),
+            poll_again: PollAgain::default(),
             admission,
         };
         Self {
@@ -285,6 +305,9 @@ impl AsyncWrite for Connection {
         self.has_read = false;
         if self.has_more && !self.is_held_back() {
             self.has_more = false;
+            context.waker().wake_by_ref();
+        }
+        if self.signals.poll_again.0.take() {
             context.waker().wake_by_ref();
         }
         flushed

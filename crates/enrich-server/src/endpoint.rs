@@ -68,7 +68,9 @@ async fn answer(
     if app.is_closing() {
         return refused(RequestRefusal::ShuttingDown);
     }
-    let body = match body::read(request.headers(), &mut body, app.body_timeout).await {
+    let poll_again = context.signals().map(|signals| &signals.poll_again);
+    let body = body::read(request.headers(), &mut body, app.body_timeout, poll_again).await;
+    let body = match body {
         Ok(body) => body,
         Err(unread) => {
             if unread.is_at_end {

@@ -20,16 +20,16 @@ const MOST_NAMESAKES: usize = 64;
 /// differ only in spelling are closer than this.
 const CLEAR_LEAD: u8 = 4;
 
-/// How sure it is that a person is meant whose name agrees, for one kind of scope: an employer or a
-/// country. The values are estimates for the case that no other person in the scope agrees.
+/// The confidence of a match by a person's name, for one kind of scope: an employer or a country.
+/// The values are estimates for the case that only one person's name agrees.
 ///
-/// `same` is a percentage of people with the same whole name. Each other value is the percentage of
-/// `same` that is left when the names differ in this way. For two differences, both are applied. At
-/// a company few people share a name, so the only match is mostly right. In a country many people
-/// are missing from the directory.
+/// `same` is the percentage for equal names. Each other value is for one kind of difference: the
+/// percentage of `same` that is left. With two differences, both are applied. At a company few
+/// people share a name, so the only match is mostly right. In a country many people are missing
+/// from the directory.
 struct NameConfidence {
-    /// The remaining people have the same name, but are other people in the scope or are recorded
-    /// there by mistake.
+    /// Equal names. The rest are other people with the same name, or people recorded there by
+    /// mistake.
     same: u8,
     /// Family name first, as in Hungary, Vietnam and lists of names. Few names can be read in both
     /// orders, and two such people seldom work at one company.

@@ -71,11 +71,11 @@ enum FlipResult {
 /// The state of the stored responses, if everything else is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum StoredResponseOutcome {
-    /// They are unchanged, or a read fails, which reports the damage.
+    /// The stored responses are unchanged, or a read fails, which reports the damage.
     Same,
     /// One is missing.
     Gone,
-    /// One has another balance, or belongs to another question.
+    /// A stored response has another balance, or belongs to another question.
     Other,
 }
 

@@ -339,7 +339,7 @@ impl Failure {
     }
 }
 
-/// Requests that waited for the ledger's thread must get an error if it failed in a commit.
+/// If the ledger's thread failed in a commit, the requests that waited for it must get an error.
 fn judge(effect: FailureEffect, hits: &[Hit], ledger_thread: Option<u32>) -> Result<()> {
     let is_in_doubt = |hit: &&Hit| Some(hit.thread) == ledger_thread && hit.is_in_doubt();
     match hits.iter().find(is_in_doubt) {

@@ -74,7 +74,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// As [`Store::open`].
+    /// The errors of [`Store::open`].
     pub fn open_with(folder: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
         let folder = folder.as_ref();
         let (secrets, in_use) = folder::enter(folder, in_use::lock_shared)?;
@@ -107,7 +107,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// As [`Store::open_or_create`].
+    /// The errors of [`Store::open_or_create`].
     pub fn open_or_create_with(
         folder: impl AsRef<Path>,
         options: Options,

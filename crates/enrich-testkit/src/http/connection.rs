@@ -35,7 +35,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// As [`Connection::post`].
+    /// The errors of [`Connection::post`].
     pub fn get(&mut self, path: &str, headers: &[(&str, &str)]) -> io::Result<Reply> {
         self.send((self.head("GET", path, headers) + "\r\n").as_bytes())
     }
@@ -44,7 +44,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// As [`Connection::post`].
+    /// The errors of [`Connection::post`].
     pub fn send(&mut self, request: &[u8]) -> io::Result<Reply> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,

@@ -7,7 +7,7 @@ use super::spelling::spelling;
 use crate::fold::fold_words;
 use crate::table;
 
-/// The table, by the common form of all spellings.
+/// The table of given names. A name is found by the common form of its spellings.
 #[derive(Default)]
 struct GivenNames {
     /// The row of each spelling.

@@ -1,4 +1,5 @@
-//! Starts real PostgreSQL clusters for tests, with the installed programs.
+//! Starts real PostgreSQL clusters (14 or newer) and pgbouncer for tests, with the installed
+//! programs.
 //!
 //! ```no_run
 //! # fn main() -> std::io::Result<()> {
@@ -18,9 +19,11 @@ mod guarded_process;
 mod installation;
 mod lifecycle;
 mod login;
+mod pgbouncer;
 mod standby;
 mod template;
 
 pub use cluster::{Cluster, ClusterOptions, Durability};
-pub use installation::skip_without_postgres;
+pub use installation::{skip_without_pgbouncer, skip_without_postgres};
 pub use login::Database;
+pub use pgbouncer::PgBouncer;

@@ -1,9 +1,29 @@
 //! The clusters that tests start. Left out where PostgreSQL is not installed.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::print_stdout, reason = "a test that is killed says first what it has started")]
 
+use std::env;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use enrich_testkit::postgres::{Cluster, ClusterOptions, Durability};
+use enrich_testkit::postgres::{
+    Cluster, ClusterOptions, Durability, PgBouncer, skip_without_postgres,
+};
+use enrich_testkit::tcp_proxy::{Cut, TcpProxy, Trigger};
+
+/// Longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Nothing here depends on the disk.
+fn fast() -> ClusterOptions {
+    ClusterOptions { durability: Durability::Fast, ..ClusterOptions::default() }
+}
 
 #[test]
 fn each_test_has_a_database_of_its_own() {
@@ -30,11 +50,8 @@ fn a_cluster_is_durable_and_reachable_at_one_address_only() {
 
 #[test]
 fn settings_are_those_of_the_options_and_change_later() {
-    let options = ClusterOptions {
-        durability: Durability::Fast,
-        settings: vec![("work_mem".to_owned(), "5MB".to_owned())],
-        ..ClusterOptions::default()
-    };
+    let options =
+        ClusterOptions { settings: vec![("work_mem".to_owned(), "5MB".to_owned())], ..fast() };
     let start = Instant::now();
     let Some(mut cluster) = Cluster::start(&options).unwrap() else { return };
     assert!(start.elapsed() < Duration::from_secs(60));
@@ -42,6 +59,8 @@ fn settings_are_those_of_the_options_and_change_later() {
     assert_eq!(cluster.psql("SHOW work_mem").unwrap(), "5MB");
     cluster.set("work_mem", "7000kB").unwrap();
     assert_eq!(cluster.psql("SHOW work_mem").unwrap(), "7000kB");
+    let refused = cluster.set("work_mem", "much").unwrap_err();
+    assert!(refused.to_string().starts_with("work_mem = 'much'"), "{refused}");
 }
 
 #[test]
@@ -59,7 +78,7 @@ fn a_password_is_needed_and_is_not_in_the_log() {
 
 /// A primary and its synchronous standby.
 fn pair() -> Option<(Cluster, Cluster)> {
-    let (primary, standby) = Cluster::start_pair(&ClusterOptions::default()).unwrap()?;
+    let (primary, standby) = Cluster::start_pair(&fast()).unwrap()?;
     primary.psql("CREATE TABLE number (value int)").unwrap();
     Some((primary, standby))
 }
@@ -76,7 +95,7 @@ fn numbers(cluster: &Cluster) -> String {
 fn a_standby_takes_over_and_the_old_primary_follows_it() {
     let Some((mut old, new)) = pair() else { return };
     let states = "SELECT application_name, sync_state FROM pg_stat_replication";
-    assert_eq!(old.psql(states).unwrap(), "second|sync");
+    assert_eq!(old.psql(states).unwrap(), "node_2|sync");
     assert!(new.is_standby().unwrap());
     insert(&old, 1);
     old.kill().unwrap();
@@ -87,7 +106,7 @@ fn a_standby_takes_over_and_the_old_primary_follows_it() {
     assert_eq!(numbers(&new), "1");
     old.rebuild_standby_of(&new).unwrap();
     new.wait_until_synchronous().unwrap();
-    assert_eq!(new.psql(states).unwrap(), "first|sync");
+    assert_eq!(new.psql(states).unwrap(), "node_1|sync");
     insert(&new, 2);
     assert_eq!(numbers(&new), "1 2");
     assert!(old.is_standby().unwrap());
@@ -106,14 +125,39 @@ fn a_frozen_primary_answers_nothing_and_goes_on_when_it_is_thawed() {
     old.wait_until_accepting().unwrap();
     assert!(!old.is_standby().unwrap());
     // Nobody confirms what it writes now.
-    let write = "SET statement_timeout = '300ms'; SET lock_timeout = '300ms'; \
-         SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
-    assert_eq!(old.psql(write).unwrap(), "0");
+    let standbys = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
+    assert_eq!(old.psql(standbys).unwrap(), "0");
+}
+
+#[test]
+fn a_freeze_holds_what_is_forked_meanwhile() {
+    let Some(cluster) = Cluster::start(&fast()).unwrap() else { return };
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            // Each call is a connection, hence a new process of the server.
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let _ = cluster.psql("SELECT 1");
+                }
+            });
+        }
+        for _ in 0..10 {
+            cluster.freeze().unwrap();
+            let processes = processes_in(&cluster.folder().join("data"));
+            thread::sleep(Duration::from_millis(20));
+            assert_eq!(processes_in(&cluster.folder().join("data")).len(), processes.len());
+            assert!(processes.iter().all(|process| state(process).contains(['T', 'Z'])));
+            cluster.thaw().unwrap();
+            cluster.wait_until_accepting().unwrap();
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
 }
 
 #[test]
 fn a_killed_and_a_stopped_server_come_back_with_their_data() {
-    let Some(mut cluster) = Cluster::start(&ClusterOptions::default()).unwrap() else { return };
+    let Some(mut cluster) = Cluster::start(&fast()).unwrap() else { return };
     let address = cluster.address();
     cluster.psql("CREATE TABLE number (value int)").unwrap();
     let ends = [Cluster::kill, Cluster::stop_immediate, Cluster::stop, |frozen: &mut Cluster| {
@@ -128,4 +172,162 @@ fn a_killed_and_a_stopped_server_come_back_with_their_data() {
     }
     assert_eq!(numbers(&cluster), "0 1 2 3");
     assert_eq!(cluster.address(), address);
+}
+
+#[test]
+fn a_commit_is_cut_off_before_it_and_after_it() {
+    let Some(cluster) = Cluster::start(&fast()).unwrap() else { return };
+    cluster.psql("CREATE TABLE number (value int); GRANT ALL ON number TO enrich").unwrap();
+    let proxy = TcpProxy::start(cluster.address(), Duration::from_millis(1)).unwrap();
+    let cases = [(1, Trigger::CutBefore, ""), (2, Trigger::CutAfter, "2")];
+    for (value, trigger, expected) in cases {
+        proxy.cut_when(b"COMMIT\0", trigger);
+        let statements = format!("BEGIN; INSERT INTO number VALUES ({value})");
+        let result = in_two_messages(&cluster, &proxy, &statements);
+        assert!(result.contains("server closed the connection"), "{result}");
+        assert_eq!(proxy.triggered(), u64::try_from(value).unwrap());
+        wait_until_nobody_is_connected(&cluster);
+        assert_eq!(numbers(&cluster), expected);
+    }
+}
+
+#[test]
+fn a_lost_reply_leaves_a_client_waiting_for_a_commit_that_was_done() {
+    let Some(cluster) = Cluster::start(&fast()).unwrap() else { return };
+    cluster.psql("CREATE TABLE number (value int)").unwrap();
+    let proxy = TcpProxy::start(cluster.address(), Duration::from_millis(1)).unwrap();
+    proxy.cut_when(b"COMMIT\0", Trigger::LoseReply);
+    thread::scope(|scope| {
+        let transaction = "BEGIN; INSERT INTO number VALUES (1); COMMIT";
+        let client = scope.spawn(|| cluster.psql_at(proxy.address(), transaction));
+        let start = Instant::now();
+        while numbers(&cluster) != "1" {
+            assert!(start.elapsed() < PATIENCE);
+        }
+        assert!(!client.is_finished());
+        proxy.cut(Cut::Reset);
+        assert!(client.join().unwrap().is_err());
+    });
+}
+
+/// Runs statements and then a COMMIT of its own by way of the proxy, and returns the errors.
+fn in_two_messages(cluster: &Cluster, proxy: &TcpProxy, statements: &str) -> String {
+    let url = cluster.database().url_at(&[proxy.address()]);
+    // Each -c is a message of its own.
+    let output = Command::new("psql")
+        .args(["-X", "-q", "-d", &url, "-c", statements, "-c", "COMMIT"])
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn wait_until_nobody_is_connected(cluster: &Cluster) {
+    let others = "SELECT count(*) FROM pg_stat_activity \
+         WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+    let start = Instant::now();
+    while cluster.psql(others).unwrap() != "0" {
+        assert!(start.elapsed() < PATIENCE);
+    }
+}
+
+#[test]
+fn pgbouncer_leads_to_every_database_and_shares_connections() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let Some(bouncer) = PgBouncer::start(cluster, cluster.address()).unwrap() else { return };
+    assert_eq!(cluster.psql_at(bouncer.address(), "SELECT 1").unwrap(), "1");
+    let database = cluster.fresh_database().unwrap();
+    let url = database.url_at(&[bouncer.address()]);
+    let run = |statements: &[&str]| {
+        let each = statements.iter().flat_map(|statement| ["-c", statement]);
+        let output = Command::new("psql")
+            .args(["-X", "-A", "-t", "-q", "-d", &url])
+            .args(each)
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(run(&["SELECT current_database()"]).trim(), database.name());
+    // A named statement is still there for the next client: the connection is shared.
+    run(&["PREPARE shared AS SELECT 7"]);
+    assert_eq!(run(&["EXECUTE shared"]).trim(), "7");
+    assert!(!bouncer.log().unwrap().contains("FATAL"), "{}", bouncer.log().unwrap());
+}
+
+/// The name of a variable with which this program plays a test that is killed.
+const KILLED: &str = "ENRICH_TESTKIT_IS_KILLED";
+
+#[test]
+fn nothing_is_left_of_a_test_that_is_killed() {
+    if env::var_os(KILLED).is_some() {
+        return be_killed();
+    }
+    if skip_without_postgres() {
+        return;
+    }
+    let mut test = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "nothing_is_left_of_a_test_that_is_killed", "--nocapture"])
+        .env(KILLED, "")
+        .process_group(0)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let output = BufReader::new(test.stdout.take().unwrap());
+    let folders: Vec<PathBuf> = output
+        .lines()
+        .map(Result::unwrap)
+        .skip_while(|line| !line.starts_with("started"))
+        .take_while(|line| line != "ready")
+        .filter_map(|line| line.strip_prefix("started ").map(PathBuf::from))
+        .collect();
+    let processes: Vec<PathBuf> = folders.iter().flat_map(|folder| processes_in(folder)).collect();
+    // A frozen pair and pgbouncer, each with its guard; a server has at least three children.
+    assert!(processes.len() > 10, "{processes:?}");
+    // The whole group, as a test runner does after a time-out.
+    let group = format!("-{}", test.id());
+    assert!(Command::new("kill").args(["-KILL", "--", &group]).status().unwrap().success());
+    test.wait().unwrap();
+    let start = Instant::now();
+    let is_there = |folder: &PathBuf| folder.exists();
+    while processes.iter().any(|process| is_running(process)) || folders.iter().any(is_there) {
+        assert!(start.elapsed() < PATIENCE, "{processes:?} {folders:?}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Starts servers, freezes some, says where they are, and waits to be killed.
+fn be_killed() {
+    let Some((primary, standby)) = pair() else { return };
+    let bouncer = PgBouncer::start(&primary, primary.address()).unwrap();
+    primary.freeze().unwrap();
+    println!();
+    println!("started {}", primary.folder().display());
+    println!("started {}", standby.folder().display());
+    if let Some(bouncer) = &bouncer {
+        println!("started {}", bouncer.folder().display());
+    }
+    println!("ready");
+    thread::sleep(PATIENCE);
+}
+
+/// The processes that work in a folder, as folders of `/proc`.
+fn processes_in(folder: &Path) -> Vec<PathBuf> {
+    let processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
+    let is_in = |process: &PathBuf| {
+        fs::read_link(process.join("cwd")).is_ok_and(|place| place.starts_with(folder))
+    };
+    processes.filter(is_in).collect()
+}
+
+/// Whether a process has not ended.
+fn is_running(process: &Path) -> bool {
+    let state = state(process);
+    !state.is_empty() && !state.contains('Z')
+}
+
+/// A process's state, such as `T (stopped)`; empty if it is gone.
+fn state(process: &Path) -> String {
+    let status = fs::read_to_string(process.join("status")).unwrap_or_default();
+    let state = status.lines().find_map(|line| line.strip_prefix("State:"));
+    state.unwrap_or_default().trim().to_owned()
 }

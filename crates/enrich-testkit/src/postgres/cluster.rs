@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,7 +51,7 @@ pub struct ClusterOptions {
 
 impl Default for ClusterOptions {
     fn default() -> Self {
-        Self { name: "first".to_owned(), durability: Durability::Real, settings: Vec::new() }
+        Self { name: "node_1".to_owned(), durability: Durability::Real, settings: Vec::new() }
     }
 }
 
@@ -128,6 +128,11 @@ impl Cluster {
         })
     }
 
+    /// The `cluster_name`, by which a primary knows this cluster as its standby.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The server's address.
     pub fn address(&self) -> SocketAddr {
         self.port.address()
@@ -161,10 +166,19 @@ impl Cluster {
     ///
     /// When the server cannot be reached, or refuses a statement.
     pub fn psql(&self, statements: &str) -> io::Result<String> {
+        self.psql_at(self.address(), statements)
+    }
+
+    /// Like [`psql`](Self::psql), through a proxy or pgbouncer at another address.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`psql`](Self::psql).
+    pub fn psql_at(&self, address: SocketAddr, statements: &str) -> io::Result<String> {
         // Runs as this process's user, because it needs no access to the server's folder.
         let mut psql = Command::new(self.installation.program("psql"));
         psql.args(["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1"]);
-        psql.args(["-p", &self.address().port().to_string(), "-U", SUPERUSER, "-d", DATABASE]);
+        psql.args(["-p", &address.port().to_string(), "-U", SUPERUSER, "-d", DATABASE]);
         psql.env("PGPASSWORD", &self.password).env("PGCONNECT_TIMEOUT", "5");
         let rows = output(psql.args(["-c", statements]))?;
         Ok(rows.trim_end().to_owned())
@@ -175,7 +189,7 @@ impl Cluster {
     ///
     /// # Errors
     ///
-    /// When the setting cannot be written, or is not read within a minute.
+    /// When the server refuses the value, or does not read it within a minute.
     pub fn set(&mut self, name: &str, value: &str) -> io::Result<()> {
         const READ_AT: &str = "SELECT pg_conf_load_time()";
         self.settings.insert(name.to_owned(), value.to_owned());
@@ -183,7 +197,16 @@ impl Cluster {
         let before = self.psql(READ_AT)?;
         self.write_settings()?;
         process.signal(Signal::HUP)?;
-        wait_until(|| Ok(self.psql(READ_AT)? != before))
+        wait_until(|| Ok(self.psql(READ_AT)? != before))?;
+        let refused = self.psql(&format!(
+            "SELECT f.error FROM pg_file_settings f JOIN pg_settings s USING (name) \
+             WHERE name = {} AND f.error IS NOT NULL AND NOT s.pending_restart",
+            quoted(name),
+        ))?;
+        if refused.is_empty() {
+            return Ok(());
+        }
+        Err(io::Error::other(format!("{name} = {}: {refused}", quoted(value))))
     }
 
     /// Waits until a connection succeeds.
@@ -193,6 +216,11 @@ impl Cluster {
     /// When none succeeds in a minute.
     pub fn wait_until_accepting(&self) -> io::Result<()> {
         wait_until(|| Ok(self.psql("SELECT 1").is_ok()))
+    }
+
+    /// The temporary folder: the data and the log.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// The server's log.

@@ -33,18 +33,33 @@ pub(super) struct ServerUser {
 ///
 /// If so, a line on standard error says it, once in a process.
 pub fn skip_without_postgres() -> bool {
-    let is_missing = bin_folder().is_none();
-    if is_missing {
-        static SAID: Once = Once::new();
+    static SAID: Once = Once::new();
+    skip_without(bin_folder(), "PostgreSQL", "postgresql", &SAID)
+}
+
+/// Whether tests with pgbouncer must be skipped, like [`skip_without_postgres`].
+pub fn skip_without_pgbouncer() -> bool {
+    static SAID: Once = Once::new();
+    skip_without(pgbouncer(), "pgbouncer", "pgbouncer", &SAID)
+}
+
+/// The program pgbouncer, if it is installed.
+pub(super) fn pgbouncer() -> Option<PathBuf> {
+    let debian = PathBuf::from("/usr/sbin/pgbouncer");
+    if debian.is_file() { Some(debian) } else { on_the_path("pgbouncer") }
+}
+
+fn skip_without(found: Option<PathBuf>, name: &str, package: &str, said: &Once) -> bool {
+    if found.is_none() {
         // `eprintln` would not be shown, because the test passes.
-        SAID.call_once(|| {
+        said.call_once(|| {
             let _ = writeln!(
                 io::stderr(),
-                "left out: this test needs PostgreSQL; install it by `apt-get install postgresql`"
+                "left out: tests that need {name}; install it by `apt-get install {package}`"
             );
         });
     }
-    is_missing
+    found.is_none()
 }
 
 impl Installation {
@@ -108,7 +123,7 @@ impl ServerUser {
 }
 
 /// Finds a program in the folders of PATH.
-pub(super) fn on_the_path(program: &str) -> Option<PathBuf> {
+fn on_the_path(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::thread;
 
 use super::cluster::{Cluster, ClusterOptions, new_folder, wait_until};
 use super::installation::output;
@@ -11,17 +12,18 @@ use super::login::SUPERUSER;
 const STANDBY_NAMES: &str = "synchronous_standby_names";
 
 impl Cluster {
-    /// Starts a primary and its synchronous standby, named `second`. Each of them, as the primary,
-    /// commits only with a standby. `None` if PostgreSQL is not installed.
+    /// Starts a primary, named as in the options, and its synchronous standby, named `node_2`.
+    /// Each of them, as the primary, commits only with the other. `None` if PostgreSQL is not
+    /// installed.
     ///
     /// # Errors
     ///
     /// The errors of [`Cluster::start`].
     pub fn start_pair(options: &ClusterOptions) -> io::Result<Option<(Self, Self)>> {
         let Some(mut primary) = Self::start(options)? else { return Ok(None) };
-        let mut standby = primary.start_standby("second")?;
-        standby.set(STANDBY_NAMES, "*")?;
-        primary.require_standby("*")?;
+        let mut standby = primary.start_standby("node_2")?;
+        standby.set(STANDBY_NAMES, &primary.name)?;
+        primary.require_standby("node_2")?;
         Ok(Some((primary, standby)))
     }
 
@@ -52,14 +54,14 @@ impl Cluster {
     /// When a program of PostgreSQL fails.
     pub fn rebuild_standby_of(&mut self, primary: &Self) -> io::Result<()> {
         self.kill()?;
-        fs::remove_dir_all(self.data())?;
+        self.remove_data()?;
         self.copy_from(primary)?;
         self.start_server()?;
         primary.wait_for(self)
     }
 
-    /// Sets `synchronous_standby_names`, such as `*` or `ANY 1 (second, third)`, and waits until a
-    /// standby is synchronous.
+    /// Sets `synchronous_standby_names`, such as `node_2` or `ANY 1 (node_2, node_3)`, and waits
+    /// until a standby is synchronous.
     ///
     /// # Errors
     ///
@@ -99,10 +101,23 @@ impl Cluster {
         wait_until(|| Ok(self.psql(&receives)? == "t"))
     }
 
+    /// Removes the data in the background, because it may take seconds on a busy disk. If the test
+    /// ends before, the guard removes it.
+    fn remove_data(&self) -> io::Result<()> {
+        if self.data().exists() {
+            let old = tempfile::Builder::new().prefix("old-").tempdir_in(self.folder.path())?;
+            self.installation.user.own(old.path())?;
+            fs::rename(self.data(), old.path().join("data"))?;
+            thread::spawn(move || drop(old));
+        }
+        Ok(())
+    }
+
     /// Copies a primary's data, and writes the setting that names this primary.
     fn copy_from(&self, primary: &Self) -> io::Result<()> {
         let mut copy = self.installation.command("pg_basebackup", self.folder.path());
-        copy.args(["--no-sync", "--wal-method=stream", "--checkpoint=fast"]);
+        // With a slot, an unfinished copy would confirm commits if the standbys' name is `*`.
+        copy.args(["--no-sync", "--no-slot", "--wal-method=stream", "--checkpoint=fast"]);
         copy.args(["--write-recovery-conf", "-h", "127.0.0.1", "-U", SUPERUSER]);
         copy.args(["-p", &primary.address().port().to_string(), "-D"]).arg(self.data());
         output(copy.env("PGPASSWORD", &primary.password)).map(|_| ())

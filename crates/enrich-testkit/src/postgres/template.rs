@@ -84,7 +84,7 @@ fn initialise(
 /// Keeps a copy of the data folder as the template. The template is renamed into place when
 /// complete.
 fn keep(data: &Path, password: &str, template: &Path) -> io::Result<()> {
-    let new = template.with_extension(process::id().to_string());
+    let new = template.with_file_name(format!("postgres-template-new-{}", process::id()));
     fs::create_dir(&new)?;
     let kept = copy(data, &new.join("data"))
         .and_then(|()| fs::write(new.join("password"), password))

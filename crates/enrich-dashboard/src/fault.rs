@@ -87,7 +87,7 @@ impl From<StoreError> for Fault {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Overloaded => Self::Busy,
-            error @ StoreError::Failed(_) => Self::failed(error),
+            error @ (StoreError::Failed(_) | StoreError::Unknown(_)) => Self::failed(error),
         }
     }
 }

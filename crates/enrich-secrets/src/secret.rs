@@ -225,6 +225,11 @@ impl Secret {
         self.id
     }
 
+    /// A keyed hash of nothing. A database stores it, to recognise the secret it was made with.
+    pub fn check_hash(&self) -> [u8; 32] {
+        self.hash(Purpose::Check, &[])
+    }
+
     /// The keyed hash of `parts`. It includes the length of each part, so that different lists of
     /// parts have different hashes.
     pub fn hash(&self, purpose: Purpose, parts: &[&[u8]]) -> [u8; 32] {

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use enrich_secrets::{Purpose, SECRET_FILE, Secret, SecretError, Secrets};
+use enrich_secrets::{SECRET_FILE, Secret, SecretError, Secrets};
 use enrich_store_directory::DIRECTORY;
 use enrich_store_ledger::{self as ledger, LEDGER};
 use enrich_store_sqlite::{
@@ -185,7 +185,7 @@ fn compare<'a>(
             .optional()?;
         match noted {
             None => new.push(secret),
-            Some(noted) if noted != check_hash(secret) => {
+            Some(noted) if noted != secret.check_hash() => {
                 let (id, database) = (secret.id(), database.name);
                 return Ok(Err(SecretError::Different { id, database }));
             }
@@ -215,17 +215,13 @@ fn note(
     for secret in new {
         transaction.execute(
             "INSERT INTO secret (id, check_hash) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-            (secret.id(), check_hash(secret)),
+            (secret.id(), secret.check_hash()),
         )?;
     }
     if is_ledger && is_new {
         ledger::begin(&transaction, secrets)?;
     }
     transaction.commit()
-}
-
-fn check_hash(secret: &Secret) -> [u8; 32] {
-    secret.hash(Purpose::Check, &[])
 }
 
 #[cfg(test)]

@@ -9,6 +9,10 @@ pub enum StoreError {
     /// The store failed; nothing was changed.
     #[error("the store failed")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The reply of a remote store was lost, so it is not known whether the change was made. The
+    /// same change may be made again.
+    #[error("it is not known whether the change was made")]
+    Unknown(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl StoreError {

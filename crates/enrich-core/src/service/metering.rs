@@ -285,7 +285,7 @@ fn replay(price: Price, stored: StoredResponse) -> Result<Answer, Refusal> {
 pub(super) fn store_refusal(error: StoreError) -> Refusal {
     match error {
         StoreError::Overloaded => Refusal::Overloaded,
-        StoreError::Failed(source) => Refusal::Failed(source),
+        StoreError::Failed(source) | StoreError::Unknown(source) => Refusal::Failed(source),
     }
 }
 

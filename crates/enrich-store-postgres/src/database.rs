@@ -1,0 +1,236 @@
+//! The database as the ports use it: reads, and changes in transactions.
+//!
+//! Statements are unnamed (`query_typed`, `execute_typed`) and settings end with their transaction,
+//! so that everything also works through a pooler that gives each transaction another connection.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use enrich_core::port::error::StoreError;
+use tokio::sync::{Mutex, Semaphore};
+use tokio::time::timeout;
+use tokio_postgres::Client;
+
+use crate::connect::{ConnectError, Connection, Connector};
+use crate::failure::Failure;
+use crate::runtime::Runtime;
+
+/// How long one attempt of a read or a change may take.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// How often a change is tried when other transactions are in its way.
+const ATTEMPTS: u32 = 5;
+/// The most reads under way. Further ones wait for [`TIMEOUT`], then are refused.
+const READS: usize = 64;
+/// Begins a transaction that waits for the standby when it commits, and not long for locks.
+pub(crate) const BEGIN: &str =
+    "BEGIN; SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '2s'";
+
+/// The statements of a read or a change. They may run more than once.
+pub(crate) type Statements<'c, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'c>>;
+
+/// Reads and changes the database. Clones share their connections.
+#[derive(Clone)]
+pub(crate) struct Database {
+    connections: Arc<Connections>,
+    runtime: Arc<Runtime>,
+}
+
+/// The connections of a store, used by tasks of its thread.
+pub(crate) struct Connections {
+    connector: Connector,
+    /// The connection that reads share. Statements on it are answered in order.
+    reading: Mutex<Option<Arc<Connection>>>,
+    reads: Semaphore,
+    /// The connection for changes, one at a time.
+    changing: Mutex<Option<Connection>>,
+}
+
+/// Why a transaction has no result.
+enum NotCommitted {
+    /// Certainly nothing was written.
+    RolledBack(Failure),
+    /// The reply to `COMMIT` is lost.
+    InDoubt(Failure),
+}
+
+impl Database {
+    /// A database whose connections are opened when they are needed.
+    pub(crate) fn new(connector: Connector, runtime: Arc<Runtime>) -> Self {
+        let connections = Connections {
+            connector,
+            reading: Mutex::default(),
+            reads: Semaphore::new(READS),
+            changing: Mutex::default(),
+        };
+        Self { connections: Arc::new(connections), runtime }
+    }
+
+    /// The thread that the database's tasks run on.
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// The connections, for a task of the thread. A task must not hold the database itself, because
+    /// the thread ends with the last one.
+    pub(crate) fn connections(&self) -> Arc<Connections> {
+        Arc::clone(&self.connections)
+    }
+
+    /// Runs reading statements on the shared connection. They run once more on a new connection if
+    /// the connection is lost.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        read: impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Send + Sync + 'static,
+    ) -> Result<T, StoreError> {
+        let connections = self.connections();
+        let reading = async move { connections.read(&read).await };
+        Ok(self.runtime.run(reading).await.map_err(StoreError::failed)??)
+    }
+
+    /// Runs `change` in a transaction. Returns when it is durable.
+    ///
+    /// The statements run again if other transactions are in the way, so a change must give the
+    /// same result when it is made twice.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unknown`] when the reply to `COMMIT` is lost.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        change: impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Send + Sync + 'static,
+    ) -> Result<T, StoreError> {
+        let connections = self.connections();
+        let changing = async move { connections.write(&change).await };
+        self.runtime.run(changing).await.map_err(StoreError::failed)?
+    }
+}
+
+impl Connections {
+    /// Opens a connection of its own.
+    pub(crate) async fn connect(&self) -> Result<Connection, ConnectError> {
+        self.connector.connect().await
+    }
+
+    /// As [`Database::read`].
+    pub(crate) async fn read<T>(
+        &self,
+        read: &(impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Sync),
+    ) -> Result<T, Failure> {
+        let waited = timeout(TIMEOUT, self.reads.acquire()).await;
+        let _permit = waited.map_err(|_| Failure::Store(StoreError::Overloaded))?;
+        let mut is_first = true;
+        loop {
+            let connection = self.reading().await?;
+            let failure = match timeout(TIMEOUT, read(&connection.client)).await {
+                Ok(Ok(value)) => return Ok(value),
+                Ok(Err(failure)) => failure,
+                Err(_) => Failure::TimedOut,
+            };
+            if !failure.loses_connection() {
+                return Err(failure);
+            }
+            self.discard(&connection).await;
+            if !is_first || matches!(failure, Failure::TimedOut) {
+                return Err(failure);
+            }
+            is_first = false;
+        }
+    }
+
+    /// The connection that reads share; a new one if it is closed.
+    async fn reading(&self) -> Result<Arc<Connection>, ConnectError> {
+        let mut reading = self.reading.lock().await;
+        if let Some(connection) = &*reading
+            && !connection.client.is_closed()
+        {
+            return Ok(Arc::clone(connection));
+        }
+        let connection = Arc::new(self.connector.connect().await?);
+        *reading = Some(Arc::clone(&connection));
+        Ok(connection)
+    }
+
+    /// Has the next read connect anew.
+    async fn discard(&self, connection: &Arc<Connection>) {
+        let mut reading = self.reading.lock().await;
+        if reading.as_ref().is_some_and(|shared| Arc::ptr_eq(shared, connection)) {
+            *reading = None;
+        }
+    }
+
+    /// As [`Database::write`].
+    pub(crate) async fn write<T>(
+        &self,
+        change: &(impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Sync),
+    ) -> Result<T, StoreError> {
+        let mut changing = self.changing.lock().await;
+        let mut attempt = 1;
+        loop {
+            // Taken out, so that a connection is closed when its transaction is broken off.
+            let connection = match changing.take() {
+                Some(connection) if !connection.client.is_closed() => connection,
+                _ => self.connector.connect().await.map_err(Failure::from)?,
+            };
+            match transact(&connection, change).await {
+                Ok(value) => {
+                    *changing = Some(connection);
+                    return Ok(value);
+                }
+                Err(NotCommitted::InDoubt(failure)) => {
+                    return Err(StoreError::Unknown(Box::new(failure)));
+                }
+                Err(NotCommitted::RolledBack(failure)) => {
+                    if !failure.loses_connection() {
+                        *changing = Some(connection);
+                    }
+                    let may_repeat = failure.is_conflict() || failure.loses_connection();
+                    if !may_repeat || attempt == ATTEMPTS {
+                        return Err(failure.into());
+                    }
+                    attempt += 1;
+                }
+            }
+        }
+    }
+}
+
+/// Runs a change between `BEGIN` and `COMMIT`.
+async fn transact<T>(
+    connection: &Connection,
+    change: &(impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Sync),
+) -> Result<T, NotCommitted> {
+    let client = &connection.client;
+    let statements = async {
+        client.batch_execute(BEGIN).await?;
+        change(client).await
+    };
+    let value = match timeout(TIMEOUT, statements).await {
+        Ok(Ok(value)) => value,
+        Ok(Err(failure)) => {
+            if !failure.loses_connection() {
+                let rollback = client.batch_execute("ROLLBACK").await;
+                rollback.map_err(|error| NotCommitted::RolledBack(error.into()))?;
+            }
+            return Err(NotCommitted::RolledBack(failure));
+        }
+        Err(_) => return Err(NotCommitted::RolledBack(Failure::TimedOut)),
+    };
+    let warnings = connection.warnings();
+    match timeout(TIMEOUT, client.batch_execute("COMMIT")).await {
+        Ok(Ok(())) if connection.warnings() == warnings => Ok(value),
+        // The wait for the standby was cancelled: the change may be lost with the primary.
+        Ok(Ok(())) => Err(NotCommitted::InDoubt(Failure::TimedOut)),
+        Ok(Err(error)) => {
+            let failure = Failure::from(error);
+            let is_certain = failure.is_conflict();
+            Err(if is_certain {
+                NotCommitted::RolledBack(failure)
+            } else {
+                NotCommitted::InDoubt(failure)
+            })
+        }
+        Err(_) => Err(NotCommitted::InDoubt(Failure::TimedOut)),
+    }
+}

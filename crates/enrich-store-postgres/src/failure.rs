@@ -1,0 +1,79 @@
+//! What a failure of a statement means for the caller.
+
+use enrich_core::port::error::StoreError;
+use tokio_postgres::error::SqlState;
+
+use crate::connect::ConnectError;
+
+/// Why a read or a change failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Database(#[from] tokio_postgres::Error),
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    #[error("the database did not answer in time")]
+    TimedOut,
+    /// A stored value is not as it was written, or a rule of the store forbids the change.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Failure {
+    /// A stored value that cannot be read.
+    pub(crate) fn of(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Store(StoreError::failed(source))
+    }
+
+    /// Whether the statement may work when its transaction is tried again: a deadlock, a
+    /// serialization failure, or a lock that was held for too long.
+    pub(crate) fn is_conflict(&self) -> bool {
+        self.code().is_some_and(|code| {
+            [
+                SqlState::T_R_SERIALIZATION_FAILURE,
+                SqlState::T_R_DEADLOCK_DETECTED,
+                SqlState::LOCK_NOT_AVAILABLE,
+            ]
+            .contains(code)
+        })
+    }
+
+    /// Whether the connection is of no use any more: it is lost, or the server ends or is no
+    /// primary.
+    pub(crate) fn loses_connection(&self) -> bool {
+        match self {
+            Self::Database(error) => match error.code() {
+                Some(code) => {
+                    code.code().starts_with("08")
+                        || [
+                            SqlState::ADMIN_SHUTDOWN,
+                            SqlState::CRASH_SHUTDOWN,
+                            SqlState::CANNOT_CONNECT_NOW,
+                            SqlState::READ_ONLY_SQL_TRANSACTION,
+                        ]
+                        .contains(code)
+                }
+                None => true,
+            },
+            Self::Connect(_) | Self::TimedOut => true,
+            Self::Store(_) => false,
+        }
+    }
+
+    fn code(&self) -> Option<&SqlState> {
+        match self {
+            Self::Database(error) => error.code(),
+            Self::Connect(_) | Self::TimedOut | Self::Store(_) => None,
+        }
+    }
+}
+
+impl From<Failure> for StoreError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Store(error) => error,
+            failure if failure.is_conflict() || failure.loses_connection() => Self::Overloaded,
+            failure => Self::failed(failure),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Errors of opening the store; each message says what to do.
+
+use enrich_secrets::SecretError;
+
+use crate::connect::{ConnectError, UrlError};
+use crate::failure::Failure;
+
+/// The store over PostgreSQL could not be opened. No message contains any part of its URL.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The URL cannot be used.
+    #[error(transparent)]
+    Url(#[from] UrlError),
+    /// There is no connection to the primary.
+    #[error("the database cannot be reached; check the store's URL and that a primary is running")]
+    Unreachable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The database has no schema yet.
+    #[error("the database has no tables of Enrich; run `enrich store migrate` once")]
+    NoSchema,
+    /// The schema is older than this build.
+    #[error(
+        "the database has schema {found} and this Enrich needs {known}; run `enrich store migrate`"
+    )]
+    OlderSchema {
+        /// The schema's version.
+        found: i32,
+        /// The version of this build.
+        known: i32,
+    },
+    /// The schema is newer than this build.
+    #[error(
+        "the database has schema {found} and this Enrich knows up to {known}; use the Enrich that \
+         migrated it, or a newer one"
+    )]
+    NewerSchema {
+        /// The schema's version.
+        found: i32,
+        /// The newest version that this build knows.
+        known: i32,
+    },
+    /// A migration failed; nothing was changed.
+    #[error("the schema cannot be made; check that the user of the URL owns the database")]
+    Schema(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The database does not sync its commits to disk.
+    #[error("the database has fsync=off and can lose acknowledged charges; set fsync=on")]
+    NoSync,
+    /// The database has no synchronous standby.
+    #[error(
+        "the database has no synchronous standby, so the loss of its machine would lose \
+         acknowledged charges; set synchronous_standby_names, or start with --one-copy to accept \
+         that"
+    )]
+    NoStandby,
+    /// The database is being copied, or data loss was not accepted yet.
+    #[error("the database is in mode `{0}`; see `enrich store check`")]
+    NotServing(String),
+    /// The secrets do not belong to the database.
+    #[error("the secrets in secret.key do not belong to this database")]
+    Secret(#[from] SecretError),
+    /// The number of a secret is too large.
+    #[error("secret {0} has too large a number; use one below 2147483648")]
+    SecretNumber(u32),
+    /// The system could not start the thread that talks to the database.
+    #[error("no thread could be started")]
+    Thread(#[source] std::io::Error),
+    /// A statement failed.
+    #[error("the database refused a statement")]
+    Statement(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl From<ConnectError> for OpenError {
+    fn from(error: ConnectError) -> Self {
+        Self::Unreachable(Box::new(error))
+    }
+}
+
+impl From<Failure> for OpenError {
+    fn from(failure: Failure) -> Self {
+        if failure.loses_connection() {
+            Self::Unreachable(Box::new(failure))
+        } else {
+            Self::Statement(Box::new(failure))
+        }
+    }
+}
+
+impl From<tokio_postgres::Error> for OpenError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Failure::from(error).into()
+    }
+}

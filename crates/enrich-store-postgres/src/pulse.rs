@@ -1,0 +1,128 @@
+//! The pulse: the one row of `state`, which every node polls.
+//!
+//! Polling works through poolers and on every engine, and takes no lock, which LISTEN and NOTIFY do.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use enrich_core::port::error::StoreError;
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+use tokio_postgres::{Client, Row};
+use uuid::Uuid;
+
+use crate::database::Database;
+use crate::failure::Failure;
+
+/// Interval between polls.
+const INTERVAL: Duration = Duration::from_millis(400);
+/// How long a reading is believed, from the start of its poll.
+const BELIEVED: Duration = Duration::from_secs(1);
+/// How long a caller waits for the next reading when the last one is too old.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+const STATE: &str = "SELECT mode, key_changes, kept, snapshot, forgotten, lineage,
+    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint FROM state WHERE id = 1";
+
+/// The state that all nodes share, as it was last read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    /// Whether the database serves: `serving`, `read-only` or `copying`.
+    pub(crate) mode: String,
+    /// Grows with every change of a key or of an account's status.
+    pub(crate) key_changes: i64,
+    /// The number of idempotency records, as last counted.
+    pub(crate) kept: u64,
+    /// The number of the current directory snapshot; 0 for none.
+    pub(crate) snapshot: i64,
+    /// The number of the newest suppression; 0 for none.
+    pub(crate) forgotten: i64,
+    /// Another one after data loss was accepted.
+    pub(crate) lineage: Uuid,
+    /// The database's clock, in microseconds since 1970.
+    pub(crate) clock: i64,
+}
+
+/// One reading of the state.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading {
+    pub(crate) state: State,
+    /// When its poll began.
+    pub(crate) began: Instant,
+}
+
+/// The newest reading of the state.
+#[derive(Clone)]
+pub(crate) struct Pulse {
+    newest: watch::Receiver<Arc<Reading>>,
+    database: Database,
+}
+
+impl Pulse {
+    /// Polls until the store is closed, beginning with a state just read.
+    pub(crate) fn start(database: &Database, first: Reading) -> Self {
+        let (readings, newest) = watch::channel(Arc::new(first));
+        let connections = database.connections();
+        database.runtime().spawn(async move {
+            loop {
+                sleep(INTERVAL).await;
+                let began = Instant::now();
+                match connections.read(&|client| Box::pin(read(client))).await {
+                    Ok(state) => {
+                        // A new reading also wakes callers that only wait for its time.
+                        if readings.send(Arc::new(Reading { state, began })).is_err() {
+                            return;
+                        }
+                    }
+                    Err(error) => tracing::debug!(%error, "the pulse could not be read"),
+                }
+            }
+        });
+        Self { newest, database: database.clone() }
+    }
+
+    /// The newest reading, however old.
+    pub(crate) fn last(&self) -> Arc<Reading> {
+        Arc::clone(&self.newest.borrow())
+    }
+
+    /// A reading that is at most a second old. Waits up to two seconds for it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Overloaded`] when none arrives.
+    pub(crate) async fn believed(&self) -> Result<Arc<Reading>, StoreError> {
+        let last = self.last();
+        if last.began.elapsed() < BELIEVED {
+            return Ok(last);
+        }
+        let mut newest = self.newest.clone();
+        let waiting = async move {
+            let is_new = |reading: &Arc<Reading>| reading.began.elapsed() < BELIEVED;
+            let reading = timeout(PATIENCE, newest.wait_for(is_new)).await.ok()?.ok()?;
+            Some(Arc::clone(&reading))
+        };
+        let reading = self.database.runtime().run(waiting).await.map_err(StoreError::failed)?;
+        reading.ok_or(StoreError::Overloaded)
+    }
+}
+
+/// Reads the state.
+pub(crate) async fn read(client: &Client) -> Result<State, Failure> {
+    let rows = client.query_typed(STATE, &[]).await?;
+    let row = rows.first().ok_or_else(|| Failure::of("the row of `state` is missing"))?;
+    Ok(state_of(row)?)
+}
+
+fn state_of(row: &Row) -> Result<State, tokio_postgres::Error> {
+    let kept: i64 = row.try_get(2)?;
+    Ok(State {
+        mode: row.try_get(0)?,
+        key_changes: row.try_get(1)?,
+        kept: u64::try_from(kept).unwrap_or_default(),
+        snapshot: row.try_get(3)?,
+        forgotten: row.try_get(4)?,
+        lineage: row.try_get(5)?,
+        clock: row.try_get(6)?,
+    })
+}

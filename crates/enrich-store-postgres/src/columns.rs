@@ -1,0 +1,79 @@
+//! Conversions between Rust values and columns: times are microseconds since 1970, unsigned numbers
+//! are `bigint`, hashes are `bytea`.
+
+use enrich_core::Timestamp;
+use tokio_postgres::types::{ToSql, Type};
+
+use crate::failure::Failure;
+
+/// A value of a statement with its type, as `query_typed` and `execute_typed` take it.
+pub(crate) type Value<'v> = (&'v (dyn ToSql + Sync), Type);
+
+/// A keyed hash.
+pub(crate) type Hash = [u8; 32];
+
+/// A column holds a value that Enrich never writes.
+#[derive(Debug, thiserror::Error)]
+#[error("a stored value is not {0}")]
+struct Unreadable(&'static str);
+
+/// A value that Enrich never writes; `expected` says what the column should hold.
+pub(crate) fn unreadable(expected: &'static str) -> Failure {
+    Failure::of(Unreadable(expected))
+}
+
+/// Microseconds since 1970.
+pub(crate) fn micros(at: Timestamp) -> i64 {
+    at.as_microsecond()
+}
+
+/// The time at `micros` microseconds since 1970.
+pub(crate) fn timestamp(micros: i64) -> Result<Timestamp, Failure> {
+    Timestamp::from_microsecond(micros).map_err(Failure::of)
+}
+
+/// A count or a sum that is never negative.
+pub(crate) fn unsigned(column: i64) -> Result<u64, Failure> {
+    u64::try_from(column).map_err(|_| unreadable("a number from 0"))
+}
+
+/// A number as a column holds it.
+pub(crate) fn signed(number: u64) -> Result<i64, Failure> {
+    i64::try_from(number).map_err(|_| Failure::of("a number is too large for the store"))
+}
+
+/// A keyed hash of 32 bytes.
+pub(crate) fn hash(column: &[u8]) -> Result<Hash, Failure> {
+    Hash::try_from(column).map_err(|_| unreadable("a hash of 32 bytes"))
+}
+
+/// The number of a secret as a column holds it.
+pub(crate) fn secret_column(id: u32) -> Result<i32, Failure> {
+    i32::try_from(id).map_err(|_| Failure::of("a secret's number is too large for the store"))
+}
+
+/// The number of a secret.
+pub(crate) fn secret_id(column: i32) -> Result<u32, Failure> {
+    u32::try_from(column).map_err(|_| unreadable("the number of a secret"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_read_back() {
+        let now: Timestamp = "2026-11-20T12:00:00.000001Z".parse().unwrap();
+        assert_eq!(timestamp(micros(now)).unwrap(), now);
+        assert!(timestamp(i64::MAX).is_err());
+    }
+
+    #[test]
+    fn numbers_and_hashes_that_do_not_fit_are_errors() {
+        assert_eq!(unsigned(signed(7).unwrap()).unwrap(), 7);
+        assert!(unsigned(-1).is_err() && signed(u64::MAX).is_err());
+        assert!(secret_id(-1).is_err() && secret_column(u32::MAX).is_err());
+        assert_eq!(hash(&[3; 32]).unwrap(), [3; 32]);
+        assert!(hash(&[3; 31]).is_err());
+    }
+}

@@ -1,14 +1,18 @@
 #![doc = include_str!("../README.md")]
 
+mod background;
 mod columns;
 mod connect;
 mod database;
 mod failure;
+mod heartbeat;
 mod open_error;
 mod pulse;
 mod runtime;
 mod schema;
 mod store;
+#[cfg(test)]
+mod test_database;
 
 pub use connect::UrlError;
 pub use open_error::OpenError;

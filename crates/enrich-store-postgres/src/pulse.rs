@@ -49,6 +49,18 @@ pub(crate) struct Reading {
     pub(crate) state: State,
     /// When its poll began.
     pub(crate) began: Instant,
+    /// The time that its poll took.
+    pub(crate) took: Duration,
+}
+
+impl Reading {
+    /// The database's clock now, in microseconds since 1970. The error is at most half of
+    /// [`took`](Self::took).
+    pub(crate) fn database_now(&self) -> i64 {
+        let since = self.began.elapsed().saturating_sub(self.took / 2);
+        let since = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
+        self.state.clock.saturating_add(since)
+    }
 }
 
 /// The newest reading of the state.
@@ -70,7 +82,8 @@ impl Pulse {
                 match connections.read(&|client| Box::pin(read(client))).await {
                     Ok(state) => {
                         // A new reading also wakes callers that only wait for its time.
-                        if readings.send(Arc::new(Reading { state, began })).is_err() {
+                        let took = began.elapsed();
+                        if readings.send(Arc::new(Reading { state, began, took })).is_err() {
                             return;
                         }
                     }
@@ -84,6 +97,11 @@ impl Pulse {
     /// The newest reading, however old.
     pub(crate) fn last(&self) -> Arc<Reading> {
         Arc::clone(&self.newest.borrow())
+    }
+
+    /// All readings to come, for a task of the thread.
+    pub(crate) fn readings(&self) -> watch::Receiver<Arc<Reading>> {
+        self.newest.clone()
     }
 
     /// A reading that is at most a second old. Waits up to two seconds for it.

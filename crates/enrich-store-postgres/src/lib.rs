@@ -13,6 +13,7 @@ mod schema;
 mod store;
 #[cfg(test)]
 mod test_database;
+mod usage;
 
 pub use connect::UrlError;
 pub use open_error::OpenError;

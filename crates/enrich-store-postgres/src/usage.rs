@@ -1,0 +1,309 @@
+//! Usage counters, written in the background.
+//!
+//! Counting adds to a map in memory; a task of the store's thread writes the collected counts every
+//! few seconds and at the end. A batch raises the number `node.flush` in its transaction, from the
+//! last one. So a batch that is written again after a lost reply finds that number raised already,
+//! and nothing is counted twice. A crash may lose the last counts, never a charge.
+
+use std::collections::hash_map::Entry;
+use std::mem;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use enrich_core::port::error::StoreError;
+use enrich_core::port::usage::{DayCount, Usage, Use, UseOutcome};
+use enrich_core::{AccountId, Credits, KeyId, Timestamp};
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, timeout};
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Row};
+
+use crate::columns::{Value, unreadable, unsigned};
+use crate::database::Database;
+use crate::failure::Failure;
+use crate::heartbeat::Heartbeat;
+use crate::store::Node;
+
+mod batch;
+
+use batch::{Batch, BatchWriter};
+
+/// Interval between writes of counts.
+const ROUND: Duration = Duration::from_secs(5);
+/// Interval between writes of keys' last use.
+const MARK_ROUND: Duration = Duration::from_secs(60);
+/// The most different counts in memory: about 15 MB. Further ones are lost, and that is logged.
+const MAX_GATHERED: usize = 100_000;
+/// The most flushes that wait.
+const MAX_FLUSHES: usize = 64;
+/// How long the end of the process waits for the remaining counts to be written.
+const LAST_WRITE: Duration = Duration::from_secs(10);
+/// The largest value of a column.
+const MOST: u64 = i64::MAX as u64;
+const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
+
+const DAYS: &str = "SELECT day, api_key, endpoint, outcome, calls, credits FROM used
+    WHERE account = $1 AND day BETWEEN $2 AND $3";
+
+/// Where the result of a flush is sent.
+type Reply = oneshot::Sender<Result<(), StoreError>>;
+
+/// Counts calls.
+pub(crate) struct PostgresUsage {
+    gathered: Arc<Mutex<Gathered>>,
+    database: Database,
+    /// `None` once the store is being closed.
+    flushes: Option<mpsc::Sender<Reply>>,
+    /// The remaining counts were written, or could not be.
+    ended: Option<oneshot::Receiver<()>>,
+}
+
+/// The key of a count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Counted {
+    account: AccountId,
+    day: i64,
+    key: KeyId,
+    endpoint: &'static str,
+    outcome: UseOutcome,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sum {
+    calls: u64,
+    credits: u64,
+    last_at: Timestamp,
+}
+
+/// Counts that are in no batch yet.
+#[derive(Debug, Default)]
+struct Gathered {
+    sums: FxHashMap<Counted, Sum>,
+    lost: u64,
+}
+
+impl PostgresUsage {
+    /// Starts the task that writes the counts.
+    pub(crate) fn start(node: &Node, heartbeat: &Heartbeat) -> Self {
+        let gathered = Arc::new(Mutex::new(Gathered::default()));
+        let (flushes, asked) = mpsc::channel(MAX_FLUSHES);
+        let (end, ended) = oneshot::channel();
+        let writer = UsageWriter {
+            gathered: Arc::clone(&gathered),
+            writer: BatchWriter::new(node.database.connections(), heartbeat.id()),
+            pending: None,
+            unmarked: FxHashMap::default(),
+            marked_at: Instant::now(),
+        };
+        node.database.runtime().spawn(async move {
+            writer.run(asked).await;
+            // Fails if nobody waits for the end.
+            let _ = end.send(());
+        });
+        let database = node.database.clone();
+        Self { gathered, database, flushes: Some(flushes), ended: Some(ended) }
+    }
+}
+
+#[async_trait]
+impl Usage for PostgresUsage {
+    fn count(&self, used: Use) {
+        let counted = Counted {
+            account: used.account,
+            day: used.at.as_second().div_euclid(SECONDS_PER_DAY),
+            key: used.key,
+            endpoint: used.endpoint,
+            outcome: used.outcome,
+        };
+        let sum = Sum { calls: 1, credits: used.credits.0, last_at: used.at };
+        self.gathered.lock().add(counted, sum);
+    }
+
+    async fn flush(&self) -> Result<(), StoreError> {
+        let (reply, done) = oneshot::channel();
+        let flushes = self.flushes.as_ref().ok_or(StoreError::Overloaded)?;
+        flushes.try_send(reply).map_err(|_| StoreError::Overloaded)?;
+        done.await.map_err(StoreError::failed)?
+    }
+
+    async fn days(
+        &self,
+        account: AccountId,
+        first: i64,
+        last: i64,
+    ) -> Result<Vec<DayCount>, StoreError> {
+        let reading =
+            self.database.read(move |client| Box::pin(read_days(client, account, first, last)));
+        let mut days = reading.await?;
+        // Here, because the order of texts depends on the database's locale.
+        days.sort_unstable_by(|one, other| order_of(one).cmp(&order_of(other)));
+        Ok(days)
+    }
+}
+
+impl Drop for PostgresUsage {
+    fn drop(&mut self) {
+        // The task writes the remaining counts when it notices.
+        drop(self.flushes.take());
+        if let Some(ended) = self.ended.take() {
+            let waiting = async move { timeout(LAST_WRITE, ended).await.is_ok() };
+            if !self.database.runtime().block_on(waiting).unwrap_or(false) {
+                tracing::warn!("the last usage counts could not be written");
+            }
+        }
+    }
+}
+
+impl Gathered {
+    fn add(&mut self, counted: Counted, sum: Sum) {
+        let is_full = self.sums.len() >= MAX_GATHERED;
+        match self.sums.entry(counted) {
+            Entry::Occupied(mut known) => known.get_mut().add(sum),
+            Entry::Vacant(_) if is_full => self.lost = self.lost.saturating_add(sum.calls),
+            Entry::Vacant(new) => {
+                new.insert(sum);
+            }
+        }
+    }
+}
+
+impl Sum {
+    fn add(&mut self, other: Self) {
+        self.calls = self.calls.saturating_add(other.calls).min(MOST);
+        self.credits = self.credits.saturating_add(other.credits).min(MOST);
+        self.last_at = self.last_at.max(other.last_at);
+    }
+}
+
+/// The task that writes.
+struct UsageWriter {
+    gathered: Arc<Mutex<Gathered>>,
+    writer: BatchWriter,
+    /// The batch that was tried last and may have been written. It is tried again, unchanged.
+    pending: Option<Arc<Batch>>,
+    /// The last use of keys, in no batch yet.
+    unmarked: FxHashMap<KeyId, Timestamp>,
+    marked_at: Instant,
+}
+
+/// Which counts a write includes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pace {
+    /// In the background: the last use of keys only every [`MARK_ROUND`].
+    Steady,
+    /// A caller waits for all of it.
+    Hurried,
+}
+
+impl UsageWriter {
+    /// Writes in every round and on request, until the store is closed.
+    async fn run(mut self, mut asked: mpsc::Receiver<Reply>) {
+        loop {
+            match timeout(ROUND, asked.recv()).await {
+                Ok(Some(reply)) => {
+                    // Nobody may be waiting any more.
+                    let _ = reply.send(self.write(Pace::Hurried).await);
+                }
+                Ok(None) => return self.write_and_report(Pace::Hurried).await,
+                Err(_) => self.write_and_report(Pace::Steady).await,
+            }
+        }
+    }
+
+    async fn write_and_report(&mut self, pace: Pace) {
+        if let Err(error) = self.write(pace).await {
+            tracing::warn!(%error, "usage counts could not be written and are kept for later");
+        }
+    }
+
+    /// Writes the collected counts; those that cannot be written are kept.
+    async fn write(&mut self, pace: Pace) -> Result<(), StoreError> {
+        self.write_pending().await?;
+        let gathered = mem::take(&mut *self.gathered.lock());
+        if gathered.lost > 0 {
+            tracing::warn!(calls = gathered.lost, "usage counts were lost: too many at once");
+        }
+        let mut sums: Vec<_> = gathered.sums.into_iter().collect();
+        // In the order of the table, so that nodes don't wait for each other in a circle.
+        sums.sort_unstable_by_key(|&(counted, _)| counted);
+        for (counted, sum) in &sums {
+            self.used(counted.key, sum.last_at);
+        }
+        let mut sums = sums.into_iter().peekable();
+        let mut marks = self.due_marks(pace).into_iter().peekable();
+        while sums.peek().is_some() || marks.peek().is_some() {
+            let batch = Batch::of(&mut sums, &mut marks);
+            self.pending = Some(Arc::new(batch));
+            if let Err(error) = self.write_pending().await {
+                let mut again = self.gathered.lock();
+                sums.for_each(|(counted, sum)| again.add(counted, sum));
+                drop(again);
+                marks.for_each(|(key, at)| self.used(key, at));
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the pending batch, if there is one.
+    async fn write_pending(&mut self) -> Result<(), StoreError> {
+        if let Some(batch) = &self.pending {
+            self.writer.write(batch).await?;
+            self.pending = None;
+        }
+        Ok(())
+    }
+
+    fn used(&mut self, key: KeyId, at: Timestamp) {
+        if self.unmarked.len() < MAX_GATHERED || self.unmarked.contains_key(&key) {
+            let latest = self.unmarked.entry(key).or_insert(at);
+            *latest = at.max(*latest);
+        }
+    }
+
+    /// The last uses to be written now, in key order.
+    fn due_marks(&mut self, pace: Pace) -> Vec<(KeyId, Timestamp)> {
+        if pace == Pace::Steady && self.marked_at.elapsed() < MARK_ROUND {
+            return Vec::new();
+        }
+        self.marked_at = Instant::now();
+        let mut marks: Vec<_> = self.unmarked.drain().collect();
+        marks.sort_unstable();
+        marks
+    }
+}
+
+async fn read_days(
+    client: &Client,
+    account: AccountId,
+    first: i64,
+    last: i64,
+) -> Result<Vec<DayCount>, Failure> {
+    let values: [Value<'_>; 3] =
+        [(&account.0, Type::UUID), (&first, Type::INT8), (&last, Type::INT8)];
+    let rows = client.query_typed(DAYS, &values).await?;
+    rows.iter().map(day_count).collect()
+}
+
+fn day_count(row: &Row) -> Result<DayCount, Failure> {
+    let outcome: &str = row.try_get(3)?;
+    let outcome = UseOutcome::named(outcome).ok_or_else(|| unreadable("the outcome of a call"))?;
+    Ok(DayCount {
+        day: row.try_get(0)?,
+        key: KeyId(row.try_get(1)?),
+        endpoint: row.try_get(2)?,
+        outcome,
+        calls: unsigned(row.try_get(4)?)?,
+        credits: Credits(unsigned(row.try_get(5)?)?),
+    })
+}
+
+fn order_of(count: &DayCount) -> (i64, KeyId, &str, &str) {
+    (count.day, count.key, &count.endpoint, count.outcome.as_str())
+}
+
+#[cfg(test)]
+mod tests;

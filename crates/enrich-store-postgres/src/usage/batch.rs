@@ -1,0 +1,169 @@
+//! A batch of counts, written once.
+
+use std::iter::Take;
+use std::sync::Arc;
+
+use enrich_core::port::error::StoreError;
+use enrich_core::{KeyId, Timestamp};
+use tokio_postgres::Client;
+use tokio_postgres::types::Type;
+use uuid::Uuid;
+
+use super::{Counted, Sum};
+use crate::columns::{Value, micros};
+use crate::database::Connections;
+use crate::failure::Failure;
+
+/// The most counts, and the most last uses, of a batch.
+const SIZE: usize = 5_000;
+/// How often a batch is tried at once when its outcome is unknown, or `node.flush` is not as
+/// expected.
+const ATTEMPTS: u32 = 4;
+
+const RAISE: &str = "UPDATE node SET flush = $3 WHERE id = $1 AND flush = $2";
+const RAISED: &str = "SELECT flush FROM node WHERE id = $1";
+const ADD: &str = "INSERT INTO used (account, day, api_key, endpoint, outcome, calls, credits)
+    SELECT account, day, api_key, endpoint, outcome, calls, credits
+    FROM unnest($1, $2, $3, $4, $5, $6, $7)
+        AS u (account, day, api_key, endpoint, outcome, calls, credits)
+    ORDER BY account, day, api_key, endpoint, outcome
+    ON CONFLICT (account, day, api_key, endpoint, outcome) DO UPDATE
+    SET calls = used.calls + excluded.calls, credits = used.credits + excluded.credits";
+const MARK: &str = "INSERT INTO key_used (api_key, at)
+    SELECT api_key, at FROM unnest($1, $2) AS u (api_key, at) ORDER BY api_key
+    ON CONFLICT (api_key) DO UPDATE SET at = excluded.at WHERE key_used.at < excluded.at";
+
+/// Counts and last uses of keys, by column.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    accounts: Vec<Uuid>,
+    days: Vec<i64>,
+    keys: Vec<Uuid>,
+    endpoints: Vec<&'static str>,
+    outcomes: Vec<&'static str>,
+    calls: Vec<i64>,
+    credits: Vec<i64>,
+    used_keys: Vec<Uuid>,
+    used_at: Vec<i64>,
+}
+
+/// Writes batches in order, each exactly once.
+pub(super) struct BatchWriter {
+    connections: Arc<Connections>,
+    node: Uuid,
+    /// The number of the last batch that is written: `node.flush`.
+    last: i64,
+}
+
+impl Batch {
+    /// Takes the next counts and last uses.
+    pub(super) fn of(
+        sums: &mut impl Iterator<Item = (Counted, Sum)>,
+        marks: &mut impl Iterator<Item = (KeyId, Timestamp)>,
+    ) -> Self {
+        let mut batch = Self::default();
+        for (counted, sum) in some(sums) {
+            batch.accounts.push(counted.account.0);
+            batch.days.push(counted.day);
+            batch.keys.push(counted.key.0);
+            batch.endpoints.push(counted.endpoint);
+            batch.outcomes.push(counted.outcome.as_str());
+            batch.calls.push(column(sum.calls));
+            batch.credits.push(column(sum.credits));
+        }
+        for (key, at) in some(marks) {
+            batch.used_keys.push(key.0);
+            batch.used_at.push(micros(at));
+        }
+        batch
+    }
+
+    async fn insert(&self, client: &Client) -> Result<(), Failure> {
+        if !self.accounts.is_empty() {
+            let values: [Value<'_>; 7] = [
+                (&self.accounts, Type::UUID_ARRAY),
+                (&self.days, Type::INT8_ARRAY),
+                (&self.keys, Type::UUID_ARRAY),
+                (&self.endpoints, Type::TEXT_ARRAY),
+                (&self.outcomes, Type::TEXT_ARRAY),
+                (&self.calls, Type::INT8_ARRAY),
+                (&self.credits, Type::INT8_ARRAY),
+            ];
+            client.execute_typed(ADD, &values).await?;
+        }
+        if !self.used_keys.is_empty() {
+            let values: [Value<'_>; 2] =
+                [(&self.used_keys, Type::UUID_ARRAY), (&self.used_at, Type::INT8_ARRAY)];
+            client.execute_typed(MARK, &values).await?;
+        }
+        Ok(())
+    }
+}
+
+impl BatchWriter {
+    /// A writer for a node that has written no batch.
+    pub(super) fn new(connections: Arc<Connections>, node: Uuid) -> Self {
+        Self { connections, node, last: 0 }
+    }
+
+    /// Writes a batch. If this fails, the same batch must be written again before another one,
+    /// because it is not known whether it was written.
+    pub(super) async fn write(&mut self, batch: &Arc<Batch>) -> Result<(), StoreError> {
+        let mut attempt = 1;
+        loop {
+            let number = self.last + 1;
+            match self.attempt(batch).await {
+                // An earlier attempt was committed after all, or this one.
+                Ok(Some(flush)) if flush == number => {
+                    self.last = number;
+                    return Ok(());
+                }
+                // The database lost the last batches in a failover.
+                Ok(Some(flush)) => self.last = flush,
+                Ok(None) => return Err(StoreError::failed("the node has no row in `node`")),
+                Err(StoreError::Unknown(_)) if attempt < ATTEMPTS => {}
+                Err(error) => return Err(error),
+            }
+            if attempt == ATTEMPTS {
+                return Err(StoreError::Overloaded);
+            }
+            attempt += 1;
+        }
+    }
+
+    /// Writes the batch if the last one is the one that was written last. Returns the number of the
+    /// last batch that is then written; `None` if the node has no row.
+    async fn attempt(&self, batch: &Arc<Batch>) -> Result<Option<i64>, StoreError> {
+        let (node, last, batch) = (self.node, self.last, Arc::clone(batch));
+        self.connections
+            .write(&move |client| {
+                Box::pin(raise_and_insert(client, node, last, Arc::clone(&batch)))
+            })
+            .await
+    }
+}
+
+async fn raise_and_insert(
+    client: &Client,
+    node: Uuid,
+    last: i64,
+    batch: Arc<Batch>,
+) -> Result<Option<i64>, Failure> {
+    let number = last + 1;
+    let values: [Value<'_>; 3] = [(&node, Type::UUID), (&last, Type::INT8), (&number, Type::INT8)];
+    if client.execute_typed(RAISE, &values).await? == 1 {
+        batch.insert(client).await?;
+        return Ok(Some(number));
+    }
+    let rows = client.query_typed(RAISED, &[(&node, Type::UUID)]).await?;
+    Ok(rows.first().map(|row| row.try_get(0)).transpose()?)
+}
+
+/// The next values of a batch.
+fn some<I: Iterator>(values: &mut I) -> Take<&mut I> {
+    values.take(SIZE)
+}
+
+fn column(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

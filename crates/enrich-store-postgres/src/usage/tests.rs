@@ -1,0 +1,139 @@
+use pollster::block_on;
+
+use super::*;
+use crate::test_database::TestDatabase;
+
+const CALLS: &str = "SELECT coalesce(sum(calls), 0)::bigint FROM used";
+
+fn used(account: AccountId, key: KeyId) -> Use {
+    let (endpoint, outcome, at) = ("/v1/cuf", UseOutcome::Found, Timestamp::UNIX_EPOCH);
+    Use { account, key, endpoint, outcome, credits: Credits(1), at }
+}
+
+fn ids() -> (AccountId, KeyId) {
+    (AccountId::new(Timestamp::UNIX_EPOCH), KeyId::new(Timestamp::UNIX_EPOCH))
+}
+
+fn writer(node: &Node, heartbeat: &Heartbeat) -> UsageWriter {
+    UsageWriter {
+        gathered: Arc::default(),
+        writer: BatchWriter::new(node.database.connections(), heartbeat.id()),
+        pending: None,
+        unmarked: FxHashMap::default(),
+        marked_at: Instant::now(),
+    }
+}
+
+/// Counts three calls and writes them as a task of the node's thread would.
+fn write_three(node: &Node, mut writer: UsageWriter, pace: Pace) -> UsageWriter {
+    let (account, key) = ids();
+    let (endpoint, outcome) = ("/v1/cuf", UseOutcome::Found);
+    let counted = Counted { account, day: 0, key, endpoint, outcome };
+    let sum = Sum { calls: 3, credits: 3, last_at: Timestamp::UNIX_EPOCH };
+    writer.gathered.lock().add(counted, sum);
+    let writing = async move {
+        writer.write(pace).await.unwrap();
+        writer
+    };
+    node.database.runtime().block_on(writing).unwrap()
+}
+
+#[test]
+fn a_batch_that_is_written_again_counts_nothing_twice() {
+    let database = TestDatabase::create();
+    let (node, heartbeat) = database.live_node();
+    let (account, key) = ids();
+    let counted = Counted { account, day: 0, key, endpoint: "/v1/cuf", outcome: UseOutcome::Found };
+    let sum = Sum { calls: 3, credits: 3, last_at: Timestamp::UNIX_EPOCH };
+    let batch = Arc::new(Batch::of(&mut [(counted, sum)].into_iter(), &mut [].into_iter()));
+    let connections = node.database.connections();
+    let writing = async move {
+        // A second writer knows nothing of what the first one wrote, as after a lost reply.
+        for _ in 0..2 {
+            let mut writer = BatchWriter::new(Arc::clone(&connections), heartbeat.id());
+            writer.write(&batch).await.unwrap();
+        }
+    };
+    node.database.runtime().block_on(writing).unwrap();
+    assert_eq!(database.number(CALLS), 3);
+}
+
+#[test]
+fn counts_go_on_after_the_database_lost_the_last_batches() {
+    let database = TestDatabase::create();
+    let (node, heartbeat) = database.live_node();
+    let writer = write_three(&node, writer(&node, &heartbeat), Pace::Steady);
+    let writer = write_three(&node, writer, Pace::Steady);
+    database.execute("UPDATE node SET flush = 0");
+    write_three(&node, writer, Pace::Steady);
+    assert_eq!(database.number(CALLS), 9);
+}
+
+#[test]
+fn counts_wait_while_the_node_has_no_row() {
+    let database = TestDatabase::create();
+    let (node, heartbeat) = database.live_node();
+    let usage = PostgresUsage::start(&node, &heartbeat);
+    let (account, key) = ids();
+    database.execute("DELETE FROM node");
+    usage.count(used(account, key));
+    assert!(matches!(block_on(usage.flush()), Err(StoreError::Failed(_))));
+    // The heartbeat adds it again.
+    while database.number("SELECT count(*) FROM node") == 0 {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    usage.count(used(account, key));
+    block_on(usage.flush()).unwrap();
+    assert_eq!(database.number(CALLS), 2);
+}
+
+#[test]
+fn a_round_writes_counts_and_leaves_the_last_use_for_later() {
+    let database = TestDatabase::create();
+    let (node, heartbeat) = database.live_node();
+    let marks = || database.number("SELECT count(*) FROM key_used");
+    let writer = write_three(&node, writer(&node, &heartbeat), Pace::Steady);
+    assert_eq!((database.number(CALLS), marks()), (3, 0));
+    write_three(&node, writer, Pace::Hurried);
+    assert_eq!((database.number(CALLS), marks()), (6, 2));
+}
+
+#[test]
+fn counts_of_several_nodes_add_up_and_the_last_are_written_at_the_end() {
+    let database = TestDatabase::create();
+    let (account, key) = ids();
+    let nodes = [database.live_node(), database.live_node(), database.live_node()];
+    let usages = nodes.each_ref().map(|(node, heartbeat)| PostgresUsage::start(node, heartbeat));
+    for usage in &usages {
+        for _ in 0..7 {
+            usage.count(used(account, key));
+        }
+        block_on(usage.flush()).unwrap();
+        usage.count(used(account, key));
+    }
+    let days = block_on(usages[0].days(account, 0, 0)).unwrap();
+    assert_eq!(days.iter().map(|day| day.calls).sum::<u64>(), 21);
+    drop(usages);
+    let expected = DayCount {
+        day: 0,
+        key,
+        endpoint: "/v1/cuf".to_owned(),
+        outcome: UseOutcome::Found,
+        calls: 24,
+        credits: Credits(24),
+    };
+    let usage = PostgresUsage::start(&nodes[0].0, &nodes[0].1);
+    assert_eq!(block_on(usage.days(account, 0, 0)).unwrap(), [expected]);
+}
+
+#[test]
+fn what_gathers_in_memory_has_an_end() {
+    let mut gathered = Gathered::default();
+    let (account, key) = ids();
+    let sum = Sum { calls: 1, credits: 0, last_at: Timestamp::UNIX_EPOCH };
+    for day in 0..i64::try_from(MAX_GATHERED).unwrap() + 2 {
+        let (endpoint, outcome) = ("/v1/cuf", UseOutcome::Found);
+        gathered.add(Counted { account, day, key, endpoint, outcome }, sum);
+    }
+    assert_eq!((gathered.sums.len(), gathered.lost), (MAX_GATHERED, 2));
+}

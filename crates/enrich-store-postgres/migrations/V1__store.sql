@@ -42,6 +42,9 @@ CREATE TABLE account (
     country         text
 );
 
+-- For listing accounts, the oldest first.
+CREATE INDEX account_by_age ON account (created_at, id);
+
 -- One row an account, locked by the transaction that adds ledger rows, and never updated: so that
 -- no long snapshot makes it slow.
 CREATE TABLE purse (

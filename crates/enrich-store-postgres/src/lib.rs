@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod accounts;
 mod background;
 mod columns;
 mod connect;
@@ -10,11 +11,13 @@ mod open_error;
 mod pulse;
 mod runtime;
 mod schema;
+mod statements;
 mod store;
 #[cfg(test)]
 mod test_database;
 mod usage;
 
+pub use accounts::PostgresAccounts;
 pub use connect::UrlError;
 pub use open_error::OpenError;
-pub use store::{Options, migrate};
+pub use store::{Options, Store, migrate};

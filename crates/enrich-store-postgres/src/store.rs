@@ -6,6 +6,7 @@ use std::time::Instant;
 use enrich_secrets::Secrets;
 use tokio_postgres::Client;
 
+use crate::accounts::PostgresAccounts;
 use crate::connect::Connector;
 use crate::database::Database;
 use crate::open_error::OpenError;
@@ -38,6 +39,12 @@ impl Default for Options {
     }
 }
 
+/// The ports of a node.
+pub struct Store {
+    /// Accounts and keys.
+    pub accounts: Arc<PostgresAccounts>,
+}
+
 /// The parts that all ports share.
 #[derive(Clone)]
 pub(crate) struct Node {
@@ -59,6 +66,19 @@ pub fn migrate(url: &str, secrets: &Secrets) -> Result<usize, OpenError> {
     let runtime = Runtime::start().map_err(OpenError::Thread)?;
     let migrating = async move { schema::migrate(&connector, &secrets).await };
     runtime.block_on(migrating).map_err(|lost| OpenError::Statement(lost.into()))?
+}
+
+impl Store {
+    /// Connects to the database at `url`, and checks that it has the schema of this build and
+    /// belongs to these secrets. Blocks until it is done.
+    ///
+    /// # Errors
+    ///
+    /// See [`OpenError`].
+    pub fn open(url: &str, secrets: &Secrets, options: Options) -> Result<Self, OpenError> {
+        let node = Node::open(url, secrets, options)?;
+        Ok(Self { accounts: Arc::new(PostgresAccounts::new(node)) })
+    }
 }
 
 impl Node {

@@ -1,0 +1,120 @@
+//! Reads of keys that are not cached, many in one statement.
+//!
+//! While a statement is under way, the next group of keys gathers. So the start of a node, or a
+//! change that empties the cache, costs a few statements and not one for each caller.
+
+use std::sync::Arc;
+
+use enrich_core::KeyInfo;
+use enrich_core::port::error::StoreError;
+use rustc_hash::FxHashMap;
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{mpsc, oneshot};
+use tokio_postgres::Client;
+use tokio_postgres::types::Type;
+
+use super::keys::{KEYS_BY_HASH, read_hash, read_key};
+use super::recent::RecentKeys;
+use crate::columns::Hash;
+use crate::database::{Connections, Database};
+use crate::failure::Failure;
+use crate::runtime::TaskLost;
+
+/// The most keys of one statement.
+const GROUP: usize = 256;
+/// The most callers that wait for a statement; one more is refused.
+const WAITING: usize = 1_024;
+
+type Found = Option<Arc<KeyInfo>>;
+
+/// Reads keys in groups.
+pub(super) struct KeyReads {
+    waiting: mpsc::Sender<KeyRead>,
+}
+
+/// A key to read.
+struct KeyRead {
+    /// Its hashes, one for each secret; the current secret's is the first.
+    hashes: Vec<Hash>,
+    reply: oneshot::Sender<Result<Found, StoreError>>,
+}
+
+/// A failure that several callers are told.
+#[derive(Debug, thiserror::Error)]
+#[error("the keys of several callers could not be read")]
+struct Shared(#[source] Arc<StoreError>);
+
+impl KeyReads {
+    /// Starts the task that reads. It ends when the result is dropped.
+    pub(super) fn start(database: &Database, recent: &Arc<RecentKeys>) -> Self {
+        let (waiting, mut queue) = mpsc::channel(WAITING);
+        let (connections, recent) = (database.connections(), Arc::clone(recent));
+        database.runtime().spawn(async move {
+            let mut group = Vec::new();
+            while queue.recv_many(&mut group, GROUP).await > 0 {
+                answer(&connections, &recent, &mut group).await;
+            }
+        });
+        Self { waiting }
+    }
+
+    /// Reads the key with one of these hashes; the first is that of the current secret.
+    pub(super) async fn read(&self, hashes: Vec<Hash>) -> Result<Found, StoreError> {
+        let (reply, found) = oneshot::channel();
+        self.waiting.try_send(KeyRead { hashes, reply }).map_err(|error| match error {
+            TrySendError::Full(_) => StoreError::Overloaded,
+            TrySendError::Closed(_) => StoreError::failed(TaskLost),
+        })?;
+        found.await.map_err(|_| StoreError::failed(TaskLost))?
+    }
+}
+
+/// Reads the keys of a group, caches them, and replies to its callers.
+async fn answer(connections: &Connections, recent: &RecentKeys, group: &mut Vec<KeyRead>) {
+    let reading = recent.begin();
+    let hashes: Arc<[Hash]> = group.iter().flat_map(|read| read.hashes.iter().copied()).collect();
+    let keys = connections
+        .read(&|client| {
+            let hashes = Arc::clone(&hashes);
+            Box::pin(async move { read_keys(client, &hashes).await })
+        })
+        .await
+        .map_err(|failure| Arc::new(StoreError::from(failure)));
+    for KeyRead { hashes, reply } in group.drain(..) {
+        let result = match &keys {
+            Ok(keys) => {
+                let found = hashes.iter().find_map(|hash| keys.get(hash)).cloned();
+                found.transpose().map_err(|error| shared(&error))
+            }
+            Err(error) => Err(shared(error)),
+        };
+        if let (Ok(found), Some(hash)) = (&result, hashes.first()) {
+            recent.remember(*hash, found, reading);
+        }
+        // The caller may have stopped waiting.
+        let _ = reply.send(result);
+    }
+}
+
+type ReadKeys = FxHashMap<Hash, Result<Arc<KeyInfo>, Arc<StoreError>>>;
+
+/// The keys with these hashes. A row that cannot be read fails its own key only.
+async fn read_keys(client: &Client, hashes: &[Hash]) -> Result<ReadKeys, Failure> {
+    let hashes: Vec<&[u8]> = hashes.iter().map(|hash| &hash[..]).collect();
+    let rows = client.query_typed(KEYS_BY_HASH, &[(&hashes, Type::BYTEA_ARRAY)]).await?;
+    let mut keys = ReadKeys::default();
+    for row in &rows {
+        let key = read_key(row).map(Arc::new).map_err(|failure| Arc::new(failure.into()));
+        keys.insert(read_hash(row)?, key);
+    }
+    Ok(keys)
+}
+
+fn shared(error: &Arc<StoreError>) -> StoreError {
+    match &**error {
+        StoreError::Overloaded => StoreError::Overloaded,
+        StoreError::Failed(_) | StoreError::Unknown(_) => {
+            StoreError::failed(Shared(Arc::clone(error)))
+        }
+    }
+}

@@ -14,20 +14,20 @@ use crate::connect::Connection;
 use crate::database::Connections;
 use crate::failure::Failure;
 
-/// How long a statement may take, its connecting aside.
-const TIMEOUT: Duration = Duration::from_secs(2);
 const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = off; SET LOCAL lock_timeout = '1s'";
 
 /// The connection. It is opened when it is needed, and runs one statement at a time.
 pub(crate) struct Background {
     connections: Arc<Connections>,
     connection: Mutex<Option<Connection>>,
+    timeout: Duration,
 }
 
 impl Background {
-    /// For a task of the store's thread.
-    pub(crate) fn new(connections: Arc<Connections>) -> Self {
-        Self { connections, connection: Mutex::default() }
+    /// For a task of the store's thread. A statement may take as long as `timeout`, not counting
+    /// the time for connecting.
+    pub(crate) fn new(connections: Arc<Connections>, timeout: Duration) -> Self {
+        Self { connections, connection: Mutex::default(), timeout }
     }
 
     /// Runs one statement in a transaction of its own. One round trip.
@@ -45,7 +45,7 @@ impl Background {
             Some(connection) if !connection.client.is_closed() => connection,
             _ => self.connections.connect().await?,
         };
-        let result = timeout(TIMEOUT, transact(&connection.client, statement, values)).await;
+        let result = timeout(self.timeout, transact(&connection.client, statement, values)).await;
         let result = result.unwrap_or(Err(Failure::TimedOut));
         if !result.as_ref().is_err_and(Failure::loses_connection) {
             *shared = Some(connection);

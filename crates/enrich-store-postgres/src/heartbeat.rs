@@ -64,7 +64,7 @@ impl Heartbeat {
             skew: AtomicI64::new(skew(&first, clock.now())),
         });
         let row = NodeRow { id, name: node.options.node.clone() };
-        let background = Background::new(node.database.connections());
+        let background = Background::new(node.database.connections(), INTERVAL);
         let (runtime, counting) = (node.database.runtime(), Arc::clone(&vitals));
         let first_beat = async move {
             row.beat(&background, &counting).await?;

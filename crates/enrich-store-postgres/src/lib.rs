@@ -7,6 +7,7 @@ mod connect;
 mod database;
 mod failure;
 mod heartbeat;
+mod janitor;
 mod open_error;
 mod pulse;
 mod runtime;

@@ -1,0 +1,177 @@
+//! The janitor: counts the idempotency records and removes what has expired, on one node at a time.
+//!
+//! The node with the lease does the work. Another node takes it over when it was not extended for
+//! 30 s by the database's clock. All work may be done twice without harm, so a holder that was
+//! paused needs no check before it goes on.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use enrich_core::IdempotencyRecord;
+use tokio::sync::watch;
+use tokio::time::sleep;
+use tokio_postgres::types::Type;
+use uuid::Uuid;
+
+use crate::background::Background;
+use crate::columns::Value;
+use crate::failure::Failure;
+use crate::heartbeat::Heartbeat;
+use crate::pulse::Reading;
+use crate::store::Node;
+
+/// Interval between rounds.
+const INTERVAL: Duration = Duration::from_secs(10);
+/// How long a statement may take, and how long removals may go on in a round: less than the lease.
+const LONGEST: Duration = Duration::from_secs(10);
+/// The most rows that a statement removes.
+const PER_STATEMENT: i64 = 1_000;
+/// How long an expired row stays: longer than a node's clock may be behind the database's.
+const MARGIN_SECONDS: i64 = 60;
+const MICROS_PER_SECOND: i64 = 1_000_000;
+
+const TAKE_LEASE: &str = "INSERT INTO lease (name, node, turn, until)
+    VALUES ('janitor', $1, 1, clock_timestamp() + INTERVAL '30 seconds')
+    ON CONFLICT (name) DO UPDATE
+    SET node = excluded.node, until = excluded.until,
+        turn = CASE WHEN lease.node = excluded.node THEN lease.turn ELSE lease.turn + 1 END
+    WHERE lease.node = excluded.node OR lease.until < clock_timestamp()
+    RETURNING turn";
+const COUNT_KEPT: &str = "SELECT count(*) FROM kept";
+const NOTE_KEPT: &str = "UPDATE state SET kept = $1 WHERE id = 1 AND kept <> $1";
+/// `at` is compared once more, because a charge may renew the row while this waits for it.
+const REMOVE_KEPT: &str = "DELETE FROM kept WHERE at <= $1 AND (account, key_hash) IN
+    (SELECT account, key_hash FROM kept WHERE at <= $1 ORDER BY at LIMIT $2) RETURNING at";
+const REMOVE_WINDOWS: &str = "DELETE FROM rate_count WHERE (scope, seconds, number) IN
+    (SELECT scope, seconds, number FROM rate_count WHERE (number + 1) * seconds <= $1 LIMIT $2)
+    RETURNING number";
+const REMOVE_NODES: &str = "DELETE FROM node WHERE seen_at < clock_timestamp() - INTERVAL '1 day'";
+
+/// The task of one node.
+struct Janitor {
+    node: Uuid,
+    background: Background,
+    readings: watch::Receiver<Arc<Reading>>,
+}
+
+/// Starts the task. It ends when the store is closed.
+pub(crate) fn start(node: &Node, heartbeat: &Heartbeat) {
+    let janitor = Janitor::new(node, heartbeat);
+    node.database.runtime().spawn(async move {
+        loop {
+            match janitor.round().await {
+                Err(error) if error.loses_connection() => {
+                    tracing::debug!(%error, "the janitor has no connection to the database");
+                }
+                Err(error) => tracing::warn!(%error, "expired rows could not be removed"),
+                Ok(_) => {}
+            }
+            sleep(INTERVAL).await;
+        }
+    });
+}
+
+impl Janitor {
+    fn new(node: &Node, heartbeat: &Heartbeat) -> Self {
+        Self {
+            node: heartbeat.id(),
+            background: Background::new(node.database.connections(), LONGEST),
+            readings: node.pulse.readings(),
+        }
+    }
+
+    /// Does the work if the node has the lease, or can take it. Returns whether it has it.
+    async fn round(&self) -> Result<bool, Failure> {
+        let node = [(&self.node as _, Type::UUID)];
+        if self.background.query(TAKE_LEASE, &node).await?.is_empty() {
+            return Ok(false);
+        }
+        let now = self.readings.borrow().database_now() / MICROS_PER_SECOND - MARGIN_SECONDS;
+        let day_ago = (now - IdempotencyRecord::SECONDS) * MICROS_PER_SECOND;
+        self.remove(REMOVE_KEPT, day_ago).await?;
+        self.count_kept().await?;
+        self.remove(REMOVE_WINDOWS, now).await?;
+        self.background.query(REMOVE_NODES, &[]).await?;
+        Ok(true)
+    }
+
+    /// Notes the number of idempotency records for all nodes.
+    async fn count_kept(&self) -> Result<(), Failure> {
+        // Two statements, so that the row of `state` is not locked while rows are counted.
+        if let Some(row) = self.background.query(COUNT_KEPT, &[]).await?.first() {
+            let kept: i64 = row.try_get(0)?;
+            self.background.query(NOTE_KEPT, &[(&kept, Type::INT8)]).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes the rows that had expired at `until`, a few at a time.
+    async fn remove(&self, statement: &str, until: i64) -> Result<(), Failure> {
+        let begun = Instant::now();
+        let values: [Value<'_>; 2] = [(&until, Type::INT8), (&PER_STATEMENT, Type::INT8)];
+        while begun.elapsed() < LONGEST {
+            let removed = self.background.query(statement, &values).await?.len();
+            if i64::try_from(removed).is_ok_and(|removed| removed < PER_STATEMENT) {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_database::TestDatabase;
+
+    const TURN: &str = "SELECT turn FROM lease";
+
+    fn round(node: &Node, heartbeat: &Heartbeat) -> bool {
+        let janitor = Janitor::new(node, heartbeat);
+        let round = async move { janitor.round().await.unwrap() };
+        node.database.runtime().block_on(round).unwrap()
+    }
+
+    #[test]
+    fn one_node_at_a_time_does_the_work() {
+        let database = TestDatabase::create();
+        let (first, second) = (database.live_node(), database.live_node());
+        assert!(round(&first.0, &first.1));
+        assert!(!round(&second.0, &second.1));
+        assert!(round(&first.0, &first.1));
+        assert_eq!(database.number(TURN), 1);
+        database.execute("UPDATE lease SET until = clock_timestamp()");
+        assert!(round(&second.0, &second.1));
+        assert_eq!(database.number(TURN), 2);
+        assert!(!round(&first.0, &first.1));
+    }
+
+    #[test]
+    fn expired_rows_are_removed_and_the_kept_ones_counted() {
+        let database = TestDatabase::create();
+        let (node, heartbeat) = database.live_node();
+        let now = node.pulse.last().database_now() / MICROS_PER_SECOND;
+        let expired = (now - IdempotencyRecord::SECONDS - MARGIN_SECONDS - 1) * MICROS_PER_SECOND;
+        let kept = (now - IdempotencyRecord::SECONDS) * MICROS_PER_SECOND;
+        let past = (now - MARGIN_SECONDS) / 60 - 1;
+        database.execute(&format!(
+            "INSERT INTO kept (account, key_hash, asked_hash, sealed, secret, balance, at)
+             SELECT '{node}', sha256(number::text::bytea), '', '', 1, 0,
+                    CASE WHEN number <= 2500 THEN {expired} ELSE {kept} END
+             FROM generate_series(1, 2507) AS number;
+             INSERT INTO rate_count (scope, seconds, number, taken)
+             VALUES ('{node}', 60, {past}, 7), ('{node}', 60, {next}, 7);
+             INSERT INTO node (id, name, build, seen_at, flush)
+             VALUES ('{other}', '', '', clock_timestamp() - INTERVAL '25 hours', 3)",
+            node = heartbeat.id(),
+            next = past + 2,
+            other = Uuid::nil(),
+        ));
+        assert!(round(&node, &heartbeat));
+        assert_eq!(database.number("SELECT kept FROM state"), 7);
+        assert_eq!(database.number(COUNT_KEPT), 7);
+        assert_eq!(database.number("SELECT max(number) - min(number) FROM rate_count"), 0);
+        assert_eq!(database.number("SELECT max(number) FROM rate_count"), past + 2);
+        assert_eq!(database.number("SELECT count(*) FROM node"), 1);
+    }
+}

@@ -65,7 +65,7 @@ pub struct PostgresAccounts {
 /// Why an operator's change was not made.
 #[derive(Debug, thiserror::Error)]
 enum Unfit {
-    #[error("the successor of a key belongs to another account")]
+    #[error("the new key belongs to another account")]
     OtherAccount,
     #[error("there is another account with this id")]
     AccountExists,
@@ -101,6 +101,9 @@ impl PostgresAccounts {
 #[async_trait]
 impl Accounts for PostgresAccounts {
     async fn create(&self, account: Account, first_key: NewKey) -> Result<(), StoreError> {
+        if first_key.account != account.id {
+            return Err(StoreError::failed(Unfit::OtherAccount));
+        }
         let key = NewKeyRow::of(self.node.secrets.current(), first_key)?;
         let row = Arc::new((account, key));
         self.write(move |client| {

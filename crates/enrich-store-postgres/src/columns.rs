@@ -47,6 +47,11 @@ pub(crate) fn hash(column: &[u8]) -> Result<Hash, Failure> {
     Hash::try_from(column).map_err(|_| unreadable("a hash of 32 bytes"))
 }
 
+/// Hashes as the values of one `bytea[]`.
+pub(crate) fn slices(hashes: &[Hash]) -> Vec<&[u8]> {
+    hashes.iter().map(|hash| &hash[..]).collect()
+}
+
 /// The number of a secret as a column holds it.
 pub(crate) fn secret_column(id: u32) -> Result<i32, Failure> {
     i32::try_from(id).map_err(|_| Failure::of("a secret's number is too large for the store"))

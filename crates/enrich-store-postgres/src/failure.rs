@@ -12,6 +12,9 @@ pub(crate) enum Failure {
     Database(#[from] tokio_postgres::Error),
     #[error(transparent)]
     Connect(#[from] ConnectError),
+    /// Another transaction was in the way, as [`Self::is_conflict`] says.
+    #[error("another transaction was in the way")]
+    Conflict(#[source] tokio_postgres::Error),
     #[error("the database did not answer in time")]
     TimedOut,
     /// A stored value is not as it was written, or a rule of the store forbids the change.
@@ -28,14 +31,15 @@ impl Failure {
     /// Whether the statement may work when its transaction is tried again: a deadlock, a
     /// serialization failure, or a lock that was held for too long.
     pub(crate) fn is_conflict(&self) -> bool {
-        self.code().is_some_and(|code| {
+        let is_of_server = self.code().is_some_and(|code| {
             [
                 SqlState::T_R_SERIALIZATION_FAILURE,
                 SqlState::T_R_DEADLOCK_DETECTED,
                 SqlState::LOCK_NOT_AVAILABLE,
             ]
             .contains(code)
-        })
+        });
+        is_of_server || matches!(self, Self::Conflict(_))
     }
 
     /// Whether the connection is of no use any more: it is lost, or the server ends or is no
@@ -56,14 +60,14 @@ impl Failure {
                 None => true,
             },
             Self::Connect(_) | Self::TimedOut => true,
-            Self::Store(_) => false,
+            Self::Conflict(_) | Self::Store(_) => false,
         }
     }
 
     fn code(&self) -> Option<&SqlState> {
         match self {
             Self::Database(error) => error.code(),
-            Self::Connect(_) | Self::TimedOut | Self::Store(_) => None,
+            Self::Conflict(_) | Self::Connect(_) | Self::TimedOut | Self::Store(_) => None,
         }
     }
 }

@@ -12,6 +12,7 @@ mod open_error;
 mod pulse;
 mod runtime;
 mod schema;
+mod sign_ins;
 mod statements;
 mod store;
 #[cfg(test)]
@@ -21,4 +22,5 @@ mod usage;
 pub use accounts::PostgresAccounts;
 pub use connect::UrlError;
 pub use open_error::OpenError;
+pub use sign_ins::PostgresSignIns;
 pub use store::{Options, Store, migrate};

@@ -13,6 +13,7 @@ use crate::open_error::OpenError;
 use crate::pulse::{self, Pulse, Reading};
 use crate::runtime::Runtime;
 use crate::schema;
+use crate::sign_ins::PostgresSignIns;
 
 /// The settings of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +44,8 @@ impl Default for Options {
 pub struct Store {
     /// Accounts and keys.
     pub accounts: Arc<PostgresAccounts>,
+    /// Sign-ins to the account page.
+    pub sign_ins: Arc<PostgresSignIns>,
 }
 
 /// The parts that all ports share.
@@ -77,7 +80,10 @@ impl Store {
     /// See [`OpenError`].
     pub fn open(url: &str, secrets: &Secrets, options: Options) -> Result<Self, OpenError> {
         let node = Node::open(url, secrets, options)?;
-        Ok(Self { accounts: Arc::new(PostgresAccounts::new(node)) })
+        Ok(Self {
+            accounts: Arc::new(PostgresAccounts::new(node.clone())),
+            sign_ins: Arc::new(PostgresSignIns::new(node)),
+        })
     }
 }
 

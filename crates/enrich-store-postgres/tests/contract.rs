@@ -43,7 +43,7 @@ impl Postgres {
         Ports {
             accounts: Arc::clone(&store.accounts) as _,
             ledger: Arc::clone(&self.missing) as _,
-            sign_ins: Arc::clone(&self.missing) as _,
+            sign_ins: Arc::clone(&store.sign_ins) as _,
             usage: Arc::clone(&self.missing) as _,
             directory: Arc::clone(&self.folder.directory) as _,
             importer: Arc::clone(&self.folder.importer) as _,
@@ -95,3 +95,4 @@ fn psql(statement: &str) {
 }
 
 enrich_testkit::accounts_contract!(Postgres::new(), pollster::block_on);
+enrich_testkit::sign_ins_contract!(Postgres::new(), pollster::block_on);

@@ -15,7 +15,7 @@ use tokio_postgres::types::Type;
 
 use super::keys::{KEYS_BY_HASH, read_hash, read_key};
 use super::recent::RecentKeys;
-use crate::columns::Hash;
+use crate::columns::{Hash, slices};
 use crate::database::{Connections, Database};
 use crate::failure::Failure;
 use crate::runtime::TaskLost;
@@ -100,8 +100,7 @@ type ReadKeys = FxHashMap<Hash, Result<Arc<KeyInfo>, Arc<StoreError>>>;
 
 /// The keys with these hashes. A row that cannot be read fails its own key only.
 async fn read_keys(client: &Client, hashes: &[Hash]) -> Result<ReadKeys, Failure> {
-    let hashes: Vec<&[u8]> = hashes.iter().map(|hash| &hash[..]).collect();
-    let rows = client.query_typed(KEYS_BY_HASH, &[(&hashes, Type::BYTEA_ARRAY)]).await?;
+    let rows = client.query_typed(KEYS_BY_HASH, &[(&slices(hashes), Type::BYTEA_ARRAY)]).await?;
     let mut keys = ReadKeys::default();
     for row in &rows {
         let key = read_key(row).map(Arc::new).map_err(|failure| Arc::new(failure.into()));

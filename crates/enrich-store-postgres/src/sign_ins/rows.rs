@@ -1,0 +1,213 @@
+//! The rows of `sign_in`, `invitation` and `session`, and operations on several of them.
+
+use enrich_core::{AccountId, Timestamp};
+use enrich_sign_in::{Session, SessionId};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Row};
+
+use crate::columns::{Hash, Value, hash, micros, secret_column, secret_id, slices, timestamp};
+use crate::failure::Failure;
+use crate::statements::{find, list, run};
+
+/// Encrypted data, and the number of the secret that decrypts it.
+pub(super) struct Sealed {
+    pub(super) bytes: Vec<u8>,
+    pub(super) secret: u32,
+}
+
+/// A row of `sign_in`, still encrypted.
+pub(super) struct SignInRow {
+    pub(super) account: AccountId,
+    pub(super) email: Sealed,
+    pub(super) password: Option<Sealed>,
+    pub(super) created_at: Timestamp,
+}
+
+macro_rules! sign_in {
+    ($rest:literal) => {
+        concat!(
+            "SELECT account, email, secret, password, password_secret, created_at FROM sign_in ",
+            $rest
+        )
+    };
+}
+
+pub(super) const BY_ACCOUNT: &str = sign_in!("WHERE account = $1");
+/// The sign-in with any of these hashes of its address.
+pub(super) const BY_EMAIL: &str = sign_in!("WHERE email_hash = ANY($1)");
+
+/// Ends the sessions with these hashes of their tokens.
+pub(super) const END_SESSIONS: &str = "DELETE FROM session WHERE token_hash = ANY($1)";
+
+/// The sessions of an account, the newest first. The hash is the last column, after the columns of
+/// a session.
+pub(super) const SESSIONS_OF_ACCOUNT: &str =
+    "SELECT account, started_at, seen_at, ends_at, token_hash FROM session
+     WHERE account = $1 ORDER BY started_at DESC, token_hash";
+
+/// The end of an invitation that was used. Its row stays until ends are settled, so that a repeated
+/// call is recognised.
+const USED: Timestamp = Timestamp::MIN;
+
+pub(super) async fn has_sign_in(client: &Client, account: AccountId) -> Result<bool, Failure> {
+    let query = "SELECT 1 FROM sign_in WHERE account = $1";
+    Ok(!client.query_typed(query, &[(&account.0, Type::UUID)]).await?.is_empty())
+}
+
+/// Stores an account's address, in place of another one.
+pub(super) async fn store_email(
+    client: &Client,
+    account: AccountId,
+    hash: &[u8],
+    sealed: &Sealed,
+    now: Timestamp,
+) -> Result<(), Failure> {
+    let store = "INSERT INTO sign_in (account, email_hash, email, secret, created_at)
+                 VALUES ($1, $2, $3, $4, $5)
+                 ON CONFLICT (account) DO UPDATE SET email_hash = excluded.email_hash,
+                     email = excluded.email, secret = excluded.secret,
+                     created_at = excluded.created_at";
+    let (secret, now) = (secret_column(sealed.secret)?, micros(now));
+    let values: [Value<'_>; 5] = [
+        (&account.0, Type::UUID),
+        (&hash, Type::BYTEA),
+        (&sealed.bytes, Type::BYTEA),
+        (&secret, Type::INT4),
+        (&now, Type::INT8),
+    ];
+    match client.execute_typed(store, &values).await {
+        Ok(_) => Ok(()),
+        // Another account was given the address after this transaction looked for it.
+        Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
+            Err(Failure::Conflict(error))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The account and the end of the invitation with one of these hashes of its token.
+pub(super) async fn read_invitation(
+    client: &Client,
+    hashes: &[Hash],
+) -> Result<Option<(AccountId, Timestamp)>, Failure> {
+    let query = "SELECT account, until FROM invitation WHERE token_hash = ANY($1)";
+    let read = |row: &Row| Ok((AccountId(row.try_get(0)?), timestamp(row.try_get(1)?)?));
+    find(client, query, &[(&slices(hashes), Type::BYTEA_ARRAY)], read).await
+}
+
+/// Notes that an account's invitation was used.
+pub(super) async fn use_invitation(client: &Client, account: AccountId) -> Result<(), Failure> {
+    let end = "UPDATE invitation SET until = $2 WHERE account = $1";
+    let values: [Value<'_>; 2] = [(&account.0, Type::UUID), (&micros(USED), Type::INT8)];
+    run(client, end, &values).await.map(|_| ())
+}
+
+pub(super) async fn end_invitation(client: &Client, account: AccountId) -> Result<(), Failure> {
+    let end = "DELETE FROM invitation WHERE account = $1";
+    run(client, end, &[(&account.0, Type::UUID)]).await.map(|_| ())
+}
+
+/// Sets a password. Returns whether the account has a sign-in.
+pub(super) async fn set_password(
+    client: &Client,
+    account: AccountId,
+    sealed: &Sealed,
+) -> Result<bool, Failure> {
+    let set = "UPDATE sign_in SET password = $2, password_secret = $3 WHERE account = $1";
+    let secret = secret_column(sealed.secret)?;
+    let values: [Value<'_>; 3] =
+        [(&account.0, Type::UUID), (&sealed.bytes, Type::BYTEA), (&secret, Type::INT4)];
+    Ok(run(client, set, &values).await? > 0)
+}
+
+/// Adds a session, unless an earlier attempt of the same call added it.
+pub(super) async fn insert_session(
+    client: &Client,
+    hash: &Hash,
+    secret: i32,
+    session: &Session,
+) -> Result<(), Failure> {
+    let insert = "INSERT INTO session (token_hash, secret, account, started_at, seen_at, ends_at)
+                  VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (token_hash) DO NOTHING";
+    let Session { account, started_at, seen_at, ends_at } = session;
+    let values: [Value<'_>; 6] = [
+        (&&hash[..], Type::BYTEA),
+        (&secret, Type::INT4),
+        (&account.0, Type::UUID),
+        (&micros(*started_at), Type::INT8),
+        (&micros(*seen_at), Type::INT8),
+        (&micros(*ends_at), Type::INT8),
+    ];
+    run(client, insert, &values).await.map(|_| ())
+}
+
+/// Ends the sessions of an account except those with the hashes `kept`; returns their number.
+pub(super) async fn end_sessions(
+    client: &Client,
+    account: AccountId,
+    kept: &[Hash],
+) -> Result<u64, Failure> {
+    let end = "DELETE FROM session WHERE account = $1 AND NOT (token_hash = ANY($2))";
+    let values: [Value<'_>; 2] = [(&account.0, Type::UUID), (&slices(kept), Type::BYTEA_ARRAY)];
+    run(client, end, &values).await
+}
+
+/// The id of a session: the beginning of its token's keyed hash, which signs nobody in.
+pub(super) fn id_of(hash: &Hash) -> SessionId {
+    SessionId(std::array::from_fn(|at| hash[at]))
+}
+
+/// Ends the session of this id; returns whether the account had it.
+pub(super) async fn end_session_of(
+    client: &Client,
+    account: AccountId,
+    id: SessionId,
+) -> Result<bool, Failure> {
+    let hashes = "SELECT token_hash FROM session WHERE account = $1";
+    let read = |row: &Row| hash(row.try_get(0)?);
+    let mut hashes = list(client, hashes, &[(&account.0, Type::UUID)], read).await?;
+    hashes.retain(|hash| id_of(hash) == id);
+    Ok(run(client, END_SESSIONS, &[(&slices(&hashes), Type::BYTEA_ARRAY)]).await? > 0)
+}
+
+/// Ends an account's sessions beyond the limit, the oldest first; never the one with the hash
+/// `newest`, whatever the clock was when the others began.
+pub(super) async fn end_oldest_sessions(
+    client: &Client,
+    account: AccountId,
+    newest: &Hash,
+) -> Result<(), Failure> {
+    let hashes = "SELECT token_hash FROM session WHERE account = $1 AND token_hash <> $2
+                  ORDER BY started_at DESC";
+    let values: [Value<'_>; 2] = [(&account.0, Type::UUID), (&&newest[..], Type::BYTEA)];
+    let others = list(client, hashes, &values, |row| hash(row.try_get(0)?)).await?;
+    match others.get(Session::MOST_OF_AN_ACCOUNT - 1..) {
+        None | Some([]) => Ok(()),
+        Some(oldest) => {
+            let values: [Value<'_>; 1] = [(&slices(oldest), Type::BYTEA_ARRAY)];
+            run(client, END_SESSIONS, &values).await.map(|_| ())
+        }
+    }
+}
+
+pub(super) fn read_sign_in(row: &Row) -> Result<SignInRow, Failure> {
+    let email = Sealed { bytes: row.try_get(1)?, secret: secret_id(row.try_get(2)?)? };
+    let password = row.try_get::<_, Option<Vec<u8>>>(3)?.zip(row.try_get::<_, Option<i32>>(4)?);
+    let open = |(bytes, secret)| Ok::<_, Failure>(Sealed { bytes, secret: secret_id(secret)? });
+    Ok(SignInRow {
+        account: AccountId(row.try_get(0)?),
+        email,
+        password: password.map(open).transpose()?,
+        created_at: timestamp(row.try_get(5)?)?,
+    })
+}
+
+pub(super) fn read_session(row: &Row) -> Result<Session, Failure> {
+    Ok(Session {
+        account: AccountId(row.try_get(0)?),
+        started_at: timestamp(row.try_get(1)?)?,
+        seen_at: timestamp(row.try_get(2)?)?,
+        ends_at: timestamp(row.try_get(3)?)?,
+    })
+}

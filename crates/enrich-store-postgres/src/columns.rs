@@ -42,6 +42,11 @@ pub(crate) fn signed(number: u64) -> Result<i64, Failure> {
     i64::try_from(number).map_err(|_| Failure::of("a number is too large for the store"))
 }
 
+/// A number that is known to fit: a sequence, a balance, or a checked count of items.
+pub(crate) fn clamped(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
 /// A keyed hash of 32 bytes.
 pub(crate) fn hash(column: &[u8]) -> Result<Hash, Failure> {
     Hash::try_from(column).map_err(|_| unreadable("a hash of 32 bytes"))

@@ -42,6 +42,14 @@ impl Failure {
         is_of_server || matches!(self, Self::Conflict(_))
     }
 
+    /// Whether the server answered that it did not run the statement. A server that shuts down may
+    /// have run it.
+    pub(crate) fn is_answer(&self) -> bool {
+        let is_sql = matches!(self, Self::Database(error) if error.code().is_some());
+        is_sql && !self.loses_connection()
+            || self.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
+    }
+
     /// Whether the connection is of no use any more: it is lost, or the server ends or is no
     /// primary.
     pub(crate) fn loses_connection(&self) -> bool {

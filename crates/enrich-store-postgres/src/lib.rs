@@ -8,6 +8,7 @@ mod database;
 mod failure;
 mod heartbeat;
 mod janitor;
+mod ledger;
 mod open_error;
 mod pulse;
 mod runtime;
@@ -21,6 +22,7 @@ mod usage;
 
 pub use accounts::PostgresAccounts;
 pub use connect::UrlError;
+pub use ledger::PostgresLedger;
 pub use open_error::OpenError;
 pub use sign_ins::PostgresSignIns;
 pub use store::{Options, Store, migrate};

@@ -63,10 +63,13 @@ impl Reading {
     }
 }
 
-/// The newest reading of the state.
+/// The readings of the state, for tasks of the store's thread: the newest, and those to come.
+pub(crate) type Readings = watch::Receiver<Arc<Reading>>;
+
+/// The newest reading of the state, for callers.
 #[derive(Clone)]
 pub(crate) struct Pulse {
-    newest: watch::Receiver<Arc<Reading>>,
+    readings: Readings,
     database: Database,
 }
 
@@ -91,17 +94,17 @@ impl Pulse {
                 }
             }
         });
-        Self { newest, database: database.clone() }
+        Self { readings: newest, database: database.clone() }
+    }
+
+    /// The readings, for a task of the store's thread.
+    pub(crate) fn readings(&self) -> Readings {
+        self.readings.clone()
     }
 
     /// The newest reading, however old.
     pub(crate) fn last(&self) -> Arc<Reading> {
-        Arc::clone(&self.newest.borrow())
-    }
-
-    /// All readings to come, for a task of the thread.
-    pub(crate) fn readings(&self) -> watch::Receiver<Arc<Reading>> {
-        self.newest.clone()
+        Arc::clone(&self.readings.borrow())
     }
 
     /// A reading that is at most a second old. Waits up to two seconds for it.
@@ -114,7 +117,7 @@ impl Pulse {
         if last.began.elapsed() < BELIEVED {
             return Ok(last);
         }
-        let mut newest = self.newest.clone();
+        let mut newest = self.readings.clone();
         let waiting = async move {
             let is_new = |reading: &Arc<Reading>| reading.began.elapsed() < BELIEVED;
             let reading = timeout(PATIENCE, newest.wait_for(is_new)).await.ok()?.ok()?;

@@ -9,6 +9,7 @@ use tokio_postgres::Client;
 use crate::accounts::PostgresAccounts;
 use crate::connect::Connector;
 use crate::database::Database;
+use crate::ledger::PostgresLedger;
 use crate::open_error::OpenError;
 use crate::pulse::{self, Pulse, Reading};
 use crate::runtime::Runtime;
@@ -22,7 +23,8 @@ pub struct Options {
     pub node: String,
     /// Whether a database without a synchronous standby is accepted.
     pub accepts_one_copy: bool,
-    /// The most charges and grants that wait for a decision; one more is refused as overloaded.
+    /// The most charges and grants that wait for a decision in one of the four lanes; one more is
+    /// refused as overloaded.
     pub charge_queue: usize,
     /// The most idempotency records. Once half of them exist, an account that has a sixteenth gets
     /// no more.
@@ -44,6 +46,8 @@ impl Default for Options {
 pub struct Store {
     /// Accounts and keys.
     pub accounts: Arc<PostgresAccounts>,
+    /// The ledger.
+    pub ledger: Arc<PostgresLedger>,
     /// Sign-ins to the account page.
     pub sign_ins: Arc<PostgresSignIns>,
 }
@@ -80,8 +84,10 @@ impl Store {
     /// See [`OpenError`].
     pub fn open(url: &str, secrets: &Secrets, options: Options) -> Result<Self, OpenError> {
         let node = Node::open(url, secrets, options)?;
+        let ledger = Arc::new(PostgresLedger::start(&node));
         Ok(Self {
             accounts: Arc::new(PostgresAccounts::new(node.clone())),
+            ledger,
             sign_ins: Arc::new(PostgresSignIns::new(node)),
         })
     }

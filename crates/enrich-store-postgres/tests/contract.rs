@@ -42,7 +42,7 @@ impl Postgres {
         let store = Store::open(&self.database.url(), &self.secrets, options).unwrap();
         Ports {
             accounts: Arc::clone(&store.accounts) as _,
-            ledger: Arc::clone(&self.missing) as _,
+            ledger: Arc::clone(&store.ledger) as _,
             sign_ins: Arc::clone(&store.sign_ins) as _,
             usage: Arc::clone(&self.missing) as _,
             directory: Arc::clone(&self.folder.directory) as _,
@@ -96,3 +96,4 @@ fn psql(statement: &str) {
 
 enrich_testkit::accounts_contract!(Postgres::new(), pollster::block_on);
 enrich_testkit::sign_ins_contract!(Postgres::new(), pollster::block_on);
+enrich_testkit::ledger_contract!(Postgres::new(), pollster::block_on);

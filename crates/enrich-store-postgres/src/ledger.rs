@@ -1,0 +1,227 @@
+//! The ledger in PostgreSQL: a node decides in groups, the database compares and appends.
+//!
+//! Charges and grants go to one of [`LANES`] lanes, by their account. A lane has one connection and
+//! one group under way; while it waits for the database, the next group gathers. Balances, stored
+//! responses and entries are read on a connection that callers share.
+//!
+//! # Outcomes of a job
+//!
+//! ```text
+//! request ─ the queue is full ─────────────────────────────────► Overloaded
+//!   │  └── no primary for 2 s, or the database is outdated ────► Stopped
+//!   ▼
+//! one round trip: lock, compare the last rows, add, COMMIT
+//!   │  ├── the account's last row was the expected one ────────► Taken
+//!   │  └── it was another, its key is stored, it looks refused ─► two round trips
+//!   ▼
+//! two round trips: lock, read last rows, records and ids; decide; add, COMMIT
+//!   │  ├── decided ────────────────────────────────────────────► Taken, Replayed, Insufficient
+//!   │  ├── its last row or its stored response was altered ────► NotTaken, alone
+//!   │  ├── the group cannot be written ─ halved ───────────────► NotTaken, alone
+//!   │  ├── no space for another stored response ───────────────► IdempotencyStoreFull, alone
+//!   │  └── other transactions are in the way, five times ──────► Overloaded
+//!   ▼
+//! the reply is lost ─ two round trips again, with the same ids ─► its true outcome
+//!      └── for 8 s ────────────────────────────────────────────► Unknown
+//! ```
+//!
+//! A lost reply does not stop charging. The same ids are submitted again behind the accounts' locks,
+//! where no transaction of those accounts is open. An id that is there was taken. One that is not
+//! is decided anew: a late first attempt then finds another last row and adds nothing.
+
+mod balances;
+mod compare;
+mod job;
+mod lane;
+mod locked;
+mod reading;
+mod record_count;
+mod rows;
+mod statements;
+mod transaction;
+mod verify;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use enrich_core::port::error::StoreError;
+use enrich_core::port::ledger::{
+    Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
+};
+use enrich_core::{AccountId, Credits, Entry, IdempotencyKey, StoredResponse, Timestamp};
+use enrich_ledger::{check_price, response_names, seal_response};
+use tokio::sync::mpsc::{self, error::TrySendError};
+use tokio::sync::oneshot;
+
+use crate::ledger::balances::{Asked, Balances, read_balances};
+use crate::ledger::job::Job;
+use crate::ledger::lane::{Lane, LaneStatus};
+use crate::ledger::record_count::RecordCount;
+use crate::store::Node;
+
+/// The number of lanes, each with a connection.
+const LANES: usize = 4;
+
+/// The ledger over PostgreSQL.
+pub struct PostgresLedger {
+    node: Node,
+    lanes: Vec<(mpsc::Sender<Job>, Arc<LaneStatus>)>,
+    balances: Arc<Balances>,
+    asked: mpsc::UnboundedSender<Asked>,
+}
+
+/// Why a charge cannot be decided at all.
+#[derive(Debug, thiserror::Error)]
+enum Unfit {
+    #[error("a charge for more than 9223372036854775807 items")]
+    TooManyItems,
+}
+
+/// The lane ended without a decision, so the outcome is unknown.
+#[derive(Debug, thiserror::Error)]
+#[error("the decision was lost")]
+struct Lost;
+
+impl PostgresLedger {
+    /// Starts the lanes of a node.
+    pub(crate) fn start(node: &Node) -> Self {
+        let runtime = node.database.runtime();
+        let connections = node.database.connections();
+        let readings = node.pulse.readings();
+        let balances = Arc::new(Balances::default());
+        let record_count = Arc::new(RecordCount::new(readings.clone(), node.options.max_kept));
+        let room = node.options.charge_queue.max(1);
+        let lane = |_| {
+            let (queue, jobs) = mpsc::channel(room);
+            let status = Arc::new(LaneStatus::new());
+            let lane = Lane::new(
+                jobs,
+                Arc::clone(&connections),
+                node.secrets.clone(),
+                readings.clone(),
+                Arc::clone(&balances),
+                Arc::clone(&record_count),
+                Arc::clone(&status),
+            );
+            runtime.spawn(lane.run());
+            (queue, status)
+        };
+        let lanes = (0..LANES).map(lane).collect();
+        let (asked, waiting) = mpsc::unbounded_channel();
+        runtime.spawn(read_balances(waiting, connections, Arc::clone(&balances)));
+        Self { node: node.clone(), lanes, balances, asked }
+    }
+
+    /// Puts a job into the queue of its account's lane.
+    fn ask(&self, job: Job) -> Result<(), ChargeError> {
+        if self.node.pulse.last().state.mode != "serving" {
+            return Err(ChargeError::Stopped);
+        }
+        let lane = job.account().0.as_u128() % LANES as u128;
+        let Some((queue, status)) = self.lanes.get(lane as usize) else {
+            return Err(ChargeError::Stopped);
+        };
+        if !status.is_charging() {
+            return Err(ChargeError::Stopped);
+        }
+        queue.try_send(job).map_err(|error| match error {
+            TrySendError::Full(_) => ChargeError::Overloaded,
+            TrySendError::Closed(_) => ChargeError::Stopped,
+        })
+    }
+}
+
+/// Waits for a decision.
+async fn decided<T>(decision: oneshot::Receiver<Result<T, ChargeError>>) -> Result<T, ChargeError> {
+    decision.await.unwrap_or_else(|_| Err(ChargeError::Unknown(Lost.into())))
+}
+
+#[async_trait]
+impl Ledger for PostgresLedger {
+    async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
+        let (reply, balance) = oneshot::channel();
+        self.asked.send((account, reply)).map_err(|_| StoreError::Overloaded)?;
+        balance.await.map_err(StoreError::failed)?
+    }
+
+    async fn cached_balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
+        match self.balances.recent(account) {
+            Some(balance) => Ok(Some(balance)),
+            None => self.balance(account).await,
+        }
+    }
+
+    async fn stored_response(
+        &self,
+        account: AccountId,
+        key: &IdempotencyKey,
+        question: &[u8],
+        now: Timestamp,
+    ) -> Result<Option<StoredResponse>, StoreError> {
+        let names = response_names(&self.node.secrets, account, key, question);
+        reading::stored_response(&self.node, account, names, now).await
+    }
+
+    async fn charge(&self, mut charge: Charge) -> Result<Charged, ChargeError> {
+        check_price(charge.price).map_err(|error| ChargeError::NotTaken(error.into()))?;
+        if i64::try_from(charge.items).is_err() {
+            return Err(ChargeError::NotTaken(Unfit::TooManyItems.into()));
+        }
+        // Encrypted here and not on the store's single thread.
+        let response = match charge.idempotency.take() {
+            Some(record) => Some(
+                seal_response(&self.node.secrets, charge.account, &record, charge.at)
+                    .map_err(|error| ChargeError::NotTaken(error.into()))?,
+            ),
+            None => None,
+        };
+        let (job, decision) = Job::charge(charge, response);
+        self.ask(job)?;
+        decided(decision).await
+    }
+
+    async fn grant(&self, grant: Grant) -> Result<Granted, ChargeError> {
+        let (job, decision) = Job::grant(grant);
+        self.ask(job)?;
+        decided(decision).await
+    }
+
+    async fn entries(
+        &self,
+        account: AccountId,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<Entry>, StoreError> {
+        reading::entries_after(&self.node, account, after, limit).await
+    }
+
+    async fn newest_entries(
+        &self,
+        account: AccountId,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<Entry>, StoreError> {
+        reading::entries_before(&self.node, account, before, limit).await
+    }
+
+    async fn first_entry_at(&self, account: AccountId, at: Timestamp) -> Result<u64, StoreError> {
+        reading::first_entry_at(&self.node, account, at).await
+    }
+
+    async fn end_of_entries_before(
+        &self,
+        account: AccountId,
+        at: Timestamp,
+    ) -> Result<u64, StoreError> {
+        reading::end_of_entries_before(&self.node, account, at).await
+    }
+
+    async fn verify(&self) -> Result<Verification, StoreError> {
+        verify::verify(&self.node).await
+    }
+
+    fn is_charging(&self) -> bool {
+        let is_serving = self.node.pulse.last().state.mode == "serving";
+        is_serving && self.lanes.iter().all(|(_, status)| status.is_charging())
+    }
+}

@@ -1,0 +1,210 @@
+//! The path of one round trip: decides a group from the accounts' last rows as this node knows
+//! them. The database compares, and adds the rows of those accounts whose last row it still is.
+
+use enrich_core::AccountId;
+use enrich_core::port::ledger::{Charged, Granted};
+use enrich_core::{IdempotencyRecord, Timestamp};
+use enrich_ledger::{ChargeDecision, LastRow, RecordedCharge, decide_charge, decide_grant};
+use enrich_secrets::Secrets;
+use rustc_hash::{FxHashMap, FxHashSet};
+use tokio_postgres::types::Type;
+use uuid::Uuid;
+
+use crate::columns::clamped;
+use crate::connect::Connection;
+use crate::failure::Failure;
+use crate::ledger::job::{Decision, Job, Request};
+use crate::ledger::statements::{
+    COMPARE_AND_ADD, COMPARE_AND_ADD_WITH_RECORDS, LOCK, NewRecord, NewRow, RecordColumns,
+    RowColumns,
+};
+use crate::ledger::transaction::{NotWritten, write_and_commit};
+
+/// A group as this node would decide it.
+#[derive(Debug, Default)]
+pub(super) struct Plan<'g> {
+    /// The last rows that the decisions start from, and those after them.
+    accounts: FxHashMap<AccountId, Expected>,
+    /// The decision of each job; `None` if its account needs the locked path.
+    pub(super) decisions: Vec<Option<Decision>>,
+    rows: Vec<NewRow<'g>>,
+    records: Vec<NewRecord<'g>>,
+    /// The hashes of the records' names under all secrets.
+    names: Vec<(AccountId, &'g [u8])>,
+    /// Records made up to then have expired for every job of the group.
+    expired_at: Option<Timestamp>,
+    /// The accounts that need the locked path.
+    locked: FxHashSet<AccountId>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Expected {
+    before: LastRow,
+    after: LastRow,
+}
+
+impl<'g> Plan<'g> {
+    /// Decides the jobs whose accounts' last rows are in `heads`. An account takes the locked path
+    /// as a whole if one of its jobs needs more than its last row: a refusal, a correction, or a
+    /// second use of an idempotency key.
+    pub(super) fn new(
+        jobs: &'g [Job],
+        heads: &FxHashMap<AccountId, LastRow>,
+        secrets: &Secrets,
+    ) -> Self {
+        let mut plan = Self::default();
+        let mut keys_seen: FxHashSet<&[u8]> = FxHashSet::default();
+        for job in jobs {
+            let account = job.account();
+            let known = plan.accounts.get(&account).map(|expected| expected.after);
+            let decision = match known.or_else(|| heads.get(&account).copied()) {
+                Some(last) if !plan.locked.contains(&account) => {
+                    plan.decide(job, last, secrets, &mut keys_seen)
+                }
+                _ => None,
+            };
+            if decision.is_none() {
+                plan.locked.insert(account);
+            }
+            plan.decisions.push(decision);
+        }
+        let locked = &plan.locked;
+        for (job, decision) in jobs.iter().zip(&mut plan.decisions) {
+            if locked.contains(&job.account()) {
+                *decision = None;
+            }
+        }
+        plan.rows.retain(|new| !locked.contains(&new.row.account));
+        plan.records.retain(|new| !locked.contains(&new.account));
+        plan.names.retain(|(account, _)| !locked.contains(account));
+        plan.accounts.retain(|account, _| !locked.contains(account));
+        plan
+    }
+
+    /// Whether no account can be decided this way.
+    pub(super) fn is_empty(&self) -> bool {
+        self.accounts.is_empty()
+    }
+
+    /// The number of accounts that the database compares.
+    pub(super) fn account_count(&self) -> usize {
+        self.accounts.len()
+    }
+
+    /// The last row of an account after the group.
+    pub(super) fn after(&self, account: AccountId) -> Option<LastRow> {
+        self.accounts.get(&account).map(|expected| expected.after)
+    }
+
+    fn decide(
+        &mut self,
+        job: &'g Job,
+        last: LastRow,
+        secrets: &Secrets,
+        keys_seen: &mut FxHashSet<&'g [u8]>,
+    ) -> Option<Decision> {
+        let account = job.account();
+        let (decision, row) = match &job.request {
+            Request::Charge(charge, _) => match decide_charge(charge, last.balance) {
+                ChargeDecision::Insufficient => return None,
+                ChargeDecision::Free => (Charged::Taken { balance: last.balance }.into(), None),
+                ChargeDecision::Row(row) => {
+                    (Charged::Taken { balance: row.balance }.into(), Some(row))
+                }
+            },
+            Request::Grant(grant) if grant.corrects.is_none() => {
+                let row = decide_grant(grant, last.balance)?;
+                (Granted::Written { balance: row.balance }.into(), Some(row))
+            }
+            Request::Grant(_) => return None,
+        };
+        let is_charged = row.is_some();
+        let after = match row {
+            Some(mut row) => {
+                let after = last.append(&mut row, secrets.current());
+                self.rows.push(NewRow { row, chain: after.chain });
+                after
+            }
+            None => last,
+        };
+        if let Some((charge, response)) = job.response() {
+            let charge_id = is_charged.then_some(charge.id);
+            let recorded = RecordedCharge { balance: after.balance, charge: charge_id };
+            for name in &response.names {
+                if !keys_seen.insert(&name.key_hash) {
+                    return None;
+                }
+                self.names.push((account, &name.key_hash));
+            }
+            let sealed = response.bytes_with(secrets, account, recorded, charge.at);
+            let name = response.names.first()?;
+            self.records.push(NewRecord { account, name, sealed, recorded, at: charge.at });
+            let expired = expired_at(charge.at);
+            self.expired_at = Some(self.expired_at.map_or(expired, |at| at.min(expired)));
+        }
+        let before = self.accounts.get(&account).map_or(last, |expected| expected.before);
+        self.accounts.insert(account, Expected { before, after });
+        Some(decision)
+    }
+
+    /// Sends the group in one write: locks, compares and adds. Returns the accounts whose jobs are
+    /// decided and durable.
+    pub(super) async fn send(
+        &self,
+        connection: &Connection,
+    ) -> Result<FxHashSet<AccountId>, NotWritten> {
+        let accounts: Vec<Uuid> = self.accounts.keys().map(|account| account.0).collect();
+        let sequences: Vec<i64> =
+            self.accounts.values().map(|known| clamped(known.before.sequence)).collect();
+        let chains: Vec<&[u8]> =
+            self.accounts.values().map(|known| &known.before.chain[..]).collect();
+        let (rows, records) =
+            (RowColumns::of(self.rows.iter()), RecordColumns::of(self.records.iter()));
+        let (named, names): (Vec<Uuid>, Vec<&[u8]>) =
+            self.names.iter().map(|(account, name)| (account.0, *name)).unzip();
+        let expired = self.expired_at.map_or(0, Timestamp::as_microsecond);
+        let mut values = rows.values();
+        let has_records = !self.records.is_empty();
+        if has_records {
+            values.extend(records.values());
+        }
+        values.push((&accounts, Type::UUID_ARRAY));
+        values.push((&sequences, Type::INT8_ARRAY));
+        values.push((&chains, Type::BYTEA_ARRAY));
+        if has_records {
+            values.push((&named, Type::UUID_ARRAY));
+            values.push((&names, Type::BYTEA_ARRAY));
+            values.push((&expired, Type::INT8));
+        }
+        let statement = if has_records { COMPARE_AND_ADD_WITH_RECORDS } else { COMPARE_AND_ADD };
+        let client = &connection.client;
+        let before = async {
+            client.query_typed(LOCK, &[(&accounts, Type::UUID_ARRAY)]).await?;
+            Ok::<_, Failure>(())
+        };
+        let adding = async { Ok::<_, Failure>(client.query_typed(statement, &values).await?) };
+        let stood = write_and_commit(connection, Some(before), adding).await?;
+        let account = |row: &tokio_postgres::Row| Ok(AccountId(row.try_get(0)?));
+        let stood: Result<_, tokio_postgres::Error> = stood.iter().map(account).collect();
+        // The group is committed; a column that cannot be read leaves its outcome open.
+        stood.map_err(|error| NotWritten::InDoubt(error.into()))
+    }
+}
+
+/// Records made up to this time have expired at `now`.
+pub(super) fn expired_at(now: Timestamp) -> Timestamp {
+    let lifetime = jiff::SignedDuration::from_secs(IdempotencyRecord::SECONDS);
+    now.saturating_sub(lifetime).unwrap_or(Timestamp::MIN)
+}
+
+impl From<Charged> for Decision {
+    fn from(charged: Charged) -> Self {
+        Self::Charged(charged)
+    }
+}
+
+impl From<Granted> for Decision {
+    fn from(granted: Granted) -> Self {
+        Self::Granted(granted)
+    }
+}

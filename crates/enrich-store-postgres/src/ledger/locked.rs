@@ -1,0 +1,382 @@
+//! The path of two round trips: locks the accounts of a group, reads what their decisions depend
+//! on, and decides from that. It always makes progress, and settles what is in doubt: while it holds
+//! an account's lock, no transaction of that account is open.
+
+use enrich_core::port::ledger::{ChargeError, Charged, Grant, Granted};
+use enrich_core::{AccountId, ChargeId, Credits, Timestamp};
+use enrich_ledger::{
+    ChargeDecision, LastRow, RecordedCharge, SealedResponse, decide_charge, decide_grant,
+    has_expired, share_of,
+};
+use enrich_secrets::Secrets;
+use futures_util::future::{OptionFuture, join, join4};
+use rustc_hash::{FxHashMap, FxHashSet};
+use tokio::time::timeout;
+use tokio_postgres::Client;
+use tokio_postgres::types::Type;
+use uuid::Uuid;
+
+use crate::columns::unsigned;
+use crate::connect::Connection;
+use crate::failure::Failure;
+use crate::ledger::compare::expired_at;
+use crate::ledger::job::{Decision, Job, Request};
+use crate::ledger::rows::{LAST_ROWS, RECORDS, Record, read_last_row};
+use crate::ledger::statements::{ADD, LOCK, NewRecord, NewRow, RecordColumns, RowColumns};
+use crate::ledger::transaction::{ANSWER_TIMEOUT, BEGIN, NotWritten, write_and_commit};
+
+/// Finds rows by their ids.
+const IDS: &str = "SELECT id, account, balance FROM entry WHERE id = ANY($1)";
+/// Removes the oldest expired records, at most `$2`.
+const PRUNE: &str = "DELETE FROM kept WHERE (account, key_hash) IN (
+    SELECT account, key_hash FROM kept WHERE at <= $1 ORDER BY at LIMIT $2)";
+const COUNT_RECORDS: &str = "SELECT count(*) FROM kept";
+const COUNT_RECORDS_OF: &str =
+    "SELECT account, count(*) FROM kept WHERE account = ANY($1) GROUP BY account";
+
+/// What a lane knows of the space for records.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RecordSpace {
+    /// The number of records, as this node knows it.
+    pub(super) records: u64,
+    /// The most records.
+    pub(super) most: u64,
+    /// Whether records are counted before one is refused.
+    pub(super) counts: bool,
+}
+
+/// A group that is decided and durable.
+#[derive(Debug)]
+pub(super) struct Settled {
+    /// The decision of each job, in order.
+    pub(super) decisions: Vec<Result<Decision, ChargeError>>,
+    /// The last rows of the accounts.
+    pub(super) heads: Vec<(AccountId, LastRow)>,
+    /// The number of records, if it was counted.
+    pub(super) counted: Option<u64>,
+    /// By how many records the table has grown since.
+    pub(super) grown: i64,
+}
+
+/// An account's rows are not as they were written.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the account's last ledger row is not as it was written")]
+struct Altered;
+
+/// A stored response is not as it was written.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("an idempotency record is not as it was written")]
+struct AlteredRecord;
+
+/// A row with this id exists.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("a ledger row with this id exists")]
+struct IdExists;
+
+/// What the decisions of a group depend on.
+#[derive(Debug, Default)]
+struct Known {
+    /// The accounts that exist; absent rows mean that nothing was ever granted.
+    accounts: FxHashSet<AccountId>,
+    last_rows: FxHashMap<AccountId, Result<LastRow, Altered>>,
+    ids: FxHashMap<ChargeId, (AccountId, Credits)>,
+    records: FxHashMap<(AccountId, [u8; 32]), Record>,
+    records_of: FxHashMap<AccountId, u64>,
+    counted: Option<u64>,
+    pruned: u64,
+}
+
+impl Known {
+    /// Whether no account has fewer rows than this process has seen.
+    fn is_as_new_as(&self, seen: &FxHashMap<AccountId, u64>) -> bool {
+        self.accounts.iter().all(|account| {
+            let sequence = match self.last_rows.get(account) {
+                Some(Ok(last)) => last.sequence,
+                // Refused for another reason.
+                Some(Err(Altered)) => u64::MAX,
+                None => 0,
+            };
+            seen.get(account).is_none_or(|seen| sequence >= *seen)
+        })
+    }
+}
+
+/// Settles a group. Each idempotency key occurs at most once in it.
+pub(super) async fn settle(
+    connection: &Connection,
+    jobs: &[Job],
+    secrets: &Secrets,
+    space: RecordSpace,
+    seen: &FxHashMap<AccountId, u64>,
+) -> Result<Settled, NotWritten> {
+    let reading = timeout(ANSWER_TIMEOUT, read(&connection.client, jobs, secrets, space));
+    let known = match reading.await {
+        Ok(Ok(known)) => known,
+        Ok(Err(failure)) => {
+            // The connection is used again after a conflict.
+            if !failure.loses_connection() {
+                let rollback = connection.client.batch_execute("ROLLBACK").await;
+                rollback.map_err(|error| NotWritten::Certainly(error.into()))?;
+            }
+            return Err(NotWritten::Certainly(failure));
+        }
+        Err(_) => return Err(NotWritten::Certainly(Failure::TimedOut)),
+    };
+    if !known.is_as_new_as(seen) {
+        return Err(NotWritten::Outdated);
+    }
+    let records = known.counted.unwrap_or(space.records).saturating_sub(known.pruned);
+    let mut decider = Decider {
+        secrets,
+        known: &known,
+        heads: FxHashMap::default(),
+        space: RecordSpace { records, ..space },
+        own_ids: FxHashSet::default(),
+        rows: Vec::new(),
+        records: Vec::new(),
+    };
+    let decisions: Vec<_> = jobs.iter().map(|job| decider.decide(job)).collect();
+    let (rows, records) =
+        (RowColumns::of(decider.rows.iter()), RecordColumns::of(decider.records.iter()));
+    let values = [rows.values(), records.values()].concat();
+    let adds = !decider.rows.is_empty() || !decider.records.is_empty();
+    let adding = async {
+        if adds {
+            connection.client.execute_typed(ADD, &values).await?;
+        }
+        Ok(())
+    };
+    let no_statement = None::<std::future::Ready<Result<(), Failure>>>;
+    write_and_commit(connection, no_statement, adding).await?;
+    let pruned = i64::try_from(known.pruned).unwrap_or(i64::MAX);
+    let grown = i64::try_from(decider.records.len()).unwrap_or(i64::MAX).saturating_sub(pruned);
+    let last_rows = known.last_rows.iter().filter_map(|(id, row)| Some((*id, row.ok()?)));
+    let mut heads: FxHashMap<_, _> = last_rows.collect();
+    heads.extend(decider.heads);
+    let heads = heads.into_iter().collect();
+    Ok(Settled { decisions, heads, counted: known.counted, grown })
+}
+
+/// Locks the accounts and reads what their decisions depend on, in one round trip.
+async fn read(
+    client: &Client,
+    jobs: &[Job],
+    secrets: &Secrets,
+    space: RecordSpace,
+) -> Result<Known, Failure> {
+    let accounts: FxHashSet<Uuid> = jobs.iter().map(|job| job.account().0).collect();
+    let accounts: Vec<Uuid> = accounts.into_iter().collect();
+    let (named, names): (Vec<Uuid>, Vec<&[u8]>) = jobs
+        .iter()
+        .filter_map(|job| Some((job.account().0, job.response()?.1)))
+        .flat_map(|(account, response)| {
+            response.names.iter().map(move |name| (account, &name.key_hash[..]))
+        })
+        .unzip();
+    let ids: Vec<Uuid> = jobs.iter().flat_map(ids_to_find).map(|id| id.0).collect();
+    let newest = jobs.iter().filter_map(|job| Some(job.response()?.0.at)).max();
+    let is_scarce = newest.is_some() && share_of(space.most, space.records).is_some();
+    let of_accounts = [(&accounts as &(dyn tokio_postgres::types::ToSql + Sync), Type::UUID_ARRAY)];
+    let of_names = [
+        (&named as &(dyn tokio_postgres::types::ToSql + Sync), Type::UUID_ARRAY),
+        (&names, Type::BYTEA_ARRAY),
+    ];
+    let of_ids = [(&ids as &(dyn tokio_postgres::types::ToSql + Sync), Type::UUID_ARRAY)];
+    let expired = expired_at(newest.unwrap_or(Timestamp::MIN)).as_microsecond();
+    let most_pruned = i64::try_from(2 * jobs.len() + 16).unwrap_or(i64::MAX);
+    let to_prune = [
+        (&expired as &(dyn tokio_postgres::types::ToSql + Sync), Type::INT8),
+        (&most_pruned, Type::INT8),
+    ];
+    // The futures send in the order in which they are polled; each statement sees what is committed
+    // when its turn comes, so after the locks.
+    let locking = join(client.batch_execute(BEGIN), client.query_typed(LOCK, &of_accounts));
+    let pruning = OptionFuture::from(is_scarce.then(|| client.execute_typed(PRUNE, &to_prune)));
+    let counting = async {
+        let of_each = is_scarce.then(|| client.query_typed(COUNT_RECORDS_OF, &of_accounts));
+        let of_all = (is_scarce && space.counts).then(|| client.query_typed(COUNT_RECORDS, &[]));
+        join(OptionFuture::from(of_each), OptionFuture::from(of_all)).await
+    };
+    let finding = join(
+        OptionFuture::from((!names.is_empty()).then(|| client.query_typed(RECORDS, &of_names))),
+        OptionFuture::from((!ids.is_empty()).then(|| client.query_typed(IDS, &of_ids))),
+    );
+    let ((begun, locked), pruned, (last_rows, (of_each, of_all)), (records, found_ids)) = join4(
+        locking,
+        pruning,
+        join(client.query_typed(LAST_ROWS, &of_accounts), counting),
+        finding,
+    )
+    .await;
+    begun?;
+    let mut known = Known { pruned: pruned.transpose()?.unwrap_or_default(), ..Known::default() };
+    for row in locked? {
+        known.accounts.insert(AccountId(row.try_get(0)?));
+    }
+    for row in last_rows? {
+        let (account, last) = read_last_row(&row, secrets)?;
+        known.last_rows.insert(account, last.map_err(|_| Altered));
+    }
+    for row in records.transpose()?.unwrap_or_default() {
+        let record = Record::read(&row)?;
+        known.records.insert((record.account, record.name.key_hash), record);
+    }
+    for row in found_ids.transpose()?.unwrap_or_default() {
+        let balance = Credits(unsigned(row.try_get(2)?)?);
+        known.ids.insert(ChargeId(row.try_get(0)?), (AccountId(row.try_get(1)?), balance));
+    }
+    for row in of_each.transpose()?.unwrap_or_default() {
+        known.records_of.insert(AccountId(row.try_get(0)?), unsigned(row.try_get(1)?)?);
+    }
+    if let Some(row) = of_all.transpose()?.unwrap_or_default().first() {
+        // Counted after the removal.
+        known.counted = Some(unsigned(row.try_get(0)?)?.saturating_add(known.pruned));
+    }
+    Ok(known)
+}
+
+/// The ids that decide a job: its own if it may have been written, and the corrected row's.
+fn ids_to_find(job: &Job) -> impl Iterator<Item = ChargeId> {
+    let own = job.doubted.is_some().then(|| job.id());
+    let corrected = match &job.request {
+        Request::Grant(grant) => grant.corrects,
+        Request::Charge(..) => None,
+    };
+    own.into_iter().chain(corrected)
+}
+
+/// Decides the jobs of a group one after the other.
+struct Decider<'g> {
+    secrets: &'g Secrets,
+    known: &'g Known,
+    /// The last rows of accounts after the jobs decided so far.
+    heads: FxHashMap<AccountId, LastRow>,
+    space: RecordSpace,
+    /// The ids of the group's rows.
+    own_ids: FxHashSet<(AccountId, ChargeId)>,
+    rows: Vec<NewRow<'g>>,
+    records: Vec<NewRecord<'g>>,
+}
+
+type Decided = Result<Decision, ChargeError>;
+
+impl<'g> Decider<'g> {
+    fn decide(&mut self, job: &'g Job) -> Decided {
+        let (account, id) = (job.account(), job.id());
+        if let Some(&(_, balance)) = self.known.ids.get(&id) {
+            return match &job.request {
+                _ if job.doubted.is_none() => Err(not_taken(IdExists)),
+                Request::Charge(..) => Ok(Charged::Taken { balance }.into()),
+                Request::Grant(_) => Ok(Granted::Written { balance }.into()),
+            };
+        }
+        if self.own_ids.contains(&(account, id)) {
+            return Err(not_taken(IdExists));
+        }
+        match &job.request {
+            Request::Charge(charge, response) => {
+                if let Some(response) = response
+                    && let Some(decided) = self.find_record(job, response, charge.at)
+                {
+                    return decided;
+                }
+                let Some(last) = self.last_row(account).map_err(not_taken)? else {
+                    return Ok(Charged::Insufficient { balance: Credits::ZERO }.into());
+                };
+                match decide_charge(charge, last.balance) {
+                    ChargeDecision::Insufficient => {
+                        Ok(Charged::Insufficient { balance: last.balance }.into())
+                    }
+                    ChargeDecision::Free => {
+                        self.record(job, last.balance, None);
+                        Ok(Charged::Taken { balance: last.balance }.into())
+                    }
+                    ChargeDecision::Row(row) => {
+                        let balance = row.balance;
+                        self.add(row, last);
+                        self.record(job, balance, Some(charge.id));
+                        Ok(Charged::Taken { balance }.into())
+                    }
+                }
+            }
+            Request::Grant(grant) => self.decide_grant(grant),
+        }
+    }
+
+    fn decide_grant(&mut self, grant: &'g Grant) -> Decided {
+        let Some(last) = self.last_row(grant.account).map_err(not_taken)? else {
+            return Ok(Granted::NoAccount.into());
+        };
+        if let Some(corrects) = grant.corrects {
+            let stored = self.known.ids.get(&corrects);
+            let is_stored = stored.is_some_and(|(account, _)| *account == grant.account);
+            if !is_stored && !self.own_ids.contains(&(grant.account, corrects)) {
+                return Ok(Granted::NoSuchEntry.into());
+            }
+        }
+        match decide_grant(grant, last.balance) {
+            None => Ok(Granted::OutOfRange { balance: last.balance }.into()),
+            Some(row) => {
+                let balance = row.balance;
+                self.add(row, last);
+                Ok(Granted::Written { balance }.into())
+            }
+        }
+    }
+
+    /// The account's last row with those of the group; `None` if there is no such account.
+    fn last_row(&self, account: AccountId) -> Result<Option<LastRow>, Altered> {
+        if let Some(last) = self.heads.get(&account) {
+            return Ok(Some(*last));
+        }
+        match self.known.last_rows.get(&account) {
+            Some(last) => last.map(Some),
+            None => Ok(self.known.accounts.contains(&account).then_some(LastRow::NONE)),
+        }
+    }
+
+    fn add(&mut self, mut row: enrich_ledger::Row<'g>, last: LastRow) {
+        let after = last.append(&mut row, self.secrets.current());
+        self.own_ids.insert((row.account, row.id));
+        self.heads.insert(row.account, after);
+        self.rows.push(NewRow { row, chain: after.chain });
+    }
+
+    /// Stores the job's response, if it has one.
+    fn record(&mut self, job: &'g Job, balance: Credits, charge: Option<ChargeId>) {
+        let Some((asked, response)) = job.response() else { return };
+        let Some(name) = response.names.first() else { return };
+        let (account, at) = (asked.account, asked.at);
+        let recorded = RecordedCharge { balance, charge };
+        let sealed = response.bytes_with(self.secrets, account, recorded, at);
+        self.space.records = self.space.records.saturating_add(1);
+        self.records.push(NewRecord { account, name, sealed, recorded, at });
+    }
+
+    /// What a record decides: a repeat, or a refusal because there is no space for a new one.
+    fn find_record(&self, job: &Job, response: &SealedResponse, now: Timestamp) -> Option<Decided> {
+        let account = job.account();
+        let mut is_replacement = false;
+        for name in &response.names {
+            let Some(record) = self.known.records.get(&(account, name.key_hash)) else {
+                continue;
+            };
+            if has_expired(record.at, now) {
+                is_replacement = true;
+                continue;
+            }
+            let decided = record.decide(name, job, self.secrets);
+            return Some(decided.map_err(|_| not_taken(AlteredRecord)));
+        }
+        let held = self.known.records_of.get(&account).copied().unwrap_or_default()
+            + self.records.iter().filter(|new| new.account == account).count() as u64;
+        let RecordSpace { records, most, .. } = self.space;
+        let is_full = records >= most || share_of(most, records).is_some_and(|share| held >= share);
+        let is_certain = job.doubted.is_none();
+        (is_full && is_certain && !is_replacement).then_some(Err(ChargeError::IdempotencyStoreFull))
+    }
+}
+
+fn not_taken(error: impl std::error::Error + Send + Sync + 'static) -> ChargeError {
+    ChargeError::NotTaken(Box::new(error))
+}

@@ -1,0 +1,144 @@
+//! Reads entries and stored responses.
+
+use enrich_core::port::error::StoreError;
+use enrich_core::{AccountId, Entry, StoredResponse, Timestamp};
+use enrich_ledger::{ResponseName, has_expired};
+use enrich_secrets::CannotDecrypt;
+use tokio_postgres::types::Type;
+use uuid::Uuid;
+
+use crate::columns::{micros, unsigned};
+use crate::failure::Failure;
+use crate::ledger::rows::{RECORDS, ROWS_AFTER, ROWS_BEFORE, Record, read_row};
+use crate::store::Node;
+
+/// The first row at or after a time; if there is none, one more than the last.
+const FIRST_AT: &str = "SELECT COALESCE(
+    (SELECT sequence FROM entry WHERE account = $1 AND at >= $2 ORDER BY sequence LIMIT 1),
+    (SELECT max(sequence) FROM entry WHERE account = $1) + 1, 1)";
+/// One more than the last row before a time.
+const END_BEFORE: &str = "SELECT COALESCE(
+    (SELECT sequence FROM entry WHERE account = $1 AND at < $2 ORDER BY sequence DESC LIMIT 1) + 1,
+    1)";
+
+/// The response stored under one of these names, unless it has expired at `now`.
+pub(super) async fn stored_response(
+    node: &Node,
+    account: AccountId,
+    names: Vec<ResponseName>,
+    now: Timestamp,
+) -> Result<Option<StoredResponse>, StoreError> {
+    let secrets = node.secrets.clone();
+    node.database
+        .read(move |client| {
+            let (names, secrets) = (names.clone(), secrets.clone());
+            Box::pin(async move { find_response(client, account, &names, &secrets, now).await })
+        })
+        .await
+}
+
+async fn find_response(
+    client: &tokio_postgres::Client,
+    account: AccountId,
+    names: &[ResponseName],
+    secrets: &enrich_secrets::Secrets,
+    now: Timestamp,
+) -> Result<Option<StoredResponse>, Failure> {
+    let accounts = vec![account.0; names.len()];
+    let hashes: Vec<&[u8]> = names.iter().map(|name| &name.key_hash[..]).collect();
+    let values = [(&accounts as _, Type::UUID_ARRAY), (&hashes as _, Type::BYTEA_ARRAY)];
+    let rows = client.query_typed(RECORDS, &values).await?;
+    let records = rows.iter().map(Record::read).collect::<Result<Vec<_>, _>>()?;
+    for name in names {
+        let is_of = |record: &&Record| record.name.key_hash == name.key_hash;
+        let Some(record) = records.iter().find(is_of) else { continue };
+        if !has_expired(record.at, now) {
+            let altered = |error: CannotDecrypt| Failure::of(error);
+            return record.response(name, secrets).map(Some).map_err(altered);
+        }
+    }
+    Ok(None)
+}
+
+/// The entries of an account after row `after`, at most `limit`.
+pub(super) async fn entries_after(
+    node: &Node,
+    account: AccountId,
+    after: u64,
+    limit: u32,
+) -> Result<Vec<Entry>, StoreError> {
+    let after = i64::try_from(after).unwrap_or(i64::MAX);
+    entries(node, ROWS_AFTER, account, after, limit).await
+}
+
+/// The entries of an account before row `before`, newest first, at most `limit`.
+pub(super) async fn entries_before(
+    node: &Node,
+    account: AccountId,
+    before: Option<u64>,
+    limit: u32,
+) -> Result<Vec<Entry>, StoreError> {
+    let before = before.and_then(|before| i64::try_from(before).ok()).unwrap_or(i64::MAX);
+    entries(node, ROWS_BEFORE, account, before, limit).await
+}
+
+async fn entries(
+    node: &Node,
+    query: &'static str,
+    account: AccountId,
+    bound: i64,
+    limit: u32,
+) -> Result<Vec<Entry>, StoreError> {
+    let limit = i64::from(limit);
+    node.database
+        .read(move |client| {
+            Box::pin(async move {
+                let values = [
+                    (&account.0 as _, Type::UUID),
+                    (&bound as _, Type::INT8),
+                    (&limit as _, Type::INT8),
+                ];
+                let rows = client.query_typed(query, &values).await?;
+                let entry = |row| read_row(row)?.0.entry().map_err(Failure::of);
+                rows.iter().map(entry).collect()
+            })
+        })
+        .await
+}
+
+/// The sequence of an account's first entry at or after `at`. It reads the account's entries from
+/// the first one: entries are in the order of their arrival, and a clock may have been set back.
+pub(super) async fn first_entry_at(
+    node: &Node,
+    account: AccountId,
+    at: Timestamp,
+) -> Result<u64, StoreError> {
+    sequence(node, FIRST_AT, account, at).await
+}
+
+/// One more than the sequence of an account's last entry before `at`.
+pub(super) async fn end_of_entries_before(
+    node: &Node,
+    account: AccountId,
+    at: Timestamp,
+) -> Result<u64, StoreError> {
+    sequence(node, END_BEFORE, account, at).await
+}
+
+async fn sequence(
+    node: &Node,
+    query: &'static str,
+    account: AccountId,
+    at: Timestamp,
+) -> Result<u64, StoreError> {
+    let (account, at): (Uuid, i64) = (account.0, micros(at));
+    node.database
+        .read(move |client| {
+            Box::pin(async move {
+                let values = [(&account as _, Type::UUID), (&at as _, Type::INT8)];
+                let row = client.query_typed_one(query, &values).await?;
+                unsigned(row.try_get(0)?)
+            })
+        })
+        .await
+}

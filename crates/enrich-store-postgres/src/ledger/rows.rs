@@ -1,0 +1,185 @@
+//! Reads ledger rows and stored responses.
+
+use enrich_core::port::ledger::Charged;
+use enrich_core::{AccountId, ChargeId, Credits, KeyId, StoredResponse, Timestamp};
+use enrich_ledger::{
+    Chain, DoesNotFollow, LastRow, NO_ROW, RecordedCharge, ResponseName, Row, StoredRecord,
+};
+use enrich_secrets::{CannotDecrypt, Secrets};
+use uuid::Uuid;
+
+use crate::columns::{hash, timestamp, unsigned};
+use crate::failure::Failure;
+use crate::ledger::job::{Decision, Job};
+use crate::ledger::statements::row_columns;
+
+/// The columns of `entry e` in the order of [`read_row`].
+macro_rules! columns_of_e {
+    () => {
+        "e.account, e.sequence, e.id, e.kind, e.corrects, e.credits, e.balance, e.endpoint, \
+         e.items, e.price, e.api_key, e.request_id, e.generation, e.note, e.at, e.secret, e.chain"
+    };
+}
+
+/// The last rows of accounts, each with the balance and hash of the row before it.
+pub(super) const LAST_ROWS: &str = concat!(
+    "SELECT ",
+    columns_of_e!(),
+    ", b.balance, b.chain FROM unnest($1::uuid[]) AS n (account)
+     JOIN LATERAL (SELECT * FROM entry WHERE entry.account = n.account
+                   ORDER BY sequence DESC LIMIT 1) e ON true
+     LEFT JOIN entry b ON b.account = e.account AND b.sequence = e.sequence - 1"
+);
+
+/// The rows of an account after `$2`, at most `$3`.
+pub(super) const ROWS_AFTER: &str = concat!(
+    "SELECT ",
+    row_columns!(),
+    " FROM entry WHERE account = $1 AND sequence > $2 ORDER BY sequence LIMIT $3"
+);
+
+/// The rows of an account before `$2`, newest first, at most `$3`.
+pub(super) const ROWS_BEFORE: &str = concat!(
+    "SELECT ",
+    row_columns!(),
+    " FROM entry WHERE account = $1 AND sequence < $2 ORDER BY sequence DESC LIMIT $3"
+);
+
+/// The rows of all accounts after row `$2` of account `$1`, at most `$3`.
+pub(super) const ALL_ROWS_AFTER: &str = concat!(
+    "SELECT ",
+    row_columns!(),
+    " FROM entry WHERE (account, sequence) > ($1, $2) ORDER BY account, sequence LIMIT $3"
+);
+
+/// Stored responses, found by the hashes of their keys.
+pub(super) const RECORDS: &str =
+    "SELECT k.account, k.key_hash, k.asked_hash, k.sealed, k.secret, k.balance, k.charge, k.at,
+            e.items
+     FROM unnest($1::uuid[], $2::bytea[]) AS q (account, key_hash)
+     JOIN kept k ON k.account = q.account AND k.key_hash = q.key_hash
+     LEFT JOIN entry e ON e.id = k.charge";
+
+/// All stored responses after key hash `$2` of account `$1`, at most `$3`.
+pub(super) const ALL_RECORDS_AFTER: &str =
+    "SELECT k.account, k.key_hash, k.asked_hash, k.sealed, k.secret, k.balance, k.charge, k.at,
+            NULL::bigint
+     FROM kept k WHERE (k.account, k.key_hash) > ($1, $2) ORDER BY k.account, k.key_hash LIMIT $3";
+
+/// A stored response.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) account: AccountId,
+    pub(super) name: ResponseName,
+    sealed: Vec<u8>,
+    recorded: RecordedCharge,
+    pub(super) at: Timestamp,
+    /// The items of its charge; `None` if there is none.
+    items: Option<u64>,
+}
+
+/// Reads a row of `row_columns`.
+pub(super) fn read_row(row: &tokio_postgres::Row) -> Result<(Row<'static>, Chain), Failure> {
+    let maybe = |number: Option<i64>| number.map(unsigned).transpose();
+    let (account, sequence): (Uuid, i64) = (row.try_get(0)?, row.try_get(1)?);
+    let (kind, price): (String, Option<String>) = (row.try_get(3)?, row.try_get(9)?);
+    let (endpoint, request_id): (Option<String>, Option<String>) =
+        (row.try_get(7)?, row.try_get(11)?);
+    let note: String = row.try_get(13)?;
+    let secret: i32 = row.try_get(15)?;
+    let read = Row {
+        account: AccountId(account),
+        sequence: unsigned(sequence)?,
+        id: ChargeId(row.try_get(2)?),
+        kind: kind.into(),
+        corrects: row.try_get::<_, Option<Uuid>>(4)?.map(ChargeId),
+        credits: row.try_get(5)?,
+        balance: Credits(unsigned(row.try_get(6)?)?),
+        endpoint: endpoint.map(Into::into),
+        items: maybe(row.try_get(8)?)?,
+        price,
+        api_key: row.try_get::<_, Option<Uuid>>(10)?.map(KeyId),
+        request_id: request_id.map(Into::into),
+        revision: maybe(row.try_get(12)?)?,
+        note: note.into(),
+        at: timestamp(row.try_get(14)?)?,
+        secret: secret.cast_unsigned(),
+    };
+    Ok((read, hash(row.try_get(16)?)?))
+}
+
+/// Reads an account's last row, and checks it against the row before it.
+pub(super) fn read_last_row(
+    row: &tokio_postgres::Row,
+    secrets: &Secrets,
+) -> Result<(AccountId, Result<LastRow, DoesNotFollow>), Failure> {
+    let (last, chain) = read_row(row)?;
+    let before = match (row.try_get::<_, Option<i64>>(17)?, row.try_get::<_, Option<&[u8]>>(18)?) {
+        (Some(balance), Some(chain)) => LastRow {
+            sequence: last.sequence.saturating_sub(1),
+            balance: Credits(unsigned(balance)?),
+            chain: hash(chain)?,
+        },
+        // Also where the row before is missing: then this is not the first.
+        _ => LastRow { chain: NO_ROW, ..LastRow::NONE },
+    };
+    Ok((last.account, before.follow(&last, &chain, secrets)))
+}
+
+impl Record {
+    /// Reads a row of [`RECORDS`].
+    pub(super) fn read(row: &tokio_postgres::Row) -> Result<Self, Failure> {
+        let secret: i32 = row.try_get(4)?;
+        let name = ResponseName {
+            secret: secret.cast_unsigned(),
+            key_hash: hash(row.try_get(1)?)?,
+            asked_hash: hash(row.try_get(2)?)?,
+        };
+        let recorded = RecordedCharge {
+            balance: Credits(unsigned(row.try_get(5)?)?),
+            charge: row.try_get::<_, Option<Uuid>>(6)?.map(ChargeId),
+        };
+        let items = row.try_get::<_, Option<i64>>(8)?.map(unsigned).transpose()?;
+        let (account, sealed) = (AccountId(row.try_get(0)?), row.try_get(3)?);
+        Ok(Self { account, name, sealed, recorded, at: timestamp(row.try_get(7)?)?, items })
+    }
+
+    /// The stored response, for a question under `name`.
+    pub(super) fn response(
+        &self,
+        name: &ResponseName,
+        secrets: &Secrets,
+    ) -> Result<StoredResponse, CannotDecrypt> {
+        let record = StoredRecord {
+            account: self.account,
+            name: self.name.clone(),
+            sealed: &self.sealed,
+            recorded: self.recorded,
+            at: self.at,
+        };
+        let body = record.open(secrets)?;
+        if self.name.asked_hash != name.asked_hash {
+            return Ok(StoredResponse::OtherQuestion);
+        }
+        // `verify` reports a missing charge; the response was found all the same.
+        let items = self.recorded.charge.map_or(0, |_| self.items.unwrap_or(1));
+        Ok(StoredResponse::Answer { body, balance: self.recorded.balance, items })
+    }
+
+    /// What this record, which has not expired, decides for a job with the same key.
+    pub(super) fn decide(
+        &self,
+        name: &ResponseName,
+        job: &Job,
+        secrets: &Secrets,
+    ) -> Result<Decision, CannotDecrypt> {
+        // The job's own first attempt, whose reply was lost.
+        if job.doubted.is_some()
+            && let Some((charge, response)) = job.response()
+            && response.bytes_with(secrets, self.account, self.recorded, charge.at) == self.sealed
+        {
+            return Ok(Charged::Taken { balance: self.recorded.balance }.into());
+        }
+        Ok(Charged::Replayed(self.response(name, secrets)?).into())
+    }
+}

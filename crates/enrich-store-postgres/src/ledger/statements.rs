@@ -1,0 +1,260 @@
+//! The statements of a group: its new rows and records as arrays, so that a group of any size is
+//! one statement.
+
+use enrich_core::AccountId;
+use enrich_core::Timestamp;
+use enrich_ledger::{Chain, RecordedCharge, ResponseName, Row};
+use tokio_postgres::types::{ToSql, Type};
+use uuid::Uuid;
+
+use crate::columns::{Value, clamped};
+
+/// A completed ledger row and its hash.
+#[derive(Debug)]
+pub(super) struct NewRow<'a> {
+    pub(super) row: Row<'a>,
+    pub(super) chain: Chain,
+}
+
+/// A stored response, with its balance and charge.
+#[derive(Debug)]
+pub(super) struct NewRecord<'a> {
+    pub(super) account: AccountId,
+    pub(super) name: &'a ResponseName,
+    pub(super) sealed: Vec<u8>,
+    pub(super) recorded: RecordedCharge,
+    pub(super) at: Timestamp,
+}
+
+/// Locks accounts, in an order that avoids deadlocks. Returns those that exist.
+pub(super) const LOCK: &str =
+    "SELECT account FROM purse WHERE account = ANY($1) ORDER BY account FOR UPDATE";
+
+/// The columns of a ledger row, in the order of [`RowColumns`].
+macro_rules! row_columns {
+    () => {
+        "account, sequence, id, kind, corrects, credits, balance, endpoint, items, price, api_key, \
+         request_id, generation, note, at, secret, chain"
+    };
+}
+pub(super) use row_columns;
+
+macro_rules! record_columns {
+    () => {
+        "account, key_hash, asked_hash, sealed, secret, balance, charge, at"
+    };
+}
+
+/// Unnests the arrays of [`RowColumns`], as parameters 1 to 17.
+macro_rules! new_rows {
+    () => {
+        concat!(
+            "unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::uuid[], $6::bigint[], \
+             $7::bigint[], $8::text[], $9::bigint[], $10::text[], $11::uuid[], $12::text[], \
+             $13::bigint[], $14::text[], $15::bigint[], $16::int[], $17::bytea[]) AS r (",
+            row_columns!(),
+            ")"
+        )
+    };
+}
+
+/// Unnests the arrays of [`RecordColumns`], as parameters 18 to 25.
+macro_rules! new_records {
+    () => {
+        concat!(
+            "unnest($18::uuid[], $19::bytea[], $20::bytea[], $21::bytea[], $22::int[], \
+             $23::bigint[], $24::uuid[], $25::bigint[]) AS k (",
+            record_columns!(),
+            ")"
+        )
+    };
+}
+
+macro_rules! replace_expired {
+    ($condition:literal) => {
+        concat!(
+            " ON CONFLICT (account, key_hash) DO UPDATE SET asked_hash = excluded.asked_hash, \
+             sealed = excluded.sealed, secret = excluded.secret, balance = excluded.balance, \
+             charge = excluded.charge, at = excluded.at",
+            $condition
+        )
+    };
+}
+
+/// Adds rows after the expected last ones. Returns the accounts whose last row was the expected one.
+pub(super) const COMPARE_AND_ADD: &str = concat!(
+    "WITH stood AS MATERIALIZED (
+         SELECT n.account
+         FROM unnest($18::uuid[], $19::bigint[], $20::bytea[]) AS n (account, sequence, chain)
+         LEFT JOIN LATERAL (SELECT sequence, chain FROM entry e WHERE e.account = n.account
+                            ORDER BY sequence DESC LIMIT 1) l ON true
+         WHERE COALESCE(l.sequence, 0) = n.sequence AND COALESCE(l.chain, n.chain) = n.chain),
+     written AS (INSERT INTO entry (",
+    row_columns!(),
+    ") SELECT r.* FROM ",
+    new_rows!(),
+    " JOIN stood ON stood.account = r.account)
+     SELECT account FROM stood"
+);
+
+/// As [`COMPARE_AND_ADD`], with records. Accounts whose record exists already are left out: a record
+/// is looked for under all its names (parameters 29 and 30); one made before the time 31 has
+/// expired.
+pub(super) const COMPARE_AND_ADD_WITH_RECORDS: &str = concat!(
+    "WITH there AS MATERIALIZED (
+         SELECT k.account FROM unnest($29::uuid[], $30::bytea[]) AS q (account, key_hash)
+         JOIN kept k ON k.account = q.account AND k.key_hash = q.key_hash WHERE k.at > $31),
+     stood AS MATERIALIZED (
+         SELECT n.account
+         FROM unnest($26::uuid[], $27::bigint[], $28::bytea[]) AS n (account, sequence, chain)
+         LEFT JOIN LATERAL (SELECT sequence, chain FROM entry e WHERE e.account = n.account
+                            ORDER BY sequence DESC LIMIT 1) l ON true
+         WHERE COALESCE(l.sequence, 0) = n.sequence AND COALESCE(l.chain, n.chain) = n.chain
+             AND n.account NOT IN (SELECT account FROM there)),
+     written AS (INSERT INTO entry (",
+    row_columns!(),
+    ") SELECT r.* FROM ",
+    new_rows!(),
+    " JOIN stood ON stood.account = r.account),
+     recorded AS (INSERT INTO kept (",
+    record_columns!(),
+    ") SELECT k.* FROM ",
+    new_records!(),
+    " JOIN stood ON stood.account = k.account",
+    replace_expired!(" WHERE kept.at <= $31"),
+    ")
+     SELECT account FROM stood"
+);
+
+/// Adds rows and records of locked accounts.
+pub(super) const ADD: &str = concat!(
+    "WITH written AS (INSERT INTO entry (",
+    row_columns!(),
+    ") SELECT r.* FROM ",
+    new_rows!(),
+    ") INSERT INTO kept (",
+    record_columns!(),
+    ") SELECT k.* FROM ",
+    new_records!(),
+    replace_expired!("")
+);
+
+/// New rows, one array a column.
+#[derive(Debug, Default)]
+pub(super) struct RowColumns<'a> {
+    account: Vec<Uuid>,
+    sequence: Vec<i64>,
+    id: Vec<Uuid>,
+    kind: Vec<&'a str>,
+    corrects: Vec<Option<Uuid>>,
+    credits: Vec<i64>,
+    balance: Vec<i64>,
+    endpoint: Vec<Option<&'a str>>,
+    items: Vec<Option<i64>>,
+    price: Vec<Option<&'a str>>,
+    api_key: Vec<Option<Uuid>>,
+    request_id: Vec<Option<&'a str>>,
+    revision: Vec<Option<i64>>,
+    note: Vec<&'a str>,
+    at: Vec<i64>,
+    secret: Vec<i32>,
+    chain: Vec<&'a [u8]>,
+}
+
+/// New records, one array a column.
+#[derive(Debug, Default)]
+pub(super) struct RecordColumns<'a> {
+    account: Vec<Uuid>,
+    key_hash: Vec<&'a [u8]>,
+    asked_hash: Vec<&'a [u8]>,
+    sealed: Vec<&'a [u8]>,
+    secret: Vec<i32>,
+    balance: Vec<i64>,
+    charge: Vec<Option<Uuid>>,
+    at: Vec<i64>,
+}
+
+/// A parameter and its type.
+fn value(value: &(dyn ToSql + Sync), kind: Type) -> Value<'_> {
+    (value, kind)
+}
+
+impl<'a> RowColumns<'a> {
+    pub(super) fn of(rows: impl Iterator<Item = &'a NewRow<'a>>) -> Self {
+        let mut columns = Self::default();
+        for NewRow { row, chain } in rows {
+            columns.account.push(row.account.0);
+            columns.sequence.push(clamped(row.sequence));
+            columns.id.push(row.id.0);
+            columns.kind.push(&row.kind);
+            columns.corrects.push(row.corrects.map(|id| id.0));
+            columns.credits.push(row.credits);
+            columns.balance.push(clamped(row.balance.0));
+            columns.endpoint.push(row.endpoint.as_deref());
+            columns.items.push(row.items.map(clamped));
+            columns.price.push(row.price.as_deref());
+            columns.api_key.push(row.api_key.map(|id| id.0));
+            columns.request_id.push(row.request_id.as_deref());
+            columns.revision.push(row.revision.map(clamped));
+            columns.note.push(&row.note);
+            columns.at.push(row.at.as_microsecond());
+            columns.secret.push(row.secret.cast_signed());
+            columns.chain.push(chain);
+        }
+        columns
+    }
+
+    /// The parameters, in the order of `row_columns`.
+    pub(super) fn values(&self) -> Vec<Value<'_>> {
+        vec![
+            value(&self.account, Type::UUID_ARRAY),
+            value(&self.sequence, Type::INT8_ARRAY),
+            value(&self.id, Type::UUID_ARRAY),
+            value(&self.kind, Type::TEXT_ARRAY),
+            value(&self.corrects, Type::UUID_ARRAY),
+            value(&self.credits, Type::INT8_ARRAY),
+            value(&self.balance, Type::INT8_ARRAY),
+            value(&self.endpoint, Type::TEXT_ARRAY),
+            value(&self.items, Type::INT8_ARRAY),
+            value(&self.price, Type::TEXT_ARRAY),
+            value(&self.api_key, Type::UUID_ARRAY),
+            value(&self.request_id, Type::TEXT_ARRAY),
+            value(&self.revision, Type::INT8_ARRAY),
+            value(&self.note, Type::TEXT_ARRAY),
+            value(&self.at, Type::INT8_ARRAY),
+            value(&self.secret, Type::INT4_ARRAY),
+            value(&self.chain, Type::BYTEA_ARRAY),
+        ]
+    }
+}
+
+impl<'a> RecordColumns<'a> {
+    pub(super) fn of(records: impl Iterator<Item = &'a NewRecord<'a>>) -> Self {
+        let mut columns = Self::default();
+        for record in records {
+            columns.account.push(record.account.0);
+            columns.key_hash.push(&record.name.key_hash);
+            columns.asked_hash.push(&record.name.asked_hash);
+            columns.sealed.push(&record.sealed);
+            columns.secret.push(record.name.secret.cast_signed());
+            columns.balance.push(clamped(record.recorded.balance.0));
+            columns.charge.push(record.recorded.charge.map(|id| id.0));
+            columns.at.push(record.at.as_microsecond());
+        }
+        columns
+    }
+
+    /// The parameters, in the order of `record_columns`.
+    pub(super) fn values(&self) -> Vec<Value<'_>> {
+        vec![
+            value(&self.account, Type::UUID_ARRAY),
+            value(&self.key_hash, Type::BYTEA_ARRAY),
+            value(&self.asked_hash, Type::BYTEA_ARRAY),
+            value(&self.sealed, Type::BYTEA_ARRAY),
+            value(&self.secret, Type::INT4_ARRAY),
+            value(&self.balance, Type::INT8_ARRAY),
+            value(&self.charge, Type::UUID_ARRAY),
+            value(&self.at, Type::INT8_ARRAY),
+        ]
+    }
+}

@@ -11,6 +11,7 @@ mod janitor;
 mod ledger;
 mod open_error;
 mod pulse;
+mod rate_windows;
 mod runtime;
 mod schema;
 mod sign_ins;

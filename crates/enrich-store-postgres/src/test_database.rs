@@ -69,6 +69,20 @@ impl TestDatabase {
         self.runtime.block_on(reading).unwrap()
     }
 
+    /// Ends all connections and refuses new ones.
+    pub(crate) fn close(&self) {
+        let name = &self.name;
+        self.at_server(format!(
+            "ALTER DATABASE {name} ALLOW_CONNECTIONS false;
+             SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+        ));
+    }
+
+    /// Accepts connections again.
+    pub(crate) fn reopen(&self) {
+        self.at_server(format!("ALTER DATABASE {} ALLOW_CONNECTIONS true", self.name));
+    }
+
     fn at_server(&self, statements: String) {
         self.run(format!("{SERVER}/postgres"), statements);
     }

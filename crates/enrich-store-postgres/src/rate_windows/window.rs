@@ -1,0 +1,286 @@
+//! The window of one key or account, as this node knows it.
+
+use std::collections::VecDeque;
+
+use enrich_core::{RateLimit, RateLimitStatus, RateScope};
+use tokio::sync::oneshot;
+
+/// The most requests that wait for places of one window.
+const MAX_WAITING: usize = 4096;
+
+/// What became of a request.
+pub(super) enum Counted {
+    /// It is counted, or refused.
+    Decided(RateLimitStatus),
+    /// It is decided after the next exchange.
+    Waits(oneshot::Receiver<RateLimitStatus>),
+    /// Too many requests wait.
+    Overloaded,
+}
+
+/// The requests in the current window of one key or account.
+pub(super) struct Window {
+    limit: RateLimit,
+    number: i64,
+    /// The requests that this node counted; if places are reserved, those that it admitted.
+    counted: u64,
+    /// This node's part of the sum in the database; if places are reserved, those under the limit.
+    mine: u64,
+    /// The other nodes' part, as of the last exchange.
+    others: u64,
+    has_told_over: bool,
+    /// Requests that wait for places.
+    waiting: VecDeque<oneshot::Sender<RateLimitStatus>>,
+    /// Whether it is to be exchanged.
+    pub(super) is_due: bool,
+}
+
+impl Window {
+    /// The window at `now`, in seconds since 1970, with nothing counted.
+    pub(super) fn new(limit: RateLimit, now: i64) -> Self {
+        Self {
+            limit,
+            number: number(limit, now),
+            counted: 0,
+            mine: 0,
+            others: 0,
+            has_told_over: false,
+            waiting: VecDeque::new(),
+            is_due: false,
+        }
+    }
+
+    /// Begins a new window if this one has ended. Waiting requests then wait for places of the new
+    /// one.
+    pub(super) fn turn(&mut self, limit: RateLimit, now: i64) {
+        if !self.is(limit.window_seconds(), number(limit, now)) {
+            let (waiting, is_due) = (std::mem::take(&mut self.waiting), self.is_due);
+            *self = Self { waiting, is_due, ..Self::new(limit, now) };
+        }
+        self.limit = limit;
+    }
+
+    /// Whether it is the window of this length and number.
+    pub(super) fn is(&self, seconds: u32, number: i64) -> bool {
+        self.number == number && self.limit.window_seconds() == seconds
+    }
+
+    pub(super) fn seconds(&self) -> u32 {
+        self.limit.window_seconds()
+    }
+
+    pub(super) fn number(&self) -> i64 {
+        self.number
+    }
+
+    /// Whether it is over and nobody waits.
+    pub(super) fn has_ended(&self, now: i64) -> bool {
+        number(self.limit, now) > self.number && self.waiting.is_empty()
+    }
+
+    /// Counts a request without reserving a place.
+    pub(super) fn observe(&mut self, now: i64) -> RateLimitStatus {
+        self.counted = self.counted.saturating_add(1);
+        let is_over = self.known() > self.requests();
+        self.status(is_over, now)
+    }
+
+    /// Admits a request to a reserved place; refuses it if the window is full. `None` if places
+    /// have to be reserved first.
+    pub(super) fn admit(&mut self, now: i64) -> Option<RateLimitStatus> {
+        if self.waiting.is_empty() { self.admit_next(now) } else { None }
+    }
+
+    fn admit_next(&mut self, now: i64) -> Option<RateLimitStatus> {
+        if self.counted < self.mine {
+            self.counted += 1;
+            return Some(self.status(false, now));
+        }
+        self.is_full().then(|| self.status(true, now))
+    }
+
+    /// Admits or refuses a request by what this node knows.
+    pub(super) fn admit_alone(&mut self, now: i64) -> RateLimitStatus {
+        let is_over = self.known() >= self.requests();
+        if !is_over {
+            self.counted += 1;
+        }
+        self.status(is_over, now)
+    }
+
+    /// Has a request wait for places.
+    pub(super) fn wait(&mut self) -> Counted {
+        if self.waiting.len() >= MAX_WAITING {
+            return Counted::Overloaded;
+        }
+        let (decision, decided) = oneshot::channel();
+        self.waiting.push_back(decision);
+        Counted::Waits(decided)
+    }
+
+    /// Whether requests wait.
+    pub(super) fn is_awaited(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Admits or refuses waiting requests by `decide`, until it cannot tell.
+    pub(super) fn decide_waiting(
+        &mut self,
+        mut decide: impl FnMut(&mut Self) -> Option<RateLimitStatus>,
+    ) {
+        while let Some(decision) = self.waiting.pop_front() {
+            let counted = self.counted;
+            let Some(status) = decide(self) else {
+                return self.waiting.push_front(decision);
+            };
+            // A caller that is gone leaves its place to the next.
+            if decision.send(status).is_err() {
+                self.counted = counted;
+            }
+        }
+    }
+
+    /// As [`decide_waiting`](Self::decide_waiting), by the reserved places.
+    pub(super) fn admit_waiting(&mut self, now: i64) {
+        self.decide_waiting(|window| window.admit_next(now));
+    }
+
+    /// The requests that the database does not know of yet.
+    pub(super) fn unknown_to_others(&self) -> u64 {
+        self.counted.saturating_sub(self.mine)
+    }
+
+    /// The number of places to reserve next: for all that wait, and at least a chunk that gets
+    /// smaller towards the limit.
+    pub(super) fn places_to_reserve(&self, live_nodes: u32) -> u64 {
+        if self.is_full() || self.counted < self.mine {
+            return 0;
+        }
+        let nodes = u64::from(live_nodes.max(1));
+        let left = self.requests().saturating_sub(self.others.saturating_add(self.mine));
+        let chunk = (self.requests() / (4 * nodes)).min(left / (2 * nodes)).max(1);
+        chunk.max(self.waiting.len() as u64)
+    }
+
+    /// Takes in the sum of all nodes after `counted` requests and `places` to reserve were added.
+    /// Of the places, those under the limit are reserved.
+    pub(super) fn exchanged(&mut self, counted: u64, places: u64, sum: u64) {
+        let before = sum.saturating_sub(places);
+        let reserved = places.min(self.requests().saturating_sub(before));
+        self.mine = self.mine.saturating_add(counted).saturating_add(reserved);
+        self.others = sum.saturating_sub(self.mine);
+    }
+
+    /// Whether the window stands at a fifth of the limit for each live node. Below that, all nodes
+    /// together cannot be over the limit without one of them noticing.
+    pub(super) fn is_worth_telling(&self, live_nodes: u32) -> bool {
+        self.known().saturating_mul(5 * u64::from(live_nodes)) >= self.requests()
+    }
+
+    /// Whether all places are taken or reserved.
+    fn is_full(&self) -> bool {
+        self.others.saturating_add(self.mine) >= self.requests()
+    }
+
+    /// The requests of all nodes, as far as this one knows.
+    pub(super) fn known(&self) -> u64 {
+        self.others.saturating_add(self.counted)
+    }
+
+    fn requests(&self) -> u64 {
+        u64::from(self.limit.requests())
+    }
+
+    fn status(&mut self, is_over: bool, now: i64) -> RateLimitStatus {
+        let left = self.requests().saturating_sub(self.known());
+        let seconds = i64::from(self.limit.window_seconds());
+        let is_first_over = is_over && !self.has_told_over;
+        self.has_told_over |= is_over;
+        RateLimitStatus {
+            limit: self.limit,
+            remaining: u32::try_from(left).unwrap_or(u32::MAX),
+            reset_seconds: u32::try_from(seconds - now.rem_euclid(seconds)).unwrap_or(1),
+            is_over,
+            is_first_over,
+            scope: RateScope::Key,
+        }
+    }
+}
+
+/// The number of the window at `now`.
+fn number(limit: RateLimit, now: i64) -> i64 {
+    now.div_euclid(i64::from(limit.window_seconds()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(requests: u32) -> RateLimit {
+        RateLimit::new(requests, 60).unwrap()
+    }
+
+    #[test]
+    fn of_the_places_asked_for_only_those_under_the_limit_are_reserved() {
+        for (sum, reserved) in [(10, 10), (100, 10), (104, 6), (110, 0), (140, 0)] {
+            let mut window = Window::new(limit(100), 0);
+            window.exchanged(0, 10, sum);
+            assert_eq!((window.mine, window.others), (reserved, sum - reserved), "{sum}");
+            let admitted = (0..20).filter_map(|_| window.admit(0)).filter(|it| !it.is_over);
+            assert_eq!(admitted.count() as u64, reserved, "{sum}");
+        }
+    }
+
+    #[test]
+    fn chunks_get_smaller_towards_the_limit() {
+        let mut window = Window::new(limit(100), 0);
+        let (mut sum, mut chunks) = (0, Vec::new());
+        loop {
+            let places = window.places_to_reserve(5);
+            if places == 0 {
+                break;
+            }
+            chunks.push(places);
+            sum += places;
+            window.exchanged(0, places, sum);
+            while window.counted < window.mine {
+                window.admit(0);
+            }
+        }
+        assert_eq!(chunks.iter().sum::<u64>(), 100);
+        assert!(chunks.is_sorted_by(|one, next| one >= next), "{chunks:?}");
+        assert_eq!((chunks[0], chunks.last()), (5, Some(&1)));
+    }
+
+    #[test]
+    fn requests_that_wait_at_the_end_of_a_window_wait_for_the_next() {
+        let mut window = Window::new(limit(1), 59);
+        let Counted::Waits(mut decided) = window.wait() else { panic!("it is decided") };
+        window.turn(limit(1), 60);
+        assert!(window.is_awaited() && window.is(60, 1));
+        window.exchanged(0, 1, 1);
+        window.admit_waiting(60);
+        assert!(!decided.try_recv().unwrap().is_over);
+    }
+
+    #[test]
+    fn a_caller_that_is_gone_leaves_its_place_to_the_next() {
+        let mut window = Window::new(limit(1), 0);
+        drop(window.wait());
+        let Counted::Waits(mut decided) = window.wait() else { panic!("it is decided") };
+        window.exchanged(0, 1, 1);
+        window.admit_waiting(0);
+        assert!(!decided.try_recv().unwrap().is_over);
+    }
+
+    #[test]
+    fn what_was_admitted_alone_is_added_later() {
+        let mut window = Window::new(limit(10), 0);
+        let admitted = (0..4).filter(|_| !window.admit_alone(0).is_over).count();
+        assert_eq!((admitted, window.unknown_to_others()), (4, 4));
+        // The other nodes have six, and places for two are asked for: none fits.
+        window.exchanged(4, 2, 12);
+        assert_eq!((window.mine, window.unknown_to_others()), (4, 0));
+        assert!(window.admit(0).unwrap().is_over);
+    }
+}

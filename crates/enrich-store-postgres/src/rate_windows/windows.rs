@@ -1,0 +1,130 @@
+//! The windows of all keys and accounts on this node.
+
+use std::collections::VecDeque;
+use std::mem;
+
+use enrich_core::{RateLimit, RatePolicy};
+use rustc_hash::FxHashMap;
+use uuid::Uuid;
+
+use super::exchange::{Ask, Sum};
+use super::window::{Counted, Window};
+
+/// Number of windows from which ended ones are removed when a new key arrives.
+const SWEEP_FROM: usize = 4096;
+/// The most windows of one exchange.
+const PER_EXCHANGE: usize = 1_000;
+
+/// The current window of each key and account.
+pub(super) struct Windows {
+    policy: RatePolicy,
+    windows: FxHashMap<Uuid, Window>,
+    /// Those that are to be exchanged.
+    due: VecDeque<Uuid>,
+    /// Whether the last exchange failed.
+    is_alone: bool,
+}
+
+impl Windows {
+    pub(super) fn new(policy: RatePolicy) -> Self {
+        Self { policy, windows: FxHashMap::default(), due: VecDeque::new(), is_alone: false }
+    }
+
+    /// Counts a request at `now`, in seconds since 1970.
+    pub(super) fn count(
+        &mut self,
+        id: Uuid,
+        limit: RateLimit,
+        now: i64,
+        live_nodes: u32,
+    ) -> Counted {
+        // The map doubles when it grows, so sweeping when full costs constant time per new entry.
+        let is_full =
+            self.windows.len() >= SWEEP_FROM && self.windows.len() == self.windows.capacity();
+        if is_full && !self.windows.contains_key(&id) {
+            self.windows.retain(|_, window| !window.has_ended(now));
+        }
+        let window = self.windows.entry(id).or_insert_with(|| Window::new(limit, now));
+        window.turn(limit, now);
+        let (counted, is_due) = match self.policy {
+            RatePolicy::Observe => {
+                let status = window.observe(now);
+                (Counted::Decided(status), window.is_worth_telling(live_nodes))
+            }
+            RatePolicy::Reject => match window.admit(now) {
+                Some(status) => (Counted::Decided(status), false),
+                None if self.is_alone => (Counted::Decided(window.admit_alone(now)), true),
+                None => (window.wait(), true),
+            },
+        };
+        if is_due && !mem::replace(&mut window.is_due, true) {
+            self.due.push_back(id);
+        }
+        counted
+    }
+
+    /// What to add to the windows that are due, which are some of them if there are many.
+    pub(super) fn asks(&mut self, live_nodes: u32) -> Vec<Ask> {
+        let mut asks = Vec::new();
+        while asks.len() < PER_EXCHANGE
+            && let Some(id) = self.due.pop_front()
+        {
+            let Some(window) = self.windows.get_mut(&id) else { continue };
+            // Not again if it was swept and begun anew meanwhile.
+            if !mem::replace(&mut window.is_due, false) {
+                continue;
+            }
+            let places = match self.policy {
+                RatePolicy::Observe => 0,
+                RatePolicy::Reject => window.places_to_reserve(live_nodes),
+            };
+            let (seconds, number) = (window.seconds(), window.number());
+            let ask = Ask { id, seconds, number, counted: window.unknown_to_others(), places };
+            if ask.counted > 0 || ask.places > 0 {
+                asks.push(ask);
+            }
+        }
+        asks
+    }
+
+    /// Takes in the sums of an exchange at `now`.
+    pub(super) fn exchanged(&mut self, asks: &[Ask], sums: &[Sum], now: i64) {
+        self.is_alone = false;
+        let asks: FxHashMap<Uuid, &Ask> = asks.iter().map(|ask| (ask.id, ask)).collect();
+        for (id, sum) in sums {
+            let (Some(window), Some(ask)) = (self.windows.get_mut(id), asks.get(id)) else {
+                continue;
+            };
+            // The places of a window that has ended meanwhile are of no use.
+            if window.is(ask.seconds, ask.number) {
+                window.exchanged(ask.counted, ask.places, *sum);
+                window.admit_waiting(now);
+            }
+            if window.is_awaited() && !mem::replace(&mut window.is_due, true) {
+                self.due.push_back(*id);
+            }
+        }
+    }
+
+    /// After a failed exchange: decides all waiting requests by what this node knows, and has the
+    /// windows exchanged later.
+    pub(super) fn count_alone(&mut self, asks: &[Ask], now: i64) {
+        self.is_alone = true;
+        for window in self.windows.values_mut() {
+            window.decide_waiting(|window| Some(window.admit_alone(now)));
+        }
+        for ask in asks {
+            if let Some(window) = self.windows.get_mut(&ask.id)
+                && !mem::replace(&mut window.is_due, true)
+            {
+                self.due.push_back(ask.id);
+            }
+        }
+    }
+
+    /// The requests of all nodes in the window, as far as this one knows.
+    #[cfg(test)]
+    pub(super) fn known(&self, id: Uuid) -> u64 {
+        self.windows.get(&id).map_or(0, Window::known)
+    }
+}

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod nodes;
+
 use std::process::Command;
 use std::sync::Arc;
 
@@ -31,6 +33,12 @@ impl Postgres {
         let database = Database::create();
         enrich_store_postgres::migrate(&database.url(), &secrets).unwrap();
         Self { database, folder, secrets, missing: Arc::default(), _folder: path }
+    }
+
+    /// Another node.
+    fn store(&self) -> Store {
+        let options = Options { accepts_one_copy: true, ..Options::default() };
+        Store::open(&self.database.url(), &self.secrets, options).unwrap()
     }
 
     fn open(&self) -> Ports {

@@ -1,0 +1,151 @@
+//! Several nodes on one database.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use enrich_core::port::accounts::{Accounts as _, KeyStored};
+use enrich_core::port::ledger::{Charge, Charged, Grant, Ledger as _};
+use enrich_core::{
+    Account, AccountId, BodyTemplate, ChargeId, Credits, DirectoryRevision, IdempotencyKey,
+    IdempotencyRecord, KeyLimit, NewKey, Price, RequestId, StoredResponse, Timestamp,
+};
+use enrich_store_postgres::Store;
+use enrich_testkit::contract::{new_key, noon};
+use futures_util::future::join_all;
+use pollster::block_on;
+
+use super::Postgres;
+
+/// Three nodes and an account with a key and credits.
+struct Cluster {
+    nodes: Vec<Store>,
+    account: AccountId,
+    key: NewKey,
+    _postgres: Postgres,
+}
+
+impl Cluster {
+    fn with(credits: i64) -> Self {
+        let postgres = Postgres::new();
+        let nodes: Vec<Store> = (0..3).map(|_| postgres.store()).collect();
+        let account = AccountId::new(noon());
+        let key = new_key(account, "first");
+        block_on(async {
+            let new = Account { id: account, ..Account::new("Northwind", noon()) };
+            nodes[0].accounts.create(new, key.clone()).await.unwrap();
+            nodes[1].ledger.grant(Grant::new(account, credits, noon())).await.unwrap();
+        });
+        Self { nodes, account, key, _postgres: postgres }
+    }
+
+    fn charge(&self) -> Charge {
+        Charge {
+            id: ChargeId::new(noon()),
+            account: self.account,
+            key: self.key.id,
+            endpoint: "/v1/dtl",
+            items: 1,
+            price: Price::PerAnswer(1),
+            request_id: RequestId::accept("a-request").unwrap(),
+            revision: DirectoryRevision(7),
+            at: noon(),
+            idempotency: None,
+        }
+    }
+
+    fn keyed(&self, key: &str) -> Charge {
+        let idempotency = IdempotencyRecord {
+            key: IdempotencyKey::parse(key).unwrap(),
+            question: b"quill.example".to_vec(),
+            body: BodyTemplate::new(b"{}".to_vec(), None),
+        };
+        Charge { idempotency: Some(idempotency), ..self.charge() }
+    }
+
+    /// Asks each node for `each` charges, all at once. Returns how many were taken.
+    fn race(&self, each: usize, charge: impl Fn(usize) -> Charge + Sync) -> usize {
+        let ask = |node: &Store| {
+            let charges = (0..each).map(|number| node.ledger.charge(charge(number)));
+            let charged = block_on(join_all(charges));
+            let is_taken = |charged: &&_| matches!(charged, Ok(Charged::Taken { .. }));
+            assert!(charged.iter().all(Result::is_ok), "{charged:?}");
+            charged.iter().filter(is_taken).count()
+        };
+        thread::scope(|scope| {
+            let asked: Vec<_> = self.nodes.iter().map(|node| scope.spawn(|| ask(node))).collect();
+            asked.into_iter().map(|asked| asked.join().unwrap()).sum()
+        })
+    }
+
+    fn assert_sound(&self, balance: u64) {
+        for node in &self.nodes {
+            let left = block_on(node.ledger.balance(self.account)).unwrap();
+            assert_eq!(left, Some(Credits(balance)));
+        }
+        let found = block_on(self.nodes[2].ledger.verify()).unwrap();
+        assert_eq!(found.faults, [] as [String; 0]);
+    }
+}
+
+#[test]
+fn the_last_credits_asked_of_three_nodes_are_given_to_the_credit() {
+    let cluster = Cluster::with(1_000);
+    assert_eq!(cluster.race(700, |_| cluster.charge()), 1_000);
+    cluster.assert_sound(0);
+}
+
+#[test]
+fn a_key_used_on_three_nodes_at_once_is_charged_once() {
+    let cluster = Cluster::with(1_000);
+    let taken = cluster.race(100, |number| cluster.keyed(&format!("k{}", number % 50)));
+    assert_eq!(taken, 50);
+    cluster.assert_sound(950);
+    let key = IdempotencyKey::parse("k7").unwrap();
+    for node in &cluster.nodes {
+        let stored = node.ledger.stored_response(cluster.account, &key, b"quill.example", noon());
+        let stored = block_on(stored).unwrap();
+        assert!(matches!(stored, Some(StoredResponse::Answer { items: 1, .. })), "{stored:?}");
+    }
+}
+
+#[test]
+fn grants_and_charges_of_three_nodes_add_up() {
+    let cluster = Cluster::with(1_000);
+    thread::scope(|scope| {
+        for node in &cluster.nodes {
+            scope.spawn(|| {
+                let grants = (0..100).map(|_| Grant::new(cluster.account, 5, noon()));
+                let granted = block_on(join_all(grants.map(|grant| node.ledger.grant(grant))));
+                assert!(granted.iter().all(Result::is_ok), "{granted:?}");
+            });
+        }
+        assert_eq!(cluster.race(200, |_| cluster.charge()), 600);
+    });
+    cluster.assert_sound(1_000 + 1_500 - 600);
+}
+
+#[test]
+fn a_new_key_is_accepted_at_once_and_a_revoked_one_for_a_second_at_most() {
+    let cluster = Cluster::with(0);
+    let [one, other, _] = &cluster.nodes[..] else { unreachable!("three nodes") };
+    let find = |node: &Store, key: &NewKey| block_on(node.accounts.find_key(&key.key)).unwrap();
+    let second = new_key(cluster.account, "second");
+    assert_eq!(find(other, &second), None);
+    let stored = block_on(one.accounts.add_key(second.clone(), KeyLimit::PER_ACCOUNT)).unwrap();
+    assert_eq!(stored, KeyStored::Stored);
+    // A node that knows the key as unknown learns of it with the next pulse.
+    let accepted = Instant::now();
+    while find(other, &second).is_none() {
+        assert!(accepted.elapsed() < Duration::from_secs(2), "it is still unknown");
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert!(find(other, &second).unwrap().is_accepted(noon()));
+    let now: Timestamp = noon();
+    assert!(block_on(one.accounts.expire_key(second.id, now, now)).unwrap());
+    assert!(!find(one, &second).unwrap().is_accepted(now), "at once where it was revoked");
+    let revoked = Instant::now();
+    while find(other, &second).unwrap().is_accepted(now) {
+        assert!(revoked.elapsed() < Duration::from_secs(2), "it is still accepted");
+        thread::sleep(Duration::from_millis(10));
+    }
+}

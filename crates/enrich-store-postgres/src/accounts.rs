@@ -12,6 +12,8 @@ mod change;
 mod find;
 mod keys;
 mod recent;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

@@ -12,6 +12,8 @@
 
 mod rows;
 mod sealing;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

@@ -66,9 +66,7 @@ pub enum Refusal {
     )]
     OutcomeUnknown(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Charging has stopped.
-    #[error(
-        "charging is stopped until the operator restarts it; nothing was charged, repeat later"
-    )]
+    #[error("charging is stopped for now; nothing was charged, repeat later")]
     NotCharging,
     /// Too many requests are waiting.
     #[error("too many requests are waiting; nothing was charged, repeat in a second")]

@@ -9,6 +9,7 @@ use std::time::Duration;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
+use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use tokio_postgres::config::{SslMode, TargetSessionAttrs};
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
@@ -56,6 +57,16 @@ pub(crate) struct Connection {
     pub(crate) client: Client,
     /// The number of warnings that the server has sent.
     warnings: Arc<AtomicU64>,
+    /// The task that reads and writes the socket.
+    driver: AbortHandle,
+}
+
+impl Drop for Connection {
+    /// Closes the socket at once, also while statements wait for their answers: the server then
+    /// ends their transaction.
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
 }
 
 impl Connector {
@@ -106,7 +117,7 @@ impl Connector {
         let (client, mut connection) = self.config.connect(tls).await?;
         let warnings = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&warnings);
-        tokio::spawn(async move {
+        let driver = tokio::spawn(async move {
             while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
                 match message {
                     Ok(AsyncMessage::Notice(notice)) if notice.severity() == "WARNING" => {
@@ -120,7 +131,7 @@ impl Connector {
                 }
             }
         });
-        Ok(Connection { client, warnings })
+        Ok(Connection { client, warnings, driver: driver.abort_handle() })
     }
 }
 

@@ -23,9 +23,10 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const ATTEMPTS: u32 = 5;
 /// The most reads under way. Further ones wait for [`TIMEOUT`], then are refused.
 const READS: usize = 64;
-/// Begins a transaction that waits for the standby when it commits, and not long for locks.
-pub(crate) const BEGIN: &str =
-    "BEGIN; SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '2s'";
+/// Begins a transaction whose commit waits for the standby, and which does not wait for locks for
+/// long. The server ends it when this node is cut off in its midst.
+pub(crate) const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = on; \
+     SET LOCAL lock_timeout = '2s'; SET LOCAL idle_in_transaction_session_timeout = '5s'";
 
 /// The statements of a read or a change. They may run more than once.
 pub(crate) type Statements<'c, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'c>>;

@@ -42,6 +42,7 @@ mod transaction;
 mod verify;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
@@ -61,6 +62,9 @@ use crate::store::Node;
 
 /// The number of lanes, each with a connection.
 const LANES: usize = 4;
+
+/// How long ago the database was seen last while charges are taken: some pulses may be missed.
+const SEEN_WITHIN: Duration = Duration::from_secs(3);
 
 /// The ledger over PostgreSQL.
 pub struct PostgresLedger {
@@ -112,9 +116,15 @@ impl PostgresLedger {
         Self { node: node.clone(), lanes, balances, asked }
     }
 
+    /// Whether the database was seen a moment ago, and serves.
+    fn is_serving(&self) -> bool {
+        let last = self.node.pulse.last();
+        last.began.elapsed() < SEEN_WITHIN && last.state.mode == "serving"
+    }
+
     /// Puts a job into the queue of its account's lane.
     fn ask(&self, job: Job) -> Result<(), ChargeError> {
-        if self.node.pulse.last().state.mode != "serving" {
+        if !self.is_serving() {
             return Err(ChargeError::Stopped);
         }
         let lane = job.account().0.as_u128() % LANES as u128;
@@ -221,7 +231,6 @@ impl Ledger for PostgresLedger {
     }
 
     fn is_charging(&self) -> bool {
-        let is_serving = self.node.pulse.last().state.mode == "serving";
-        is_serving && self.lanes.iter().all(|(_, status)| status.is_charging())
+        self.is_serving() && self.lanes.iter().all(|(_, status)| status.is_charging())
     }
 }

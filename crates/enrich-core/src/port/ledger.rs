@@ -77,8 +77,9 @@ pub enum ChargeError {
     /// record decides.
     #[error("it is not known whether the charge was written")]
     Unknown(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Charging has stopped; nothing was charged. Charging stops after an unknown outcome, when the
-    /// ledger differs from what was written, and when the deciding thread has died.
+    /// Charging has stopped; nothing was charged. Over SQLite it stops after an unknown outcome, when
+    /// the ledger differs from what was written, and when the deciding thread has died, until the
+    /// store is opened again. Over PostgreSQL it stops while there is no primary.
     #[error("charging has stopped; nothing was charged")]
     Stopped,
 }
@@ -153,8 +154,8 @@ pub trait Ledger: Send + Sync {
     /// `None` if the account does not exist.
     async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError>;
 
-    /// A cheaper balance. It may lack what other processes wrote recently (typically 10 ms, at most
-    /// 100 ms).
+    /// A cheaper balance. It may lack what other processes wrote in the last moment: at most 100 ms
+    /// over SQLite, a second over PostgreSQL.
     ///
     /// Use it for display and before a look-up. Before refusing a call for lack of credits, read
     /// the exact [`balance`](Self::balance).
@@ -216,7 +217,6 @@ pub trait Ledger: Send + Sync {
     /// Checks every entry and adds up the totals.
     async fn verify(&self) -> Result<Verification, StoreError>;
 
-    /// Whether charges are decided. `false` after charging has [stopped](ChargeError::Stopped),
-    /// until the ledger is opened again.
+    /// Whether charges are decided; `false` while charging has [stopped](ChargeError::Stopped).
     fn is_charging(&self) -> bool;
 }

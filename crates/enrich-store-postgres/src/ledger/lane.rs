@@ -216,12 +216,11 @@ impl Lane {
                 }
             }
         }
-        let mut left = Vec::new();
+        let (mut left, mut new_records) = (Vec::new(), 0);
         for (job, decision) in group.into_iter().zip(decisions) {
             match decision {
                 Some(decision) => {
-                    let is_new_record = job.response().is_some();
-                    self.record_count.grow(i64::from(is_new_record));
+                    new_records += i64::from(job.response().is_some());
                     job.tell(Ok(decision));
                 }
                 None => {
@@ -230,6 +229,7 @@ impl Lane {
                 }
             }
         }
+        self.record_count.grow(new_records);
         left
     }
 

@@ -11,9 +11,10 @@ use crate::failure::Failure;
 
 /// How long the database may take to answer the statements of a group.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
-/// Begins a group's transaction: its commit waits for the standby, its locks do not wait for long.
-pub(super) const BEGIN: &str =
-    "BEGIN; SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '1s'";
+/// Begins a group's transaction: its commit waits for the standby, and it does not wait for locks
+/// for long. The server ends it when this node is cut off in its midst, so that its locks are free.
+pub(super) const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = on; \
+     SET LOCAL lock_timeout = '1s'; SET LOCAL idle_in_transaction_session_timeout = '2s'";
 
 /// Why a group was not written, or perhaps not.
 #[derive(Debug)]

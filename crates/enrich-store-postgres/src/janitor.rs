@@ -169,7 +169,7 @@ mod tests {
         ));
         assert!(round(&node, &heartbeat));
         assert_eq!(database.number("SELECT kept FROM state"), 7);
-        assert_eq!(database.number(COUNT_KEPT), 7);
+        assert_eq!(database.number("SELECT count(*) FROM kept"), 7);
         assert_eq!(database.number("SELECT max(number) - min(number) FROM rate_count"), 0);
         assert_eq!(database.number("SELECT max(number) FROM rate_count"), past + 2);
         assert_eq!(database.number("SELECT count(*) FROM node"), 1);

@@ -25,5 +25,7 @@ pub use accounts::PostgresAccounts;
 pub use connect::UrlError;
 pub use ledger::PostgresLedger;
 pub use open_error::OpenError;
+pub use rate_windows::PostgresRateLimiter;
 pub use sign_ins::PostgresSignIns;
 pub use store::{Options, Store, migrate};
+pub use usage::PostgresUsage;

@@ -51,7 +51,7 @@ const JITTER: i64 = 1_000_000;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// Counts requests in windows that all nodes share.
-pub(crate) struct PostgresRateLimiter {
+pub struct PostgresRateLimiter {
     counter: Arc<Counter>,
     /// Keeps the thread that exchanges.
     _database: Database,

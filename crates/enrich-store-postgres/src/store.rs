@@ -3,18 +3,24 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use enrich_core::{RatePolicy, Timestamp};
 use enrich_secrets::Secrets;
+use jiff::SignedDuration;
 use tokio_postgres::Client;
 
 use crate::accounts::PostgresAccounts;
 use crate::connect::Connector;
 use crate::database::Database;
+use crate::heartbeat::Heartbeat;
+use crate::janitor;
 use crate::ledger::PostgresLedger;
 use crate::open_error::OpenError;
 use crate::pulse::{self, Pulse, Reading};
+use crate::rate_windows::PostgresRateLimiter;
 use crate::runtime::Runtime;
 use crate::schema;
 use crate::sign_ins::PostgresSignIns;
+use crate::usage::PostgresUsage;
 
 /// The settings of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +56,10 @@ pub struct Store {
     pub ledger: Arc<PostgresLedger>,
     /// Sign-ins to the account page.
     pub sign_ins: Arc<PostgresSignIns>,
+    /// The usage counters.
+    pub usage: Arc<PostgresUsage>,
+    node: Node,
+    heartbeat: Heartbeat,
 }
 
 /// The parts that all ports share.
@@ -84,12 +94,32 @@ impl Store {
     /// See [`OpenError`].
     pub fn open(url: &str, secrets: &Secrets, options: Options) -> Result<Self, OpenError> {
         let node = Node::open(url, secrets, options)?;
-        let ledger = Arc::new(PostgresLedger::start(&node));
+        let heartbeat = Heartbeat::start(&node)?;
+        janitor::start(&node, &heartbeat);
         Ok(Self {
             accounts: Arc::new(PostgresAccounts::new(node.clone())),
-            ledger,
-            sign_ins: Arc::new(PostgresSignIns::new(node)),
+            ledger: Arc::new(PostgresLedger::start(&node)),
+            sign_ins: Arc::new(PostgresSignIns::new(node.clone())),
+            usage: Arc::new(PostgresUsage::start(&node, &heartbeat)),
+            node,
+            heartbeat,
         })
+    }
+
+    /// Starts the rate-limit windows that all nodes share. `policy` must be the service's.
+    pub fn rate_limiter(&self, policy: RatePolicy) -> PostgresRateLimiter {
+        PostgresRateLimiter::start(&self.node, &self.heartbeat, policy)
+    }
+
+    /// The number of nodes that were alive in the last seconds, this one included.
+    pub fn live_nodes(&self) -> u32 {
+        self.heartbeat.live_nodes()
+    }
+
+    /// The time by which the node's clock, which tells `now`, is ahead of the database's; negative
+    /// if it is behind.
+    pub fn skew(&self, now: Timestamp) -> SignedDuration {
+        self.heartbeat.skew(now)
     }
 }
 

@@ -1,10 +1,7 @@
 //! A database for one test, with the schema and its secrets.
 
-use std::sync::Arc;
-
 use enrich_core::{KeyId, Timestamp};
 use enrich_secrets::{SECRET_FILE, Secrets};
-use enrich_testkit::fake_clock::FakeClock;
 
 use crate::connect::Connector;
 use crate::heartbeat::Heartbeat;
@@ -43,14 +40,10 @@ impl TestDatabase {
         Node::open(&self.url(), &self.secrets, options).unwrap()
     }
 
-    /// A node with its heartbeat. Its clock stands still.
+    /// A node with its heartbeat.
     pub(crate) fn live_node(&self) -> (Node, Heartbeat) {
         let node = self.node();
-        let clock = FakeClock::default();
-        clock.set(
-            Timestamp::from_microsecond(node.pulse.last().database_now()).unwrap().as_second(),
-        );
-        let heartbeat = Heartbeat::start(&node, Arc::new(clock)).unwrap();
+        let heartbeat = Heartbeat::start(&node).unwrap();
         (node, heartbeat)
     }
 

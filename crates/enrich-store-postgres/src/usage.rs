@@ -52,7 +52,7 @@ const DAYS: &str = "SELECT day, api_key, endpoint, outcome, calls, credits FROM 
 type Reply = oneshot::Sender<Result<(), StoreError>>;
 
 /// Counts calls.
-pub(crate) struct PostgresUsage {
+pub struct PostgresUsage {
     gathered: Arc<Mutex<Gathered>>,
     database: Database,
     /// `None` once the store is being closed.

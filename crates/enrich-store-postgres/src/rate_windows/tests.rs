@@ -95,7 +95,8 @@ fn observing_nodes_learn_of_each_other() {
     let [first, second, _] = three(&database, RatePolicy::Observe);
     let (key, limit) = (key(), RateLimit::new(100, LONG).unwrap());
     let told = |limiter, requests: u32| {
-        (0..requests).map(|_| count(limiter, key, limit)).last().unwrap().remaining
+        let counted: Vec<_> = (0..requests).map(|_| count(limiter, key, limit)).collect();
+        counted.last().unwrap().remaining
     };
     let wait_for_sum = |sum| {
         wait_until("the windows are exchanged", || {

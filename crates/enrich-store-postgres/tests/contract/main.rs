@@ -11,7 +11,6 @@ use async_trait::async_trait;
 use enrich_secrets::Secrets;
 use enrich_store_postgres::{Options, Store};
 use enrich_testkit::contract::{Harness, Ports};
-use enrich_testkit::fake_ports::FakePorts;
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -20,8 +19,6 @@ struct Postgres {
     database: Database,
     folder: enrich_store::Store,
     secrets: Secrets,
-    /// Stand in for the ports that this store does not have yet.
-    missing: Arc<FakePorts>,
     _folder: TempDir,
 }
 
@@ -32,7 +29,7 @@ impl Postgres {
         let secrets = Secrets::load(&path.path().join(enrich_secrets::SECRET_FILE)).unwrap();
         let database = Database::create();
         enrich_store_postgres::migrate(&database.url(), &secrets).unwrap();
-        Self { database, folder, secrets, missing: Arc::default(), _folder: path }
+        Self { database, folder, secrets, _folder: path }
     }
 
     /// Another node.
@@ -52,7 +49,7 @@ impl Postgres {
             accounts: Arc::clone(&store.accounts) as _,
             ledger: Arc::clone(&store.ledger) as _,
             sign_ins: Arc::clone(&store.sign_ins) as _,
-            usage: Arc::clone(&self.missing) as _,
+            usage: Arc::clone(&store.usage) as _,
             directory: Arc::clone(&self.folder.directory) as _,
             importer: Arc::clone(&self.folder.importer) as _,
         }
@@ -105,3 +102,4 @@ fn psql(statement: &str) {
 enrich_testkit::accounts_contract!(Postgres::new(), pollster::block_on);
 enrich_testkit::sign_ins_contract!(Postgres::new(), pollster::block_on);
 enrich_testkit::ledger_contract!(Postgres::new(), pollster::block_on);
+enrich_testkit::usage_contract!(Postgres::new(), pollster::block_on);

@@ -244,7 +244,8 @@ CREATE TABLE sign_in (
     created_at      bigint  NOT NULL
 );
 
--- The invitations to set a password: at most one an account.
+-- The invitations to set a password: at most one an account. The end of a used one is long past; it
+-- is deleted with the expired ones, so that a repeated use is recognised until then.
 CREATE TABLE invitation (
     account     uuid    PRIMARY KEY,
     token_hash  bytea   NOT NULL UNIQUE,

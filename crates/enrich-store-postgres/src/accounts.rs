@@ -33,7 +33,7 @@ use uuid::Uuid;
 use crate::columns::{Value, micros, secret_id, timestamp, unreadable};
 use crate::database::Statements;
 use crate::failure::Failure;
-use crate::statements::{find, list, lock_account, run, write_again};
+use crate::statements::{find, list, lock_account, run, write_and_settle};
 use crate::store::Node;
 use find::KeyReads;
 use keys::{
@@ -94,7 +94,7 @@ impl PostgresAccounts {
         &self,
         change: impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Send + Sync + 'static,
     ) -> Result<T, StoreError> {
-        let result = write_again(&self.node.database, change).await;
+        let result = write_and_settle(&self.node.database, change).await;
         self.recent.clear();
         result
     }

@@ -6,6 +6,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use enrich_core::port::error::StoreError;
@@ -43,6 +44,8 @@ pub(crate) struct Connections {
     connector: Connector,
     /// The connection that reads share. Statements on it are answered in order.
     reading: Mutex<Option<Arc<Connection>>>,
+    /// The number of connections that reads have had.
+    readers: AtomicU64,
     reads: Semaphore,
     /// The connection for changes, one at a time.
     changing: Mutex<Option<Connection>>,
@@ -62,6 +65,7 @@ impl Database {
         let connections = Connections {
             connector,
             reading: Mutex::default(),
+            readers: AtomicU64::new(0),
             reads: Semaphore::new(READS),
             changing: Mutex::default(),
         };
@@ -149,8 +153,15 @@ impl Connections {
             return Ok(Arc::clone(connection));
         }
         let connection = Arc::new(self.connector.connect().await?);
+        self.readers.fetch_add(1, Ordering::AcqRel);
         *reading = Some(Arc::clone(&connection));
         Ok(connection)
+    }
+
+    /// The number of connections that reads have had. When it grows, the database may be another
+    /// one: a standby that was promoted.
+    pub(crate) fn readers(&self) -> u64 {
+        self.readers.load(Ordering::Acquire)
     }
 
     /// Has the next read connect anew.

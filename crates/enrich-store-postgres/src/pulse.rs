@@ -51,6 +51,8 @@ pub(crate) struct Reading {
     pub(crate) began: Instant,
     /// The time that its poll took.
     pub(crate) took: Duration,
+    /// Differs from that of the reading before if the connection was lost in between.
+    pub(crate) connection: u64,
 }
 
 impl Reading {
@@ -86,7 +88,9 @@ impl Pulse {
                     Ok(state) => {
                         // A new reading also wakes callers that only wait for its time.
                         let took = began.elapsed();
-                        if readings.send(Arc::new(Reading { state, began, took })).is_err() {
+                        let connection = connections.readers();
+                        let reading = Reading { state, began, took, connection };
+                        if readings.send(Arc::new(reading)).is_err() {
                             return;
                         }
                     }

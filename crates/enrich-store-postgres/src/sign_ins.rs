@@ -31,7 +31,7 @@ use tokio_postgres::{Client, Row};
 use crate::columns::{Hash, Value, hash, micros, slices};
 use crate::database::Statements;
 use crate::failure::Failure;
-use crate::statements::{find, list, lock_account, run, write_again};
+use crate::statements::{find, list, lock_account, run, write_and_settle};
 use crate::store::Node;
 use rows::{
     BY_ACCOUNT, BY_EMAIL, END_SESSIONS, SESSIONS_OF_ACCOUNT, Sealed, end_invitation,
@@ -78,7 +78,7 @@ impl PostgresSignIns {
         &self,
         change: impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Send + Sync + 'static,
     ) -> Result<T, StoreError> {
-        write_again(&self.node.database, change).await
+        write_and_settle(&self.node.database, change).await
     }
 
     /// The hashes of a session's token; none without a token.

@@ -1,15 +1,23 @@
-//! Short forms of statements, for the rows that they give, and changes that are repeated once.
+//! Short forms of statements, for the rows that they give, and changes that are made until their
+//! outcome is known.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use enrich_core::AccountId;
 use enrich_core::port::error::StoreError;
+use tokio::time::sleep;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 
 use crate::columns::Value;
 use crate::database::{Database, Statements};
 use crate::failure::Failure;
+
+/// How long a change whose reply was lost is made again.
+const SETTLING: Duration = Duration::from_secs(8);
+/// Pause before each further attempt.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// The first row of a query; `None` when there is none.
 pub(crate) async fn find<T>(
@@ -48,22 +56,33 @@ pub(crate) async fn lock_account(client: &Client, id: AccountId) -> Result<bool,
     Ok(!client.query_typed(lock, &[(&id.0, Type::UUID)]).await?.is_empty())
 }
 
-/// Makes a change as [`Database::write`] does, and makes it once more if the reply is lost.
+/// Makes a change as [`Database::write`] does. If the reply is lost, makes it again until a reply
+/// arrives, for [`SETTLING`] at most.
 ///
 /// # Errors
 ///
-/// [`StoreError::Unknown`] when the second attempt fails too.
-pub(crate) async fn write_again<T: Send + 'static>(
+/// [`StoreError::Unknown`] when the outcome stays unknown.
+pub(crate) async fn write_and_settle<T: Send + 'static>(
     database: &Database,
     change: impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Send + Sync + 'static,
 ) -> Result<T, StoreError> {
     let change = Arc::new(change);
-    let again = Arc::clone(&change);
-    match database.write(move |client| change(client)).await {
-        Err(unknown @ StoreError::Unknown(_)) => {
-            // A failure of the second attempt says nothing of the first.
-            database.write(move |client| again(client)).await.map_err(|_| unknown)
+    let attempt = || {
+        let change = Arc::clone(&change);
+        database.write(move |client| change(client))
+    };
+    let unknown = match attempt().await {
+        Err(unknown @ StoreError::Unknown(_)) => unknown,
+        result => return result,
+    };
+    let began = Instant::now();
+    while began.elapsed() < SETTLING {
+        // Another error says nothing of the first attempt.
+        if let Ok(value) = attempt().await {
+            return Ok(value);
         }
-        result => result,
+        let pause = database.runtime().run(async { sleep(PAUSE).await });
+        pause.await.map_err(StoreError::failed)?;
     }
+    Err(unknown)
 }

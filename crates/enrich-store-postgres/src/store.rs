@@ -140,7 +140,7 @@ impl Node {
             if state.mode != "serving" {
                 return Err(OpenError::NotServing(state.mode));
             }
-            Ok(Reading { state, began, took: began.elapsed() })
+            Ok(Reading { state, began, took: began.elapsed(), connection: 0 })
         };
         let opened = runtime.block_on(opening);
         let first = opened.map_err(|lost| OpenError::Statement(lost.into()))??;

@@ -1,8 +1,8 @@
 //! A cache of recently used keys, so that the next call with one needs no database.
 //!
 //! A key is cached under its keyed hash, never in plain. The pulse reads the number of changes to
-//! keys; when it differs from the last one, the cache is cleared. So another node's change is seen
-//! within a second, and this node's at once. Hashes of no key are cached too, so that repeated calls
+//! keys; when it differs from the last one, or after the connection was lost, the cache is cleared.
+//! So another node's change is seen within a second, and this node's at once. Hashes of no key are cached too, so that repeated calls
 //! with a wrong key do not read the database; a new key raises the number.
 
 use std::sync::Arc;
@@ -37,10 +37,12 @@ struct Cached {
 }
 
 /// What differs after a change of a key: the number of changes, or the history that it belongs to.
+/// A new connection may lead to another primary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Changes {
     number: i64,
     lineage: Uuid,
+    connection: u64,
 }
 
 /// The number of clearings when a database read began.
@@ -50,8 +52,9 @@ pub(super) struct Reading(u64);
 impl RecentKeys {
     /// Clears the cache if a key was changed since the last reading.
     pub(super) fn confirm(&self, newest: &pulse::Reading) {
-        let state = &newest.state;
-        self.confirm_changes(Changes { number: state.key_changes, lineage: state.lineage });
+        let (state, connection) = (&newest.state, newest.connection);
+        let (number, lineage) = (state.key_changes, state.lineage);
+        self.confirm_changes(Changes { number, lineage, connection });
     }
 
     fn confirm_changes(&self, changes: Changes) {
@@ -139,20 +142,21 @@ mod tests {
     #[test]
     fn keys_are_remembered_until_one_has_changed() {
         let (recent, info) = (RecentKeys::default(), info());
-        let confirm = |number, lineage| {
-            recent.confirm_changes(Changes { number, lineage: Uuid::from_u128(lineage) });
+        let confirm = |number, lineage, connection| {
+            let lineage = Uuid::from_u128(lineage);
+            recent.confirm_changes(Changes { number, lineage, connection });
         };
-        for (number, lineage) in [(8, 1), (8, 2), (7, 2)] {
+        for (number, lineage, connection) in [(8, 1, 1), (8, 2, 1), (7, 2, 1), (7, 2, 2)] {
             recent.remember(hash(1), &info, recent.begin());
             recent.remember(hash(2), &None, recent.begin());
             assert_eq!(recent.get(&hash(1)), Some(info.clone()));
             assert_eq!(recent.get(&hash(2)), Some(None), "there is no such key");
             assert_eq!(recent.get(&hash(3)), None, "it was not read");
-            confirm(number, lineage);
+            confirm(number, lineage, connection);
             assert_eq!((recent.get(&hash(1)), recent.get(&hash(2))), (None, None));
         }
         recent.remember(hash(1), &info, recent.begin());
-        confirm(7, 2);
+        confirm(7, 2, 2);
         assert_eq!(recent.get(&hash(1)), Some(info), "nothing was changed");
     }
 

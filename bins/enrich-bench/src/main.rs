@@ -16,6 +16,7 @@ mod metrics;
 mod mixed;
 mod names;
 mod part;
+mod pg;
 mod prepare;
 mod prober;
 mod process;
@@ -34,6 +35,7 @@ use clap::{Parser, Subcommand};
 use crate::echo::Echo;
 use crate::flood::Flood;
 use crate::names::Names;
+use crate::pg::Pg;
 use crate::prepare::Prepare;
 use crate::run::Run;
 
@@ -56,6 +58,7 @@ Examples:
   enrich-bench run --scratch target/bench --companies 10000,10000000 --workloads found,missing
   enrich-bench names --scratch target/bench --companies 70000,1000000 --seconds 20
   enrich-bench flood --scratch target/bench --companies 1000000
+  enrich-bench pg --cases bare400,accounts400 --rounds 5
 
 Exit status: 0 measured, and every answer was the expected one; 1 it could not be measured, or an
 answer or the ledger was wrong; 2 a wrong command line."
@@ -73,6 +76,8 @@ enum Command {
     Names(Names),
     /// Measure look-ups by domain beside a flood of misspelt names
     Flood(Flood),
+    /// Measure charges over PostgreSQL, without HTTP
+    Pg(Pg),
     /// Make the data folders that a run needs
     Prepare(Prepare),
     /// Serve the yardstick: a bare handler that reads and writes the same JSON
@@ -85,6 +90,7 @@ fn main() -> ExitCode {
         Command::Run(run) => run.run(&mut out, &mut err),
         Command::Names(names) => names.run(&mut out, &mut err),
         Command::Flood(flood) => flood.run(&mut out, &mut err),
+        Command::Pg(pg) => pg.run(&mut out, &mut err),
         Command::Prepare(prepare) => prepare.run(&mut err),
         Command::Echo(echo) => echo.run(&mut out),
     };

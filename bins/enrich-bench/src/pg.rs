@@ -1,0 +1,149 @@
+//! The ledger over PostgreSQL alone: charges a second, against a bare insert of the same rows.
+//!
+//! It starts a cluster of its own. The database, the nodes and the load share this machine; a proxy
+//! in between stands for a network.
+
+mod bare;
+mod load;
+mod report;
+mod setting;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+
+use crate::pg::bare::BareInsert;
+use crate::pg::load::{Load, run_together};
+use crate::pg::report::{Figure, write_report};
+use crate::pg::setting::{HeldSnapshot, Setting};
+
+/// Measure charges over PostgreSQL, without HTTP
+///
+/// Needs PostgreSQL's programs on this machine (`apt-get install postgresql`). Each case is
+/// measured in every round, so that a noisy moment meets all of them.
+#[derive(Debug, Args)]
+pub(crate) struct Pg {
+    /// The cases to measure
+    #[arg(long, value_delimiter = ',', default_values_t = Case::ALL)]
+    cases: Vec<Case>,
+    /// Delay between a node and the database, both ways together, in milliseconds
+    #[arg(long, default_value_t = 2, value_name = "MS")]
+    delay: u64,
+    /// Seconds a case is measured in each round
+    #[arg(long, default_value_t = 3)]
+    seconds: u64,
+    /// Rounds over all cases
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+    /// Write the figures as JSON too
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Case {
+    /// 1,000 accounts on one node, 400 charges in flight
+    Accounts400,
+    /// 1,000 accounts on one node, 2,000 charges in flight
+    Accounts2000,
+    /// 1,000 accounts on two nodes, 400 charges in flight
+    Nodes400,
+    /// One account on one node, 100 charges in flight
+    One100,
+    /// One account on four nodes, 400 charges in flight
+    OneOnFour400,
+    /// As accounts400, each with an idempotency key
+    Keyed400,
+    /// As accounts400, while another session holds a snapshot
+    Held400,
+    /// As accounts400, with a synchronous standby
+    Standby400,
+    /// The rows of accounts400, inserted without accounts: the yardstick
+    Bare400,
+}
+
+impl Case {
+    const ALL: [Self; 9] = [
+        Self::Bare400,
+        Self::Accounts400,
+        Self::Accounts2000,
+        Self::Nodes400,
+        Self::One100,
+        Self::OneOnFour400,
+        Self::Keyed400,
+        Self::Held400,
+        Self::Standby400,
+    ];
+
+    fn load(self) -> Load {
+        let base = Load { nodes: 1, accounts: 1_000, in_flight: 400, is_keyed: false };
+        match self {
+            Self::Accounts400 | Self::Held400 | Self::Standby400 | Self::Bare400 => base,
+            Self::Accounts2000 => Load { in_flight: 2_000, ..base },
+            Self::Nodes400 => Load { nodes: 2, ..base },
+            Self::One100 => Load { accounts: 1, in_flight: 100, ..base },
+            Self::OneOnFour400 => Load { nodes: 4, accounts: 1, ..base },
+            Self::Keyed400 => Load { is_keyed: true, ..base },
+        }
+    }
+}
+
+impl std::fmt::Display for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let value = self.to_possible_value();
+        f.write_str(value.as_ref().map_or("", |value| value.get_name()))
+    }
+}
+
+impl Pg {
+    pub(crate) fn run(self, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
+        let delay = Duration::from_millis(self.delay);
+        let Some(plain) = Setting::start(delay, false)? else {
+            bail!("PostgreSQL is not installed; `apt-get install postgresql` installs it");
+        };
+        let standby = if self.cases.contains(&Case::Standby400) {
+            Setting::start(delay, true)?
+        } else {
+            None
+        };
+        let mut figures: Vec<Figure> = self.cases.iter().map(|case| Figure::new(*case)).collect();
+        for round in 1..=self.rounds {
+            for figure in &mut figures {
+                let setting = match (figure.case, &standby) {
+                    (Case::Standby400, Some(standby)) => standby,
+                    _ => &plain,
+                };
+                let pace = self.measure(figure.case, setting)?;
+                writeln!(err, "round {round}: {} {pace:.0}/s", figure.case)?;
+                figure.add(pace);
+            }
+        }
+        let found = plain.verify().context("the ledger could not be verified")?;
+        if !found.is_empty() {
+            bail!("the ledger does not add up: {found:?}");
+        }
+        write_report(out, &figures, self.json.as_deref())
+    }
+
+    /// Charges, or inserted rows, a second.
+    fn measure(&self, case: Case, setting: &Setting) -> Result<f64> {
+        let seconds = Duration::from_secs(self.seconds);
+        if case == Case::Bare400 {
+            return BareInsert::new(setting)?.run(seconds);
+        }
+        let _held = (case == Case::Held400).then(|| HeldSnapshot::take(setting)).transpose()?;
+        let load = case.load();
+        let nodes = setting.nodes(load.nodes)?;
+        let customers = setting.customers(load.accounts)?;
+        // Connections are opened and last rows are read before it counts.
+        run_together(&nodes, &customers, load, Duration::from_millis(500))?;
+        thread::sleep(Duration::from_millis(100));
+        run_together(&nodes, &customers, load, seconds)
+    }
+}

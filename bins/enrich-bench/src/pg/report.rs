@@ -1,0 +1,54 @@
+//! The figures of the ledger over PostgreSQL.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Result;
+use serde::Serialize;
+
+use crate::pg::Case;
+use crate::report::write_table;
+
+/// The paces of one case, in charges a second.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Figure {
+    pub(crate) case: Case,
+    paces: Vec<f64>,
+}
+
+impl Figure {
+    pub(crate) fn new(case: Case) -> Self {
+        Self { case, paces: Vec::new() }
+    }
+
+    pub(crate) fn add(&mut self, pace: f64) {
+        self.paces.push(pace);
+    }
+
+    fn median(&self) -> f64 {
+        let mut paces = self.paces.clone();
+        paces.sort_by(f64::total_cmp);
+        paces.get(paces.len() / 2).copied().unwrap_or_default()
+    }
+}
+
+/// Writes the medians as a table in Markdown, each against the yardstick, and all paces as JSON.
+pub(crate) fn write_report(
+    out: &mut dyn Write,
+    figures: &[Figure],
+    json: Option<&Path>,
+) -> Result<()> {
+    let bare = figures.iter().find(|figure| figure.case == Case::Bare400).map(Figure::median);
+    let head = ["case", "charges a second", "of bare400"].map(str::to_owned).to_vec();
+    let rows = figures.iter().map(|figure| {
+        let ratio = bare.map_or("–".to_owned(), |bare| format!("{:.2}", figure.median() / bare));
+        vec![figure.case.to_string(), format!("{:.0}", figure.median()), ratio]
+    });
+    let rows: Vec<_> = std::iter::once(head).chain(rows).collect();
+    write_table(&rows, out)?;
+    if let Some(path) = json {
+        fs::write(path, serde_json::to_vec_pretty(figures)?)?;
+    }
+    Ok(())
+}

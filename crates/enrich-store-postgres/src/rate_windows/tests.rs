@@ -45,7 +45,7 @@ fn exhaust(limiter: &PostgresRateLimiter, key: KeyId, limit: RateLimit) -> u32 {
 
 #[test]
 fn three_nodes_asked_to_the_end_admit_exactly_the_limit() {
-    let database = TestDatabase::create();
+    let Some(database) = TestDatabase::create() else { return };
     let limiters = three(&database, RatePolicy::Reject);
     for requests in [1, 7, 100, 2_000] {
         let (key, limit) = (key(), RateLimit::new(requests, LONG).unwrap());
@@ -61,7 +61,7 @@ fn three_nodes_asked_to_the_end_admit_exactly_the_limit() {
 
 #[test]
 fn places_that_other_nodes_hold_are_at_most_their_chunks() {
-    let database = TestDatabase::create();
+    let Some(database) = TestDatabase::create() else { return };
     let limiters = three(&database, RatePolicy::Reject);
     let (key, limit) = (key(), RateLimit::new(240, LONG).unwrap());
     let first = limiters.each_ref().map(|limiter| count(limiter, key, limit));
@@ -75,7 +75,7 @@ fn places_that_other_nodes_hold_are_at_most_their_chunks() {
 
 #[test]
 fn a_refusal_tells_once_per_node_that_it_is_the_first() {
-    let database = TestDatabase::create();
+    let Some(database) = TestDatabase::create() else { return };
     let (node, heartbeat) = database.live_node();
     let limiter = PostgresRateLimiter::start(&node, &heartbeat, RatePolicy::Reject);
     let (account, limit) = (AccountId::new(Timestamp::UNIX_EPOCH), RateLimit::new(2, LONG));
@@ -91,7 +91,7 @@ fn a_refusal_tells_once_per_node_that_it_is_the_first() {
 
 #[test]
 fn observing_nodes_learn_of_each_other() {
-    let database = TestDatabase::create();
+    let Some(database) = TestDatabase::create() else { return };
     let [first, second, _] = three(&database, RatePolicy::Observe);
     let (key, limit) = (key(), RateLimit::new(100, LONG).unwrap());
     let told = |limiter, requests: u32| {
@@ -118,7 +118,7 @@ fn observing_nodes_learn_of_each_other() {
 
 #[test]
 fn windows_far_below_the_limit_are_not_exchanged() {
-    let database = TestDatabase::create();
+    let Some(database) = TestDatabase::create() else { return };
     let [limiter, ..] = three(&database, RatePolicy::Observe);
     let (far, near, limit) = (key(), key(), RateLimit::new(100, LONG).unwrap());
     for _ in 0..6 {
@@ -136,7 +136,7 @@ fn windows_far_below_the_limit_are_not_exchanged() {
 
 #[test]
 fn a_node_without_the_database_counts_alone_and_tells_later() {
-    let database = TestDatabase::create();
+    let Some(database) = TestDatabase::create() else { return };
     let (node, heartbeat) = database.live_node();
     let limiter = PostgresRateLimiter::start(&node, &heartbeat, RatePolicy::Reject);
     let (key, limit) = (key(), RateLimit::new(8, LONG).unwrap());

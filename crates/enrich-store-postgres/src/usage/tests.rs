@@ -1,3 +1,4 @@
+use enrich_testkit::tcp_proxy::{TcpProxy, Trigger};
 use pollster::block_on;
 
 use super::*;
@@ -40,7 +41,7 @@ fn write_three(node: &Node, mut writer: UsageWriter, pace: Pace) -> UsageWriter 
 
 #[test]
 fn a_batch_that_is_written_again_counts_nothing_twice() {
-    let database = TestDatabase::create();
+    let Some(database) = TestDatabase::create() else { return };
     let (node, heartbeat) = database.live_node();
     let (account, key) = ids();
     let counted = Counted { account, day: 0, key, endpoint: "/v1/cuf", outcome: UseOutcome::Found };
@@ -59,8 +60,26 @@ fn a_batch_that_is_written_again_counts_nothing_twice() {
 }
 
 #[test]
+fn a_flush_whose_reply_is_lost_counts_once_whether_it_was_committed_or_not() {
+    let Some(database) = TestDatabase::create() else { return };
+    let proxy = TcpProxy::start(database.address(), Duration::ZERO).unwrap();
+    let node = database.node_at(proxy.address());
+    // Its commits do not pass the proxy.
+    let (_direct, heartbeat) = database.live_node();
+    let usage = PostgresUsage::start(&node, &heartbeat);
+    let (account, key) = ids();
+    for (round, trigger) in (1..).zip([Trigger::CutBefore, Trigger::CutAfter, Trigger::LoseReply]) {
+        usage.count(used(account, key));
+        proxy.cut_when(b"COMMIT\0", trigger);
+        block_on(usage.flush()).unwrap();
+        assert!(!proxy.disarm(), "{trigger:?}");
+        assert_eq!(database.number(CALLS), round, "{trigger:?}");
+    }
+}
+
+#[test]
 fn counts_go_on_after_the_database_lost_the_last_batches() {
-    let database = TestDatabase::create();
+    let Some(database) = TestDatabase::create() else { return };
     let (node, heartbeat) = database.live_node();
     let writer = write_three(&node, writer(&node, &heartbeat), Pace::Steady);
     let writer = write_three(&node, writer, Pace::Steady);
@@ -71,7 +90,7 @@ fn counts_go_on_after_the_database_lost_the_last_batches() {
 
 #[test]
 fn counts_wait_while_the_node_has_no_row() {
-    let database = TestDatabase::create();
+    let Some(database) = TestDatabase::create() else { return };
     let (node, heartbeat) = database.live_node();
     let usage = PostgresUsage::start(&node, &heartbeat);
     let (account, key) = ids();
@@ -89,7 +108,7 @@ fn counts_wait_while_the_node_has_no_row() {
 
 #[test]
 fn a_round_writes_counts_and_leaves_the_last_use_for_later() {
-    let database = TestDatabase::create();
+    let Some(database) = TestDatabase::create() else { return };
     let (node, heartbeat) = database.live_node();
     let marks = || database.number("SELECT count(*) FROM key_used");
     let writer = write_three(&node, writer(&node, &heartbeat), Pace::Steady);
@@ -100,7 +119,7 @@ fn a_round_writes_counts_and_leaves_the_last_use_for_later() {
 
 #[test]
 fn counts_of_several_nodes_add_up_and_the_last_are_written_at_the_end() {
-    let database = TestDatabase::create();
+    let Some(database) = TestDatabase::create() else { return };
     let (account, key) = ids();
     let nodes = [database.live_node(), database.live_node(), database.live_node()];
     let usages = nodes.each_ref().map(|(node, heartbeat)| PostgresUsage::start(node, heartbeat));

@@ -4,15 +4,14 @@
 
 mod nodes;
 
-use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use enrich_secrets::Secrets;
 use enrich_store_postgres::{Options, Store};
 use enrich_testkit::contract::{Harness, Ports};
+use enrich_testkit::postgres::{Cluster, Database, skip_without_postgres};
 use tempfile::TempDir;
-use uuid::Uuid;
 
 /// A store in a database of its own, and a directory in a temporary folder.
 struct Postgres {
@@ -22,24 +21,25 @@ struct Postgres {
     _folder: TempDir,
 }
 
+/// The harness of the contract suite. It opens the database when it is asked for ports.
+#[derive(Default)]
+struct Opened(OnceLock<Postgres>);
+
 impl Postgres {
-    fn new() -> Self {
+    /// `None` if PostgreSQL is not installed.
+    fn new() -> Option<Self> {
+        let database = Cluster::shared()?.fresh_database().unwrap();
         let path = tempfile::tempdir().unwrap();
         let folder = enrich_store::Store::open_or_create(path.path()).unwrap();
         let secrets = Secrets::load(&path.path().join(enrich_secrets::SECRET_FILE)).unwrap();
-        let database = Database::create();
         enrich_store_postgres::migrate(&database.url(), &secrets).unwrap();
-        Self { database, folder, secrets, _folder: path }
+        Some(Self { database, folder, secrets, _folder: path })
     }
 
     /// Another node.
     fn store(&self) -> Store {
         let options = Options { accepts_one_copy: true, ..Options::default() };
         Store::open(&self.database.url(), &self.secrets, options).unwrap()
-    }
-
-    fn open(&self) -> Ports {
-        self.open_with(Options::default())
     }
 
     fn open_with(&self, options: Options) -> Ports {
@@ -56,10 +56,16 @@ impl Postgres {
     }
 }
 
+impl Opened {
+    fn open_with(&self, options: Options) -> Ports {
+        self.0.get_or_init(|| Postgres::new().unwrap()).open_with(options)
+    }
+}
+
 #[async_trait]
-impl Harness for Postgres {
+impl Harness for Opened {
     async fn fresh(&self) -> Ports {
-        self.open()
+        self.open_with(Options::default())
     }
 
     async fn fresh_keeping(&self, max_kept: u64) -> Ports {
@@ -68,38 +74,18 @@ impl Harness for Postgres {
 
     async fn reopen(&self, ports: Ports) -> Ports {
         drop(ports);
-        self.open()
+        self.open_with(Options::default())
     }
 }
 
-/// A database that is dropped with the test.
-struct Database(String);
-
-impl Database {
-    fn create() -> Self {
-        let name = format!("test_{}", Uuid::now_v7().simple());
-        psql(&format!("CREATE DATABASE {name}"));
-        Self(name)
-    }
-
-    fn url(&self) -> String {
-        format!("postgres://postgres@127.0.0.1:5499/{}?sslmode=disable", self.0)
+/// Runs a test, unless PostgreSQL is not installed.
+fn run(test: impl Future<Output = ()>) {
+    if !skip_without_postgres() {
+        pollster::block_on(test);
     }
 }
 
-impl Drop for Database {
-    fn drop(&mut self) {
-        psql(&format!("DROP DATABASE {} WITH (FORCE)", self.0));
-    }
-}
-
-fn psql(statement: &str) {
-    let mut psql = Command::new("psql");
-    psql.args(["-X", "-q", "-h", "127.0.0.1", "-p", "5499", "-U", "postgres", "-c", statement]);
-    assert!(psql.status().unwrap().success(), "{statement}");
-}
-
-enrich_testkit::accounts_contract!(Postgres::new(), pollster::block_on);
-enrich_testkit::sign_ins_contract!(Postgres::new(), pollster::block_on);
-enrich_testkit::ledger_contract!(Postgres::new(), pollster::block_on);
-enrich_testkit::usage_contract!(Postgres::new(), pollster::block_on);
+enrich_testkit::accounts_contract!(Opened::default(), run);
+enrich_testkit::sign_ins_contract!(Opened::default(), run);
+enrich_testkit::ledger_contract!(Opened::default(), run);
+enrich_testkit::usage_contract!(Opened::default(), run);

@@ -4,6 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use enrich_testkit::contract::{new_key, noon};
+use enrich_testkit::tcp_proxy::{TcpProxy, Trigger};
 use futures_util::future::join_all;
 use pollster::block_on;
 
@@ -85,6 +86,23 @@ fn a_call_that_is_made_again_answers_as_done() {
     let impostor = NewKey { key: new_key(account.id, "").key, ..third };
     let wide = KeyLimit { active: 9, all: 9 };
     assert!(block_on(accounts.add_key(impostor, wide)).is_err());
+}
+
+#[test]
+fn a_change_whose_reply_is_lost_is_made_once() {
+    let Some(database) = TestDatabase::create() else { return };
+    let proxy = TcpProxy::start(database.address(), Duration::ZERO).unwrap();
+    let accounts = PostgresAccounts::new(database.node_at(proxy.address()));
+    let (account, _) = created(&accounts);
+    let limit = KeyLimit { active: 4, all: 4 };
+    for trigger in [Trigger::CutBefore, Trigger::CutAfter, Trigger::LoseReply] {
+        proxy.cut_when(b"COMMIT\0", trigger);
+        let stored = block_on(accounts.add_key(new_key(account.id, ""), limit)).unwrap();
+        assert_eq!(stored, KeyStored::Stored, "{trigger:?}");
+        assert!(!proxy.disarm(), "{trigger:?}");
+    }
+    assert_eq!(block_on(accounts.keys(account.id)).unwrap().len(), 4);
+    assert_eq!(database.number("SELECT key_changes FROM state"), 4);
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! What the contract suite cannot ask: several nodes, and calls that are made again.
 
+use std::time::Duration;
+
 use enrich_core::port::accounts::Accounts;
 use enrich_core::{Account, AccountChange};
 use enrich_testkit::contract::{after_noon, new_key, noon};
+use enrich_testkit::tcp_proxy::{TcpProxy, Trigger};
 use futures_util::future::join_all;
 use pollster::block_on;
 
@@ -11,7 +14,10 @@ use crate::accounts::PostgresAccounts;
 use crate::test_database::TestDatabase;
 
 fn node(database: &TestDatabase) -> (PostgresAccounts, PostgresSignIns) {
-    let node = database.node();
+    ports(database.node())
+}
+
+fn ports(node: Node) -> (PostgresAccounts, PostgresSignIns) {
     (PostgresAccounts::new(node.clone()), PostgresSignIns::new(node))
 }
 
@@ -59,6 +65,25 @@ fn an_invitation_that_is_accepted_again_with_the_same_password_answers_as_done()
     assert!(block_on(sign_ins.session(&token_of_session)).unwrap().is_some());
     assert_eq!(block_on(sign_ins.settle_ends(noon())).unwrap(), 1);
     assert_eq!(accept("one"), None);
+}
+
+#[test]
+fn an_invitation_whose_reply_is_lost_is_accepted_once() {
+    let Some(database) = TestDatabase::create() else { return };
+    let proxy = TcpProxy::start(database.address(), Duration::ZERO).unwrap();
+    let (accounts, sign_ins) = ports(database.node_at(proxy.address()));
+    let account = owner(&accounts, &sign_ins, "ada@quill.example");
+    for trigger in [Trigger::CutBefore, Trigger::CutAfter] {
+        let token = Token::generate().unwrap();
+        assert!(block_on(sign_ins.invite(account, &token, after_noon(60))).unwrap());
+        proxy.cut_when(b"COMMIT\0", trigger);
+        let password = PasswordHash::new(format!("$argon2id${trigger:?}"));
+        let accepted = block_on(sign_ins.accept(&token, password.clone(), noon())).unwrap();
+        assert_eq!(accepted, Some(account), "{trigger:?}");
+        assert!(!proxy.disarm(), "{trigger:?}");
+        let sign_in = block_on(sign_ins.sign_in(account)).unwrap().unwrap();
+        assert_eq!(sign_in.password.unwrap().expose(), password.expose());
+    }
 }
 
 #[test]

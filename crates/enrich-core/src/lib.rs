@@ -67,7 +67,9 @@ pub use subject::{
     Company, DirectoryRevision, DomainFacts, Employee, Employer, Found, Person, Site, Subject,
     SubjectId,
 };
-pub use suppressed::{SuppressedSince, SuppressedValues, holds_suppressed};
+pub use suppressed::{
+    SuppressedSince, SuppressedValues, holds_suppressed, names_suppressed, without_suppressed,
+};
 
 /// The time type of every port: UTC with nanoseconds, obtained from [`Clock`] only.
 pub use jiff::Timestamp;

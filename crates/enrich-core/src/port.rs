@@ -11,4 +11,5 @@ pub mod importer;
 pub mod ledger;
 pub mod misses;
 pub mod rate_limiter;
+pub mod snapshots;
 pub mod usage;

@@ -4,11 +4,15 @@
 //! suppressed. They contain values as people write them. The check therefore parses each kind of
 //! value from the text like a request does, and compares its normal form.
 
+mod screening;
+
 use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
 
 use jiff::Timestamp;
 
 use crate::port::importer::Suppressed;
+
+pub use screening::{names_suppressed, without_suppressed};
 
 /// The suppressed values at one point in time.
 pub trait SuppressedValues: Send + Sync {
@@ -107,7 +111,7 @@ fn is_domain(values: &dyn SuppressedValues, domain: &Domain) -> bool {
 mod tests {
     use super::*;
 
-    struct Values(Vec<Suppressed>);
+    pub(super) struct Values(Vec<Suppressed>);
 
     impl SuppressedValues for Values {
         fn count(&self) -> u64 {
@@ -129,7 +133,7 @@ mod tests {
         }
     }
 
-    fn values() -> Values {
+    pub(super) fn values() -> Values {
         Values(vec![
             Suppressed::Email(EmailAddress::parse("ada@quill.example").unwrap()),
             Suppressed::Phone(Phone::parse("+44 20 7946 0123").unwrap()),

@@ -25,6 +25,7 @@ pub(crate) mod view;
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use enrich_core::matching::ScoredCandidate;
@@ -42,8 +43,9 @@ use tracing::debug;
 use crate::importer::deriving;
 use codes::IdentifierKind;
 use hash_index::{HashIndex, IndexHit, IndexResult};
-use lists::Lists;
+use lists::{Connect, Lists};
 use lookup::{Lookup, Stop};
+pub use suppressed::SuppressedHashes;
 use suppressed::Suppression;
 use view::{KnownDomain, View};
 
@@ -63,7 +65,8 @@ pub struct SqliteDirectory {
     index: Arc<hash_index::Current>,
     /// Background threads, started once many look-ups are expected.
     helpers: OnceLock<Vec<Background>>,
-    _in_use: Arc<InUse>,
+    /// Of a data folder; a snapshot has none.
+    _in_use: Option<Arc<InUse>>,
 }
 
 impl SqliteDirectory {
@@ -75,20 +78,44 @@ impl SqliteDirectory {
         index: Arc<hash_index::Current>,
         in_use: Arc<InUse>,
     ) -> Result<Self, OpenError> {
-        let is_due = sqlite::reader(path).and_then(|connection| deriving::is_due(&connection));
+        let opened = Self::connect(path, secrets, options, sqlite::mapped_reader)?;
+        Ok(Self { index, _in_use: Some(in_use), ..opened })
+    }
+
+    /// Opens a snapshot, a file that nothing changes. It must have the schema of this build.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::DerivedBefore`] when its look-up data were derived by other rules than this
+    /// program's. Another error when it cannot be read.
+    pub fn open_snapshot(
+        path: &Path,
+        secrets: &Secrets,
+        options: &Options,
+    ) -> Result<Self, OpenError> {
+        Self::connect(path, secrets, options, sqlite::immutable_reader)
+    }
+
+    fn connect(
+        path: &Path,
+        secrets: &Secrets,
+        options: &Options,
+        connect: Connect,
+    ) -> Result<Self, OpenError> {
+        let is_due = connect(path).and_then(|connection| deriving::is_due(&connection));
         if is_due.map_err(|source| OpenError::of_sqlite(path, source))? {
             return Err(OpenError::DerivedBefore(path.into()));
         }
         Ok(Self {
-            readers: Readers::open(path, sqlite::mapped_reader)?,
-            lists: Lists::start(path)?,
-            searches: Lists::start(path)?,
+            readers: Readers::open(path, connect)?,
+            lists: Lists::start(path, connect)?,
+            searches: Lists::start(path, connect)?,
             least_by_name: options.least_by_name,
             has_hash_index: options.hash_index,
             suppression: Suppression::new(secrets),
-            index,
+            index: Arc::default(),
             helpers: OnceLock::new(),
-            _in_use: in_use,
+            _in_use: None,
         })
     }
 }
@@ -126,6 +153,23 @@ impl SqliteDirectory {
         // If another thread set its helpers first, dropping these stops them.
         let _ = self.helpers.set(helpers);
         Ok(())
+    }
+
+    /// Makes many look-ups in a snapshot fast, as [`prepare`](Self::prepare) does, but at once:
+    /// builds the hash index on this thread, unless the options leave it out.
+    ///
+    /// Calls `goes_on` from time to time with the length of a pause that leaves most of a processor
+    /// to others; stops when it returns `false`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn prepare_snapshot(&self, goes_on: impl Fn(Duration) -> bool) -> Result<(), StoreError> {
+        self.searches.prepare(|connection| names::prepare(View::of(connection)));
+        if !self.has_hash_index {
+            return Ok(());
+        }
+        self.readers.read(|connection| self.index.build(connection, goes_on))
     }
 
     /// The only company with this name, found without a search, and the confidence of the match.

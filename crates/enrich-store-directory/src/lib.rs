@@ -3,6 +3,7 @@
 mod compaction;
 mod directory;
 mod importer;
+mod snapshot_file;
 mod statistics;
 #[cfg(test)]
 mod tests;
@@ -16,8 +17,9 @@ use enrich_store_sqlite::{
 };
 
 pub use compaction::{CompactError, CompactReport, compact};
-pub use directory::SqliteDirectory;
+pub use directory::{SqliteDirectory, SuppressedHashes};
 pub use importer::{SqliteImporter, derive_all};
+pub use snapshot_file::{DirectoryFile, Versions, copy_into};
 pub use statistics::{DirectoryStatistics, KindStatistics, directory_statistics};
 
 mod schema {

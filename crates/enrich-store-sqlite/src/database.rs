@@ -142,6 +142,29 @@ pub fn mapped_reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// A connection to a file that nothing changes, which maps it into memory. It takes no locks, and
+/// needs no other files beside the database.
+pub fn immutable_reader(path: &Path) -> rusqlite::Result<Connection> {
+    let mode = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let connection = connect(Path::new(&immutable_uri(path)), mode)?;
+    connection.pragma_update(None, "mmap_size", MAPPED_BYTES)?;
+    Ok(connection)
+}
+
+/// The name under which SQLite opens a file as immutable (SQLite, Uniform Resource Identifiers).
+fn immutable_uri(path: &Path) -> String {
+    let mut uri = "file:".to_owned();
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri
+}
+
 /// Read-only connections to one database, one for each thread that reads. A connection's statements
 /// and page cache then stay with one processor.
 #[derive(Debug)]
@@ -275,7 +298,11 @@ fn migrate(connection: &mut Connection, path: &Path, database: &Database) -> Res
 
 /// The version of a database's schema; `None` when it has none. Also checks every value that the
 /// migrations read, because they panic on values that they cannot read.
-fn schema_version(connection: &Connection) -> rusqlite::Result<Option<i64>> {
+///
+/// # Errors
+///
+/// When the history of the schema cannot be read.
+pub fn schema_version(connection: &Connection) -> rusqlite::Result<Option<i64>> {
     let history = "SELECT 1 FROM sqlite_schema WHERE name = 'refinery_schema_history'";
     if connection.query_row(history, [], |_| Ok(())).optional()?.is_none() {
         return Ok(None);
@@ -301,7 +328,8 @@ fn corrupt_history() -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(code, Some("the schema's history cannot be read".to_owned()))
 }
 
-fn newest_known(database: &Database) -> i64 {
+/// The version of the newest schema that this build knows.
+pub fn newest_known(database: &Database) -> i64 {
     let runner = (database.migrations)();
     let versions = runner.get_migrations().iter().map(|migration| i64::from(migration.version()));
     versions.max().unwrap_or_default()

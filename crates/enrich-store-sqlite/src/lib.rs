@@ -16,8 +16,9 @@ mod threads;
 pub use clock::SystemClock;
 pub use columns::Column;
 pub use database::{
-    Database, DatabaseReport, Durability, Readers, check_version, create, examine, mapped_reader,
-    prepare, reader, store_error, writer,
+    Database, DatabaseReport, Durability, Readers, check_version, create, examine,
+    immutable_reader, mapped_reader, newest_known, prepare, reader, schema_version, store_error,
+    writer,
 };
 pub use disk::check_space;
 pub use error::OpenError;

@@ -21,10 +21,12 @@ mod table;
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
+use std::time::Duration;
 
 use arc_swap::{ArcSwapOption, Guard};
 use enrich_core::{Confidence, DirectoryRevision, SubjectId};
 use enrich_store_sqlite::RefreshGate;
+use rusqlite::Connection;
 
 use super::codes::IdentifierKind;
 pub(super) use making::start;
@@ -135,6 +137,19 @@ impl Current {
         {
             self.forget(index);
         }
+    }
+
+    /// Builds the index of a file that nothing changes. Calls `goes_on` from time to time with the
+    /// length of a pause; stops when it returns `false`.
+    pub(crate) fn build(
+        &self,
+        connection: &Connection,
+        goes_on: impl Fn(Duration) -> bool,
+    ) -> rusqlite::Result<()> {
+        if let Some(index) = making::build(connection, goes_on)? {
+            self.0.store(Some(Arc::new(index)));
+        }
+        Ok(())
     }
 
     /// Drops the index, because the directory changed.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use enrich_core::port::error::StoreError;
 use enrich_core::{FairQueue, Pushed, QueueLimits, Tenant};
-use enrich_store_sqlite::{self as sqlite, OpenError};
+use enrich_store_sqlite::OpenError;
 use parking_lot::{Condvar, Mutex};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -24,6 +24,9 @@ const THREADS: usize = 2;
 const WAITING: QueueLimits = QueueLimits { total: 512, per_tenant: 256 };
 /// The longest wait behind other jobs of the same tenant.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
+
+/// Opens a connection that cannot write.
+pub(crate) type Connect = fn(&Path) -> rusqlite::Result<Connection>;
 
 /// Reads with the connection. Without a connection, reports that the job was refused.
 type Read = Box<dyn FnOnce(Option<&Connection>) + Send>;
@@ -54,12 +57,12 @@ struct Jobs {
 }
 
 impl Lists {
-    /// Starts the threads, each with its own connection to the database at `path`.
-    pub(crate) fn start(path: &Path) -> Result<Self, OpenError> {
+    /// Starts the threads, each with its own connection to the database at `path`, opened by
+    /// `connect`.
+    pub(crate) fn start(path: &Path, connect: Connect) -> Result<Self, OpenError> {
         let lists = Self::without_threads(WAITING);
         for _ in 0..THREADS {
-            let connection =
-                sqlite::mapped_reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
+            let connection = connect(path).map_err(|source| OpenError::of_sqlite(path, source))?;
             let waiting = Arc::clone(&lists.waiting);
             thread::Builder::new()
                 .name("enrich-lists".to_owned())
@@ -165,6 +168,7 @@ mod tests {
     use std::task::{Context, Poll, Waker};
 
     use enrich_core::{AccountId, Timestamp};
+    use enrich_store_sqlite as sqlite;
 
     use super::*;
     use crate::DIRECTORY;
@@ -173,7 +177,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(DIRECTORY.file);
         sqlite::create(&path, &DIRECTORY).unwrap();
-        let lists = Lists::start(&path).unwrap();
+        let lists = Lists::start(&path, sqlite::mapped_reader).unwrap();
         (folder, lists)
     }
 

@@ -16,12 +16,12 @@ use crate::importer::suppression;
 #[derive(Debug)]
 pub(super) struct Suppression {
     secrets: Secrets,
-    known: Mutex<Option<(DirectoryRevision, Arc<Hashes>)>>,
+    known: Mutex<Option<(DirectoryRevision, Arc<SuppressedHashes>)>>,
 }
 
-/// The suppressed values as keyed hashes, each with the time from which it is suppressed.
-#[derive(Debug)]
-struct Hashes {
+/// Suppressed values as keyed hashes, each with the time from which it is suppressed.
+#[derive(Clone, Debug)]
+pub struct SuppressedHashes {
     secrets: Secrets,
     hashes: FxHashMap<[u8; 32], Timestamp>,
 }
@@ -45,14 +45,51 @@ impl Suppression {
                 return Ok(Arc::clone(hashes) as _);
             }
         }
-        let hashes = view.suppressed_hashes()?;
-        let hashes = Arc::new(Hashes { secrets: self.secrets.clone(), hashes });
+        let hashes = Arc::new(SuppressedHashes {
+            secrets: self.secrets.clone(),
+            hashes: view.suppressed_hashes()?,
+        });
         *known = Some((revision, Arc::clone(&hashes)));
         Ok(hashes)
     }
 }
 
-impl SuppressedValues for Hashes {
+impl SuppressedHashes {
+    /// No values.
+    pub fn none(secrets: &Secrets) -> Self {
+        Self { secrets: secrets.clone(), hashes: FxHashMap::default() }
+    }
+
+    /// The hash under which a value is suppressed from now on.
+    pub fn hash(secrets: &Secrets, value: &Suppressed) -> [u8; 32] {
+        suppression::current_hash(secrets, value)
+    }
+
+    /// Adds a hash; one that is there keeps the later time.
+    pub fn add(&mut self, hash: [u8; 32], at: Timestamp) {
+        let known = self.hashes.entry(hash).or_insert(at);
+        *known = at.max(*known);
+    }
+
+    /// Whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
+
+    /// The hashes with their times, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = ([u8; 32], Timestamp)> {
+        self.hashes.iter().map(|(hash, at)| (*hash, *at))
+    }
+
+    /// The values that are not in `other`.
+    pub fn without(&self, other: &Self) -> Self {
+        let is_new = |hash: &[u8; 32]| !other.hashes.contains_key(hash);
+        let new = self.iter().filter(|(hash, _)| is_new(hash));
+        Self { secrets: self.secrets.clone(), hashes: new.collect() }
+    }
+}
+
+impl SuppressedValues for SuppressedHashes {
     fn count(&self) -> u64 {
         self.hashes.len() as u64
     }

@@ -22,6 +22,19 @@ use crate::directory::view::unreadable;
 /// subjects. The subjects take some hundred megabytes of memory.
 const PART: usize = 500_000;
 
+/// The version of this build's rules.
+pub(crate) fn known() -> u32 {
+    u32::try_from(DERIVED_BY).unwrap_or_default()
+}
+
+/// The version of the rules that a directory was derived by. An empty directory has this build's.
+pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
+    if is_due(connection)? {
+        return connection.query_row("SELECT derived_by FROM state", [], |row| row.get(0));
+    }
+    Ok(known())
+}
+
 /// Whether the directory holds rows that were derived by other rules.
 pub(crate) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
     let by: i64 = connection.query_row("SELECT derived_by FROM state", [], |row| row.get(0))?;

@@ -129,6 +129,12 @@ pub(crate) fn hashes<'a>(
     secrets.newest_first().map(move |secret| hash(secret, kind, value))
 }
 
+/// The hash of a value with the current secret.
+pub(crate) fn current_hash(secrets: &Secrets, what: &Suppressed) -> [u8; 32] {
+    let (kind, value) = kind_and_value(what);
+    hash(secrets.current(), kind, value)
+}
+
 fn kind_and_value(what: &Suppressed) -> (&'static [u8], &str) {
     match what {
         Suppressed::Email(email) => (kind::EMAIL, email.as_str()),

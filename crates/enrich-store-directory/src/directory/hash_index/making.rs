@@ -87,6 +87,17 @@ fn maintain(connection: &Connection, current: &Current, owner: &Owner) {
     }
 }
 
+/// Reads the index; `None` when it is too large, or when `goes_on` returned `false`.
+pub(super) fn build(
+    connection: &Connection,
+    goes_on: impl Fn(Duration) -> bool,
+) -> rusqlite::Result<Option<HashIndex>> {
+    match HashIndex::read(connection, goes_on)? {
+        Reading::Made(index) => Ok(Some(index)),
+        Reading::Changed | Reading::TooLarge(_) => Ok(None),
+    }
+}
+
 /// Reads the identifiers of [`KINDS`], each with its first holder. Returns whether all were read.
 /// After each `at_once` identifiers, calls `goes_on`, which pauses for the given time. The pause
 /// leaves the processor to others and releases the state of the file. No key is empty.

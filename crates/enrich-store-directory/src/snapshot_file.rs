@@ -1,0 +1,170 @@
+//! Snapshots: copies of the directory that nothing changes any more.
+
+use std::path::Path;
+
+use enrich_core::port::snapshots::SecretCheck;
+use enrich_core::{DirectoryRevision, Timestamp};
+use enrich_secrets::Secrets;
+use enrich_store_sqlite::{self as sqlite, Column, OpenError, Statements};
+use rusqlite::{Connection, Row};
+
+use crate::DIRECTORY;
+use crate::importer::deriving;
+
+/// The versions of a directory's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Versions {
+    /// The version of its schema; 0 for none.
+    pub schema: u32,
+    /// The version of the rules that its look-up data were derived by.
+    pub derived_by: u32,
+}
+
+/// What a directory's file says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirectoryFile {
+    /// The state of the directory.
+    pub revision: DirectoryRevision,
+    /// Its versions.
+    pub versions: Versions,
+    /// The secrets that it was made with.
+    pub secrets: Vec<SecretCheck>,
+    /// The suppressed values as keyed hashes, and since when each is suppressed.
+    pub suppressed: Vec<([u8; 32], Timestamp)>,
+}
+
+/// Copies the directory at `path` to a new file: one state of it, without unused space. Other
+/// processes may use the directory meanwhile. The new file is not synced.
+///
+/// # Errors
+///
+/// When the directory cannot be read, or the file exists or cannot be written.
+pub fn copy_into(path: &Path, to: &Path) -> Result<(), OpenError> {
+    let name = to.to_str().ok_or_else(|| OpenError::unusable(to, "its name is not UTF-8"))?;
+    // Created here, so that only its owner can read it. SQLite accepts an empty file.
+    let created = enrich_secrets::private_file().create_new(true).open(to);
+    created.map_err(|source| OpenError::unusable(to, source))?;
+    let copied = sqlite::reader(path).and_then(|file| file.execute("VACUUM INTO ?1", [name]));
+    copied.map(drop).map_err(|source| OpenError::of_sqlite(path, source))
+}
+
+impl Versions {
+    /// The versions that this build reads.
+    pub fn known() -> Self {
+        let schema = u32::try_from(sqlite::newest_known(&DIRECTORY)).unwrap_or_default();
+        Self { schema, derived_by: deriving::known() }
+    }
+}
+
+impl DirectoryFile {
+    /// Reads it from a file that nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Foreign`] when the file is no directory. Another error when it cannot be read.
+    pub fn read(path: &Path) -> Result<Self, OpenError> {
+        Self::read_by(path, sqlite::immutable_reader)
+    }
+
+    /// Reads it from the file of a data folder, which may be in use.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub fn read_in_use(path: &Path) -> Result<Self, OpenError> {
+        Self::read_by(path, sqlite::reader)
+    }
+
+    fn read_by(
+        path: &Path,
+        connect: fn(&Path) -> rusqlite::Result<Connection>,
+    ) -> Result<Self, OpenError> {
+        let failed = |source| OpenError::of_sqlite(path, source);
+        let connection = connect(path).map_err(failed)?;
+        let application = connection.pragma_query_value(None, "application_id", |row| row.get(0));
+        let application: i32 = application.map_err(failed)?;
+        if application != DIRECTORY.application_id {
+            return Err(OpenError::Foreign { path: path.into(), expected: DIRECTORY.name });
+        }
+        let schema = sqlite::schema_version(&connection).map_err(failed)?.unwrap_or_default();
+        let schema = u32::try_from(schema).unwrap_or_default();
+        read(&connection, schema).map_err(failed)
+    }
+
+    /// The first secret of the file that is not among the secrets of a node; `None` if there is
+    /// none.
+    pub fn unknown_secret(&self, secrets: &Secrets) -> Option<SecretCheck> {
+        let is_known = |check: &&SecretCheck| {
+            secrets.with_id(check.id).is_some_and(|secret| secret.check_hash() == check.hash)
+        };
+        self.secrets.iter().find(|check| !is_known(check)).copied()
+    }
+}
+
+/// Reads what every schema has from its second version on; less from older ones.
+fn read(connection: &Connection, schema: u32) -> rusqlite::Result<DirectoryFile> {
+    let revision: i64 = connection.value("SELECT generation FROM state", [])?;
+    let derived_by = match schema {
+        0 | 1 => 0,
+        _ => deriving::version(connection)?,
+    };
+    let secret = |row: &Row<'_>| Ok(SecretCheck { id: row.get(0)?, hash: row.get(1)? });
+    let suppressed = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, Column<_>>(1)?.0));
+    Ok(DirectoryFile {
+        revision: DirectoryRevision(u64::try_from(revision).unwrap_or_default()),
+        versions: Versions { schema, derived_by },
+        secrets: connection.list("SELECT id, check_hash FROM secret", [], secret)?,
+        suppressed: connection.list("SELECT hash, at FROM suppressed", [], suppressed)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use enrich_store_sqlite::Durability;
+
+    use super::*;
+
+    /// A folder with a directory, and a copy of it that was changed by `statements`.
+    fn copy_changed_by(statements: &str) -> (tempfile::TempDir, Result<DirectoryFile, OpenError>) {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, copy) = (folder.path().join(DIRECTORY.file), folder.path().join("a ?%copy"));
+        sqlite::create(&path, &DIRECTORY).unwrap();
+        copy_into(&path, &copy).unwrap();
+        let writer = sqlite::writer(&copy, Durability::Commit).unwrap();
+        writer.execute_batch(statements).unwrap();
+        drop(writer);
+        let file = DirectoryFile::read(&copy);
+        (folder, file)
+    }
+
+    #[test]
+    fn a_copy_says_what_it_is() {
+        let changes =
+            "UPDATE state SET generation = 7; INSERT INTO secret VALUES (1, zeroblob(32));
+                       INSERT INTO suppressed VALUES (zeroblob(32), 5)";
+        let (_folder, file) = copy_changed_by(changes);
+        let expected = DirectoryFile {
+            revision: DirectoryRevision(7),
+            versions: Versions::known(),
+            secrets: vec![SecretCheck { id: 1, hash: [0; 32] }],
+            suppressed: vec![([0; 32], Timestamp::from_microsecond(5).unwrap())],
+        };
+        assert_eq!(file.unwrap(), expected);
+    }
+
+    #[test]
+    fn other_versions_are_read_as_they_are() {
+        let older = "DELETE FROM refinery_schema_history WHERE version = 3";
+        let (_folder, file) = copy_changed_by(older);
+        assert_eq!(file.unwrap().versions.schema, Versions::known().schema - 1);
+        let rules = "INSERT INTO subject VALUES (1, 1, '{}'); UPDATE state SET derived_by = 9";
+        let (_folder, file) = copy_changed_by(rules);
+        assert_eq!(file.unwrap().versions.derived_by, 9);
+    }
+
+    #[test]
+    fn another_database_is_no_snapshot() {
+        let (_folder, file) = copy_changed_by("PRAGMA application_id = 1");
+        assert!(matches!(file, Err(OpenError::Foreign { .. })));
+    }
+}

@@ -18,7 +18,7 @@ mod imports;
 mod limits;
 
 /// Each crate with those of our crates that it may use. Tests and examples may use more.
-const ARROWS: [(&str, &[&str]); 24] = [
+const ARROWS: [(&str, &[&str]); 25] = [
     ("enrich-text", &[]),
     ("enrich-core", &["enrich-text"]),
     ("enrich-secrets", &[]),
@@ -62,6 +62,10 @@ const ARROWS: [(&str, &[&str]); 24] = [
     (
         "enrich-store-postgres",
         &["enrich-core", "enrich-ledger", "enrich-secrets", "enrich-sign-in", "enrich-text"],
+    ),
+    (
+        "enrich-snapshot",
+        &["enrich-core", "enrich-secrets", "enrich-store-directory", "enrich-store-sqlite"],
     ),
     ("enrich-import", &["enrich-core", "enrich-text"]),
     ("enrich-bulk", &["enrich-core", "enrich-import", "enrich-text", "enrich-wire"]),
@@ -110,7 +114,7 @@ const ARROWS: [(&str, &[&str]); 24] = [
 ];
 
 /// The packages that a crate must never use, not even in its tests.
-const NEVER: [(&str, &[&str]); 14] = [
+const NEVER: [(&str, &[&str]); 15] = [
     ("enrich-text", &["serde", "rusqlite", "actix-http", "tokio"]),
     ("enrich-ledger", &["rusqlite", "actix-http", "tokio", "tracing"]),
     ("enrich-core", &["serde", "serde_json", "rusqlite", "actix-http", "tokio", "tracing"]),
@@ -120,6 +124,7 @@ const NEVER: [(&str, &[&str]); 14] = [
     ("enrich-wire-v2", &["rusqlite", "actix-http", "enrich-store", "enrich-wire-v1"]),
     ("enrich-openapi", &["rusqlite", "actix-http", "enrich-store"]),
     ("enrich-store-postgres", &["rusqlite", "actix-http"]),
+    ("enrich-snapshot", &["rusqlite", "actix-http", "tokio-postgres"]),
     ("enrich-import", &["rusqlite", "actix-http"]),
     ("enrich-bulk", &["rusqlite", "actix-http", "enrich-store"]),
     ("enrich-dashboard", &["rusqlite", "actix-http", "actix-rt", "actix-web", "enrich-store"]),

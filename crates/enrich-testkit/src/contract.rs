@@ -15,6 +15,7 @@ pub mod directory;
 pub mod importer;
 pub mod ledger;
 pub mod sign_ins;
+pub mod snapshots;
 pub mod usage;
 
 use std::sync::Arc;

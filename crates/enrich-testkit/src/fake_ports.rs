@@ -5,6 +5,7 @@ mod accounts;
 mod directory;
 mod ledger;
 mod sign_ins;
+mod snapshots;
 mod usage;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -21,6 +22,8 @@ use enrich_core::{
 };
 use enrich_sign_in::{PasswordHash, Session, SignIn};
 use parking_lot::Mutex;
+
+pub use snapshots::MemorySnapshots;
 
 /// Decides a charge in place of the ledger. If `None`, the ledger decides.
 pub type DecideCharge = Box<dyn Fn(&Charge) -> DecidedCharge + Send + Sync>;

@@ -1,0 +1,113 @@
+//! Compresses, expands and hashes files of any size, a piece at a time.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use enrich_secrets::private_file;
+
+use crate::error::SnapshotError;
+
+/// Bytes read and written at a time.
+const PIECE_BYTES: usize = 1024 * 1024;
+
+/// The length and the BLAKE3 hash of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileHash {
+    pub(crate) bytes: u64,
+    pub(crate) blake3: [u8; 32],
+}
+
+/// Compresses a file into a new one, which is synced. Returns the hash of the first.
+pub(crate) fn compress(from: &Path, to: &Path) -> Result<FileHash, SnapshotError> {
+    let failed = |source| SnapshotError::file(to, source);
+    let output = private_file().create_new(true).open(to).map_err(failed)?;
+    let mut encoder =
+        zstd::Encoder::new(output, zstd::DEFAULT_COMPRESSION_LEVEL).map_err(failed)?;
+    encoder.include_checksum(true).map_err(failed)?;
+    let input = File::open(from).map_err(|source| SnapshotError::file(from, source))?;
+    let hash = each_piece(from, input, |piece| encoder.write_all(piece).map_err(failed))?;
+    let output = encoder.finish().map_err(failed)?;
+    output.sync_all().map_err(failed)?;
+    Ok(hash)
+}
+
+/// Expands a file into a new one, which is synced, and compares it with the hash. `goes_on` is
+/// called from time to time; expanding stops when it returns `false`.
+pub(crate) fn expand(
+    from: &Path,
+    to: &Path,
+    expected: FileHash,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<(), SnapshotError> {
+    let unreadable = |source| SnapshotError::file(from, source);
+    let unwritable = |source| SnapshotError::file(to, source);
+    let input = File::open(from).map_err(unreadable)?;
+    let decoder = zstd::Decoder::new(input).map_err(unreadable)?;
+    let mut output = private_file().create_new(true).open(to).map_err(unwritable)?;
+    // One byte more than expected shows a file that is too long.
+    let decoder = decoder.take(expected.bytes.saturating_add(1));
+    let found = each_piece(from, decoder, |piece| {
+        if !goes_on() {
+            return Err(SnapshotError::Stopped);
+        }
+        output.write_all(piece).map_err(unwritable)
+    })?;
+    compare(from, found, expected)?;
+    output.sync_all().map_err(unwritable)
+}
+
+/// Reads a file to its end and compares it with the hash.
+pub(crate) fn check(
+    path: &Path,
+    expected: FileHash,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<(), SnapshotError> {
+    let input = File::open(path).map_err(|source| SnapshotError::file(path, source))?;
+    let found = each_piece(path, input, |_| match goes_on() {
+        true => Ok(()),
+        false => Err(SnapshotError::Stopped),
+    })?;
+    compare(path, found, expected)
+}
+
+fn compare(path: &Path, found: FileHash, expected: FileHash) -> Result<(), SnapshotError> {
+    if found.bytes != expected.bytes {
+        return Err(SnapshotError::Length(path.into()));
+    }
+    if found.blake3 != expected.blake3 {
+        return Err(SnapshotError::Altered(path.into()));
+    }
+    Ok(())
+}
+
+/// Hashes what `input` gives, and calls `take` with each piece.
+fn each_piece(
+    path: &Path,
+    mut input: impl Read,
+    mut take: impl FnMut(&[u8]) -> Result<(), SnapshotError>,
+) -> Result<FileHash, SnapshotError> {
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = vec![0; PIECE_BYTES];
+    loop {
+        let read = match input.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(unreadable(path, error)),
+        };
+        let piece = buffer.get(..read).unwrap_or_default();
+        hasher.update(piece);
+        take(piece)?;
+    }
+    Ok(FileHash { bytes: hasher.count(), blake3: *hasher.finalize().as_bytes() })
+}
+
+/// What an error of reading means: the decoder has its own for files that are cut or changed.
+fn unreadable(path: &Path, error: io::Error) -> SnapshotError {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => SnapshotError::Length(path.into()),
+        io::ErrorKind::Other => SnapshotError::Altered(path.into()),
+        _ => SnapshotError::file(path, error),
+    }
+}

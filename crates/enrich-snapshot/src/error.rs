@@ -1,0 +1,100 @@
+//! Why a snapshot cannot be published or used.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use enrich_core::port::error::StoreError;
+use enrich_core::port::snapshots::SnapshotNumber;
+use enrich_store_sqlite::OpenError;
+
+/// A snapshot could not be published or used. A node goes on with the one that it has.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// The list is empty.
+    #[error(
+        "no directory is published yet; run `enrich directory publish` on the machine that imports"
+    )]
+    NonePublished,
+    /// The list has no snapshot with this number.
+    #[error("there is no snapshot {}; see `enrich directory list`", .0.0)]
+    NotListed(SnapshotNumber),
+    /// A file or folder cannot be read or written.
+    #[error("{path} cannot be read or written")]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+    /// A file is shorter or longer than the published one.
+    #[error("{0} is not complete, or longer than it was published; publish the directory again")]
+    Length(PathBuf),
+    /// A file has another content than the published one.
+    #[error("{0} is not as it was published; publish the directory again")]
+    Altered(PathBuf),
+    /// A snapshot has another schema than this build reads.
+    #[error(
+        "the snapshot has schema {found} and this Enrich reads {known}; publish it by the Enrich \
+         that the nodes run"
+    )]
+    Schema {
+        /// The schema of the snapshot.
+        found: u32,
+        /// The schema that this build reads.
+        known: u32,
+    },
+    /// The look-up data of a snapshot were derived by other rules than this build's.
+    #[error(
+        "the snapshot was derived by rules {found} and this Enrich has rules {known}; run `enrich \
+         reindex` and publish it by the Enrich that the nodes run"
+    )]
+    DerivedBy {
+        /// The version of the snapshot's rules.
+        found: u32,
+        /// The version of this build's rules.
+        known: u32,
+    },
+    /// A snapshot was made with a secret that this node does not have.
+    #[error(
+        "the snapshot was made with another secret {0} than this node has; all nodes and the \
+         machine that imports share one `secret.key`"
+    )]
+    NodeSecret(u32),
+    /// The directory to publish was made with a secret that the store does not have.
+    #[error(
+        "the directory was made with another secret {0} than the store; use the store's \
+         `secret.key`, or run `enrich store migrate` after a secret was added"
+    )]
+    StoreSecret(u32),
+    /// The disk has too little space.
+    #[error("{needed} MB are needed on the disk of {folder} and {free} MB are free")]
+    NoSpace {
+        /// The folder.
+        folder: PathBuf,
+        /// The space needed, in megabytes.
+        needed: u64,
+        /// The free space, in megabytes.
+        free: u64,
+    },
+    /// A directory cannot be opened or copied.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The list of snapshots cannot be read or changed.
+    #[error("the list of snapshots cannot be read or changed")]
+    Store(#[from] StoreError),
+    /// The node is being stopped.
+    #[error("the node is being stopped")]
+    Stopped,
+}
+
+impl SnapshotError {
+    pub(crate) fn file(path: &Path, source: io::Error) -> Self {
+        Self::File { path: path.into(), source }
+    }
+
+    /// Whether a file has not the content that was published.
+    pub(crate) fn is_damage(&self) -> bool {
+        matches!(self, Self::Length(_) | Self::Altered(_) | Self::Open(OpenError::Damaged { .. }))
+    }
+}

@@ -1,0 +1,251 @@
+//! Follows the list: swaps in the snapshot that is to be answered from, and applies suppressions.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use enrich_core::port::error::StoreError;
+use enrich_core::port::snapshots::{Snapshot, SnapshotNumber, Snapshots, Suppression};
+use enrich_store_directory::Versions;
+use enrich_store_sqlite::Owner;
+use parking_lot::Mutex;
+use pollster::block_on;
+use tracing::{debug, info, warn};
+
+use crate::compression;
+use crate::error::SnapshotError;
+use crate::live::{Live, StoreSuppressions};
+use crate::local_files::{LocalFiles, hash_of};
+use crate::opened::{Opened, check_versions};
+use crate::snapshot_directory::SnapshotSettings;
+
+/// Interval at which the state of the list, which is in memory, is looked at.
+const INTERVAL: Duration = Duration::from_millis(100);
+/// Delay before a snapshot that cannot be used is tried again. It doubles with each attempt.
+const FIRST_RETRY: Duration = Duration::from_secs(2);
+const LAST_RETRY: Duration = Duration::from_secs(60);
+/// Suppressions read at once.
+const PAGE: u32 = 10_000;
+
+/// What the threads of a node share.
+pub(crate) struct Shared {
+    pub(crate) snapshots: Arc<dyn Snapshots>,
+    pub(crate) settings: SnapshotSettings,
+    pub(crate) files: LocalFiles,
+    pub(crate) live: ArcSwap<Live>,
+    /// The suppressions of the store. Locked while what is live is changed.
+    pub(crate) suppressions: Mutex<StoreSuppressions>,
+    /// Why the snapshot in use cannot be answered from; `None` if it is live.
+    pub(crate) problem: Mutex<Option<String>>,
+}
+
+/// A snapshot that could not be used.
+struct Failed {
+    number: SnapshotNumber,
+    at: Instant,
+    delay: Duration,
+}
+
+/// Opens the snapshot that a node starts with: the one in use, if it is here; else the newest one
+/// that is here; else the one in use, which is fetched.
+pub(crate) fn first(
+    snapshots: &dyn Snapshots,
+    settings: &SnapshotSettings,
+    files: &LocalFiles,
+) -> Result<Opened, SnapshotError> {
+    let in_use = snapshots.state().in_use.ok_or(SnapshotError::NonePublished)?;
+    let mut here = files.numbers()?;
+    // The sort is stable, so the others stay in their order.
+    here.sort_by_key(|number| *number != in_use);
+    for number in here {
+        match open_here(snapshots, settings, files, number) {
+            Ok(opened) => return Ok(opened),
+            Err(error) => {
+                warn!(
+                    error = &error as &dyn std::error::Error,
+                    number = number.0,
+                    "a snapshot in the data folder cannot be used"
+                );
+                if error.is_damage() {
+                    files.discard(number)?;
+                }
+            }
+        }
+    }
+    let snapshot = listed(snapshots, in_use)?;
+    let opened = fetch_and_open(settings, files, &snapshot, &|_| true)?;
+    opened.prepare(&|_| true)?;
+    Ok(opened)
+}
+
+/// Opens a snapshot of the data folder when a node starts. Checking its hash also reads it into the
+/// system's cache.
+fn open_here(
+    snapshots: &dyn Snapshots,
+    settings: &SnapshotSettings,
+    files: &LocalFiles,
+    number: SnapshotNumber,
+) -> Result<Opened, SnapshotError> {
+    let snapshot = listed(snapshots, number)?;
+    let path = files.path(number);
+    compression::check(&path, hash_of(&snapshot), &|| true)?;
+    let opened = Opened::open(&path, &snapshot, &settings.secrets, &settings.options)?;
+    opened.prepare(&|_| true)?;
+    Ok(opened)
+}
+
+fn listed(snapshots: &dyn Snapshots, number: SnapshotNumber) -> Result<Snapshot, SnapshotError> {
+    block_on(snapshots.find(number))?.ok_or(SnapshotError::NotListed(number))
+}
+
+fn fetch_and_open(
+    settings: &SnapshotSettings,
+    files: &LocalFiles,
+    snapshot: &Snapshot,
+    goes_on: &dyn Fn(Duration) -> bool,
+) -> Result<Opened, SnapshotError> {
+    // Before gigabytes are copied in vain.
+    check_versions(Versions { schema: snapshot.schema, derived_by: snapshot.derived_by })?;
+    files.fetch(snapshot, &settings.location, goes_on)?;
+    Opened::open(&files.path(snapshot.number), snapshot, &settings.secrets, &settings.options)
+}
+
+/// Adds the suppressions of the store to the known ones.
+pub(crate) fn read_suppressions(
+    snapshots: &dyn Snapshots,
+    known: &mut StoreSuppressions,
+) -> Result<(), StoreError> {
+    loop {
+        let page = block_on(snapshots.suppressed_after(known.number, PAGE))?;
+        if page.is_empty() {
+            return Ok(());
+        }
+        known.add(&page);
+    }
+}
+
+/// Swaps snapshots until the owner is gone.
+pub(crate) fn follow(shared: &Shared, owner: &Owner) {
+    let mut failed: Option<Failed> = None;
+    // Snapshots that were live. They are closed here, so that no look-up has to.
+    let mut earlier: Vec<Arc<Opened>> = Vec::new();
+    while owner.is_there_after(INTERVAL) {
+        earlier.retain(|opened| Arc::strong_count(opened) > 1);
+        let live = shared.live_number();
+        let Some(in_use) = shared.snapshots.state().in_use else { continue };
+        if in_use == live {
+            (*shared.problem.lock(), failed) = (None, None);
+            continue;
+        }
+        let is_too_soon = |it: &Failed| it.number == in_use && it.at.elapsed() < it.delay;
+        if failed.as_ref().is_some_and(is_too_soon) {
+            continue;
+        }
+        match shared.change_to(in_use, owner) {
+            Ok(replaced) => {
+                earlier.push(replaced);
+                failed = None;
+            }
+            Err(SnapshotError::Stopped) => return,
+            Err(error) => {
+                shared.note_problem(in_use, &error);
+                let delay = match &failed {
+                    Some(it) if it.number == in_use => (it.delay * 2).min(LAST_RETRY),
+                    _ => FIRST_RETRY,
+                };
+                failed = Some(Failed { number: in_use, at: Instant::now(), delay });
+            }
+        }
+    }
+}
+
+/// Applies the suppressions of the store until the owner is gone.
+pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
+    while owner.is_there_after(INTERVAL) {
+        let known = shared.suppressions.lock().number;
+        let newest = shared.snapshots.state().suppression;
+        // It is lower after an older database took over. What was suppressed stays so here.
+        let after = if newest < known { 0 } else { known };
+        if newest == known {
+            continue;
+        }
+        match block_on(shared.snapshots.suppressed_after(after, PAGE)) {
+            Ok(page) => shared.suppress(&page),
+            // The state that named them came from the same store: it is a short failure.
+            Err(error) => debug!(%error, "the suppressions cannot be read"),
+        }
+    }
+}
+
+impl Shared {
+    /// The number of the snapshot that is answered from.
+    pub(crate) fn live_number(&self) -> SnapshotNumber {
+        self.live.load().opened.number
+    }
+
+    /// Answers from another snapshot; returns the one before.
+    ///
+    /// A snapshot that is here was checked when it was fetched. It is swapped in at once, and its
+    /// hash index is built then: this is how an operator goes back to an earlier snapshot.
+    fn change_to(
+        &self,
+        number: SnapshotNumber,
+        owner: &Owner,
+    ) -> Result<Arc<Opened>, SnapshotError> {
+        let goes_on = |pause| owner.is_there_after(pause);
+        let snapshot = listed(&*self.snapshots, number)?;
+        let is_here = self.files.has(number);
+        let opened = fetch_and_open(&self.settings, &self.files, &snapshot, &goes_on)?;
+        let opened = Arc::new(opened);
+        if !is_here {
+            opened.prepare(&goes_on)?;
+            if !owner.is_there_after(Duration::ZERO) {
+                return Err(SnapshotError::Stopped);
+            }
+        }
+        let replaced = self.swap(Arc::clone(&opened));
+        let revision = opened.revision.0;
+        info!(
+            number = number.0,
+            revision,
+            before = replaced.number.0,
+            "look-ups use a new snapshot"
+        );
+        if is_here && let Err(error) = opened.prepare(&goes_on) {
+            warn!(%error, "the identifiers of a snapshot cannot be read to their end");
+        }
+        if let Err(error) = self.files.remove_old(number) {
+            warn!(%error, "an old snapshot cannot be removed");
+        }
+        Ok(replaced)
+    }
+
+    /// Answers from a snapshot from now on; returns the one before.
+    fn swap(&self, opened: Arc<Opened>) -> Arc<Opened> {
+        let suppressions = self.suppressions.lock();
+        let number = opened.number;
+        let live = Arc::new(Live::new(opened, &suppressions));
+        let before = Arc::clone(&self.live.swap(live).opened);
+        *self.problem.lock() = None;
+        self.snapshots.note_live(number);
+        before
+    }
+
+    /// Takes values from the answers from now on.
+    fn suppress(&self, page: &[Suppression]) {
+        let mut known = self.suppressions.lock();
+        known.add(page);
+        let opened = Arc::clone(&self.live.load().opened);
+        self.live.store(Arc::new(Live::new(opened, &known)));
+    }
+
+    fn note_problem(&self, number: SnapshotNumber, error: &SnapshotError) {
+        let text = error.to_string();
+        let mut problem = self.problem.lock();
+        if problem.as_ref() != Some(&text) {
+            let error = error as &dyn std::error::Error;
+            warn!(error, number = number.0, "a snapshot cannot be used; the one before stays");
+        }
+        *problem = Some(text);
+    }
+}

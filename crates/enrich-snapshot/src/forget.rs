@@ -1,0 +1,45 @@
+//! Suppresses values on all nodes.
+
+use enrich_core::Timestamp;
+use enrich_core::port::error::StoreError;
+use enrich_core::port::importer::Suppressed;
+use enrich_core::port::snapshots::Snapshots;
+use enrich_secrets::Secrets;
+use enrich_store_directory::SuppressedHashes;
+use pollster::block_on;
+
+/// Hashes in one call of the store.
+const AT_ONCE: usize = 1000;
+
+/// Suppresses values on all nodes, as keyed hashes. The next snapshots must come without them: the
+/// caller also removes them from the directory that snapshots are made of.
+///
+/// # Errors
+///
+/// The store's. It may be called again with the same values.
+pub fn forget(
+    snapshots: &dyn Snapshots,
+    secrets: &Secrets,
+    values: &[Suppressed],
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    suppress(snapshots, values.iter().map(|value| (SuppressedHashes::hash(secrets, value), at)))
+}
+
+/// Suppresses values by their keyed hashes, each with its time.
+pub(crate) fn suppress(
+    snapshots: &dyn Snapshots,
+    hashes: impl Iterator<Item = ([u8; 32], Timestamp)>,
+) -> Result<(), StoreError> {
+    let mut hashes: Vec<_> = hashes.map(|(hash, at)| (at, hash)).collect();
+    hashes.sort_unstable();
+    for of_one_time in hashes.chunk_by(|(at, _), (other, _)| at == other) {
+        for (at, some) in
+            of_one_time.chunks(AT_ONCE).filter_map(|some| Some((some.first()?.0, some)))
+        {
+            let some: Vec<[u8; 32]> = some.iter().map(|(_, hash)| *hash).collect();
+            block_on(snapshots.suppress(&some, at))?;
+        }
+    }
+    Ok(())
+}

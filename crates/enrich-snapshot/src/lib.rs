@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+
+mod compression;
+mod error;
+mod follow;
+mod forget;
+mod live;
+mod local_files;
+mod opened;
+mod publish;
+mod snapshot_directory;
+
+pub use error::SnapshotError;
+pub use forget::forget;
+pub use local_files::{SNAPSHOTS, file_name};
+pub use publish::{PublishFrom, publish};
+pub use snapshot_directory::{SnapshotDirectory, SnapshotSettings, SnapshotStatus};

@@ -1,0 +1,174 @@
+//! The snapshots in a node's folder. A file has its name only after it was checked.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use enrich_core::port::snapshots::{Snapshot, SnapshotNumber};
+use enrich_secrets::{private_file, private_folder, sync_folder};
+use enrich_store_sqlite as sqlite;
+
+use crate::compression::{self, FileHash};
+use crate::error::SnapshotError;
+
+/// The folder inside the data folder with the snapshots.
+pub const SNAPSHOTS: &str = "snapshots";
+/// The holder of this lock writes files of the folder.
+const LOCK: &str = "snapshots.lock";
+/// The name of a snapshot until it is complete and checked.
+const UNFINISHED: &str = "unfinished.sqlite";
+/// The number of snapshots that are kept, besides the one in use.
+const KEPT: usize = 2;
+/// Interval at which a lock is tried again.
+const LOCK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The snapshots in a folder.
+#[derive(Clone, Debug)]
+pub(crate) struct LocalFiles {
+    folder: PathBuf,
+}
+
+/// The right to write files of the folder. Other processes wait.
+pub(crate) struct Locked {
+    _file: File,
+}
+
+impl LocalFiles {
+    /// The snapshots of a data folder. Creates their folder.
+    pub(crate) fn of(data: &Path) -> Result<Self, SnapshotError> {
+        let folder = data.join(SNAPSHOTS);
+        let created = private_folder().recursive(true).create(&folder);
+        created.map_err(|source| SnapshotError::file(&folder, source))?;
+        Ok(Self { folder })
+    }
+
+    /// The path of a snapshot, which need not be there.
+    pub(crate) fn path(&self, number: SnapshotNumber) -> PathBuf {
+        self.folder.join(format!("directory-{}.sqlite", number.0))
+    }
+
+    /// The path of a file that is not complete, with the lock held.
+    pub(crate) fn unfinished(&self, _: &Locked) -> Result<PathBuf, SnapshotError> {
+        let path = self.folder.join(UNFINISHED);
+        remove(&path)?;
+        Ok(path)
+    }
+
+    /// Waits for the lock. `goes_on` is called with the length of each pause; waiting stops when it
+    /// returns `false`.
+    pub(crate) fn lock(&self, goes_on: &dyn Fn(Duration) -> bool) -> Result<Locked, SnapshotError> {
+        lock(&self.folder.join(LOCK), goes_on)
+    }
+
+    /// The numbers of the snapshots, the newest first.
+    pub(crate) fn numbers(&self) -> Result<Vec<SnapshotNumber>, SnapshotError> {
+        let failed = |source| SnapshotError::file(&self.folder, source);
+        let mut numbers = Vec::new();
+        for entry in fs::read_dir(&self.folder).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            let number = name.to_str().and_then(|name| name.strip_prefix("directory-"));
+            let number = number.and_then(|name| name.strip_suffix(".sqlite"));
+            numbers.extend(number.and_then(|number| number.parse().ok()).map(SnapshotNumber));
+        }
+        numbers.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(numbers)
+    }
+
+    /// Whether a snapshot is there.
+    pub(crate) fn has(&self, number: SnapshotNumber) -> bool {
+        self.path(number).is_file()
+    }
+
+    /// Copies a snapshot from `location` and checks its length and hash. Does nothing if it is
+    /// there.
+    pub(crate) fn fetch(
+        &self,
+        snapshot: &Snapshot,
+        location: &Path,
+        goes_on: &dyn Fn(Duration) -> bool,
+    ) -> Result<(), SnapshotError> {
+        let locked = self.lock(goes_on)?;
+        if self.has(snapshot.number) {
+            return Ok(());
+        }
+        let unfinished = self.unfinished(&locked)?;
+        let path = self.path(snapshot.number);
+        check_space(&self.folder, snapshot.bytes)?;
+        let from = location.join(file_name(snapshot.number));
+        let fetched =
+            compression::expand(&from, &unfinished, hash_of(snapshot), &|| goes_on(Duration::ZERO))
+                .and_then(|()| rename(&unfinished, &path));
+        if fetched.is_err() {
+            // It may take gigabytes. If it stays, the next attempt removes it.
+            let _ = fs::remove_file(&unfinished);
+        }
+        fetched
+    }
+
+    /// Removes a snapshot that is damaged.
+    pub(crate) fn discard(&self, number: SnapshotNumber) -> Result<(), SnapshotError> {
+        remove(&self.path(number))
+    }
+
+    /// Removes older snapshots: all but the newest two and the one that is answered from.
+    pub(crate) fn remove_old(&self, live: SnapshotNumber) -> Result<(), SnapshotError> {
+        let mut old = self.numbers()?.into_iter().skip(KEPT).filter(|number| *number != live);
+        old.try_for_each(|number| remove(&self.path(number)))
+    }
+}
+
+/// The name of a snapshot's file at the location that it is published to.
+pub fn file_name(number: SnapshotNumber) -> String {
+    format!("directory-{}.sqlite.zst", number.0)
+}
+
+/// The length and hash of a snapshot's file.
+pub(crate) fn hash_of(snapshot: &Snapshot) -> FileHash {
+    FileHash { bytes: snapshot.bytes, blake3: snapshot.blake3 }
+}
+
+/// Moves a complete file to its place, and syncs the folder.
+pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), SnapshotError> {
+    let failed = |source| SnapshotError::file(to, source);
+    fs::rename(from, to).map_err(failed)?;
+    sync_folder(to.parent().unwrap_or(Path::new("."))).map_err(failed)
+}
+
+/// Removes a file, if it is there.
+pub(crate) fn remove(path: &Path) -> Result<(), SnapshotError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(SnapshotError::file(path, error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that the disk of a folder has space for a number of bytes.
+pub(crate) fn check_space(folder: &Path, bytes: u64) -> Result<(), SnapshotError> {
+    let space = sqlite::check_space(folder, bytes);
+    space
+        .map_err(|source| SnapshotError::file(folder, source))?
+        .map_err(|[needed, free]| SnapshotError::NoSpace { folder: folder.into(), needed, free })
+}
+
+/// Waits for the lock on a file, which is created. A file system without locks gives it at once.
+pub(crate) fn lock(
+    path: &Path,
+    goes_on: &dyn Fn(Duration) -> bool,
+) -> Result<Locked, SnapshotError> {
+    let failed = |source| SnapshotError::file(path, source);
+    let file = private_file().create(true).truncate(false).open(path).map_err(failed)?;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Locked { _file: file }),
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+                return Ok(Locked { _file: file });
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+            Err(TryLockError::WouldBlock) if goes_on(LOCK_INTERVAL) => {}
+            Err(TryLockError::WouldBlock) => return Err(SnapshotError::Stopped),
+        }
+    }
+}

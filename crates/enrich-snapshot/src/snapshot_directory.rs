@@ -1,0 +1,147 @@
+//! The look-up data of a node: the snapshot in use, exchanged while look-ups go on.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use async_trait::async_trait;
+use enrich_core::port::directory::{Directory, Tenant};
+use enrich_core::port::error::StoreError;
+use enrich_core::port::snapshots::{SnapshotNumber, Snapshots};
+use enrich_core::{
+    DirectoryRevision, Found, Projection, Question, SuppressedValues, names_suppressed,
+    without_suppressed,
+};
+use enrich_secrets::Secrets;
+use enrich_store_sqlite::{Background, Options};
+use parking_lot::Mutex;
+
+use crate::error::SnapshotError;
+use crate::follow::{Shared, first, follow, follow_suppressions, read_suppressions};
+use crate::live::{Live, StoreSuppressions};
+use crate::local_files::LocalFiles;
+
+/// Where a node has its snapshots from, and how it opens them.
+#[derive(Clone, Debug)]
+pub struct SnapshotSettings {
+    /// The data folder. Its subfolder [`SNAPSHOTS`](crate::SNAPSHOTS) holds the snapshots.
+    pub data: PathBuf,
+    /// The folder that snapshots are published to, as this node sees it.
+    pub location: PathBuf,
+    /// The secrets of the node.
+    pub secrets: Secrets,
+    /// The options of look-ups.
+    pub options: Options,
+}
+
+/// Answers from the snapshot in use.
+///
+/// A look-up keeps the snapshot that it began with. A snapshot that cannot be used is logged, and
+/// the one before stays. Values that were suppressed since are taken from the answers.
+pub struct SnapshotDirectory {
+    shared: Arc<Shared>,
+    /// The threads that follow the list. They end before the rest is dropped.
+    _threads: [Background; 2],
+}
+
+/// What a node answers from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SnapshotStatus {
+    /// The snapshot that is answered from.
+    pub live: SnapshotNumber,
+    /// Its state of the directory.
+    pub revision: DirectoryRevision,
+    /// The snapshot that is to be answered from.
+    pub in_use: Option<SnapshotNumber>,
+    /// Why that one cannot be used; `None` if it can, or was not tried yet.
+    pub problem: Option<String>,
+    /// The number of the last suppression that is applied.
+    pub suppression: u64,
+}
+
+impl SnapshotDirectory {
+    /// Opens the snapshot in use, or the newest one in the data folder; fetches the one in use if
+    /// there is none. Then follows the list. Blocks until the first snapshot can be answered from.
+    ///
+    /// # Errors
+    ///
+    /// See [`SnapshotError`].
+    pub fn open(
+        snapshots: Arc<dyn Snapshots>,
+        settings: SnapshotSettings,
+    ) -> Result<Self, SnapshotError> {
+        let files = LocalFiles::of(&settings.data)?;
+        let opened = first(&*snapshots, &settings, &files)?;
+        snapshots.note_live(opened.number);
+        // Read after the snapshot was prepared, which takes long.
+        let mut suppressions = StoreSuppressions::none(&settings.secrets);
+        read_suppressions(&*snapshots, &mut suppressions)?;
+        let path = files.path(opened.number);
+        let live = Live::new(Arc::new(opened), &suppressions);
+        let shared = Arc::new(Shared {
+            snapshots,
+            settings,
+            files,
+            live: ArcSwap::from_pointee(live),
+            suppressions: Mutex::new(suppressions),
+            problem: Mutex::default(),
+        });
+        let [swapping, suppressing] = [(); 2].map(|()| Arc::clone(&shared));
+        let threads = [
+            Background::start(&path, "enrich-snapshot", move |owner| follow(&swapping, owner))?,
+            Background::start(&path, "enrich-forget", move |owner| {
+                follow_suppressions(&suppressing, owner);
+            })?,
+        ];
+        Ok(Self { shared, _threads: threads })
+    }
+
+    /// What the node answers from, for health pages and metrics.
+    pub fn status(&self) -> SnapshotStatus {
+        let live = self.shared.live.load_full();
+        SnapshotStatus {
+            live: live.opened.number,
+            revision: live.opened.revision,
+            in_use: self.shared.snapshots.state().in_use,
+            problem: self.shared.problem.lock().clone(),
+            suppression: self.shared.suppressions.lock().number,
+        }
+    }
+}
+
+#[async_trait]
+impl Directory for SnapshotDirectory {
+    async fn find(
+        &self,
+        question: &Question,
+        projection: Projection,
+    ) -> Result<Option<Found>, StoreError> {
+        self.find_for(Tenant::default(), question, projection).await
+    }
+
+    async fn find_for(
+        &self,
+        tenant: Tenant,
+        question: &Question,
+        projection: Projection,
+    ) -> Result<Option<Found>, StoreError> {
+        let live = self.shared.live.load_full();
+        let overlay = live.overlay.as_ref().map(|values| values as &dyn SuppressedValues);
+        if overlay.is_some_and(|values| names_suppressed(values, question)) {
+            return Ok(None);
+        }
+        let found = live.opened.directory.find_for(tenant, question, projection).await?;
+        Ok(match overlay {
+            Some(values) => found.and_then(|found| without_suppressed(values, found)),
+            None => found,
+        })
+    }
+
+    async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
+        Ok(Some(Arc::clone(&self.shared.live.load().suppressed) as _))
+    }
+
+    async fn revision(&self) -> Result<DirectoryRevision, StoreError> {
+        Ok(self.shared.live.load().opened.revision)
+    }
+}

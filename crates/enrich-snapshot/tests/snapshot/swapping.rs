@@ -1,0 +1,105 @@
+//! Nodes swap snapshots while look-ups go on.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use enrich_core::port::snapshots::{SnapshotNumber, Snapshots};
+use pollster::block_on;
+
+use crate::world::{World, a_company, wait_until};
+
+#[test]
+fn every_node_answers_from_the_newest_snapshot_and_names_its_revision() {
+    let world = World::new();
+    world.import_company("quill");
+    let first = world.publish();
+    let nodes = [world.node("one"), world.node("two")];
+    for node in &nodes {
+        assert_eq!(node.company("quill").unwrap().1, first.revision);
+        assert_eq!(node.company("inkwell"), None);
+    }
+    world.import_company("inkwell");
+    let second = world.publish();
+    assert!(second.revision > first.revision);
+    for node in &nodes {
+        node.wait_for(2);
+        assert_eq!(node.company("inkwell").unwrap().1, second.revision);
+        let status = node.directory.status();
+        assert_eq!((status.in_use, status.problem), (Some(SnapshotNumber(2)), None));
+    }
+    assert_eq!(world.list.noted(), SnapshotNumber(2));
+}
+
+#[test]
+fn no_look_up_fails_while_snapshots_are_swapped() {
+    let world = World::new();
+    world.import((0..300).map(|number| a_company(&format!("quill{number}"))).collect());
+    world.publish();
+    let node = world.node("node");
+    let (is_over, answered) = (AtomicBool::new(false), AtomicU64::new(0));
+    thread::scope(|scope| {
+        for first in 0..3 {
+            let (node, is_over, answered) = (&node, &is_over, &answered);
+            scope.spawn(move || {
+                let mut number = first;
+                while !is_over.load(Ordering::Relaxed) {
+                    number = (number + 7) % 300;
+                    let name = format!("quill{number}");
+                    let (company, _) = node.company(&name).unwrap_or_else(|| panic!("no {name}"));
+                    assert_eq!(company.name, name);
+                    assert_eq!(node.company("inkwell0"), None);
+                    answered.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        for number in 2..6 {
+            world.import_company(&format!("feather{number}"));
+            world.publish();
+            node.wait_for(number);
+            let before = answered.load(Ordering::Relaxed);
+            wait_until(|| answered.load(Ordering::Relaxed) > before + 20);
+        }
+        for number in [4, 5, 4, 5] {
+            assert!(block_on(world.list.answer_from(SnapshotNumber(number))).unwrap());
+            node.wait_for(number);
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn a_node_goes_back_to_a_snapshot_that_it_has_at_once() {
+    let world = World::new();
+    for (index, name) in ["quill", "inkwell", "feather"].iter().enumerate() {
+        world.import_company(name);
+        world.publish();
+        if index == 0 {
+            drop(world.node("node"));
+        }
+    }
+    let node = world.node("node");
+    node.wait_for(3);
+    // The first one was here; it and the third are kept.
+    assert!(node.company("feather").is_some());
+    assert!(block_on(world.list.answer_from(SnapshotNumber(1))).unwrap());
+    std::fs::remove_file(world.published_file(1)).unwrap();
+    // It takes milliseconds; the limit is for a busy machine.
+    let took = node.wait_for(1);
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert!(node.company("quill").is_some() && node.company("feather").is_none());
+}
+
+#[test]
+fn the_newest_two_snapshots_are_kept() {
+    let world = World::new();
+    world.publish();
+    let node = world.node("node");
+    for number in 2..5 {
+        world.import_company(&format!("quill{number}"));
+        world.publish();
+        node.wait_for(number);
+    }
+    let expected = ["directory-3.sqlite", "directory-4.sqlite", "snapshots.lock"];
+    wait_until(|| node.files() == expected);
+}

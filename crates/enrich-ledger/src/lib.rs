@@ -4,6 +4,7 @@ mod decide;
 mod last_row;
 mod response;
 mod row;
+mod usage;
 mod verify;
 
 #[cfg(test)]
@@ -16,4 +17,5 @@ pub use response::{
     seal_response, share_of,
 };
 pub use row::{Chain, Malformed, NO_ROW, Row, kind, parse_price, price_text};
+pub use usage::{GatheredUsage, LastUses, TakenUsage, UsageKey, UsageSum, day_of};
 pub use verify::{AccountCheck, At, Correction, Fault, Findings};

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use enrich_core::Timestamp;
 use enrich_core::port::misses::Misses;
+use enrich_ledger::day_of;
 use enrich_secrets::{Purpose, Secrets};
 use enrich_store_sqlite::{CountMisses, Statements};
 use enrich_text::CompanyName;
@@ -29,7 +30,6 @@ const PER_TRANSACTION: usize = 100;
 const LONGEST: usize = 200;
 /// A text with more digits than this may be a phone number.
 const MOST_DIGITS: usize = 6;
-const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
 /// A missed name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,11 +149,6 @@ fn hash(secrets: &Secrets, name: &CompanyName) -> [u8; 32] {
 pub(crate) fn hashes(secrets: &Secrets, name: &CompanyName) -> Vec<[u8; 32]> {
     let parts = [name.squashed().as_bytes()];
     secrets.newest_first().map(|secret| secret.hash(Purpose::MissedName, &parts)).collect()
-}
-
-/// Days since 1970-01-01 (UTC).
-pub(crate) fn day_of(at: Timestamp) -> i64 {
-    at.as_second().div_euclid(SECONDS_PER_DAY)
 }
 
 fn write_some(connection: &mut Connection, some: &[(Counted, Count)]) -> rusqlite::Result<()> {
@@ -278,7 +273,7 @@ mod tests {
     }
 
     fn at(day: i64) -> Timestamp {
-        Timestamp::from_second(day * SECONDS_PER_DAY + 7).unwrap()
+        Timestamp::from_second(day * 24 * 60 * 60 + 7).unwrap()
     }
 
     impl Fixture {

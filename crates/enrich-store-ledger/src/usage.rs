@@ -1,11 +1,10 @@
 //! Usage counters in `ledger.sqlite`, written in the background.
 //!
-//! Counts are collected in memory; a thread writes them every few seconds and when the server
+//! Counts are collected in memory ([`GatheredUsage`]); a thread writes them every few seconds and when the server
 //! stops. The thread's connection does not sync to disk. It writes in small transactions with
 //! pauses, because charges wait for SQLite's one write lock. A power failure may lose the last
 //! counts, never a charge. Counts that could not be written are retried at the next interval.
 
-use std::collections::hash_map::Entry;
 use std::mem;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,12 +16,12 @@ use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::usage::{DayCount, Usage, Use, UseOutcome};
 use enrich_core::{AccountId, Clock as _, KeyId, Timestamp};
+use enrich_ledger::{GatheredUsage, LastUses, UsageKey, UsageSum};
 use enrich_store_sqlite::{
     self as sqlite, Column, Durability, OpenError, Readers, SystemClock, Worker, store_error,
 };
 use parking_lot::Mutex;
 use rusqlite::{Connection, TransactionBehavior};
-use rustc_hash::FxHashMap;
 use tokio::sync::oneshot;
 
 use crate::misses::{self, MissCounter};
@@ -35,15 +34,10 @@ const MARK_ROUND: Duration = Duration::from_secs(60);
 /// Interval between writes of missed names, and between deletions of expired ones.
 const MISSES_ROUND: Duration = Duration::from_secs(60);
 const TIDY_ROUND: Duration = Duration::from_secs(60 * 60);
-/// The most different counts in memory, about 15 MB. Further counts are lost, and a warning is
-/// logged.
-const MAX_GATHERED: usize = 100_000;
 /// Counts per transaction: about a millisecond of work.
 const PER_TRANSACTION: usize = 100;
 /// Pause between two transactions, in which charges can be written.
 const PAUSE: Duration = Duration::from_millis(5);
-/// The largest value that a column can hold.
-const MOST: u64 = i64::MAX as u64;
 
 /// Where the result of a flush is sent.
 type Reply = oneshot::Sender<Result<(), StoreError>>;
@@ -51,7 +45,7 @@ type Reply = oneshot::Sender<Result<(), StoreError>>;
 /// Counts calls.
 #[derive(Debug)]
 pub struct SqliteUsage {
-    gathered: Arc<Mutex<Gathered>>,
+    gathered: Arc<Mutex<GatheredUsage>>,
     readers: Readers,
     flushes: SyncSender<Reply>,
     /// The writing thread. It writes the remaining counts before it ends.
@@ -67,37 +61,13 @@ enum DaysError {
     Outcome(String),
 }
 
-/// What a count is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Counted {
-    account: AccountId,
-    day: i64,
-    key: KeyId,
-    endpoint: &'static str,
-    outcome: UseOutcome,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Sum {
-    calls: u64,
-    credits: u64,
-    last_at: Timestamp,
-}
-
-/// Counts that are not written yet.
-#[derive(Debug, Default)]
-struct Gathered {
-    sums: FxHashMap<Counted, Sum>,
-    lost: u64,
-}
-
 impl SqliteUsage {
     /// Opens the counters in the prepared ledger at `path` and starts their thread, which also
     /// writes the counts of missed names, if there are any.
     pub(crate) fn open(path: &Path, misses: Option<Arc<MissCounter>>) -> Result<Self, OpenError> {
         let connection = sqlite::writer(path, Durability::Checkpoint)
             .map_err(|source| OpenError::of_sqlite(path, source))?;
-        let gathered = Arc::new(Mutex::new(Gathered::default()));
+        let gathered = Arc::new(Mutex::new(GatheredUsage::default()));
         // More than ever wait at the same time: only the end of the process asks for a flush.
         let (flushes, asked) = mpsc::sync_channel(64);
         let usage_writer = UsageWriter::new(Arc::clone(&gathered), misses, connection, asked);
@@ -114,15 +84,7 @@ impl SqliteUsage {
 #[async_trait]
 impl Usage for SqliteUsage {
     fn count(&self, used: Use) {
-        let counted = Counted {
-            account: used.account,
-            day: misses::day_of(used.at),
-            key: used.key,
-            endpoint: used.endpoint,
-            outcome: used.outcome,
-        };
-        let sum = Sum { calls: 1, credits: used.credits.0, last_at: used.at };
-        self.gathered.lock().add(counted, sum);
+        self.gathered.lock().count(used);
     }
 
     async fn flush(&self) -> Result<(), StoreError> {
@@ -157,36 +119,15 @@ impl Usage for SqliteUsage {
     }
 }
 
-impl Gathered {
-    fn add(&mut self, counted: Counted, sum: Sum) {
-        let is_full = self.sums.len() >= MAX_GATHERED;
-        match self.sums.entry(counted) {
-            Entry::Occupied(mut known) => known.get_mut().add(sum),
-            Entry::Vacant(_) if is_full => self.lost = self.lost.saturating_add(sum.calls),
-            Entry::Vacant(new) => {
-                new.insert(sum);
-            }
-        }
-    }
-}
-
-impl Sum {
-    fn add(&mut self, other: Self) {
-        self.calls = self.calls.saturating_add(other.calls).min(MOST);
-        self.credits = self.credits.saturating_add(other.credits).min(MOST);
-        self.last_at = self.last_at.max(other.last_at);
-    }
-}
-
 /// The thread that writes.
 struct UsageWriter {
-    gathered: Arc<Mutex<Gathered>>,
+    gathered: Arc<Mutex<GatheredUsage>>,
     connection: Connection,
     asked: Receiver<Reply>,
     /// Callers that asked for a flush while counts were being written.
     waiting: Vec<Reply>,
     /// The last use of keys, not yet written.
-    unmarked: FxHashMap<KeyId, Timestamp>,
+    unmarked: LastUses,
     marked_at: Instant,
     misses: Option<Arc<MissCounter>>,
     missed_at: Instant,
@@ -213,7 +154,7 @@ impl Pace {
 
 impl UsageWriter {
     fn new(
-        gathered: Arc<Mutex<Gathered>>,
+        gathered: Arc<Mutex<GatheredUsage>>,
         misses: Option<Arc<MissCounter>>,
         connection: Connection,
         asked: Receiver<Reply>,
@@ -224,7 +165,7 @@ impl UsageWriter {
             connection,
             asked,
             waiting: Vec::new(),
-            unmarked: FxHashMap::default(),
+            unmarked: LastUses::default(),
             marked_at: now,
             misses,
             missed_at: now,
@@ -280,18 +221,16 @@ impl UsageWriter {
 
     /// Writes the collected counts. Counts that cannot be written stay collected.
     fn write(&mut self, mut pace: Pace) -> rusqlite::Result<()> {
-        let gathered = mem::take(&mut *self.gathered.lock());
-        if gathered.lost > 0 {
-            tracing::warn!(calls = gathered.lost, "usage counts were lost: too many at once");
+        let taken = self.gathered.lock().take();
+        if taken.lost > 0 {
+            tracing::warn!(calls = taken.lost, "usage counts were lost: too many at once");
         }
-        let mut sums: Vec<_> = gathered.sums.into_iter().collect();
-        // In the order of the table, so that rows of one page are written together.
-        sums.sort_unstable_by_key(|&(counted, _)| counted);
-        for (counted, sum) in &sums {
-            self.used(counted.key, sum.last_at);
+        for (counted, sum) in &taken.sums {
+            self.unmarked.add(counted.key, sum.last_at);
         }
         let mut marks = self.due_marks(pace).into_iter().peekable();
-        let mut sums = sums.into_iter().peekable();
+        // In the order of the table, so that rows of one page are written together.
+        let mut sums = taken.sums.into_iter().peekable();
         while sums.peek().is_some() || marks.peek().is_some() {
             let some_sums: Vec<_> = sums.by_ref().take(PER_TRANSACTION).collect();
             let some_marks: Vec<_> = marks.by_ref().take(PER_TRANSACTION).collect();
@@ -299,7 +238,10 @@ impl UsageWriter {
                 let mut again = self.gathered.lock();
                 some_sums.into_iter().chain(sums).for_each(|(what, sum)| again.add(what, sum));
                 drop(again);
-                some_marks.into_iter().chain(marks).for_each(|(key, at)| self.used(key, at));
+                some_marks
+                    .into_iter()
+                    .chain(marks)
+                    .for_each(|(key, at)| self.unmarked.add(key, at));
                 return Err(error);
             }
             if pace == Pace::Steady {
@@ -321,28 +263,19 @@ impl UsageWriter {
         }
     }
 
-    fn used(&mut self, key: KeyId, at: Timestamp) {
-        if self.unmarked.len() < MAX_GATHERED || self.unmarked.contains_key(&key) {
-            let latest = self.unmarked.entry(key).or_insert(at);
-            *latest = at.max(*latest);
-        }
-    }
-
     /// The last uses that must be written now, in key order.
     fn due_marks(&mut self, pace: Pace) -> Vec<(KeyId, Timestamp)> {
         if pace == Pace::Steady && self.marked_at.elapsed() < MARK_ROUND {
             return Vec::new();
         }
         self.marked_at = Instant::now();
-        let mut marks: Vec<_> = self.unmarked.drain().collect();
-        marks.sort_unstable();
-        marks
+        self.unmarked.take()
     }
 }
 
 fn write_some(
     connection: &mut Connection,
-    sums: &[(Counted, Sum)],
+    sums: &[(UsageKey, UsageSum)],
     marks: &[(KeyId, Timestamp)],
 ) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -404,7 +337,7 @@ mod tests {
         let new = Account { id: account, ..Account::new("Northwind", now) };
         block_on(store.accounts.create(new, key)).unwrap();
         let counted =
-            Counted { account, day: 0, key: id, endpoint: "/v1/cuf", outcome: UseOutcome::Found };
+            UsageKey { account, day: 0, key: id, endpoint: "/v1/cuf", outcome: UseOutcome::Found };
         let path = folder.path().join(LEDGER.file);
         let connection = sqlite::writer(&path, Durability::Checkpoint).unwrap();
         let (_flushes, asked) = mpsc::sync_channel(1);
@@ -415,7 +348,7 @@ mod tests {
             let key = block_on(store.accounts.key(id)).unwrap().unwrap();
             (days.iter().map(|day| day.calls).sum::<u64>(), key.last_used_at)
         };
-        usage_writer.gathered.lock().add(counted, Sum { calls: 3, credits: 3, last_at: now });
+        usage_writer.gathered.lock().add(counted, UsageSum { calls: 3, credits: 3, last_at: now });
         usage_writer.write(Pace::Steady).unwrap();
         assert_eq!(read(), (3, None));
         usage_writer.write(Pace::Hurried).unwrap();

@@ -5,8 +5,6 @@
 //! last one. So a batch that is written again after a lost reply finds that number raised already,
 //! and nothing is counted twice. A crash may lose the last counts, never a charge.
 
-use std::collections::hash_map::Entry;
-use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,8 +12,8 @@ use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::usage::{DayCount, Usage, Use, UseOutcome};
 use enrich_core::{AccountId, Credits, KeyId, Timestamp};
+use enrich_ledger::{GatheredUsage, LastUses};
 use parking_lot::Mutex;
-use rustc_hash::FxHashMap;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 use tokio_postgres::types::Type;
@@ -35,15 +33,10 @@ use batch::{Batch, BatchWriter};
 const ROUND: Duration = Duration::from_secs(5);
 /// Interval between writes of keys' last use.
 const MARK_ROUND: Duration = Duration::from_secs(60);
-/// The most different counts in memory: about 15 MB. Further ones are lost, and that is logged.
-const MAX_GATHERED: usize = 100_000;
 /// The most flushes that wait.
 const MAX_FLUSHES: usize = 64;
 /// How long the end of the process waits for the remaining counts to be written.
 const LAST_WRITE: Duration = Duration::from_secs(10);
-/// The largest value of a column.
-const MOST: u64 = i64::MAX as u64;
-const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
 const DAYS: &str = "SELECT day, api_key, endpoint, outcome, calls, credits FROM used
     WHERE account = $1 AND day BETWEEN $2 AND $3";
@@ -53,7 +46,7 @@ type Reply = oneshot::Sender<Result<(), StoreError>>;
 
 /// Counts calls.
 pub struct PostgresUsage {
-    gathered: Arc<Mutex<Gathered>>,
+    gathered: Arc<Mutex<GatheredUsage>>,
     database: Database,
     /// `None` once the store is being closed.
     flushes: Option<mpsc::Sender<Reply>>,
@@ -61,41 +54,17 @@ pub struct PostgresUsage {
     ended: Option<oneshot::Receiver<()>>,
 }
 
-/// The key of a count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Counted {
-    account: AccountId,
-    day: i64,
-    key: KeyId,
-    endpoint: &'static str,
-    outcome: UseOutcome,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Sum {
-    calls: u64,
-    credits: u64,
-    last_at: Timestamp,
-}
-
-/// Counts that are in no batch yet.
-#[derive(Debug, Default)]
-struct Gathered {
-    sums: FxHashMap<Counted, Sum>,
-    lost: u64,
-}
-
 impl PostgresUsage {
     /// Starts the task that writes the counts.
     pub(crate) fn start(node: &Node, heartbeat: &Heartbeat) -> Self {
-        let gathered = Arc::new(Mutex::new(Gathered::default()));
+        let gathered = Arc::new(Mutex::new(GatheredUsage::default()));
         let (flushes, asked) = mpsc::channel(MAX_FLUSHES);
         let (end, ended) = oneshot::channel();
         let writer = UsageWriter {
             gathered: Arc::clone(&gathered),
             writer: BatchWriter::new(node.database.connections(), heartbeat.id()),
             pending: None,
-            unmarked: FxHashMap::default(),
+            unmarked: LastUses::default(),
             marked_at: Instant::now(),
         };
         node.database.runtime().spawn(async move {
@@ -111,15 +80,7 @@ impl PostgresUsage {
 #[async_trait]
 impl Usage for PostgresUsage {
     fn count(&self, used: Use) {
-        let counted = Counted {
-            account: used.account,
-            day: used.at.as_second().div_euclid(SECONDS_PER_DAY),
-            key: used.key,
-            endpoint: used.endpoint,
-            outcome: used.outcome,
-        };
-        let sum = Sum { calls: 1, credits: used.credits.0, last_at: used.at };
-        self.gathered.lock().add(counted, sum);
+        self.gathered.lock().count(used);
     }
 
     async fn flush(&self) -> Result<(), StoreError> {
@@ -157,35 +118,14 @@ impl Drop for PostgresUsage {
     }
 }
 
-impl Gathered {
-    fn add(&mut self, counted: Counted, sum: Sum) {
-        let is_full = self.sums.len() >= MAX_GATHERED;
-        match self.sums.entry(counted) {
-            Entry::Occupied(mut known) => known.get_mut().add(sum),
-            Entry::Vacant(_) if is_full => self.lost = self.lost.saturating_add(sum.calls),
-            Entry::Vacant(new) => {
-                new.insert(sum);
-            }
-        }
-    }
-}
-
-impl Sum {
-    fn add(&mut self, other: Self) {
-        self.calls = self.calls.saturating_add(other.calls).min(MOST);
-        self.credits = self.credits.saturating_add(other.credits).min(MOST);
-        self.last_at = self.last_at.max(other.last_at);
-    }
-}
-
 /// The task that writes.
 struct UsageWriter {
-    gathered: Arc<Mutex<Gathered>>,
+    gathered: Arc<Mutex<GatheredUsage>>,
     writer: BatchWriter,
     /// The batch that was tried last and may have been written. It is tried again, unchanged.
     pending: Option<Arc<Batch>>,
     /// The last use of keys, in no batch yet.
-    unmarked: FxHashMap<KeyId, Timestamp>,
+    unmarked: LastUses,
     marked_at: Instant,
 }
 
@@ -222,17 +162,14 @@ impl UsageWriter {
     /// Writes the collected counts; those that cannot be written are kept.
     async fn write(&mut self, pace: Pace) -> Result<(), StoreError> {
         self.write_pending().await?;
-        let gathered = mem::take(&mut *self.gathered.lock());
-        if gathered.lost > 0 {
-            tracing::warn!(calls = gathered.lost, "usage counts were lost: too many at once");
+        let taken = self.gathered.lock().take();
+        if taken.lost > 0 {
+            tracing::warn!(calls = taken.lost, "usage counts were lost: too many at once");
         }
-        let mut sums: Vec<_> = gathered.sums.into_iter().collect();
-        // In the order of the table, so that nodes don't wait for each other in a circle.
-        sums.sort_unstable_by_key(|&(counted, _)| counted);
-        for (counted, sum) in &sums {
-            self.used(counted.key, sum.last_at);
+        for (counted, sum) in &taken.sums {
+            self.unmarked.add(counted.key, sum.last_at);
         }
-        let mut sums = sums.into_iter().peekable();
+        let mut sums = taken.sums.into_iter().peekable();
         let mut marks = self.due_marks(pace).into_iter().peekable();
         while sums.peek().is_some() || marks.peek().is_some() {
             let batch = Batch::of(&mut sums, &mut marks);
@@ -241,7 +178,7 @@ impl UsageWriter {
                 let mut again = self.gathered.lock();
                 sums.for_each(|(counted, sum)| again.add(counted, sum));
                 drop(again);
-                marks.for_each(|(key, at)| self.used(key, at));
+                marks.for_each(|(key, at)| self.unmarked.add(key, at));
                 return Err(error);
             }
         }
@@ -257,22 +194,13 @@ impl UsageWriter {
         Ok(())
     }
 
-    fn used(&mut self, key: KeyId, at: Timestamp) {
-        if self.unmarked.len() < MAX_GATHERED || self.unmarked.contains_key(&key) {
-            let latest = self.unmarked.entry(key).or_insert(at);
-            *latest = at.max(*latest);
-        }
-    }
-
     /// The last uses to be written now, in key order.
     fn due_marks(&mut self, pace: Pace) -> Vec<(KeyId, Timestamp)> {
         if pace == Pace::Steady && self.marked_at.elapsed() < MARK_ROUND {
             return Vec::new();
         }
         self.marked_at = Instant::now();
-        let mut marks: Vec<_> = self.unmarked.drain().collect();
-        marks.sort_unstable();
-        marks
+        self.unmarked.take()
     }
 }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use enrich_core::port::error::StoreError;
 use enrich_core::{KeyId, Timestamp};
+use enrich_ledger::{UsageKey, UsageSum};
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
-use super::{Counted, Sum};
 use crate::columns::{Value, micros};
 use crate::database::Connections;
 use crate::failure::Failure;
@@ -58,7 +58,7 @@ pub(super) struct BatchWriter {
 impl Batch {
     /// Takes the next counts and last uses.
     pub(super) fn of(
-        sums: &mut impl Iterator<Item = (Counted, Sum)>,
+        sums: &mut impl Iterator<Item = (UsageKey, UsageSum)>,
         marks: &mut impl Iterator<Item = (KeyId, Timestamp)>,
     ) -> Self {
         let mut batch = Self::default();

@@ -1,3 +1,4 @@
+use enrich_ledger::{UsageKey, UsageSum};
 use enrich_testkit::tcp_proxy::{TcpProxy, Trigger};
 use pollster::block_on;
 
@@ -20,7 +21,7 @@ fn writer(node: &Node, heartbeat: &Heartbeat) -> UsageWriter {
         gathered: Arc::default(),
         writer: BatchWriter::new(node.database.connections(), heartbeat.id()),
         pending: None,
-        unmarked: FxHashMap::default(),
+        unmarked: LastUses::default(),
         marked_at: Instant::now(),
     }
 }
@@ -29,8 +30,8 @@ fn writer(node: &Node, heartbeat: &Heartbeat) -> UsageWriter {
 fn write_three(node: &Node, mut writer: UsageWriter, pace: Pace) -> UsageWriter {
     let (account, key) = ids();
     let (endpoint, outcome) = ("/v1/cuf", UseOutcome::Found);
-    let counted = Counted { account, day: 0, key, endpoint, outcome };
-    let sum = Sum { calls: 3, credits: 3, last_at: Timestamp::UNIX_EPOCH };
+    let counted = UsageKey { account, day: 0, key, endpoint, outcome };
+    let sum = UsageSum { calls: 3, credits: 3, last_at: Timestamp::UNIX_EPOCH };
     writer.gathered.lock().add(counted, sum);
     let writing = async move {
         writer.write(pace).await.unwrap();
@@ -44,8 +45,9 @@ fn a_batch_that_is_written_again_counts_nothing_twice() {
     let Some(database) = TestDatabase::create() else { return };
     let (node, heartbeat) = database.live_node();
     let (account, key) = ids();
-    let counted = Counted { account, day: 0, key, endpoint: "/v1/cuf", outcome: UseOutcome::Found };
-    let sum = Sum { calls: 3, credits: 3, last_at: Timestamp::UNIX_EPOCH };
+    let counted =
+        UsageKey { account, day: 0, key, endpoint: "/v1/cuf", outcome: UseOutcome::Found };
+    let sum = UsageSum { calls: 3, credits: 3, last_at: Timestamp::UNIX_EPOCH };
     let batch = Arc::new(Batch::of(&mut [(counted, sum)].into_iter(), &mut [].into_iter()));
     let connections = node.database.connections();
     let writing = async move {
@@ -143,16 +145,4 @@ fn counts_of_several_nodes_add_up_and_the_last_are_written_at_the_end() {
     };
     let usage = PostgresUsage::start(&nodes[0].0, &nodes[0].1);
     assert_eq!(block_on(usage.days(account, 0, 0)).unwrap(), [expected]);
-}
-
-#[test]
-fn what_gathers_in_memory_has_an_end() {
-    let mut gathered = Gathered::default();
-    let (account, key) = ids();
-    let sum = Sum { calls: 1, credits: 0, last_at: Timestamp::UNIX_EPOCH };
-    for day in 0..i64::try_from(MAX_GATHERED).unwrap() + 2 {
-        let (endpoint, outcome) = ("/v1/cuf", UseOutcome::Found);
-        gathered.add(Counted { account, day, key, endpoint, outcome }, sum);
-    }
-    assert_eq!((gathered.sums.len(), gathered.lost), (MAX_GATHERED, 2));
 }

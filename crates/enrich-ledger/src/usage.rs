@@ -1,0 +1,152 @@
+//! Usage counts in memory, until a store writes them.
+
+use std::collections::hash_map::Entry;
+use std::mem;
+
+use enrich_core::port::usage::{Use, UseOutcome};
+use enrich_core::{AccountId, KeyId, Timestamp};
+use rustc_hash::FxHashMap;
+
+/// The most different counts in memory, about 15 MB. Further ones are lost.
+const MAX_GATHERED: usize = 100_000;
+/// The largest value that a column can hold.
+const MOST: u64 = i64::MAX as u64;
+const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
+
+/// What a count is for. Its order is that of the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UsageKey {
+    /// The account.
+    pub account: AccountId,
+    /// The day (UTC), in days since 1970-01-01.
+    pub day: i64,
+    /// The key that made the calls.
+    pub key: KeyId,
+    /// The endpoint's path.
+    pub endpoint: &'static str,
+    /// The outcome.
+    pub outcome: UseOutcome,
+}
+
+/// A count of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UsageSum {
+    /// The number of calls.
+    pub calls: u64,
+    /// The credits charged in total.
+    pub credits: u64,
+    /// The time of the last call.
+    pub last_at: Timestamp,
+}
+
+/// Counts that are not written yet.
+#[derive(Debug, Default)]
+pub struct GatheredUsage {
+    sums: FxHashMap<UsageKey, UsageSum>,
+    lost: u64,
+}
+
+/// The counts that were in memory.
+#[derive(Debug)]
+pub struct TakenUsage {
+    /// The counts, in the order of their keys.
+    pub sums: Vec<(UsageKey, UsageSum)>,
+    /// The number of calls that were not counted, because too many counts were in memory.
+    pub lost: u64,
+}
+
+/// The last use of keys, not written yet.
+#[derive(Debug, Default)]
+pub struct LastUses(FxHashMap<KeyId, Timestamp>);
+
+impl GatheredUsage {
+    /// Counts a call.
+    pub fn count(&mut self, used: Use) {
+        let counted = UsageKey {
+            account: used.account,
+            day: day_of(used.at),
+            key: used.key,
+            endpoint: used.endpoint,
+            outcome: used.outcome,
+        };
+        self.add(counted, UsageSum { calls: 1, credits: used.credits.0, last_at: used.at });
+    }
+
+    /// Adds a count, such as one that could not be written.
+    pub fn add(&mut self, counted: UsageKey, sum: UsageSum) {
+        let is_full = self.sums.len() >= MAX_GATHERED;
+        match self.sums.entry(counted) {
+            Entry::Occupied(mut known) => known.get_mut().add(sum),
+            Entry::Vacant(_) if is_full => self.lost = self.lost.saturating_add(sum.calls),
+            Entry::Vacant(new) => {
+                new.insert(sum);
+            }
+        }
+    }
+
+    /// Takes all counts.
+    pub fn take(&mut self) -> TakenUsage {
+        let Self { sums, lost } = mem::take(self);
+        let mut sums: Vec<_> = sums.into_iter().collect();
+        sums.sort_unstable_by_key(|&(counted, _)| counted);
+        TakenUsage { sums, lost }
+    }
+}
+
+impl UsageSum {
+    fn add(&mut self, other: Self) {
+        self.calls = self.calls.saturating_add(other.calls).min(MOST);
+        self.credits = self.credits.saturating_add(other.credits).min(MOST);
+        self.last_at = self.last_at.max(other.last_at);
+    }
+}
+
+impl LastUses {
+    /// Notes a use. Beyond a number of keys, further keys are not noted.
+    pub fn add(&mut self, key: KeyId, at: Timestamp) {
+        if self.0.len() < MAX_GATHERED || self.0.contains_key(&key) {
+            let latest = self.0.entry(key).or_insert(at);
+            *latest = at.max(*latest);
+        }
+    }
+
+    /// Takes the last uses, in key order.
+    pub fn take(&mut self) -> Vec<(KeyId, Timestamp)> {
+        let mut uses: Vec<_> = self.0.drain().collect();
+        uses.sort_unstable();
+        uses
+    }
+}
+
+/// The day (UTC) of a time, in days since 1970-01-01.
+pub fn day_of(at: Timestamp) -> i64 {
+    at.as_second().div_euclid(SECONDS_PER_DAY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_gathers_in_memory_has_an_end() {
+        let now = Timestamp::UNIX_EPOCH;
+        let mut gathered = GatheredUsage::default();
+        let (endpoint, outcome) = ("/v1/cuf", UseOutcome::Found);
+        let first = UsageKey {
+            account: AccountId::new(now),
+            day: 0,
+            key: KeyId::new(now),
+            endpoint,
+            outcome,
+        };
+        let sum = UsageSum { calls: 1, credits: u64::MAX, last_at: now };
+        for day in 0..i64::try_from(MAX_GATHERED).unwrap() + 2 {
+            gathered.add(UsageKey { day, ..first }, sum);
+        }
+        gathered.add(first, sum);
+        let taken = gathered.take();
+        assert_eq!((taken.sums.len(), taken.lost), (MAX_GATHERED, 2));
+        assert_eq!(taken.sums[0], (first, UsageSum { calls: 2, credits: MOST, last_at: now }));
+        assert!(gathered.take().sums.is_empty());
+    }
+}

@@ -4,7 +4,6 @@ use enrich_secrets::{SecretError, Secrets};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, IsolationLevel};
-use uuid::Uuid;
 
 use crate::connect::Connector;
 use crate::failure::Failure;
@@ -35,8 +34,8 @@ pub(crate) async fn migrate(connector: &Connector, secrets: &Secrets) -> Result<
     let builder = connection.client.build_transaction();
     let transaction = builder.isolation_level(IsolationLevel::ReadCommitted).start().await?;
     let begin = "INSERT INTO state (id, mode, key_changes, kept, snapshot, forgotten, lineage)
-                 VALUES (1, 'serving', 0, 0, 0, 0, $1) ON CONFLICT (id) DO NOTHING";
-    transaction.execute_typed(begin, &[(&Uuid::now_v7(), Type::UUID)]).await?;
+                 VALUES (1, 'serving', 0, 0, 0, 0, gen_random_uuid()) ON CONFLICT (id) DO NOTHING";
+    transaction.execute_typed(begin, &[]).await?;
     transaction.batch_execute("SELECT id FROM state WHERE id = 1 FOR UPDATE").await?;
     for secret in secrets.newest_first() {
         let insert = "INSERT INTO secret (id, check_hash) VALUES ($1, $2) ON CONFLICT DO NOTHING";

@@ -110,7 +110,6 @@ struct LaneState {
 }
 
 impl Lane {
-    #[expect(clippy::too_many_arguments, reason = "it has one caller")]
     pub(super) fn new(
         queue: Receiver<Job>,
         connections: Arc<Connections>,

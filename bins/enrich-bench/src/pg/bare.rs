@@ -4,6 +4,8 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use enrich_core::{ChargeId, Clock as _};
+use enrich_store::SystemClock;
 use futures_util::future::{join3, try_join_all};
 use tokio::runtime::Builder;
 use tokio_postgres::types::Type;
@@ -48,7 +50,7 @@ impl BareInsert {
 async fn insert(url: &str, end: Instant) -> Result<u64> {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
     let driver = tokio::spawn(connection);
-    let accounts: Vec<Uuid> = (0..GROUP).map(|_| Uuid::now_v7()).collect();
+    let accounts: Vec<Uuid> = (0..GROUP).map(|_| new_id()).collect();
     let (mut sequence, mut inserted) = (0, 0);
     while Instant::now() < end {
         sequence += 1;
@@ -60,9 +62,14 @@ async fn insert(url: &str, end: Instant) -> Result<u64> {
     Ok(inserted)
 }
 
+/// An id as the service makes them.
+fn new_id() -> Uuid {
+    ChargeId::new(SystemClock.now()).0
+}
+
 async fn group(client: &Client, accounts: &Vec<Uuid>, sequence: i64) -> Result<()> {
     let sequences = vec![sequence; GROUP];
-    let ids: Vec<Uuid> = accounts.iter().map(|_| Uuid::now_v7()).collect();
+    let ids: Vec<Uuid> = accounts.iter().map(|_| new_id()).collect();
     let requests: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
     let times = vec![1_700_000_000_000_000_i64 + sequence; GROUP];
     let chains = vec![vec![7_u8; 32]; GROUP];

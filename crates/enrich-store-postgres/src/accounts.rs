@@ -33,8 +33,8 @@ use uuid::Uuid;
 use crate::columns::{Value, micros, secret_id, timestamp, unreadable};
 use crate::database::Statements;
 use crate::failure::Failure;
+use crate::node::Node;
 use crate::statements::{find, list, lock_account, run, write_and_settle};
-use crate::store::Node;
 use find::KeyReads;
 use keys::{
     KEY_BY_ID, KEYS_OF_ACCOUNT, NewKeyRow, count_key_change, end_key, find_full, hash_of,

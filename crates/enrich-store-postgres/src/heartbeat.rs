@@ -14,9 +14,9 @@ use uuid::Uuid;
 use crate::background::Background;
 use crate::columns::{Value, micros};
 use crate::failure::Failure;
+use crate::node::Node;
 use crate::open_error::OpenError;
 use crate::pulse::Pulse;
-use crate::store::Node;
 
 /// Interval between heartbeats.
 const INTERVAL: Duration = Duration::from_secs(2);

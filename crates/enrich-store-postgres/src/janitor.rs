@@ -17,8 +17,8 @@ use crate::background::Background;
 use crate::columns::Value;
 use crate::failure::Failure;
 use crate::heartbeat::Heartbeat;
+use crate::node::Node;
 use crate::pulse::Reading;
-use crate::store::Node;
 
 /// Interval between rounds.
 const INTERVAL: Duration = Duration::from_secs(10);

@@ -58,7 +58,7 @@ use crate::ledger::balances::{Asked, Balances, read_balances};
 use crate::ledger::job::Job;
 use crate::ledger::lane::{Lane, LaneStatus};
 use crate::ledger::record_count::RecordCount;
-use crate::store::Node;
+use crate::node::Node;
 
 /// The number of lanes, each with a connection.
 const LANES: usize = 4;

@@ -29,8 +29,8 @@ use crate::background::Background;
 use crate::database::Database;
 use crate::failure::Failure;
 use crate::heartbeat::Heartbeat;
+use crate::node::Node;
 use crate::pulse::Reading;
-use crate::store::Node;
 
 mod exchange;
 mod window;

@@ -31,8 +31,8 @@ use tokio_postgres::{Client, Row};
 use crate::columns::{Hash, Value, hash, micros, slices};
 use crate::database::Statements;
 use crate::failure::Failure;
+use crate::node::Node;
 use crate::statements::{find, list, lock_account, run, write_and_settle};
-use crate::store::Node;
 use rows::{
     BY_ACCOUNT, BY_EMAIL, END_SESSIONS, SESSIONS_OF_ACCOUNT, Sealed, end_invitation,
     end_oldest_sessions, end_sessions, has_sign_in, id_of, insert_session, read_invitation,

@@ -7,8 +7,9 @@ use enrich_testkit::postgres::{Cluster, Database};
 
 use crate::connect::Connector;
 use crate::heartbeat::Heartbeat;
+use crate::node::{Node, Options};
 use crate::runtime::Runtime;
-use crate::store::{Node, Options, migrate};
+use crate::store::migrate;
 
 /// A database of the cluster that the tests of a process share.
 pub(crate) struct TestDatabase {

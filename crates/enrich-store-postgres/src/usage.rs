@@ -23,7 +23,7 @@ use crate::columns::{Value, unreadable, unsigned};
 use crate::database::Database;
 use crate::failure::Failure;
 use crate::heartbeat::Heartbeat;
-use crate::store::Node;
+use crate::node::Node;
 
 mod batch;
 

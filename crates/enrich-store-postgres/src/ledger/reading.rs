@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::columns::{micros, unsigned};
 use crate::failure::Failure;
 use crate::ledger::rows::{RECORDS, ROWS_AFTER, ROWS_BEFORE, Record, read_row};
-use crate::store::Node;
+use crate::node::Node;
 
 /// The first row at or after a time; if there is none, one more than the last.
 const FIRST_AT: &str = "SELECT COALESCE(

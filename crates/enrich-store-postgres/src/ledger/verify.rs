@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::columns::unsigned;
 use crate::failure::Failure;
 use crate::ledger::rows::{ALL_RECORDS_AFTER, ALL_ROWS_AFTER, Record, read_row};
-use crate::store::Node;
+use crate::node::Node;
 
 /// Rows of one read.
 const PAGE: i64 = 10_000;

@@ -1,0 +1,92 @@
+//! A node: its settings, and what all its ports share.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use enrich_secrets::Secrets;
+use tokio_postgres::Client;
+
+use crate::connect::Connector;
+use crate::database::Database;
+use crate::open_error::OpenError;
+use crate::pulse::{self, Pulse, Reading};
+use crate::runtime::Runtime;
+use crate::schema;
+
+/// The settings of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The node's name in `enrich store check` and in metrics.
+    pub node: String,
+    /// Whether a database without a synchronous standby is accepted.
+    pub accepts_one_copy: bool,
+    /// The most charges and grants that wait for a decision in one of the four lanes; one more is
+    /// refused as overloaded.
+    pub charge_queue: usize,
+    /// The most idempotency records. Once half of them exist, an account that has a sixteenth gets
+    /// no more.
+    pub max_kept: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            node: String::new(),
+            accepts_one_copy: false,
+            charge_queue: 4096,
+            max_kept: 1_000_000,
+        }
+    }
+}
+
+/// The parts that all ports share.
+#[derive(Clone)]
+pub(crate) struct Node {
+    pub(crate) database: Database,
+    pub(crate) pulse: Pulse,
+    pub(crate) secrets: Secrets,
+    pub(crate) options: Arc<Options>,
+}
+
+impl Node {
+    /// Connects to the database and checks it.
+    pub(crate) fn open(url: &str, secrets: &Secrets, options: Options) -> Result<Self, OpenError> {
+        let connector = Connector::new(url)?;
+        let runtime = Arc::new(Runtime::start().map_err(OpenError::Thread)?);
+        let database = Database::new(connector, Arc::clone(&runtime));
+        let (connections, checked) = (database.connections(), secrets.clone());
+        let accepts_one_copy = options.accepts_one_copy;
+        let opening = async move {
+            let connection = connections.connect().await?;
+            schema::check(&connection.client, &checked).await?;
+            check_durability(&connection.client, accepts_one_copy).await?;
+            let began = Instant::now();
+            let state = pulse::read(&connection.client).await?;
+            if state.mode != "serving" {
+                return Err(OpenError::NotServing(state.mode));
+            }
+            Ok(Reading { state, began, took: began.elapsed(), connection: 0 })
+        };
+        let opened = runtime.block_on(opening);
+        let first = opened.map_err(|lost| OpenError::Statement(lost.into()))??;
+        let pulse = Pulse::start(&database, first);
+        Ok(Self { database, pulse, secrets: secrets.clone(), options: Arc::new(options) })
+    }
+}
+
+/// Refuses a database that can lose acknowledged commits. Engines without these settings replicate
+/// by themselves.
+async fn check_durability(client: &Client, accepts_one_copy: bool) -> Result<(), OpenError> {
+    let settings = "SELECT current_setting('fsync', true),
+                    current_setting('synchronous_standby_names', true)";
+    let rows = client.query_typed(settings, &[]).await?;
+    let Some(row) = rows.first() else { return Ok(()) };
+    let setting = |index: usize| row.try_get::<_, Option<String>>(index);
+    if setting(0)?.is_some_and(|fsync| fsync == "off") {
+        return Err(OpenError::NoSync);
+    }
+    if !accepts_one_copy && setting(1)?.is_some_and(|names| names.is_empty()) {
+        return Err(OpenError::NoStandby);
+    }
+    Ok(())
+}

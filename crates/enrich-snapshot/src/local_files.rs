@@ -96,9 +96,8 @@ impl LocalFiles {
         let path = self.path(snapshot.number);
         check_space(&self.folder, snapshot.bytes)?;
         let from = location.join(file_name(snapshot.number));
-        let fetched =
-            compression::expand(&from, &unfinished, hash_of(snapshot), &|| goes_on(Duration::ZERO))
-                .and_then(|()| rename(&unfinished, &path));
+        let fetched = compression::expand(&from, &unfinished, hash_of(snapshot), goes_on)
+            .and_then(|()| rename(&unfinished, &path));
         if fetched.is_err() {
             // It may take gigabytes. If it stays, the next attempt removes it.
             let _ = fs::remove_file(&unfinished);

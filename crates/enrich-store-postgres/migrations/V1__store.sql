@@ -226,7 +226,7 @@ CREATE TABLE snapshot (
 -- Suppressed values, as keyed hashes, for nodes whose snapshot is older.
 CREATE TABLE forgotten (
     number      bigint  PRIMARY KEY,
-    hash        bytea   NOT NULL,
+    hash        bytea   NOT NULL UNIQUE,
     at          bigint  NOT NULL
 );
 

@@ -2,7 +2,7 @@
 //! node's clock from the database's.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::time::Duration;
 
 use enrich_core::Timestamp;
@@ -12,7 +12,7 @@ use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use crate::background::Background;
-use crate::columns::{Value, micros};
+use crate::columns::{Value, clamped, micros};
 use crate::failure::Failure;
 use crate::node::Node;
 use crate::open_error::OpenError;
@@ -21,9 +21,9 @@ use crate::pulse::Pulse;
 /// Interval between heartbeats.
 const INTERVAL: Duration = Duration::from_secs(2);
 
-const BEAT: &str = "INSERT INTO node (id, name, build, seen_at, flush)
-    VALUES ($1, $2, $3, clock_timestamp(), 0)
-    ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at";
+const BEAT: &str = "INSERT INTO node (id, name, build, seen_at, flush, snapshot)
+    VALUES ($1, $2, $3, clock_timestamp(), 0, $4)
+    ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, snapshot = excluded.snapshot";
 /// A node counts as live until it misses two heartbeats.
 const LIVE: &str =
     "SELECT count(*) FROM node WHERE seen_at > clock_timestamp() - INTERVAL '5 seconds'";
@@ -33,6 +33,7 @@ const LIVE: &str =
 pub(crate) struct Heartbeat {
     id: Uuid,
     live_nodes: Arc<AtomicU32>,
+    snapshot: Arc<AtomicI64>,
     pulse: Pulse,
 }
 
@@ -40,6 +41,8 @@ struct HeartbeatTask {
     id: Uuid,
     name: String,
     live_nodes: Arc<AtomicU32>,
+    /// The directory snapshot that the node answers from; 0 for none.
+    snapshot: Arc<AtomicI64>,
     background: Background,
 }
 
@@ -52,10 +55,12 @@ impl Heartbeat {
     pub(crate) fn start(node: &Node) -> Result<Self, OpenError> {
         let id = new_id(node.pulse.last().database_now());
         let live_nodes = Arc::new(AtomicU32::new(1));
+        let snapshot = Arc::new(AtomicI64::new(0));
         let task = HeartbeatTask {
             id,
             name: node.options.node.clone(),
             live_nodes: Arc::clone(&live_nodes),
+            snapshot: Arc::clone(&snapshot),
             background: Background::new(node.database.connections(), INTERVAL),
         };
         let first_beat = async move {
@@ -73,7 +78,7 @@ impl Heartbeat {
                 }
             }
         });
-        Ok(Self { id, live_nodes, pulse: node.pulse.clone() })
+        Ok(Self { id, live_nodes, snapshot, pulse: node.pulse.clone() })
     }
 
     /// The id of this process in the database.
@@ -84,6 +89,11 @@ impl Heartbeat {
     /// The number of nodes that were alive in the last seconds, this one included; at least 1.
     pub(crate) fn live_nodes(&self) -> u32 {
         self.live_nodes.load(Ordering::Relaxed).max(1)
+    }
+
+    /// Notes the directory snapshot that the node answers from. The next heartbeat shows it.
+    pub(crate) fn note_snapshot(&self, number: u64) {
+        self.snapshot.store(clamped(number), Ordering::Relaxed);
     }
 
     /// The time by which the node's clock, which tells `now`, is ahead of the database's; negative
@@ -98,8 +108,13 @@ impl HeartbeatTask {
     /// Shows that the node is alive, and counts the live ones.
     async fn beat(&self) -> Result<(), Failure> {
         let build = env!("CARGO_PKG_VERSION");
-        let values: [Value<'_>; 3] =
-            [(&self.id, Type::UUID), (&self.name, Type::TEXT), (&build, Type::TEXT)];
+        let snapshot = Some(self.snapshot.load(Ordering::Relaxed)).filter(|number| *number > 0);
+        let values: [Value<'_>; 4] = [
+            (&self.id, Type::UUID),
+            (&self.name, Type::TEXT),
+            (&build, Type::TEXT),
+            (&snapshot, Type::INT8),
+        ];
         self.background.query(BEAT, &values).await?;
         if let Some(row) = self.background.query(LIVE, &[]).await?.first() {
             let live: i64 = row.try_get(0)?;

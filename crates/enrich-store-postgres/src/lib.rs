@@ -16,6 +16,7 @@ mod rate_windows;
 mod runtime;
 mod schema;
 mod sign_ins;
+mod snapshots;
 mod statements;
 mod store;
 #[cfg(test)]
@@ -29,5 +30,6 @@ pub use node::Options;
 pub use open_error::OpenError;
 pub use rate_windows::PostgresRateLimiter;
 pub use sign_ins::PostgresSignIns;
+pub use snapshots::PostgresSnapshots;
 pub use store::{Store, migrate};
 pub use usage::PostgresUsage;

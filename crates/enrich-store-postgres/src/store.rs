@@ -17,6 +17,7 @@ use crate::rate_windows::PostgresRateLimiter;
 use crate::runtime::Runtime;
 use crate::schema;
 use crate::sign_ins::PostgresSignIns;
+use crate::snapshots::PostgresSnapshots;
 use crate::usage::PostgresUsage;
 
 /// The ports of a node.
@@ -29,6 +30,8 @@ pub struct Store {
     pub sign_ins: Arc<PostgresSignIns>,
     /// The usage counters.
     pub usage: Arc<PostgresUsage>,
+    /// The snapshots of the directory.
+    pub snapshots: Arc<PostgresSnapshots>,
     node: Node,
     heartbeat: Heartbeat,
 }
@@ -63,6 +66,7 @@ impl Store {
             ledger: Arc::new(PostgresLedger::start(&node)),
             sign_ins: Arc::new(PostgresSignIns::new(node.clone())),
             usage: Arc::new(PostgresUsage::start(&node, &heartbeat)),
+            snapshots: Arc::new(PostgresSnapshots::new(&node, Some(&heartbeat))),
             node,
             heartbeat,
         })

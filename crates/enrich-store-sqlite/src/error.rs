@@ -35,6 +35,17 @@ pub enum OpenError {
         /// The files that are missing, separated by commas.
         missing: String,
     },
+    /// The folder's ledger was moved to a remote store, and this use is without that store.
+    #[error(
+        "the accounts and the ledger of {0} were moved to PostgreSQL; name the database with --store"
+    )]
+    LedgerMoved(PathBuf),
+    /// The folder has a ledger, and this use is with a remote store.
+    #[error(
+        "{0} has accounts and a ledger of its own, which are not used together with --store; name \
+         another folder with --data, or leave --store out"
+    )]
+    HasLedger(PathBuf),
     /// A database's write-ahead log was removed while a process had it open, and no process has
     /// opened it since.
     #[error(

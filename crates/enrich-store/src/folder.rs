@@ -1,6 +1,6 @@
 //! The data folder: whether it is new, complete, or neither.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -14,9 +14,30 @@ use enrich_store_sqlite::{
 };
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
-/// The files of a data folder, in the order of their creation. The ledger comes last: a folder
-/// without it is not complete.
-const FILES: [&str; 3] = [SECRET_FILE, DIRECTORY.file, LEDGER.file];
+/// What a data folder consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parts {
+    /// The directory and the ledger.
+    Both,
+    /// The directory alone: the ledger is in a remote store.
+    Directory,
+}
+
+/// What is in a folder that is not refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// The folder does not exist or is empty.
+    Nothing,
+    /// Only `secret.key`, which an operator brought from another node or `load_or_create_secrets`
+    /// created. Refused as incomplete unless the ledger is in a remote store.
+    Secrets,
+    /// All files.
+    All,
+}
+
+/// The file in a folder whose ledger was moved to a remote store. The ledger that is still in the
+/// folder is history, and the folder is refused by whoever would use it.
+pub(crate) const LEDGER_MOVED: &str = "ledger.moved";
 
 /// A folder that exists in every new file system.
 pub(crate) const LOST_AND_FOUND: &str = "lost+found";
@@ -25,13 +46,73 @@ pub(crate) const LOST_AND_FOUND: &str = "lost+found";
 /// does not, the data folder is refused.
 pub(crate) const UNFINISHED_RESTORE: &str = "restore.unfinished";
 
+impl Parts {
+    /// The files, in the order of their creation. The ledger comes last: a folder without it is not
+    /// complete.
+    fn files(self) -> &'static [&'static str] {
+        const FILES: [&str; 3] = [SECRET_FILE, DIRECTORY.file, LEDGER.file];
+        match self {
+            Self::Both => &FILES,
+            Self::Directory => &FILES[..2],
+        }
+    }
+
+    fn databases(self) -> &'static [Database] {
+        match self {
+            Self::Both => &[DIRECTORY, LEDGER],
+            Self::Directory => &[DIRECTORY],
+        }
+    }
+
+    /// Refuses a folder whose ledger would be ignored, or used although it was moved.
+    fn check_ledger(self, folder: &Path, names: &[OsString]) -> Result<(), OpenError> {
+        let has = |file: &str| names.iter().any(|name| name == file);
+        let has_ledger = names.iter().any(|name| is_left_over(name, &[LEDGER.file]));
+        match self {
+            Self::Both if has(LEDGER_MOVED) => Err(OpenError::LedgerMoved(folder.into())),
+            Self::Directory if has_ledger && !has(LEDGER_MOVED) => {
+                Err(OpenError::HasLedger(folder.into()))
+            }
+            Self::Both | Self::Directory => Ok(()),
+        }
+    }
+}
+
 /// Whether a folder is new: it does not exist or is empty. A folder that is neither new nor
 /// complete is refused.
 pub(crate) fn is_new(folder: &Path) -> Result<bool, OpenError> {
+    Ok(find(folder, Parts::Both)? == Found::Nothing)
+}
+
+/// Whether a folder is new, complete, or new but for its secrets. Another one is refused.
+pub(crate) fn find(folder: &Path, parts: Parts) -> Result<Found, OpenError> {
+    let Some(names) = names(folder)? else { return Ok(Found::Nothing) };
+    parts.check_ledger(folder, &names)?;
+    let is_missing = |file: &&&str| !names.iter().any(|name| name == *file);
+    let missing: Vec<&str> = parts.files().iter().filter(is_missing).copied().collect();
+    let is_unfinished = names.iter().any(|name| name == UNFINISHED_RESTORE);
+    if missing.is_empty() {
+        Ok(Found::All)
+    } else if is_unfinished {
+        Err(OpenError::UnfinishedRestore(folder.into()))
+    } else if names.is_empty() {
+        Ok(Found::Nothing)
+    } else if parts == Parts::Directory && names == [SECRET_FILE] {
+        Ok(Found::Secrets)
+    } else if names.iter().any(|name| is_left_over(name, parts.files())) {
+        // A write-ahead log alone also counts, because it shows that there was a database.
+        Err(OpenError::Incomplete { folder: folder.into(), missing: missing.join(", ") })
+    } else {
+        Err(OpenError::NotOurs(folder.into()))
+    }
+}
+
+/// The names in a folder that matter; `None` if it does not exist.
+fn names(folder: &Path) -> Result<Option<Vec<OsString>>, OpenError> {
     let unusable = |source: io::Error| OpenError::unusable(folder, source);
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unusable(error)),
     };
     let mut names = Vec::new();
@@ -42,44 +123,79 @@ pub(crate) fn is_new(folder: &Path) -> Result<bool, OpenError> {
             names.push(name);
         }
     }
-    let is_missing = |file: &&&str| !names.iter().any(|name| name.as_os_str() == OsStr::new(file));
-    let missing: Vec<&str> = FILES.iter().filter(is_missing).copied().collect();
-    let is_left_over = |name: &&std::ffi::OsString| {
-        name.to_str().is_some_and(|name| FILES.iter().any(|file| name.starts_with(file)))
-    };
-    let is_unfinished = names.iter().any(|name| name == UNFINISHED_RESTORE);
-    if missing.is_empty() {
-        Ok(false)
-    } else if is_unfinished {
-        Err(OpenError::UnfinishedRestore(folder.into()))
-    } else if names.is_empty() {
-        Ok(true)
-    } else if names.iter().any(|name| is_left_over(&name)) {
-        // A write-ahead log alone also counts, because it shows that there was a database.
-        Err(OpenError::Incomplete { folder: folder.into(), missing: missing.join(", ") })
-    } else {
-        Err(OpenError::NotOurs(folder.into()))
-    }
+    Ok(Some(names))
+}
+
+/// Whether a name is that of one of the files, or of one that SQLite leaves beside it.
+fn is_left_over(name: &OsStr, files: &[&str]) -> bool {
+    name.to_str().is_some_and(|name| files.iter().any(|file| name.starts_with(file)))
 }
 
 /// Creates a new folder and its files. After a failure, the folder is refused as incomplete.
 pub(crate) fn create(folder: &Path) -> Result<(), OpenError> {
+    create_secrets(folder)?;
+    create_databases(folder, Parts::Both)
+}
+
+/// Creates the databases in a folder that has its secrets.
+pub(crate) fn create_databases(folder: &Path, parts: Parts) -> Result<(), OpenError> {
+    for database in parts.databases() {
+        sqlite::create(&folder.join(database.file), database)?;
+    }
+    enrich_secrets::sync_folder(folder).map_err(|source| OpenError::unusable(folder, source))
+}
+
+/// Creates a new folder and its secrets.
+fn create_secrets(folder: &Path) -> Result<Secrets, OpenError> {
     let grown = grown_by(folder);
     enrich_secrets::private_folder()
         .recursive(true)
         .create(folder)
         .map_err(|source| OpenError::unusable(folder, source))?;
     let path = folder.join(SECRET_FILE);
-    Secrets::create(&path).map_err(|source| OpenError::Secret { path, source })?;
-    for database in [DIRECTORY, LEDGER] {
-        sqlite::create(&folder.join(database.file), &database)?;
-    }
+    let secrets = Secrets::create(&path).map_err(|source| OpenError::Secret { path, source })?;
     // The directory entries of the files and folders must also survive a power failure.
     for folder in std::iter::once(folder).chain(grown) {
         enrich_secrets::sync_folder(folder)
             .map_err(|source| OpenError::unusable(folder, source))?;
     }
-    Ok(())
+    Ok(secrets)
+}
+
+/// The secrets of a folder, for a store that is not in it. Creates the folder and its `secret.key`
+/// if the folder does not exist or is empty. The flag says whether it was created.
+///
+/// # Errors
+///
+/// The folder is refused when it has a ledger of its own, and when files of it are missing.
+pub fn load_or_create_secrets(folder: &Path) -> Result<(Secrets, bool), OpenError> {
+    match find(folder, Parts::Directory)? {
+        Found::Nothing => Ok((create_secrets(folder)?, true)),
+        Found::Secrets | Found::All => Ok((load_secrets(folder)?, false)),
+    }
+}
+
+/// Marks a folder whose ledger was moved to a remote store. Without that store the folder is
+/// refused from now on.
+///
+/// # Errors
+///
+/// When the mark cannot be written.
+pub fn mark_ledger_moved(folder: &Path) -> Result<(), OpenError> {
+    let path = folder.join(LEDGER_MOVED);
+    let unusable = |source| OpenError::unusable(&path, source);
+    enrich_secrets::private_file()
+        .create(true)
+        .truncate(true)
+        .open(&path)
+        .and_then(|file| file.sync_all())
+        .map_err(unusable)?;
+    enrich_secrets::sync_folder(folder).map_err(unusable)
+}
+
+fn load_secrets(folder: &Path) -> Result<Secrets, OpenError> {
+    let path = folder.join(SECRET_FILE);
+    Secrets::load(&path).map_err(|source| OpenError::Secret { path, source })
 }
 
 /// The folders that get a new entry when `folder` is created: the parent of each missing folder.
@@ -98,42 +214,44 @@ fn is_here(path: &Path) -> bool {
 /// databases.
 pub(crate) fn enter(
     folder: &Path,
+    parts: Parts,
     lock: impl FnOnce(&Path) -> Result<InUse, OpenError>,
 ) -> Result<(Secrets, InUse), OpenError> {
-    refuse_new(folder)?;
+    refuse_new(folder, parts)?;
     let in_use = lock(folder)?;
-    Ok((load(folder)?, in_use))
+    Ok((load(folder, parts)?, in_use))
 }
 
 /// Refuses a new folder, and a version of SQLite that can corrupt a database.
-fn refuse_new(folder: &Path) -> Result<(), OpenError> {
+fn refuse_new(folder: &Path, parts: Parts) -> Result<(), OpenError> {
     sqlite::check_version()?;
-    match is_new(folder)? {
-        true => Err(OpenError::Missing(folder.into())),
-        false => Ok(()),
+    match find(folder, parts)? {
+        Found::Nothing => Err(OpenError::Missing(folder.into())),
+        Found::Secrets => {
+            Err(OpenError::Incomplete { folder: folder.into(), missing: DIRECTORY.file.to_owned() })
+        }
+        Found::All => Ok(()),
     }
 }
 
 /// Reads the secrets of a complete folder, migrates its databases, and checks that they were made
 /// with these secrets. New secrets are recorded.
-pub(crate) fn load(folder: &Path) -> Result<Secrets, OpenError> {
-    refuse_new(folder)?;
-    let path = folder.join(SECRET_FILE);
-    let secrets = Secrets::load(&path);
-    let secrets = secrets.map_err(|source| OpenError::Secret { path, source })?;
+pub(crate) fn load(folder: &Path, parts: Parts) -> Result<Secrets, OpenError> {
+    refuse_new(folder, parts)?;
+    let secrets = load_secrets(folder)?;
     // If two processes migrated an older schema at the same time, one would fail.
     let _changing = in_use::changing_schema(folder)?;
-    for database in [DIRECTORY, LEDGER] {
+    for database in parts.databases() {
         sqlite::refuse_without_log(&folder.join(database.file))?;
     }
-    for database in [DIRECTORY, LEDGER] {
-        sqlite::prepare(&folder.join(database.file), &database)?;
+    for database in parts.databases() {
+        sqlite::prepare(&folder.join(database.file), database)?;
     }
-    match_secrets(folder, &secrets)?;
+    match_secrets(folder, &secrets, parts)?;
     Ok(secrets)
 }
 
-/// Reads both databases of a folder sequentially, so that the system caches them in memory.
+/// Reads the databases of a folder sequentially, so that the system caches them in memory.
 ///
 /// [`Store::check`](crate::Store::check) reads in the order of the B-trees, which are scattered
 /// pages of the file. Some disks read them at a hundredth of their sequential speed.
@@ -145,18 +263,18 @@ pub(crate) fn load(folder: &Path) -> Result<Secrets, OpenError> {
 ///
 /// When a file does not exist or cannot be read.
 pub fn read_through(folder: &Path) -> io::Result<()> {
-    for database in [DIRECTORY, LEDGER] {
+    for database in Parts::Both.databases() {
         io::copy(&mut fs::File::open(folder.join(database.file))?, &mut io::sink())?;
     }
     Ok(())
 }
 
-/// Checks that both databases were made with these secrets, and records new secrets.
-fn match_secrets(folder: &Path, secrets: &Secrets) -> Result<(), OpenError> {
+/// Checks that the databases were made with these secrets, and records new secrets.
+fn match_secrets(folder: &Path, secrets: &Secrets, parts: Parts) -> Result<(), OpenError> {
     let mut unknown = Vec::new();
-    for database in [DIRECTORY, LEDGER] {
+    for database in parts.databases() {
         let path = folder.join(database.file);
-        let compared = sqlite::reader(&path).and_then(|file| compare(&file, &database, secrets));
+        let compared = sqlite::reader(&path).and_then(|file| compare(&file, database, secrets));
         let compared = compared.map_err(|source| OpenError::of_sqlite(&path, source))?;
         let new = compared
             .map_err(|source| OpenError::Secret { path: folder.join(SECRET_FILE), source })?;

@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
 
 mod backup;
+mod directory_store;
 mod folder;
 mod store;
 
 pub use backup::{BackupError, BackupReport, back_up, restore};
-pub use enrich_secrets::SecretError;
+pub use directory_store::DirectoryStore;
+pub use enrich_secrets::{SecretError, Secrets};
 pub use enrich_store_directory::{
     CompactError, CompactReport, DirectoryStatistics, KindStatistics, SqliteDirectory,
     SqliteImporter,
@@ -17,5 +19,5 @@ pub use enrich_store_ledger::{
 pub use enrich_store_sqlite::{
     CountMisses, DatabaseReport, DatabaseSize, Durability, OpenError, Options, SystemClock,
 };
-pub use folder::read_through;
+pub use folder::{load_or_create_secrets, mark_ledger_moved, read_through};
 pub use store::{CheckReport, Store, compact};

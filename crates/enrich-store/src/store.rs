@@ -21,7 +21,8 @@ use enrich_store_sqlite::{
 };
 use enrich_text::CompanyName;
 
-use crate::folder;
+use crate::directory_store::{self, DirectoryStore};
+use crate::folder::{self, Parts};
 
 /// One data folder: `directory.sqlite`, `ledger.sqlite` and `secret.key`.
 ///
@@ -77,7 +78,7 @@ impl Store {
     /// The errors of [`Store::open`].
     pub fn open_with(folder: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
         let folder = folder.as_ref();
-        let (secrets, in_use) = folder::enter(folder, in_use::lock_shared)?;
+        let (secrets, in_use) = folder::enter(folder, Parts::Both, in_use::lock_shared)?;
         let ledger = ledger::open(&folder.join(LEDGER.file), &secrets, &options)?;
         let directory = directory::open(&folder.join(DIRECTORY.file), &secrets, &options, in_use)?;
         let DirectoryPorts { directory, importer } = directory;
@@ -120,6 +121,12 @@ impl Store {
         Self::open_with(folder, options)
     }
 
+    /// The directory of this store, without the rest of it.
+    pub fn into_directory(self) -> DirectoryStore {
+        let Self { directory, importer, secrets, folder, .. } = self;
+        DirectoryStore::new(directory, importer, secrets, folder)
+    }
+
     /// The metered service of this store, with the system's clock. It counts the interface's rate
     /// limit in memory and does not enforce it.
     pub fn service(&self) -> Service {
@@ -148,7 +155,7 @@ impl Store {
     /// The errors of [`Store::open`], when the file itself cannot be read. Wrong content is part of
     /// the result.
     pub fn verify(folder: &Path) -> Result<Verification, OpenError> {
-        let secrets = folder::load(folder)?;
+        let secrets = folder::load(folder, Parts::Both)?;
         let path = folder.join(LEDGER.file);
         ledger::verify(&path, &secrets).map_err(|source| OpenError::of_sqlite(path, source))
     }
@@ -163,10 +170,7 @@ impl Store {
     /// The errors of [`Store::open`]; [`OpenError::InUse`] when another process has the folder
     /// open; and when the file cannot be written. The call can then be repeated.
     pub fn reindex(folder: &Path, done: &mut dyn FnMut(u64, u64)) -> Result<u64, OpenError> {
-        let (secrets, _in_use) = folder::enter(folder, in_use::lock_exclusive)?;
-        let path = folder.join(DIRECTORY.file);
-        directory::derive_all(&path, &secrets, done)
-            .map_err(|source| OpenError::of_sqlite(path, source))
+        directory_store::reindex(folder, Parts::Both, done)
     }
 
     /// Checks both files in full: schema versions, SQLite's own integrity check, the index of
@@ -265,6 +269,5 @@ impl Store {
 ///
 /// See [`CompactError`].
 pub fn compact(folder: &Path) -> Result<CompactReport, CompactError> {
-    let _entered = folder::enter(folder, in_use::lock_shared)?;
-    directory::compact(&folder.join(DIRECTORY.file))
+    directory_store::compact(folder, Parts::Both)
 }

@@ -15,6 +15,8 @@ mod at_rest;
 mod crash;
 #[path = "store/customer.rs"]
 mod customer;
+#[path = "store/directory_folder.rs"]
+mod directory_folder;
 #[path = "store/files.rs"]
 mod files;
 #[path = "store/folder.rs"]

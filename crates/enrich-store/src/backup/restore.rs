@@ -50,7 +50,8 @@ pub fn restore(backup: &Path, folder: &Path) -> Result<BackupReport, BackupError
 fn check_empty(folder: &Path) -> Result<(), BackupError> {
     match folder::is_new(folder) {
         Ok(true) | Err(OpenError::UnfinishedRestore { .. }) => Ok(()),
-        Ok(false) | Err(OpenError::Incomplete { .. } | OpenError::NotOurs { .. }) => {
+        Ok(false)
+        | Err(OpenError::Incomplete { .. } | OpenError::NotOurs(_) | OpenError::LedgerMoved(_)) => {
             if folder.join(in_use::FILE).exists() {
                 // If another process has the folder open, this error explains more.
                 drop(in_use::lock_exclusive(folder)?);

@@ -16,7 +16,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::manifest::{self, Manifest};
 use super::{BackupError, BackupReport, files};
-use crate::folder;
+use crate::folder::{self, Parts};
 
 /// Pages copied between two disk syncs: 16 MiB. A charge's own sync waits until these pages are
 /// written, so more would delay charges.
@@ -41,7 +41,7 @@ pub fn back_up(
     clock: &dyn Clock,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<BackupReport, BackupError> {
-    let (_, _in_use) = folder::enter(folder, in_use::lock_shared)?;
+    let (_, _in_use) = folder::enter(folder, Parts::Both, in_use::lock_shared)?;
     let paths = BackupPaths::of(into, folder)?;
     let needed =
         [DIRECTORY, LEDGER].map(|database| sqlite::file_bytes(&folder.join(database.file)));
@@ -258,7 +258,7 @@ fn copy_database(
 
 /// Checks a copy in full. Returns the ledger's totals and the time of its last row.
 pub(super) fn check(folder: &Path) -> Result<(Verification, Option<Timestamp>), BackupError> {
-    let secrets = folder::load(folder)?;
+    let secrets = folder::load(folder, Parts::Both)?;
     let mut problems = Vec::new();
     let checks: [(_, fn(&Path) -> _); 2] = [(DIRECTORY, directory::check), (LEDGER, ledger::check)];
     for (database, check) in checks {

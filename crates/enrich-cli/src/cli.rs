@@ -1,11 +1,9 @@
 //! The command line's syntax. The arguments of each command are next to its code.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use enrich_core::KEY_PREFIX;
 
 use crate::commands::account::AccountCommand;
 use crate::commands::backup::Backup;
@@ -26,6 +24,7 @@ use crate::commands::serving::Serve;
 use crate::commands::source::SourceCommand;
 use crate::commands::stats::Stats;
 use crate::demo::DemoArgs;
+use crate::hide::{without_keys, without_store_urls};
 
 /// Business-data look-ups on your own machines, metered in credits
 #[derive(Debug, Parser)]
@@ -112,27 +111,14 @@ It uses a temporary data folder, deleted when it ends; for your own data see `en
 /// Prints the error in the command line, or the requested help.
 pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
+    let shown = without_keys(&text);
+    let shown = without_store_urls(&shown);
     // If the text cannot be written, only the exit status shows the error.
-    let _ = match without_keys(&text) {
-        Cow::Borrowed(_) => error.print(),
-        Cow::Owned(text) => io::stderr().write_all(text.as_bytes()),
+    let _ = match *shown == *text {
+        true => error.print(),
+        false => io::stderr().write_all(shown.as_bytes()),
     };
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
-}
-
-/// Shortens every API key in the text to its prefix. clap's errors quote the arguments, and a key
-/// in the wrong place must not appear on a terminal or in a log.
-fn without_keys(text: &str) -> Cow<'_, str> {
-    let mut pieces = text.split(KEY_PREFIX);
-    let mut cut = pieces.next().unwrap_or_default().to_owned();
-    let mut has_keys = false;
-    for piece in pieces {
-        has_keys = true;
-        cut.push_str(KEY_PREFIX);
-        cut.push('…');
-        cut.push_str(piece.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric()));
-    }
-    if has_keys { Cow::Owned(cut) } else { Cow::Borrowed(text) }
 }
 
 #[cfg(test)]
@@ -199,12 +185,13 @@ mod tests {
     }
 
     #[test]
-    fn every_command_takes_the_data_folder() {
+    fn every_command_takes_the_data_folder_and_the_store() {
         for (name, command) in commands(&Cli::command(), "enrich") {
-            let takes_it = command.get_opts().any(|option| option.get_long() == Some("data"));
+            let takes = |long| command.get_opts().any(|option| option.get_long() == Some(long));
+            let is_group = command.has_subcommands();
             // The demo has its own folder.
-            let needs_none = command.has_subcommands() || name == "enrich demo";
-            assert!(needs_none || takes_it, "`{name}` takes no --data");
+            assert!(is_group || name == "enrich demo" || takes("data"), "`{name}` takes no --data");
+            assert!(is_group || takes("store"), "`{name}` takes no --store");
         }
     }
 }

@@ -31,7 +31,7 @@ use crate::cli::Command;
 
 pub(crate) use console::{Console, Format, Shown};
 pub(crate) use failure::{Failure, Verdict};
-pub(crate) use folder::{Common, DataFolder};
+pub(crate) use folder::{Common, DataFolder, DataPath};
 
 /// Runs a command. Commands that start a server write their own output and return their own status.
 pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<ExitCode, Failure> {

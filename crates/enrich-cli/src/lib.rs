@@ -4,9 +4,11 @@
 //! metering, parsing inputs or merging records. They are in the crates below, which other programs
 //! can embed.
 
+mod account_ports;
 mod cli;
 mod commands;
 mod demo;
+mod hide;
 mod serve;
 mod settings;
 mod telemetry;
@@ -39,7 +41,7 @@ pub fn run() -> ExitCode {
         Err(failure) => {
             if let Some(message) = failure.message() {
                 // If the message cannot be written either, only the exit status shows the error.
-                let _ = writeln!(err, "error: {message}");
+                let _ = writeln!(err, "error: {}", hide::without_store_urls(message));
             }
             failure.exit_status().into()
         }

@@ -7,6 +7,7 @@ mod least_confidence;
 mod listen;
 mod look_up;
 mod public_url;
+mod store_url;
 
 use std::net::SocketAddr;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
@@ -26,6 +27,7 @@ pub(crate) use least_confidence::LeastConfidence;
 pub(crate) use listen::listen_address;
 pub(crate) use look_up::LookUpSettings;
 pub(crate) use public_url::PublicUrl;
+pub(crate) use store_url::StoreUrl;
 
 /// What happens beyond a key's rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
@@ -76,6 +78,29 @@ const ADDRESS_SHARE: usize = 4;
 #[config(layer_attr(derive(Clone, Debug, clap::Args)))]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub(crate) struct Settings {
+    /// PostgreSQL database with the accounts and the ledger, postgres://USER:PASSWORD@HOST/DATABASE;
+    /// better given as ENRICH_STORE or in the settings file, which others cannot see [default: the
+    /// data folder]
+    #[config(layer_attr(arg(
+        long,
+        env = "ENRICH_STORE",
+        hide_env_values = true,
+        value_name = "URL"
+    )))]
+    pub(crate) store: Option<StoreUrl>,
+
+    /// Accept a database without a synchronous standby, whose loss would lose acknowledged charges
+    #[config(default = false)]
+    #[config(layer_attr(arg(
+        long,
+        env = "ENRICH_ONE_COPY",
+        value_name = "true|false",
+        num_args = 0..=1,
+        default_missing_value = "true",
+        require_equals = true
+    )))]
+    pub(crate) one_copy: bool,
+
     /// Address to listen on; a port alone is of this machine, :PORT of all addresses, and port 0
     /// takes any that is free [default: 127.0.0.1:8080]
     #[config(default = "127.0.0.1:8080", deserialize_with = listen::deserialize)]

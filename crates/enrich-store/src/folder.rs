@@ -171,7 +171,20 @@ fn create_secrets(folder: &Path) -> Result<Secrets, OpenError> {
 pub fn load_or_create_secrets(folder: &Path) -> Result<(Secrets, bool), OpenError> {
     match find(folder, Parts::Directory)? {
         Found::Nothing => Ok((create_secrets(folder)?, true)),
-        Found::Secrets | Found::All => Ok((load_secrets(folder)?, false)),
+        Found::Secrets | Found::All => Ok((read_secrets(folder)?, false)),
+    }
+}
+
+/// The secrets of a folder, for a store that is not in it.
+///
+/// # Errors
+///
+/// As [`load_or_create_secrets`]; [`OpenError::Missing`] when the folder does not exist or is
+/// empty.
+pub fn load_secrets(folder: &Path) -> Result<Secrets, OpenError> {
+    match find(folder, Parts::Directory)? {
+        Found::Nothing => Err(OpenError::Missing(folder.into())),
+        Found::Secrets | Found::All => read_secrets(folder),
     }
 }
 
@@ -193,7 +206,7 @@ pub fn mark_ledger_moved(folder: &Path) -> Result<(), OpenError> {
     enrich_secrets::sync_folder(folder).map_err(unusable)
 }
 
-fn load_secrets(folder: &Path) -> Result<Secrets, OpenError> {
+fn read_secrets(folder: &Path) -> Result<Secrets, OpenError> {
     let path = folder.join(SECRET_FILE);
     Secrets::load(&path).map_err(|source| OpenError::Secret { path, source })
 }
@@ -238,7 +251,7 @@ fn refuse_new(folder: &Path, parts: Parts) -> Result<(), OpenError> {
 /// with these secrets. New secrets are recorded.
 pub(crate) fn load(folder: &Path, parts: Parts) -> Result<Secrets, OpenError> {
     refuse_new(folder, parts)?;
-    let secrets = load_secrets(folder)?;
+    let secrets = read_secrets(folder)?;
     // If two processes migrated an older schema at the same time, one would fail.
     let _changing = in_use::changing_schema(folder)?;
     for database in parts.databases() {

@@ -184,7 +184,7 @@ impl Store {
         let directory = directory::check(&self.folder.join(DIRECTORY.file));
         let ledger = ledger::check(&self.folder.join(LEDGER.file));
         Ok(CheckReport {
-            sqlite: rusqlite::version(),
+            sqlite: sqlite_version(),
             directory: directory.map_err(StoreError::failed)?,
             ledger: ledger.map_err(StoreError::failed)?,
         })
@@ -260,6 +260,11 @@ impl Store {
         };
         Ok([size(DIRECTORY)?, size(LEDGER)?])
     }
+}
+
+/// The version of SQLite.
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
 }
 
 /// Rewrites the directory of a data folder without unused space. Other processes may use the folder

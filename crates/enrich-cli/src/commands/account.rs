@@ -6,11 +6,9 @@ mod invitation;
 use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
-use enrich_core::port::accounts::Accounts;
-use enrich_core::port::ledger::{Grant, Granted, Ledger};
+use enrich_core::port::ledger::{Grant, Granted};
 use enrich_core::{Account, AccountChange, AccountId, AccountStatus, Clock, Credits, Timestamp};
-use enrich_sign_in::SignIns;
-use enrich_store::{Store, SystemClock};
+use enrich_store::SystemClock;
 use enrich_text::{Country, EmailAddress};
 use serde::Serialize;
 
@@ -19,6 +17,7 @@ use super::key::KeyRecord;
 use super::named::OnAccount;
 use super::table::{Pairs, Row};
 use super::{Common, Console, Failure, Shown, Verdict, key, named};
+use crate::account_ports::AccountPorts;
 use crate::settings::PublicUrl;
 use change::{Close, Rename, Set, Suspend, change};
 use invitation::{Invite, Invited, LinkArgs, sign_out};
@@ -130,8 +129,8 @@ impl AccountCommand {
             Self::Invite(invite) => invite.run(console),
             Self::SignOut(on) => sign_out(&on, console),
             Self::Show(on) => {
-                let (store, account) = on.find()?;
-                on.common.show(&AccountWithKeys::of(&store, account)?, console)
+                let (ports, account) = on.find()?;
+                on.common.show(&AccountWithKeys::of(&ports, account)?, console)
             }
             Self::Rename(Rename { on, name }) => change(&on, AccountChange::Rename(name), console),
             Self::Set(Set { on, country }) => {
@@ -158,28 +157,28 @@ struct Created {
 impl Create {
     fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let owner = match self.email {
-            Some(email) => Some((email, self.link.public_url()?)),
+            Some(email) => Some((email, self.link.public_url(self.common.data.config())?)),
             None => None,
         };
-        let store = self.common.data.open_or_make(console)?;
+        let ports = self.common.data.open_or_make_accounts(console)?;
         if let Some((email, _)) = &owner {
-            invitation::check_is_free(&store, email)?;
+            invitation::check_is_free(&ports, email)?;
         }
         let now = SystemClock.now();
         let account = Account { country: self.country, ..Account::new(self.name, now) };
         let id = account.id;
         let first_key = key::generate(id, String::new(), now)?;
         let secret = first_key.key.clone();
-        pollster::block_on(store.accounts.create(account, first_key))?;
+        pollster::block_on(ports.accounts.create(account, first_key))?;
         // The account exists now, so its key is shown even if a later step fails.
         let mut failures = Vec::new();
-        let granted = first_credits(&store, id, self.credits);
+        let granted = first_credits(&ports, id, self.credits);
         let balance = granted.unwrap_or_else(|message| {
             failures.push(message);
             Credits::ZERO
         });
         let invited = owner.and_then(|(email, base)| {
-            let invited = first_invitation(&store, id, &email, &base, now);
+            let invited = first_invitation(&ports, id, &email, &base, now);
             invited.map_err(|message| failures.push(message)).ok()
         });
         let (account, key) = (id.to_string(), secret.expose().into());
@@ -193,14 +192,14 @@ impl Create {
 }
 
 fn first_invitation(
-    store: &Store,
+    ports: &AccountPorts,
     account: AccountId,
     email: &EmailAddress,
     base: &PublicUrl,
     now: Timestamp,
 ) -> Result<Invited, String> {
-    let invited = invitation::set_email(store, account, email, now)
-        .and_then(|()| invitation::invite(store, account, base, now));
+    let invited = invitation::set_email(ports, account, email, now)
+        .and_then(|()| invitation::invite(ports, account, base, now));
     invited.map_err(|failure| {
         let why = failure.message().unwrap_or_default();
         format!(
@@ -210,14 +209,18 @@ fn first_invitation(
     })
 }
 
-fn first_credits(store: &Store, account: AccountId, credits: u64) -> Result<Credits, String> {
+fn first_credits(
+    ports: &AccountPorts,
+    account: AccountId,
+    credits: u64,
+) -> Result<Credits, String> {
     let credits = i64::try_from(credits).unwrap_or_default();
     if credits == 0 {
         return Ok(Credits::ZERO);
     }
     let note = "first credits".to_owned();
     let first = Grant { note, ..Grant::new(account, credits, SystemClock.now()) };
-    let why = match grant(store, first) {
+    let why = match grant(ports, first) {
         Ok(Granted::Written { balance }) => return Ok(balance),
         Ok(_) => "the ledger refused them".to_owned(),
         Err(failure) => failure.message().unwrap_or_default().to_owned(),
@@ -258,9 +261,9 @@ struct AccountRecord {
 }
 
 impl AccountRecord {
-    fn of(store: &Store, account: Account) -> Result<Self, Failure> {
-        let balance = pollster::block_on(store.ledger.balance(account.id))?;
-        let sign_in = pollster::block_on(store.sign_ins.sign_in(account.id))?;
+    fn of(ports: &AccountPorts, account: Account) -> Result<Self, Failure> {
+        let balance = pollster::block_on(ports.ledger.balance(account.id))?;
+        let sign_in = pollster::block_on(ports.sign_ins.sign_in(account.id))?;
         Ok(Self {
             account: account.id.to_string(),
             email: sign_in.map(|sign_in| sign_in.email.to_string()),
@@ -286,9 +289,9 @@ impl AccountRecord {
 }
 
 fn list(common: &Common, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-    let store = common.open()?;
-    let accounts = pollster::block_on(store.accounts.accounts())?;
-    let records = accounts.into_iter().map(|account| AccountRecord::of(&store, account));
+    let ports = common.open_accounts()?;
+    let accounts = pollster::block_on(ports.accounts.accounts())?;
+    let records = accounts.into_iter().map(|account| AccountRecord::of(&ports, account));
     let list = records.collect::<Result<Vec<_>, _>>()?;
     if list.is_empty() {
         console.note("there are no accounts; make one with `enrich account create NAME`");
@@ -320,9 +323,9 @@ struct AccountWithKeys {
 }
 
 impl AccountWithKeys {
-    fn of(store: &Store, account: Account) -> Result<Self, Failure> {
-        let keys = key::records(store, account.id)?;
-        Ok(Self { account: AccountRecord::of(store, account)?, keys })
+    fn of(ports: &AccountPorts, account: Account) -> Result<Self, Failure> {
+        let keys = key::records(ports, account.id)?;
+        Ok(Self { account: AccountRecord::of(ports, account)?, keys })
     }
 }
 

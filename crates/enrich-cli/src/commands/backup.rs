@@ -70,7 +70,11 @@ impl Backup {
             }
         };
         let clock = SystemClock;
-        let report = back_up(self.common.data.path(), &self.into, &[LISTS], &clock, &mut progress)?;
+        let folder = self.common.data.whole_path(
+            "a backup is of a folder with its ledger; with --store, back up the database with its \
+             own tools (pg_dump, pgBackRest), and keep copies of secret.key and of imported files",
+        )?;
+        let report = back_up(folder, &self.into, &[LISTS], &clock, &mut progress)?;
         let backup = self.into.display().to_string();
         self.common.show(&MadeBackup { backup, contents: report.into() }, console)
     }

@@ -1,13 +1,19 @@
 //! `enrich check`: verifies both databases.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use clap::Args;
-use enrich_store::{CheckReport, DatabaseReport, OpenError, read_through};
+use enrich_store::{
+    CheckReport, DatabaseReport, DirectoryStore, OpenError, Options, Store, read_through,
+    sqlite_version,
+};
 use serde::{Serialize, Serializer};
 
 use super::table::Pairs;
 use super::{Common, Console, Failure, Shown, Verdict};
+use crate::account_ports::AccountPorts;
+use crate::settings::StoreUrl;
 use enrich_server::error_chain;
 
 #[derive(Debug, Args)]
@@ -49,13 +55,9 @@ impl Check {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         // Only makes the check faster. The check itself reports read errors.
         let _ = read_through(self.common.data.path());
-        let health = match self.common.open() {
-            Ok(store) => match store.check() {
-                Ok(report) => Health::from(report),
-                Err(error) => Health::unreadable(error_chain(&error)),
-            },
-            Err(missing @ OpenError::Missing { .. }) => return Err(missing.into()),
-            Err(error) => Health::unreadable(error_chain(&error)),
+        let health = match self.common.data.store()? {
+            Some(url) => Health::of_node(self.common.data.path(), &url)?,
+            None => Health::of_folder(self.common.data.path())?,
         };
         self.common.show(&health, console)?;
         Ok(Verdict::from(health.ok))
@@ -63,6 +65,40 @@ impl Check {
 }
 
 impl Health {
+    /// Both databases of a folder.
+    fn of_folder(folder: &Path) -> Result<Self, Failure> {
+        match Store::open(folder) {
+            Ok(store) => match store.check() {
+                Ok(report) => Ok(Self::from(report)),
+                Err(error) => Ok(Self::unreadable(error_chain(&error))),
+            },
+            Err(missing @ OpenError::Missing { .. }) => Err(missing.into()),
+            Err(error) => Ok(Self::unreadable(error_chain(&error))),
+        }
+    }
+
+    /// The directory of a folder, and whether the store can be used.
+    fn of_node(folder: &Path, url: &StoreUrl) -> Result<Self, Failure> {
+        let store = match DirectoryStore::open_with(folder, &Options::default()) {
+            Ok(store) => store,
+            Err(missing @ OpenError::Missing { .. }) => return Err(Failure::of_node(missing)),
+            Err(error) => return Ok(Self::unreadable(error_chain(&error))),
+        };
+        let report = match store.check() {
+            Ok(report) => report,
+            Err(error) => return Ok(Self::unreadable(error_chain(&error))),
+        };
+        let opened = AccountPorts::open(url, store.secrets());
+        let problems: Vec<String> = opened.err().iter().map(|error| error_chain(error)).collect();
+        Ok(Self {
+            ok: report.problems.is_empty() && problems.is_empty(),
+            problems,
+            sqlite: Some(sqlite_version()),
+            directory: Some(report.into()),
+            ledger: None,
+        })
+    }
+
     fn unreadable(problem: String) -> Self {
         Self { ok: false, problems: vec![problem], sqlite: None, directory: None, ledger: None }
     }

@@ -5,14 +5,15 @@ mod history;
 use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
-use enrich_core::port::ledger::{ChargeError, Grant, Granted, Ledger};
+use enrich_core::port::ledger::{ChargeError, Grant, Granted};
 use enrich_core::{AccountId, ChargeId, Clock};
-use enrich_store::{Store, SystemClock};
+use enrich_store::SystemClock;
 use serde::Serialize;
 
 use super::named::OnAccount;
 use super::table::Pairs;
 use super::{Console, Failure, Shown, Verdict, named};
+use crate::account_ports::AccountPorts;
 use history::History;
 
 #[derive(Debug, Subcommand)]
@@ -95,17 +96,17 @@ impl CreditsCommand {
         match self {
             Self::Grant(GrantArgs { on, change }) => {
                 // Credits of a closed account can be taken back, but it cannot get any.
-                let (store, account) =
+                let (ports, account) =
                     if change.credits < 0 { on.find()? } else { on.find_open()? };
-                on.common.show(&changed(&store, account.id, change, None)?, console)
+                on.common.show(&changed(&ports, account.id, change, None)?, console)
             }
             Self::Adjust(Adjust { on, entry_id, change }) => {
-                let (store, account) = on.find()?;
-                on.common.show(&changed(&store, account.id, change, Some(entry_id))?, console)
+                let (ports, account) = on.find()?;
+                on.common.show(&changed(&ports, account.id, change, Some(entry_id))?, console)
             }
             Self::Show(on) => {
-                let (store, account) = on.find()?;
-                let balance = pollster::block_on(store.ledger.balance(account.id))?;
+                let (ports, account) = on.find()?;
+                let balance = pollster::block_on(ports.ledger.balance(account.id))?;
                 let balance = balance.ok_or_else(|| named::no_account(account.id))?;
                 on.common.show(&Balance::new(account.id, balance.0), console)
             }
@@ -136,7 +137,7 @@ impl Shown for Balance {
 }
 
 fn changed(
-    store: &Store,
+    ports: &AccountPorts,
     account: AccountId,
     change: Change,
     corrects: Option<ChargeId>,
@@ -144,7 +145,7 @@ fn changed(
     let Change { credits, note } = change;
     let now = SystemClock.now();
     let change = Grant { note, corrects, ..Grant::new(account, credits, now) };
-    match grant(store, change)? {
+    match grant(ports, change)? {
         Granted::Written { balance } => Ok(Balance::new(account, balance.0)),
         Granted::OutOfRange { balance } if credits < 0 => Err(Failure::refused(format!(
             "the balance is {}; no more than that can be taken back",
@@ -162,9 +163,9 @@ fn changed(
 }
 
 /// Writes a grant to the ledger.
-pub(crate) fn grant(store: &Store, grant: Grant) -> Result<Granted, Failure> {
+pub(crate) fn grant(ports: &AccountPorts, grant: Grant) -> Result<Granted, Failure> {
     let account = grant.account;
-    pollster::block_on(store.ledger.grant(grant)).map_err(|error| match error {
+    pollster::block_on(ports.ledger.grant(grant)).map_err(|error| match error {
         ChargeError::Unknown(_) => Failure::Impossible(format!(
             "it is not known whether the credits were written; check `enrich credits show \
              {account}` before you repeat it"

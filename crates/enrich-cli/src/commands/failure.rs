@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use enrich_core::port::error::StoreError;
 use enrich_store::OpenError;
+use enrich_store_postgres as postgres;
 
 use enrich_server::error_chain;
 
@@ -61,6 +62,17 @@ impl Failure {
         Self::Impossible(format!("{}: {}", file.display(), error_chain(error)))
     }
 
+    /// The folder of a node, whose accounts are in a store, could not be opened.
+    pub(crate) fn of_node(error: OpenError) -> Self {
+        match error {
+            OpenError::Missing { .. } => Self::Impossible(format!(
+                "{error}; copy secret.key of another node into it, or run `enrich store migrate` \
+                 for a new database"
+            )),
+            error => Self::impossible(&error),
+        }
+    }
+
     pub(crate) fn exit_status(&self) -> u8 {
         match self {
             Self::ReaderGone => 0,
@@ -99,9 +111,20 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
+impl From<postgres::OpenError> for Failure {
+    fn from(error: postgres::OpenError) -> Self {
+        Self::impossible(&error)
+    }
+}
+
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
         match error {
+            OpenError::Incomplete { ref missing, .. } if missing == "ledger.sqlite" => {
+                Self::Impossible(format!(
+                    "{error}; if its accounts are in PostgreSQL, name the database with --store"
+                ))
+            }
             OpenError::Missing { .. } => Self::Impossible(format!(
                 "{error}; run `enrich account create` or `enrich import` to make one, or name \
                  another with --data"

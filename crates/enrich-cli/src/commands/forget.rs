@@ -3,11 +3,12 @@
 //! The values are personal data, so results, errors and logs never repeat them.
 
 use std::io::{self, BufRead, Write};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use enrich_core::Clock;
 use enrich_core::port::importer::{Importer, Removed, Suppressed};
-use enrich_store::SystemClock;
+use enrich_store::{Store, SystemClock};
 use enrich_text::{CompanyName, Domain, EmailAddress, PersonPage, Phone, is_public_mail_host};
 use serde::Serialize;
 
@@ -81,13 +82,20 @@ impl Forget {
             })
         };
         let suppressed = texts.iter().enumerate().map(read).collect::<Result<Vec<_>, _>>()?;
-        let store = self.common.open()?;
-        let forgetting = store.importer.forget(&suppressed, SystemClock.now());
+        let (importer, whole) = match self.common.data.store()? {
+            Some(_) => (self.common.open_directory()?.importer, None),
+            None => {
+                let store = Store::open(self.common.data.path())?;
+                (Arc::clone(&store.importer), Some(store))
+            }
+        };
+        let forgetting = importer.forget(&suppressed, SystemClock.now());
         let Removed { values, subjects } =
             pollster::block_on(forgetting).map_err(|error| Failure::impossible(&error))?;
         for what in &suppressed {
             // The domain may have been sent as a company's name.
-            if let Suppressed::Domain(domain) = what
+            if let Some(store) = &whole
+                && let Suppressed::Domain(domain) = what
                 && let Ok(name) = CompanyName::parse(domain.as_str())
             {
                 store.forget_missed(&name)?;
@@ -120,7 +128,9 @@ fn forget_missed(
         })
     };
     let names = texts.iter().enumerate().map(name).collect::<Result<Vec<_>, _>>()?;
-    let store = common.open()?;
+    let store = common.open_whole(
+        "missed names are counted in a folder with its ledger; with --store none are counted",
+    )?;
     let mut values = 0;
     for name in &names {
         values += store.forget_missed(name)?;

@@ -11,7 +11,7 @@ use clap::Args;
 use enrich_core::port::importer::{Atomic, Importer, Load};
 use enrich_core::{Clock, SourceName};
 use enrich_import::{Cause, ImportError, Report, Source};
-use enrich_store::{Store, SystemClock};
+use enrich_store::{DirectoryStore, SystemClock};
 
 use super::read_as::ReadAsArgs;
 use super::{Common, Console, Failure, Verdict};
@@ -86,7 +86,7 @@ impl Import {
         self.see_same_names(&inputs)?;
         let rejects = self.rejects.as_deref();
         let mut rejects = rejects.map(|path| Rejects::create(path, &self.files)).transpose()?;
-        let store = self.common.data.open_or_make(console)?;
+        let store = self.common.data.open_or_make_directory(console)?;
         for input in &inputs {
             self.see_source(&store, input)?;
         }
@@ -151,7 +151,7 @@ impl Import {
     }
 
     /// Refuses a file if a source with its name has records of another file.
-    fn see_source(&self, store: &Store, input: &Input) -> Result<(), Failure> {
+    fn see_source(&self, store: &DirectoryStore, input: &Input) -> Result<(), Failure> {
         let Some(origin) = input.origin.as_ref().filter(|_| self.source.is_none()) else {
             return Ok(());
         };
@@ -165,7 +165,7 @@ impl Import {
     /// Imports one file. If the import stops early, the report contains the results so far.
     fn take(
         &self,
-        store: &Store,
+        store: &DirectoryStore,
         input: Input,
         rejects: Option<&mut Rejects>,
         console: &Console<'_>,

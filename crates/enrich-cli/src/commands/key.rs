@@ -7,12 +7,13 @@ mod expiry;
 mod record;
 
 use clap::{Args, Subcommand};
-use enrich_core::port::accounts::{Accounts, KeyStored};
+use enrich_core::port::accounts::KeyStored;
 use enrich_core::{AccountId, Clock, KeyId, KeyLimit, NewKey, RateOverride, Timestamp};
-use enrich_store::{Store, SystemClock};
+use enrich_store::SystemClock;
 
 use super::named::{OnAccount, OnKey};
 use super::{Console, Failure, Verdict, named};
+use crate::account_ports::AccountPorts;
 use change::{Rotate, Set, revoke};
 use expiry::Expiry;
 
@@ -70,13 +71,13 @@ impl KeyCommand {
         match self {
             Self::Issue(issue) => issue.run(console),
             Self::List(on) => {
-                let (store, account) = on.find()?;
-                on.common.show(&records(&store, account.id)?, console)
+                let (ports, account) = on.find()?;
+                on.common.show(&records(&ports, account.id)?, console)
             }
             Self::Show(on) => {
-                let store = on.common.open()?;
-                let shown = record(&store, on.key_id)?;
-                let secret = pollster::block_on(store.accounts.reveal(on.key_id))?;
+                let ports = on.common.open_accounts()?;
+                let shown = record(&ports, on.key_id)?;
+                let secret = pollster::block_on(ports.accounts.reveal(on.key_id))?;
                 let secret = secret.ok_or_else(|| named::no_key(on.key_id))?;
                 on.common.show(&shown.with_secret(&secret), console)
             }
@@ -109,28 +110,28 @@ pub(crate) struct Issue {
 
 impl Issue {
     fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let (store, account) = self.on.find_open()?;
+        let (ports, account) = self.on.find_open()?;
         let now = SystemClock.now();
         let expires_at = self.expires.map(|expiry| expiry.after(now)).transpose()?;
         let rate = RateOverride { requests: self.rate_limit, window_seconds: self.rate_window };
         let key = NewKey { rate, expires_at, ..generate(account.id, self.label, now)? };
         let (id, secret) = (key.id, key.key.clone());
-        let stored = store.accounts.add_key(key, KeyLimit::OF_OPERATOR);
+        let stored = ports.accounts.add_key(key, KeyLimit::OF_OPERATOR);
         check_stored(pollster::block_on(stored)?, || named::no_account(account.id))?;
-        self.on.common.show(&record(&store, id)?.with_secret(&secret), console)
+        self.on.common.show(&record(&ports, id)?.with_secret(&secret), console)
     }
 }
 
 /// The keys of an account for display, without their secrets.
-pub(crate) fn records(store: &Store, account: AccountId) -> Result<Vec<KeyRecord>, Failure> {
-    let keys = pollster::block_on(store.accounts.keys(account))?;
+pub(crate) fn records(ports: &AccountPorts, account: AccountId) -> Result<Vec<KeyRecord>, Failure> {
+    let keys = pollster::block_on(ports.accounts.keys(account))?;
     let now = SystemClock.now();
     Ok(keys.into_iter().map(|key| KeyRecord::new(key, now)).collect())
 }
 
 /// A key for display, without its secret.
-fn record(store: &Store, id: KeyId) -> Result<KeyRecord, Failure> {
-    let key = pollster::block_on(store.accounts.key(id))?.ok_or_else(|| named::no_key(id))?;
+fn record(ports: &AccountPorts, id: KeyId) -> Result<KeyRecord, Failure> {
+    let key = pollster::block_on(ports.accounts.key(id))?.ok_or_else(|| named::no_key(id))?;
     Ok(KeyRecord::new(key, SystemClock.now()))
 }
 

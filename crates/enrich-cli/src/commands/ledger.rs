@@ -56,8 +56,12 @@ struct Proof {
 }
 
 fn verify(common: &Common, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-    // Verifies without opening the ledger, because opening a damaged one fails.
-    let proof = Proof::from(Store::verify(common.data.path())?);
+    let found = match common.data.store()? {
+        Some(_) => pollster::block_on(common.open_accounts()?.ledger.verify())?,
+        // Verifies without opening the ledger, because opening a damaged one fails.
+        None => Store::verify(common.data.path())?,
+    };
+    let proof = Proof::from(found);
     common.show(&proof, console)?;
     Ok(Verdict::from(proof.ok))
 }

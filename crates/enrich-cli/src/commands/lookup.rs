@@ -81,7 +81,8 @@ impl Lookup {
             }
         }
         let least_by_name = self.settings.min_confidence.0;
-        let store = self.common.data.open_with(Options { least_by_name, ..Options::default() })?;
+        let store =
+            self.common.data.open_directory(Options { least_by_name, ..Options::default() })?;
         let (body, explanation, verdict) = match endpoint.read(&fields, self.country) {
             Ok(ask) => {
                 let ask = ask.bounded(endpoint.price, self.settings.max_enrichment_items);

@@ -3,12 +3,11 @@
 use std::str::FromStr;
 
 use clap::Args;
-use enrich_core::port::accounts::Accounts;
 use enrich_core::{Account, AccountId, AccountStatus, ChargeId, KeyId, Label, Timestamp};
-use enrich_store::Store;
 use enrich_text::Country;
 
 use super::{Common, Failure};
+use crate::account_ports::AccountPorts;
 
 /// An account as it was typed: its id or name. Whether it exists is checked later.
 #[derive(Clone, Debug)]
@@ -35,18 +34,18 @@ pub(crate) struct OnAccount {
 }
 
 impl OnAccount {
-    /// Opens the folder and finds the account.
-    pub(crate) fn find(&self) -> Result<(Store, Account), Failure> {
-        let store = self.common.open()?;
-        let account = self.account.find(&store)?;
-        Ok((store, account))
+    /// Opens the accounts and finds this one.
+    pub(crate) fn find(&self) -> Result<(AccountPorts, Account), Failure> {
+        let ports = self.common.open_accounts()?;
+        let account = self.account.find(&ports)?;
+        Ok((ports, account))
     }
 
     /// Like [`Self::find`], but fails if the account is closed.
-    pub(crate) fn find_open(&self) -> Result<(Store, Account), Failure> {
-        let (store, account) = self.find()?;
+    pub(crate) fn find_open(&self) -> Result<(AccountPorts, Account), Failure> {
+        let (ports, account) = self.find()?;
         match account.status {
-            AccountStatus::Active | AccountStatus::Suspended { .. } => Ok((store, account)),
+            AccountStatus::Active | AccountStatus::Suspended { .. } => Ok((ports, account)),
             AccountStatus::Closed => Err(closed(account.id)),
         }
     }
@@ -65,15 +64,15 @@ pub(crate) struct OnKey {
 impl AccountArg {
     /// The account with this id, else the only one with this name. If several accounts have the
     /// name, an open one takes precedence over closed ones.
-    pub(crate) fn find(&self, store: &Store) -> Result<Account, Failure> {
+    pub(crate) fn find(&self, ports: &AccountPorts) -> Result<Account, Failure> {
         let Self(typed) = self;
         if let Ok(id) = typed.parse() {
-            let found = pollster::block_on(store.accounts.account(id))?;
+            let found = pollster::block_on(ports.accounts.account(id))?;
             if let Some(account) = found {
                 return Ok(account);
             }
         }
-        let all = pollster::block_on(store.accounts.accounts())?;
+        let all = pollster::block_on(ports.accounts.accounts())?;
         let mut named: Vec<Account> =
             all.into_iter().filter(|account| account.name == *typed).collect();
         if named.iter().any(|account| account.status != AccountStatus::Closed) {

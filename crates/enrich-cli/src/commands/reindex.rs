@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use enrich_store::Store;
+use enrich_store::{DirectoryStore, Store};
 use serde::Serialize;
 
 use super::{Common, Console, Failure, Shown, Verdict};
@@ -38,7 +38,11 @@ impl Reindex {
                 console.note(&format!("{done} of {all} companies and people are ready"));
             }
         };
-        let subjects = Store::reindex(self.common.data.path(), &mut progress)?;
+        let folder = self.common.data.path();
+        let subjects = match self.common.data.store()? {
+            Some(_) => DirectoryStore::reindex(folder, &mut progress)?,
+            None => Store::reindex(folder, &mut progress)?,
+        };
         self.common.show(&Done { subjects }, console)
     }
 }

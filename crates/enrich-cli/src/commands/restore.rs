@@ -45,7 +45,11 @@ struct RestoredFolder {
 
 impl Restore {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let report = restore(&self.backup, self.common.data.path())?;
+        let folder = self.common.data.whole_path(
+            "a backup is restored to a folder with its ledger; with --store, restore the database \
+             with its own tools (pg_restore, pgBackRest), and bring back secret.key",
+        )?;
+        let report = restore(&self.backup, folder)?;
         let made_at = report.made_at;
         // 0 if the clock was set back since.
         let age_seconds = SystemClock.now().as_second().saturating_sub(made_at.as_second()).max(0);

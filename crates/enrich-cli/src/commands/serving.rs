@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{DataFolder, Failure};
+use super::{DataPath, Failure};
 use crate::serve::{self, ServeArgs};
 
 #[derive(Debug, Args)]
@@ -17,13 +17,13 @@ A missing data folder is created. Every setting can also be an environment varia
 of the settings file.")]
 pub(crate) struct Serve {
     #[command(flatten)]
-    data: DataFolder,
+    data: DataPath,
     #[command(flatten)]
     args: ServeArgs,
 }
 
 impl Serve {
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
-        Ok(serve::run(self.data.path(), self.args)?)
+        Ok(serve::run(&self.data.path, self.args)?)
     }
 }

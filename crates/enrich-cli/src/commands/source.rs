@@ -71,7 +71,7 @@ impl From<SourceInfo> for SourceRecord {
 }
 
 fn list(common: &Common, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-    let sources = pollster::block_on(common.open()?.importer.sources())?;
+    let sources = pollster::block_on(common.open_directory()?.importer.sources())?;
     if sources.is_empty() {
         console.note("nothing was imported yet; `enrich import FILE` does it");
     }
@@ -103,7 +103,7 @@ struct RemovedSource {
 
 impl Remove {
     fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let store = self.common.open()?;
+        let store = self.common.open_directory()?;
         let removed = pollster::block_on(store.importer.remove_source(&self.name))?;
         let source = self.name.as_str().to_owned();
         let removed = removed.ok_or_else(|| {

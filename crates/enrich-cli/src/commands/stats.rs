@@ -46,7 +46,10 @@ pub(crate) struct Stats {
 
 impl Stats {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let store = self.common.open()?;
+        let store = self.common.open_whole(
+            "statistics are of a folder with its ledger; with --store, `enrich source list` counts \
+             the directory's sources and the account page shows an account's use",
+        )?;
         let now = SystemClock.now();
         if self.misses {
             return self.common.show(&misses::most_missed(&store, now)?, console);

@@ -3,14 +3,15 @@
 use std::io::{self, BufRead};
 
 use clap::Args;
-use enrich_core::port::accounts::{AccountChanged, Accounts};
+use enrich_core::port::accounts::AccountChanged;
 use enrich_core::{Account, AccountChange, Clock};
-use enrich_store::{Store, SystemClock};
+use enrich_store::SystemClock;
 use enrich_text::Country;
 
 use super::super::named::OnAccount;
 use super::super::{Common, Console, Failure, Verdict, named};
 use super::AccountWithKeys;
+use crate::account_ports::AccountPorts;
 
 #[derive(Debug, Args)]
 pub(crate) struct Rename {
@@ -62,12 +63,12 @@ fn country_or_none(text: &str) -> Result<CountryOrNone, String> {
 
 impl Close {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let (store, account) = self.on.find_open()?;
+        let (ports, account) = self.on.find_open()?;
         if !self.yes && !is_confirmed(&account, console)? {
             return Err(Failure::refused("the account was not closed: its name was not typed"));
         }
         let change = AccountChange::Close { at: SystemClock.now() };
-        change_and_show(&store, &account, change, &self.on.common, console)
+        change_and_show(&ports, &account, change, &self.on.common, console)
     }
 }
 
@@ -89,20 +90,20 @@ pub(super) fn change(
     change: AccountChange,
     console: &mut Console<'_>,
 ) -> Result<Verdict, Failure> {
-    let (store, account) = on.find_open()?;
-    change_and_show(&store, &account, change, &on.common, console)
+    let (ports, account) = on.find_open()?;
+    change_and_show(&ports, &account, change, &on.common, console)
 }
 
 fn change_and_show(
-    store: &Store,
+    ports: &AccountPorts,
     account: &Account,
     change: AccountChange,
     common: &Common,
     console: &mut Console<'_>,
 ) -> Result<Verdict, Failure> {
-    match pollster::block_on(store.accounts.change(account.id, change))? {
+    match pollster::block_on(ports.accounts.change(account.id, change))? {
         AccountChanged::Done(account) => {
-            common.show(&AccountWithKeys::of(store, account)?, console)
+            common.show(&AccountWithKeys::of(ports, account)?, console)
         }
         AccountChanged::NoAccount => Err(named::no_account(account.id)),
         AccountChanged::Closed => Err(named::closed(account.id)),

@@ -1,13 +1,13 @@
 //! `enrich account invite` and `sign-out`: the owner of an account page.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::Path;
 
 use clap::Args;
 use confique::Layer;
 use enrich_core::{AccountId, Clock, Timestamp};
-use enrich_sign_in::{EmailSet, SignIns, Token};
-use enrich_store::{Store, SystemClock};
+use enrich_sign_in::{EmailSet, Token};
+use enrich_store::SystemClock;
 use enrich_text::EmailAddress;
 use jiff::SignedDuration;
 use serde::Serialize;
@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::super::named::OnAccount;
 use super::super::table::Pairs;
 use super::super::{Console, Failure, Shown, Verdict, named};
+use crate::account_ports::AccountPorts;
 use crate::settings::{PublicUrl, Settings, SettingsLayer};
 
 /// How long an invitation is valid: a week.
@@ -27,17 +28,14 @@ pub(super) struct LinkArgs {
     /// else http://127.0.0.1:8080]
     #[arg(long, env = "ENRICH_PUBLIC_URL", hide_env_values = true, value_name = "URL")]
     public_url: Option<PublicUrl>,
-    /// The server's settings file, if it has one
-    #[arg(long, env = "ENRICH_CONFIG", hide_env_values = true, value_name = "FILE")]
-    config: Option<PathBuf>,
 }
 
 impl LinkArgs {
     /// The public URL for links. It is parsed before anything is changed, because it may be
     /// invalid.
-    pub(super) fn public_url(self) -> Result<PublicUrl, Failure> {
+    pub(super) fn public_url(self, config: Option<&Path>) -> Result<PublicUrl, Failure> {
         let flag = SettingsLayer { public_url: self.public_url, ..SettingsLayer::empty() };
-        Ok(Settings::load(flag, self.config)?.public_url())
+        Ok(Settings::load(flag, config.map(Path::to_owned))?.public_url())
     }
 }
 
@@ -70,13 +68,13 @@ struct InvitedTo {
 
 impl Invite {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let base = self.link.public_url()?;
-        let (store, account) = self.on.find_open()?;
+        let base = self.link.public_url(self.on.common.data.config())?;
+        let (ports, account) = self.on.find_open()?;
         let now = SystemClock.now();
         if let Some(email) = &self.email {
-            set_email(&store, account.id, email, now)?;
+            set_email(&ports, account.id, email, now)?;
         }
-        let invited = invite(&store, account.id, &base, now)?;
+        let invited = invite(&ports, account.id, &base, now)?;
         self.on.common.show(&InvitedTo { account: account.id.to_string(), invited }, console)
     }
 }
@@ -105,8 +103,8 @@ struct SignedOut {
 
 /// Ends all sessions of an account.
 pub(super) fn sign_out(on: &OnAccount, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-    let (store, account) = on.find()?;
-    let sessions_ended = pollster::block_on(store.sign_ins.end_sessions(account.id, None))?;
+    let (ports, account) = on.find()?;
+    let sessions_ended = pollster::block_on(ports.sign_ins.end_sessions(account.id, None))?;
     on.common.show(&SignedOut { account: account.id.to_string(), sessions_ended }, console)
 }
 
@@ -126,12 +124,12 @@ pub(super) fn email(text: &str) -> Result<EmailAddress, String> {
 
 /// Sets the address that the account's owner signs in with.
 pub(super) fn set_email(
-    store: &Store,
+    ports: &AccountPorts,
     account: AccountId,
     email: &EmailAddress,
     now: Timestamp,
 ) -> Result<(), Failure> {
-    match pollster::block_on(store.sign_ins.set_email(account, email, now))? {
+    match pollster::block_on(ports.sign_ins.set_email(account, email, now))? {
         EmailSet::Set => Ok(()),
         EmailSet::Taken => Err(taken()),
         EmailSet::NoAccount => Err(named::no_account(account)),
@@ -139,8 +137,8 @@ pub(super) fn set_email(
 }
 
 /// Refuses an address that another account uses.
-pub(super) fn check_is_free(store: &Store, email: &EmailAddress) -> Result<(), Failure> {
-    match pollster::block_on(store.sign_ins.by_email(email))? {
+pub(super) fn check_is_free(ports: &AccountPorts, email: &EmailAddress) -> Result<(), Failure> {
+    match pollster::block_on(ports.sign_ins.by_email(email))? {
         Some(_) => Err(taken()),
         None => Ok(()),
     }
@@ -154,19 +152,19 @@ fn taken() -> Failure {
 
 /// Creates an invitation; an earlier one becomes invalid.
 pub(super) fn invite(
-    store: &Store,
+    ports: &AccountPorts,
     account: AccountId,
     base: &PublicUrl,
     now: Timestamp,
 ) -> Result<Invited, Failure> {
     let token = Token::generate().map_err(|error| Failure::impossible(&error))?;
     let until = now.checked_add(GOOD_FOR).map_err(|error| Failure::impossible(&error))?;
-    if !pollster::block_on(store.sign_ins.invite(account, &token, until))? {
+    if !pollster::block_on(ports.sign_ins.invite(account, &token, until))? {
         return Err(Failure::refused(
             "nobody signs in to this account yet; name the owner's address with --email",
         ));
     }
-    let sign_in = pollster::block_on(store.sign_ins.sign_in(account))?;
+    let sign_in = pollster::block_on(ports.sign_ins.sign_in(account))?;
     Ok(Invited {
         email: sign_in.map(|sign_in| sign_in.email.to_string()).unwrap_or_default(),
         invitation: base.link(&format!("/account/invitation/{}", token.expose())),

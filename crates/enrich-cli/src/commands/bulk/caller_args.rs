@@ -65,7 +65,8 @@ impl CallerArgs {
     ) -> Result<Box<dyn Caller>, Failure> {
         let Some(url) = &self.url else {
             let least_by_name = self.settings.min_confidence.0;
-            let store = self.data.open_with(Options { least_by_name, ..Options::default() })?;
+            let store =
+                self.data.open_directory(Options { least_by_name, ..Options::default() })?;
             store.directory.prepare()?;
             let caller = DirectoryCaller::new(Arc::clone(&store.directory) as _, target);
             let most = self.settings.max_enrichment_items;

@@ -1,14 +1,13 @@
 //! `enrich credits history`: the grants and charges of an account.
 
 use clap::Args;
-use enrich_core::port::ledger::Ledger;
 use enrich_core::{AccountId, Entry, EntryKind, Timestamp};
-use enrich_store::Store;
 use serde::Serialize;
 
 use super::super::named::OnAccount;
 use super::super::table::Row;
 use super::super::{Console, Failure, Verdict, named};
+use crate::account_ports::AccountPorts;
 
 /// Rows read at once.
 const PAGE: u32 = 1000;
@@ -37,8 +36,8 @@ struct EntryRecord {
 
 impl History {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let (store, account) = self.on.find()?;
-        let mut entries = newest(&store, account.id, self.limit)?;
+        let (ports, account) = self.on.find()?;
+        let mut entries = newest(&ports, account.id, self.limit)?;
         entries.reverse();
         if entries.is_empty() {
             console.note("the account was granted and charged nothing so far");
@@ -49,11 +48,11 @@ impl History {
 }
 
 /// The last `limit` rows, newest first.
-fn newest(store: &Store, account: AccountId, limit: u32) -> Result<Vec<Entry>, Failure> {
+fn newest(ports: &AccountPorts, account: AccountId, limit: u32) -> Result<Vec<Entry>, Failure> {
     let (mut entries, mut before, mut rest) = (Vec::new(), None, limit);
     while rest > 0 {
         let page =
-            pollster::block_on(store.ledger.newest_entries(account, before, rest.min(PAGE)))?;
+            pollster::block_on(ports.ledger.newest_entries(account, before, rest.min(PAGE)))?;
         let Some(last) = page.last() else { break };
         before = Some(last.sequence);
         rest = rest.saturating_sub(u32::try_from(page.len()).unwrap_or(rest));

@@ -1,7 +1,6 @@
 //! `enrich key set`, `revoke` and `rotate`.
 
 use clap::Args;
-use enrich_core::port::accounts::Accounts;
 use enrich_core::{Clock, KeyLimit, NewKey, RateOverride, Timestamp};
 use enrich_store::SystemClock;
 use jiff::{SignedDuration, Span, SpanRelativeTo};
@@ -60,37 +59,37 @@ pub(super) fn duration(text: &str) -> Result<SignedDuration, String> {
 impl Set {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let OnKey { key_id, common } = self.on;
-        let store = common.open()?;
+        let ports = common.open_accounts()?;
         let no_key = || named::no_key(key_id);
-        let key = pollster::block_on(store.accounts.key(key_id))?.ok_or_else(no_key)?;
+        let key = pollster::block_on(ports.accounts.key(key_id))?.ok_or_else(no_key)?;
         let rate = RateOverride {
             requests: self.rate_limit.map_or(key.rate.requests, |own| own.0),
             window_seconds: self.rate_window.map_or(key.rate.window_seconds, |own| own.0),
         };
-        if !pollster::block_on(store.accounts.set_rate(key_id, rate))? {
+        if !pollster::block_on(ports.accounts.set_rate(key_id, rate))? {
             return Err(no_key());
         }
-        common.show(&record(&store, key_id)?, console)
+        common.show(&record(&ports, key_id)?, console)
     }
 }
 
 /// Ends a key now.
 pub(super) fn revoke(on: &OnKey, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-    let store = on.common.open()?;
+    let ports = on.common.open_accounts()?;
     let now = SystemClock.now();
-    if !pollster::block_on(store.accounts.expire_key(on.key_id, now, now))? {
+    if !pollster::block_on(ports.accounts.expire_key(on.key_id, now, now))? {
         return Err(named::no_key(on.key_id));
     }
-    on.common.show(&record(&store, on.key_id)?, console)
+    on.common.show(&record(&ports, on.key_id)?, console)
 }
 
 impl Rotate {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let OnKey { key_id, common } = self.on;
-        let store = common.open()?;
+        let ports = common.open_accounts()?;
         let now = SystemClock.now();
         let no_key = || named::no_key(key_id);
-        let old = pollster::block_on(store.accounts.key(key_id))?.ok_or_else(no_key)?;
+        let old = pollster::block_on(ports.accounts.key(key_id))?.ok_or_else(no_key)?;
         if !old.is_active(now) {
             return Err(Failure::refused(format!(
                 "the key {} has already ended; issue a new one with `enrich key issue {}`",
@@ -101,10 +100,10 @@ impl Rotate {
         let successor = NewKey { rate: old.rate, ..generate(old.account, old.label, now)? };
         let (new_id, secret) = (successor.id, successor.key.clone());
         let limit = KeyLimit::OF_OPERATOR;
-        let stored = store.accounts.rotate_key(old.id, old_until, successor, limit);
+        let stored = ports.accounts.rotate_key(old.id, old_until, successor, limit);
         check_stored(pollster::block_on(stored)?, no_key)?;
-        let old = pollster::block_on(store.accounts.key(key_id))?.ok_or_else(no_key)?;
-        common.show(&record(&store, new_id)?.with_secret(&secret).in_place_of(&old), console)
+        let old = pollster::block_on(ports.accounts.key(key_id))?.ok_or_else(no_key)?;
+        common.show(&record(&ports, new_id)?.with_secret(&secret).in_place_of(&old), console)
     }
 }
 

@@ -5,7 +5,6 @@ use std::fmt::Display;
 use clap::Args;
 use csv::Writer;
 use enrich_bulk::neutralised;
-use enrich_core::port::ledger::Ledger;
 use enrich_core::{Entry, EntryKind};
 
 use super::super::named::AccountArg;
@@ -28,13 +27,13 @@ pub(crate) struct Export {
 
 impl Export {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let store = self.data.open()?;
-        let account = self.account.find(&store)?.id;
+        let ports = self.data.open_accounts()?;
+        let account = self.account.find(&ports)?.id;
         let mut csv = Writer::from_writer(&mut *console.out);
         csv.write_record(COLUMNS.split(',')).map_err(output_failure)?;
         let mut after = 0;
         loop {
-            let page = pollster::block_on(store.ledger.entries(account, after, PAGE))?;
+            let page = pollster::block_on(ports.ledger.entries(account, after, PAGE))?;
             let Some(last) = page.last() else { break };
             after = last.sequence;
             for entry in &page {

@@ -94,6 +94,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
             "enrich-server",
             "enrich-sign-in",
             "enrich-store",
+            "enrich-store-postgres",
             "enrich-text",
             "enrich-wire",
         ],
@@ -123,13 +124,13 @@ const NEVER: [(&str, &[&str]); 15] = [
     ("enrich-wire-v1", &["rusqlite", "actix-http", "enrich-store", "enrich-wire-v2"]),
     ("enrich-wire-v2", &["rusqlite", "actix-http", "enrich-store", "enrich-wire-v1"]),
     ("enrich-openapi", &["rusqlite", "actix-http", "enrich-store"]),
-    ("enrich-store-postgres", &["rusqlite", "actix-http"]),
+    ("enrich-store-postgres", &["rusqlite", "actix-http", "enrich-store-sqlite"]),
     ("enrich-snapshot", &["rusqlite", "actix-http", "tokio-postgres"]),
     ("enrich-import", &["rusqlite", "actix-http"]),
     ("enrich-bulk", &["rusqlite", "actix-http", "enrich-store"]),
     ("enrich-dashboard", &["rusqlite", "actix-http", "actix-rt", "actix-web", "enrich-store"]),
-    ("enrich-server", &["rusqlite", "clap"]),
-    ("enrich-cli", &["rusqlite", "actix-http", "actix-web"]),
+    ("enrich-server", &["rusqlite", "clap", "enrich-store-postgres"]),
+    ("enrich-cli", &["rusqlite", "actix-http", "actix-web", "tokio-postgres"]),
 ];
 
 /// The packages that the product is made with.

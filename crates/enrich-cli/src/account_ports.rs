@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use anyhow::anyhow;
 use enrich_core::port::accounts::Accounts;
 use enrich_core::port::ledger::Ledger;
 use enrich_sign_in::SignIns;
-use enrich_store::{Secrets, Store};
+use enrich_store::{OpenError, Secrets, SqliteDirectory, Store};
 use enrich_store_postgres as postgres;
 
 use crate::settings::StoreUrl;
@@ -18,32 +19,38 @@ pub(crate) struct AccountPorts {
     pub(crate) ledger: Arc<dyn Ledger>,
     /// The sign-ins of owners to the account page.
     pub(crate) sign_ins: Arc<dyn SignIns>,
-    /// The folder that the ports are over. It counts as in use while it is open.
-    _folder: Option<Store>,
+    /// The directory beside the ports. The folder counts as in use while it is open.
+    _directory: Option<Arc<SqliteDirectory>>,
+}
+
+/// What to do about the folder of a node, whose accounts are in a store, that cannot be opened.
+pub(crate) fn node_folder_error(error: OpenError) -> anyhow::Error {
+    let what_to_do = match error {
+        OpenError::Missing(_) => {
+            "; copy secret.key of another node into it, or run `enrich store migrate` for a new \
+             database"
+        }
+        _ => return error.into(),
+    };
+    anyhow!("{error}{what_to_do}")
 }
 
 impl AccountPorts {
-    /// The ports over the database at `url`. A command accepts a database without a standby: it is
-    /// the server that depends on one.
+    /// The ports over the database at `url`.
     pub(crate) fn open(url: &StoreUrl, secrets: &Secrets) -> Result<Self, postgres::OpenError> {
-        let options = postgres::Options { accepts_one_copy: true, ..postgres::Options::default() };
-        let store = postgres::Store::open(url.expose(), secrets, options)?;
-        Ok(Self {
-            accounts: store.accounts,
-            ledger: store.ledger,
-            sign_ins: store.sign_ins,
-            _folder: None,
-        })
+        let postgres::CommandPorts { accounts, ledger, sign_ins } =
+            postgres::CommandPorts::open(url.expose(), secrets)?;
+        Ok(Self { accounts, ledger, sign_ins, _directory: None })
     }
 }
 
-impl From<Store> for AccountPorts {
-    fn from(store: Store) -> Self {
+impl From<&Store> for AccountPorts {
+    fn from(store: &Store) -> Self {
         Self {
             accounts: Arc::clone(&store.accounts) as _,
             ledger: Arc::clone(&store.ledger) as _,
             sign_ins: Arc::clone(&store.sign_ins) as _,
-            _folder: Some(store),
+            _directory: Some(Arc::clone(&store.directory)),
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::commands::restore::Restore;
 use crate::commands::serving::Serve;
 use crate::commands::source::SourceCommand;
 use crate::commands::stats::Stats;
+use crate::commands::store::StoreCommand;
 use crate::demo::DemoArgs;
 use crate::hide::{without_keys, without_store_urls};
 
@@ -106,6 +107,9 @@ It uses a temporary data folder, deleted when it ends; for your own data see `en
     Backup(Backup),
     /// Make a data folder from a backup
     Restore(Restore),
+    /// The PostgreSQL database of several nodes
+    #[command(subcommand, after_help = "Example:\n  enrich store check")]
+    Store(StoreCommand),
 }
 
 /// Prints the error in the command line, or the requested help.
@@ -113,8 +117,10 @@ pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     let shown = without_keys(&text);
     let shown = without_store_urls(&shown);
+    // Help repeats nothing that was typed.
+    let is_printed = !error.use_stderr() || *shown == *text;
     // If the text cannot be written, only the exit status shows the error.
-    let _ = match *shown == *text {
+    let _ = match is_printed {
         true => error.print(),
         false => io::stderr().write_all(shown.as_bytes()),
     };

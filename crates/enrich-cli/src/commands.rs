@@ -23,6 +23,7 @@ pub(crate) mod restore;
 pub(crate) mod serving;
 pub(crate) mod source;
 pub(crate) mod stats;
+pub(crate) mod store;
 mod table;
 
 use std::process::ExitCode;
@@ -55,6 +56,7 @@ pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<ExitCod
         Command::Compact(compact) => compact.run(console),
         Command::Backup(backup) => backup.run(console),
         Command::Restore(restore) => restore.run(console),
+        Command::Store(store) => store.run(console),
     };
     verdict.map(ExitCode::from)
 }

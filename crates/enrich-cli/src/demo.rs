@@ -10,19 +10,21 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
-use enrich_core::port::accounts::Accounts;
 use enrich_core::port::importer::{Atomic, Load};
-use enrich_core::port::ledger::{Grant, Granted, Ledger};
+use enrich_core::port::ledger::{Grant, Granted};
 use enrich_core::{Account, AccountId, ApiKey, Clock, NewKey, SourceName, Timestamp};
 use enrich_import::{Source, import};
 use enrich_server::Prepared;
-use enrich_sign_in::{SignIns, Token};
-use enrich_store::{Store, SystemClock};
+use enrich_sign_in::Token;
+use enrich_store::{SqliteImporter, Store, SystemClock, load_or_create_secrets};
+use enrich_store_postgres as postgres;
 use enrich_text::EmailAddress;
 use jiff::SignedDuration;
 
-use crate::serve::{LISTS, with_settings};
-use crate::settings::{Settings, listen_address};
+use crate::account_ports::AccountPorts;
+use crate::node::Node;
+use crate::served::{LISTS, with_settings};
+use crate::settings::{Settings, StoreUrl, listen_address};
 use crate::telemetry;
 
 /// The records to import, in this order: companies before their people.
@@ -34,6 +36,10 @@ const RECORDS: [(&str, &str); 3] = [
 
 /// The owner who signs in to the account page.
 const EMAIL: &str = "demo@enrich.example";
+
+/// What the greeting adds if there is a database.
+const IN_DATABASE: &str = "What it writes to the database stays there, and is of no use without that \
+                           folder: drop the database.\n\n";
 
 /// The initial credits of the account.
 const CREDITS: i64 = 1000;
@@ -51,6 +57,10 @@ pub(crate) struct DemoArgs {
         value_parser = listen_address
     )]
     listen: SocketAddr,
+    /// Empty PostgreSQL database for the account and the ledger,
+    /// postgres://USER:PASSWORD@HOST/DATABASE; of no use afterwards
+    #[arg(long, env = "ENRICH_STORE", hide_env_values = true, value_name = "URL")]
+    store: Option<StoreUrl>,
 }
 
 /// Serves the demo until the process gets a stop signal.
@@ -59,20 +69,44 @@ pub(crate) struct DemoArgs {
 ///
 /// When the address or the temporary folder cannot be used.
 pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
-    let settings = Settings::listening_on(args.listen)?;
+    let settings = Settings {
+        store: args.store.clone(),
+        one_copy: true,
+        ..Settings::listening_on(args.listen)?
+    };
     telemetry::begin(settings.log_format, settings.log_level)?;
     let folder = tempfile::Builder::new().prefix("enrich-demo-").tempdir();
     let folder = folder.context("no folder for the data can be made")?;
     enrich_server::serve(&settings.server(), |address| -> anyhow::Result<Prepared> {
-        let store = Store::open_or_create(folder.path().join("data"))?;
-        let begun = pollster::block_on(fill(&store))?;
+        let data = folder.path().join("data");
+        if let Some(url) = &settings.store {
+            let node = new_node(&data, url, &settings)?;
+            let ports = AccountPorts::open(url, node.directory.secrets())?;
+            let begun = pollster::block_on(fill(&node.directory.importer, &ports))?;
+            let greeting = greeting(address, &begun, folder.path()) + IN_DATABASE;
+            return Ok(node.prepared(&settings, greeting));
+        }
+        let store = Store::open_or_create(&data)?;
+        let begun = pollster::block_on(fill(&store.importer, &AccountPorts::from(&store)))?;
         let greeting = greeting(address, &begun, folder.path());
         let service = with_settings(store.service(), &settings);
-        let (sign_ins, lists) = (store.sign_ins.clone(), folder.path().join("data").join(LISTS));
-        Ok(Prepared { service, sign_ins, lists, greeting })
+        let (sign_ins, lists) = (store.sign_ins.clone(), data.join(LISTS));
+        Ok(Prepared { service, sign_ins, lists, unready_reason: None, greeting })
     })?;
     folder.close().context("the folder of the data cannot be removed")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes the tables of an empty database, and opens it.
+fn new_node(data: &Path, url: &StoreUrl, settings: &Settings) -> anyhow::Result<Node> {
+    let (secrets, _) = load_or_create_secrets(data)?;
+    match postgres::migrate(url.expose(), &secrets) {
+        Err(postgres::OpenError::Secret(_)) => {
+            bail!("the database is not empty; the demo needs an empty one")
+        }
+        migrated => migrated?,
+    };
+    Node::open(data, url, settings)
 }
 
 /// The demo account.
@@ -82,35 +116,35 @@ struct Begun {
 }
 
 /// Imports the records and creates an account with credits.
-async fn fill(store: &Store) -> anyhow::Result<Begun> {
+async fn fill(importer: &SqliteImporter, ports: &AccountPorts) -> anyhow::Result<Begun> {
     let now = SystemClock.now();
     for (name, lines) in RECORDS {
         let source = Source::reader(name, Cursor::new(lines));
         let called = source.name().cloned().or_else(|| SourceName::new("demo"));
         let called = called.ok_or_else(|| anyhow!("{name} cannot be a source"))?;
         let load = Load { source: called, file: None, at: now, atomic: Atomic::Whole };
-        import(source, store.importer.as_ref(), load, None, &mut ()).await?;
+        import(source, importer, load, None, &mut ()).await?;
     }
     let account = Account::new("Demo", now);
     let id = account.id;
     let first_key = NewKey::generate(id, "demo", now).context("the system gives no randomness")?;
     let key = first_key.key.clone();
-    store.accounts.create(account, first_key).await?;
+    ports.accounts.create(account, first_key).await?;
     let note = "to try things out".to_owned();
     let grant = Grant { note, ..Grant::new(id, CREDITS, now) };
-    match store.ledger.grant(grant).await? {
-        Granted::Written { .. } => Ok(Begun { key, invitation: invite(store, id, now).await? }),
+    match ports.ledger.grant(grant).await? {
+        Granted::Written { .. } => Ok(Begun { key, invitation: invite(ports, id, now).await? }),
         refused => bail!("the ledger refused the first credits: {refused:?}"),
     }
 }
 
 /// Creates the invitation with which the user sets a password for the account page.
-async fn invite(store: &Store, account: AccountId, now: Timestamp) -> anyhow::Result<Token> {
+async fn invite(ports: &AccountPorts, account: AccountId, now: Timestamp) -> anyhow::Result<Token> {
     let email = EmailAddress::parse(EMAIL)?;
-    store.sign_ins.set_email(account, &email, now).await?;
+    ports.sign_ins.set_email(account, &email, now).await?;
     let invitation = Token::generate().context("the system gives no randomness")?;
     let until = now.checked_add(SignedDuration::from_hours(24))?;
-    store.sign_ins.invite(account, &invitation, until).await?;
+    ports.sign_ins.invite(account, &invitation, until).await?;
     Ok(invitation)
 }
 

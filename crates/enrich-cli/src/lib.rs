@@ -9,7 +9,9 @@ mod cli;
 mod commands;
 mod demo;
 mod hide;
+mod node;
 mod serve;
+mod served;
 mod settings;
 mod telemetry;
 

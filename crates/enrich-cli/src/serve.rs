@@ -4,16 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use enrich_core::{RateLimit, Service};
 use enrich_server::Prepared;
 use enrich_store::{Durability, Options, Store};
 use enrich_text::Phone;
 
+use crate::node::Node;
+use crate::served::{LISTS, with_settings};
 use crate::settings::{Settings, SettingsLayer};
 use crate::telemetry;
-
-/// The subfolder of the data folder with the lists of the account page.
-pub(crate) const LISTS: &str = "bulk";
 
 // The arguments. (A doc comment here would become the help of the command.)
 #[derive(Clone, Debug, Args)]
@@ -38,7 +36,8 @@ fn durability(text: &str) -> Result<Durability, &'static str> {
     }
 }
 
-/// Serves the folder `data`, which is created if necessary, until the process gets a stop signal.
+/// Serves the folder `data` until the process gets a stop signal. It is created if necessary; with
+/// a store, it must hold the store's `secret.key`.
 ///
 /// # Errors
 ///
@@ -47,6 +46,12 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(args.settings, args.config)?;
     telemetry::begin(settings.log_format, settings.log_level)?;
     enrich_server::serve(&settings.server(), |_| -> anyhow::Result<Prepared> {
+        if let Some(url) = &settings.store {
+            let node = Node::open(data, url, &settings)?;
+            Phone::prepare();
+            node.directory.directory.prepare()?;
+            return Ok(node.prepared(&settings, String::new()));
+        }
         let options = Options {
             max_kept: settings.max_kept,
             least_by_name: settings.min_confidence.0,
@@ -60,19 +65,7 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
         store.directory.prepare()?;
         let service = with_settings(store.service(), &settings);
         let (sign_ins, lists) = (store.sign_ins.clone(), data.join(LISTS));
-        Ok(Prepared { service, sign_ins, lists, greeting: String::new() })
+        Ok(Prepared { service, sign_ins, lists, unready_reason: None, greeting: String::new() })
     })?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Applies the limits of the settings to the service.
-pub(crate) fn with_settings(mut service: Service, settings: &Settings) -> Service {
-    let limit = RateLimit::new(settings.rate_limit.get(), settings.rate_window.get());
-    service.rate_limit = limit.unwrap_or_default();
-    service.account_rate_limit = settings
-        .account_rate_limit
-        .and_then(|requests| RateLimit::new(requests.get(), settings.rate_window.get()));
-    service.rate_policy = settings.rate_policy.into();
-    service.max_enrichment_items = settings.max_enrichment_items;
-    service
 }

@@ -23,6 +23,11 @@ pub(crate) fn paths() -> Map<String, Value> {
             "directory": truth("The directory can be read."),
             "charging": truth("Charges are being decided."),
             "shutting_down": truth("The process is ending."),
+            "store": truth("The store that several servers share can be used; absent without one."),
+            "reason": {
+                "type": "string",
+                "description": "Why that store cannot be used; absent while it can.",
+            },
         },
         "required": ["ready", "directory", "charging", "shutting_down"],
         "additionalProperties": false,

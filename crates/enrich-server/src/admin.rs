@@ -28,9 +28,10 @@ pub(crate) enum AdminPage {
     Metrics,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Readiness {
-    /// True if the directory can be read, charges are decided and no shutdown has begun.
+    /// True if the directory can be read, charges are decided, a shared store can be used and no
+    /// shutdown has begun.
     ready: bool,
     /// The directory can be read.
     directory: bool,
@@ -38,6 +39,12 @@ struct Readiness {
     charging: bool,
     /// The process is shutting down.
     shutting_down: bool,
+    /// The store that the process shares with others can be used; absent for a data folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store: Option<bool>,
+    /// Why it cannot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
 }
 
 pub(crate) fn configure(config: &mut ServiceConfig) {
@@ -110,5 +117,16 @@ async fn readiness(app: &AppState) -> Readiness {
     let directory = directory.is_ok();
     let charging = app.service.ledger.is_charging();
     let shutting_down = app.is_closing();
-    Readiness { ready: directory && charging && !shutting_down, directory, charging, shutting_down }
+    let reason = app.unready_reason.as_ref().and_then(|unready_reason| unready_reason());
+    if let Some(reason) = &reason {
+        warn!(reason, "the store cannot be used");
+    }
+    Readiness {
+        ready: directory && charging && reason.is_none() && !shutting_down,
+        directory,
+        charging,
+        shutting_down,
+        store: app.unready_reason.as_ref().map(|_| reason.is_none()),
+        reason,
+    }
 }

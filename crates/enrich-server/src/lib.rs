@@ -46,5 +46,5 @@ pub use serve::{Prepared, serve};
 pub use serve_error::ServeError;
 pub use settings::{AccountPageSettings, ServerSettings};
 pub use shutdown::stop_signal;
-pub use state::{AppState, ListenerState, Serves};
+pub use state::{AppState, ListenerState, Serves, UnreadyReason};
 pub use versions::API_VERSIONS;

@@ -19,7 +19,7 @@ use crate::listener::Listener;
 use crate::serve_error::ServeError;
 use crate::servers::Servers;
 use crate::settings::ServerSettings;
-use crate::state::AppState;
+use crate::state::{AppState, UnreadyReason};
 use crate::upkeep::Upkeep;
 use crate::versions::API_VERSIONS;
 use crate::{shutdown, upkeep};
@@ -32,6 +32,8 @@ pub struct Prepared {
     pub sign_ins: Arc<dyn SignIns>,
     /// Folder with the lists of the account page.
     pub lists: PathBuf,
+    /// Why the store that this process shares with others cannot be used; `None` for a data folder.
+    pub unready_reason: Option<UnreadyReason>,
     /// Text to print on standard output after the line with the address.
     pub greeting: String,
 }
@@ -84,9 +86,10 @@ fn app_state(
     listens_on: SocketAddr,
     settings: &ServerSettings,
 ) -> Result<(AppState, Option<Arc<Jobs>>, String), ServeError> {
-    let Prepared { service, sign_ins, lists, greeting } = prepared;
+    let Prepared { service, sign_ins, lists, unready_reason, greeting } = prepared;
     let service = Arc::new(service);
-    let app = AppState::new(Arc::clone(&service), settings.body_timeout, settings.logs_requests);
+    let app = AppState::new(Arc::clone(&service), settings.body_timeout, settings.logs_requests)
+        .with_unready_reason(unready_reason);
     let Some(account_page) = &settings.account_page else { return Ok((app, None, greeting)) };
     let job_settings = account_page.jobs;
     let callers = Arc::new(MeteredCallers(Arc::clone(&service)));

@@ -23,6 +23,10 @@ pub enum Serves {
     Admin,
 }
 
+/// Tells why a store that several processes share cannot be used now; `None` if it can. Called for
+/// each request of `/readyz`, so it must not block.
+pub type UnreadyReason = Arc<dyn Fn() -> Option<String> + Send + Sync>;
+
 /// The state shared by all workers of all listeners.
 pub struct AppState {
     pub(crate) service: Arc<Service>,
@@ -32,6 +36,7 @@ pub struct AppState {
     pub(crate) body_timeout: Duration,
     pub(crate) logs_requests: bool,
     pub(crate) log_throttle: LogThrottle,
+    pub(crate) unready_reason: Option<UnreadyReason>,
     is_closing: AtomicBool,
 }
 
@@ -46,8 +51,14 @@ impl AppState {
             body_timeout,
             logs_requests,
             log_throttle: LogThrottle::default(),
+            unready_reason: None,
             is_closing: AtomicBool::new(false),
         }
+    }
+
+    /// Adds the question whether a shared store can be used.
+    pub fn with_unready_reason(self, unready_reason: Option<UnreadyReason>) -> Self {
+        Self { unready_reason, ..self }
     }
 
     /// Adds the account page.

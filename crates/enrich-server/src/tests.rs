@@ -24,7 +24,9 @@ use enrich_testkit::fake_clock::FakeClock;
 use enrich_testkit::fake_ports::FakePorts;
 use enrich_testkit::http::Client;
 
-use super::{AppState, Listener, ListenerLimits, ListenerState, Serves, StallTimeouts};
+use super::{
+    AppState, Listener, ListenerLimits, ListenerState, Serves, StallTimeouts, UnreadyReason,
+};
 
 const LIMITS: ListenerLimits = ListenerLimits {
     workers: NonZeroUsize::new(2).unwrap(),
@@ -62,8 +64,18 @@ impl Site {
     }
 
     fn serving(serves: Serves) -> Self {
+        Self::start(serves, None)
+    }
+
+    /// A site over a store that is shared with other processes.
+    fn with_store(unready_reason: UnreadyReason) -> Self {
+        Self::start(Serves::Everything, Some(unready_reason))
+    }
+
+    fn start(serves: Serves, unready_reason: Option<UnreadyReason>) -> Self {
         let (service, ports, key) = service();
-        let app = Arc::new(AppState::new(Arc::new(service), BODY_TIMEOUT, true));
+        let app = AppState::new(Arc::new(service), BODY_TIMEOUT, true);
+        let app = Arc::new(app.with_unready_reason(unready_reason));
         let state = ListenerState { app: Arc::clone(&app), serves };
         let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = listener.address();

@@ -76,7 +76,10 @@ impl Node {
 
 /// Refuses a database that can lose acknowledged commits. Engines without these settings replicate
 /// by themselves.
-async fn check_durability(client: &Client, accepts_one_copy: bool) -> Result<(), OpenError> {
+pub(crate) async fn check_durability(
+    client: &Client,
+    accepts_one_copy: bool,
+) -> Result<(), OpenError> {
     let settings = "SELECT current_setting('fsync', true),
                     current_setting('synchronous_standby_names', true)";
     let rows = client.query_typed(settings, &[]).await?;

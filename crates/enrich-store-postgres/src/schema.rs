@@ -63,14 +63,14 @@ pub(crate) async fn check(client: &Client, secrets: &Secrets) -> Result<(), Open
 }
 
 /// The version of the newest migration of this build.
-fn newest_known() -> i32 {
+pub(crate) fn newest_known() -> i32 {
     let runner = migrations::migrations::runner();
     let versions = runner.get_migrations().iter().map(|migration| migration.version());
     versions.max().unwrap_or_default()
 }
 
 /// The version of the schema; `None` if there is none.
-async fn version(client: &Client) -> Result<Option<i32>, Failure> {
+pub(crate) async fn version(client: &Client) -> Result<Option<i32>, Failure> {
     match client.query_typed(VERSION, &[]).await {
         Ok(rows) => match rows.first() {
             Some(row) => Ok(row.try_get(0)?),

@@ -1,6 +1,7 @@
 //! Opens the store: connects to the database, registers this process, and starts its tasks.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use enrich_core::{RatePolicy, Timestamp};
 use enrich_secrets::Secrets;
@@ -34,6 +35,17 @@ pub struct Store {
     pub snapshots: Arc<PostgresSnapshots>,
     node: Node,
     heartbeat: Heartbeat,
+}
+
+/// The ports of an operator's command. Its process is no node: it has no heartbeat, and no part in
+/// rate limits and background work.
+pub struct CommandPorts {
+    /// Accounts and keys.
+    pub accounts: Arc<PostgresAccounts>,
+    /// The ledger.
+    pub ledger: Arc<PostgresLedger>,
+    /// Sign-ins to the account page.
+    pub sign_ins: Arc<PostgresSignIns>,
 }
 
 /// Makes or upgrades the schema of the database at `url`, which belongs to the user of the URL.
@@ -77,6 +89,11 @@ impl Store {
         PostgresRateLimiter::start(&self.node, &self.heartbeat, policy)
     }
 
+    /// How long ago the database was last reached.
+    pub(crate) fn silence(&self) -> Duration {
+        self.node.pulse.last().began.elapsed()
+    }
+
     /// The number of nodes that were alive in the last seconds, this one included.
     pub fn live_nodes(&self) -> u32 {
         self.heartbeat.live_nodes()
@@ -86,5 +103,23 @@ impl Store {
     /// if it is behind.
     pub fn skew(&self, now: Timestamp) -> SignedDuration {
         self.heartbeat.skew(now)
+    }
+}
+
+impl CommandPorts {
+    /// Connects to the database at `url` as [`Store::open`] does. A database without a synchronous
+    /// standby is accepted, because it is the servers that depend on one.
+    ///
+    /// # Errors
+    ///
+    /// See [`OpenError`].
+    pub fn open(url: &str, secrets: &Secrets) -> Result<Self, OpenError> {
+        let options = Options { accepts_one_copy: true, ..Options::default() };
+        let node = Node::open(url, secrets, options)?;
+        Ok(Self {
+            accounts: Arc::new(PostgresAccounts::new(node.clone())),
+            ledger: Arc::new(PostgresLedger::start(&node)),
+            sign_ins: Arc::new(PostgresSignIns::new(node)),
+        })
     }
 }

@@ -188,6 +188,15 @@ pub fn load_secrets(folder: &Path) -> Result<Secrets, OpenError> {
     }
 }
 
+/// Removes the secrets that [`load_or_create_secrets`] created, when they are of no use. A folder
+/// with anything else in it is left as it is.
+pub fn discard_new_secrets(folder: &Path) {
+    if find(folder, Parts::Directory).is_ok_and(|found| found == Found::Secrets) {
+        // If it stays, the next command says that it does not fit.
+        let _ = fs::remove_file(folder.join(SECRET_FILE));
+    }
+}
+
 /// Marks a folder whose ledger was moved to a remote store. Without that store the folder is
 /// refused from now on.
 ///

@@ -19,5 +19,7 @@ pub use enrich_store_ledger::{
 pub use enrich_store_sqlite::{
     CountMisses, DatabaseReport, DatabaseSize, Durability, OpenError, Options, SystemClock,
 };
-pub use folder::{load_or_create_secrets, load_secrets, mark_ledger_moved, read_through};
+pub use folder::{
+    discard_new_secrets, load_or_create_secrets, load_secrets, mark_ledger_moved, read_through,
+};
 pub use store::{CheckReport, Store, compact, sqlite_version};

@@ -58,7 +58,7 @@ impl Fixture {
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_enrich"));
         command.args(words).current_dir(self.path());
-        for name in ["DATA", "MIN_CONFIDENCE", "PUBLIC_URL", "CONFIG"] {
+        for name in ["DATA", "STORE", "MIN_CONFIDENCE", "PUBLIC_URL", "CONFIG"] {
             command.env_remove(format!("ENRICH_{name}"));
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -71,7 +71,7 @@ impl Fixture {
         let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap());
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{{ {line}; }} 2>&1")]).current_dir(self.folder.path());
-        for name in ["DATA", "MIN_CONFIDENCE", "PUBLIC_URL", "CONFIG"] {
+        for name in ["DATA", "STORE", "MIN_CONFIDENCE", "PUBLIC_URL", "CONFIG"] {
             command.env_remove(format!("ENRICH_{name}"));
         }
         let output = command.env("PATH", path).output().unwrap();

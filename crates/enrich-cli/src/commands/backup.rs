@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::table::Pairs;
 use super::{Common, Console, Failure, Shown, Verdict, named};
-use crate::serve::LISTS;
+use crate::served::LISTS;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -4,15 +4,16 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::Args;
+use enrich_core::Clock;
 use enrich_store::{
-    CheckReport, DatabaseReport, DirectoryStore, OpenError, Options, Store, read_through,
-    sqlite_version,
+    CheckReport, DatabaseReport, DirectoryStore, OpenError, Options, Store, SystemClock,
+    read_through, sqlite_version,
 };
+use enrich_store_postgres::inspect;
 use serde::{Serialize, Serializer};
 
 use super::table::Pairs;
 use super::{Common, Console, Failure, Shown, Verdict};
-use crate::account_ports::AccountPorts;
 use crate::settings::StoreUrl;
 use enrich_server::error_chain;
 
@@ -77,7 +78,7 @@ impl Health {
         }
     }
 
-    /// The directory of a folder, and whether the store can be used.
+    /// The directory of a folder, and what is wrong with the store.
     fn of_node(folder: &Path, url: &StoreUrl) -> Result<Self, Failure> {
         let store = match DirectoryStore::open_with(folder, &Options::default()) {
             Ok(store) => store,
@@ -88,8 +89,12 @@ impl Health {
             Ok(report) => report,
             Err(error) => return Ok(Self::unreadable(error_chain(&error))),
         };
-        let opened = AccountPorts::open(url, store.secrets());
-        let problems: Vec<String> = opened.err().iter().map(|error| error_chain(error)).collect();
+        // A command has no part in the question whether one copy is enough.
+        let inspected = inspect(url.expose(), store.secrets(), true, || SystemClock.now());
+        let problems = match inspected {
+            Ok(report) => report.problems,
+            Err(error) => vec![error_chain(&error)],
+        };
         Ok(Self {
             ok: report.problems.is_empty() && problems.is_empty(),
             problems,

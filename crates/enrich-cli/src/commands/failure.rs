@@ -9,6 +9,7 @@ use enrich_core::port::error::StoreError;
 use enrich_store::OpenError;
 use enrich_store_postgres as postgres;
 
+use crate::account_ports::node_folder_error;
 use enrich_server::error_chain;
 
 /// The result of a command that was executed.
@@ -64,13 +65,7 @@ impl Failure {
 
     /// The folder of a node, whose accounts are in a store, could not be opened.
     pub(crate) fn of_node(error: OpenError) -> Self {
-        match error {
-            OpenError::Missing { .. } => Self::Impossible(format!(
-                "{error}; copy secret.key of another node into it, or run `enrich store migrate` \
-                 for a new database"
-            )),
-            error => Self::impossible(&error),
-        }
+        node_folder_error(error).into()
     }
 
     pub(crate) fn exit_status(&self) -> u8 {

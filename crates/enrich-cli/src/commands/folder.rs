@@ -89,8 +89,13 @@ impl DataFolder {
     pub(crate) fn store(&self) -> Result<Option<StoreUrl>, Failure> {
         match &self.store {
             Some(url) => Ok(Some(url.clone())),
-            None => Ok(Settings::load(SettingsLayer::empty(), self.config.clone())?.store),
+            None => Ok(self.settings()?.store),
         }
+    }
+
+    /// The settings file; the defaults if there is none.
+    pub(crate) fn settings(&self) -> Result<Settings, Failure> {
+        Ok(Settings::load(SettingsLayer::empty(), self.config.clone())?)
     }
 
     /// The path of a folder with a ledger of its own. With a store, the command is refused:
@@ -112,7 +117,7 @@ impl DataFolder {
     pub(crate) fn open_accounts(&self) -> Result<AccountPorts, Failure> {
         match self.store()? {
             Some(url) => Ok(AccountPorts::open(&url, &self.secrets()?)?),
-            None => Ok(Store::open(self.path())?.into()),
+            None => Ok(AccountPorts::from(&Store::open(self.path())?)),
         }
     }
 
@@ -124,7 +129,7 @@ impl DataFolder {
     ) -> Result<AccountPorts, Failure> {
         match self.store()? {
             Some(url) => Ok(AccountPorts::open(&url, &self.secrets()?)?),
-            None => Ok(self.open_or_make(console)?.into()),
+            None => Ok(AccountPorts::from(&self.open_or_make(console)?)),
         }
     }
 

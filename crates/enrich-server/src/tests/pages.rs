@@ -1,6 +1,7 @@
 //! Pages besides the API.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Site;
 use crate::Serves;
@@ -101,4 +102,27 @@ fn durations_are_gathered_into_buckets_between_scrapes() {
     let metrics = client.request("GET", "/metrics", "", "").body;
     let line = r#"enrich_request_duration_seconds_count{endpoint="/healthz"} 2"#;
     assert!(metrics.contains(line), "{metrics}");
+}
+
+#[test]
+fn readiness_needs_a_shared_store_that_can_be_used() {
+    let site = Site::open();
+    let answer = site.client().request("GET", "/readyz", "", "");
+    assert!(answer.json().get("store").is_none(), "a folder is not shared");
+
+    let is_lost = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&is_lost);
+    let lost = move || asked.load(Ordering::SeqCst).then(|| "the database is away".to_owned());
+    let site = Site::with_store(Arc::new(lost));
+    let mut client = site.client();
+    let answer = client.request("GET", "/readyz", "", "");
+    assert_eq!((answer.status, &answer.json()["store"]), (200, &true.into()));
+    is_lost.store(true, Ordering::SeqCst);
+    let answer = client.request("GET", "/readyz", "", "");
+    let said = answer.json();
+    assert_eq!(
+        (answer.status, &said["ready"], &said["store"]),
+        (503, &false.into(), &false.into())
+    );
+    assert_eq!(said["reason"], "the database is away");
 }

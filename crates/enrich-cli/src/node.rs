@@ -1,0 +1,73 @@
+//! A server process whose accounts and ledger are in PostgreSQL: one node of several.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::bail;
+use enrich_core::{Clock, Service, ServicePorts};
+use enrich_server::{Prepared, UnreadyReason};
+use enrich_store::{DirectoryStore, Options, SystemClock};
+use enrich_store_postgres as postgres;
+
+use crate::account_ports::node_folder_error;
+use crate::served::{LISTS, with_settings};
+use crate::settings::{CountMisses, Settings, StoreUrl};
+
+/// The directory of a node and its store.
+pub(crate) struct Node {
+    pub(crate) directory: DirectoryStore,
+    pub(crate) store: postgres::Store,
+    lists: PathBuf,
+}
+
+impl Node {
+    /// Opens the directory in the folder `data`, and the store.
+    ///
+    /// # Errors
+    ///
+    /// When one of them cannot be used, or a setting is not for nodes.
+    pub(crate) fn open(data: &Path, url: &StoreUrl, settings: &Settings) -> anyhow::Result<Self> {
+        if settings.count_misses != CountMisses::Off {
+            bail!("missed names are counted in a data folder; leave out count_misses with a store");
+        }
+        let options = Options { least_by_name: settings.min_confidence.0, ..Options::default() };
+        let directory = DirectoryStore::open_or_create_with(data, &options);
+        let directory = directory.map_err(node_folder_error)?;
+        let options = postgres::Options {
+            node: host_name(),
+            accepts_one_copy: settings.one_copy,
+            max_kept: settings.max_kept,
+            ..postgres::Options::default()
+        };
+        let store = postgres::Store::open(url.expose(), directory.secrets(), options)?;
+        Ok(Self { directory, store, lists: data.join(LISTS) })
+    }
+
+    /// What the server serves.
+    pub(crate) fn prepared(self, settings: &Settings, greeting: String) -> Prepared {
+        let Self { directory, store, lists } = self;
+        let service = Service::new(ServicePorts {
+            directory: directory.directory,
+            accounts: Arc::clone(&store.accounts) as _,
+            ledger: Arc::clone(&store.ledger) as _,
+            rate_limiter: Arc::new(store.rate_limiter(settings.rate_policy.into())),
+            usage: Arc::clone(&store.usage) as _,
+            clock: Arc::new(SystemClock),
+        });
+        let sign_ins = Arc::clone(&store.sign_ins) as _;
+        let reason = move || store.not_ready(SystemClock.now()).map(|reason| reason.to_string());
+        let unready_reason: UnreadyReason = Arc::new(reason);
+        Prepared {
+            service: with_settings(service, settings),
+            sign_ins,
+            lists,
+            unready_reason: Some(unready_reason),
+            greeting,
+        }
+    }
+}
+
+/// The name of this machine.
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}

@@ -1,0 +1,225 @@
+//! What `enrich store check` tells: the schema, the durability, the nodes, and what is wrong.
+
+use std::error::Error;
+
+use enrich_core::Timestamp;
+use enrich_secrets::Secrets;
+use jiff::SignedDuration;
+use tokio_postgres::Client;
+
+use crate::columns::micros;
+use crate::connect::Connector;
+use crate::failure::Failure;
+use crate::node::check_durability;
+use crate::open_error::OpenError;
+use crate::pulse;
+use crate::readiness::is_skewed;
+use crate::runtime::Runtime;
+use crate::schema;
+
+/// A node is alive if it was seen in the last five seconds.
+const NODES: &str = "SELECT id::text, name, build,
+    (extract(epoch FROM clock_timestamp() - seen_at) * 1000)::bigint,
+    seen_at > clock_timestamp() - INTERVAL '5 seconds'
+    FROM node ORDER BY seen_at DESC, id LIMIT 1000";
+/// Standbys that commits may wait for. Without the role pg_read_all_stats, their state is absent.
+const STANDBYS: &str = "SELECT count(*) FROM pg_stat_replication
+    WHERE sync_state IS NULL OR sync_state IN ('sync', 'quorum')";
+
+/// The state of a database.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoreReport {
+    /// The program and its version, as it tells them.
+    pub server: String,
+    /// The version of the schema; `None` if there is none.
+    pub schema: Option<i32>,
+    /// The newest version of the schema that this build knows.
+    pub known_schema: i32,
+    /// `serving`, `read-only` or `copying`; empty without a schema.
+    pub mode: String,
+    /// Another one after each accepted loss of data; empty without a schema.
+    pub lineage: String,
+    /// The number of standbys that commits may wait for; `None` if the database doesn't tell.
+    pub standbys: Option<u64>,
+    /// The time by which the clock of this machine is ahead of the database's, in milliseconds.
+    pub skew_millis: i64,
+    /// The newest processes that used the database, at most 1000, the last seen first.
+    pub nodes: Vec<NodeReport>,
+    /// What is wrong, each with what to do.
+    pub problems: Vec<String>,
+}
+
+/// A process that uses the database, or used it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeReport {
+    /// Its id, a UUID.
+    pub id: String,
+    /// Its name, from its options.
+    pub name: String,
+    /// The version of Enrich.
+    pub build: String,
+    /// How long ago it was seen, in milliseconds.
+    pub seen_millis_ago: i64,
+    /// Whether that is recent enough to count it as alive.
+    pub is_alive: bool,
+}
+
+/// Examines the database at `url`. Changes nothing. `now` tells this machine's time.
+///
+/// # Errors
+///
+/// When the database cannot be reached or read. What else is wrong is in the report.
+pub fn inspect(
+    url: &str,
+    secrets: &Secrets,
+    accepts_one_copy: bool,
+    now: impl Fn() -> Timestamp + Send + Sync + 'static,
+) -> Result<StoreReport, OpenError> {
+    let connector = Connector::new(url)?;
+    let secrets = secrets.clone();
+    let runtime = Runtime::start().map_err(OpenError::Thread)?;
+    let inspecting = async move {
+        let connection = connector.connect().await?;
+        let mut report = StoreReport::default();
+        report.gather(&connection.client, &secrets, accepts_one_copy, &now).await?;
+        Ok(report)
+    };
+    runtime.block_on(inspecting).map_err(|lost| OpenError::Statement(lost.into()))?
+}
+
+impl StoreReport {
+    async fn gather(
+        &mut self,
+        client: &Client,
+        secrets: &Secrets,
+        accepts_one_copy: bool,
+        now: &(impl Fn() -> Timestamp + Sync),
+    ) -> Result<(), OpenError> {
+        let version = client.query_typed("SELECT version()", &[]).await?;
+        self.server = version.first().map(|row| row.try_get(0)).transpose()?.unwrap_or_default();
+        self.known_schema = schema::newest_known();
+        self.schema = schema::version(client).await?;
+        self.note(schema::check(client, secrets).await)?;
+        self.note(check_durability(client, accepts_one_copy).await)?;
+        self.see_standbys(client).await?;
+        if self.schema != Some(self.known_schema) {
+            // The tables may be others.
+            return Ok(());
+        }
+        let before = now();
+        let state = pulse::read(client).await?;
+        let skew = micros(before.min(now())).saturating_sub(state.clock);
+        self.see_skew(SignedDuration::from_micros(skew));
+        self.lineage = state.lineage.to_string();
+        self.see_mode(state.mode);
+        self.see_nodes(client).await
+    }
+
+    /// Notes what a check found. An error that says nothing of the database's content is returned.
+    fn note(&mut self, checked: Result<(), OpenError>) -> Result<(), OpenError> {
+        match checked {
+            Ok(()) => Ok(()),
+            Err(
+                error @ (OpenError::Url(_)
+                | OpenError::Unreachable(_)
+                | OpenError::Thread(_)
+                | OpenError::Statement(_)),
+            ) => Err(error),
+            Err(error) => {
+                let mut problem = error.to_string();
+                let mut cause: &dyn Error = &error;
+                while let Some(source) = cause.source() {
+                    problem = format!("{problem}: {source}");
+                    cause = source;
+                }
+                self.problems.push(problem);
+                Ok(())
+            }
+        }
+    }
+
+    /// Counts the standbys. An engine without this table replicates by itself.
+    async fn see_standbys(&mut self, client: &Client) -> Result<(), OpenError> {
+        let names = "SELECT current_setting('synchronous_standby_names', true)";
+        let names = client.query_typed(names, &[]).await?;
+        let names: Option<String> = names.first().map(|row| row.try_get(0)).transpose()?.flatten();
+        let Ok(rows) = client.query_typed(STANDBYS, &[]).await else { return Ok(()) };
+        let count: i64 = rows.first().map(|row| row.try_get(0)).transpose()?.unwrap_or_default();
+        self.standbys = Some(count.unsigned_abs());
+        if count == 0 && names.is_some_and(|names| !names.is_empty()) {
+            self.problems.push(
+                "no synchronous standby is connected, so commits wait and nothing is charged; \
+                 start the standby that synchronous_standby_names names"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    fn see_skew(&mut self, skew: SignedDuration) {
+        self.skew_millis = i64::try_from(skew.as_millis()).unwrap_or(i64::MAX);
+        if is_skewed(skew) {
+            self.problems.push(format!(
+                "the clock of this machine differs by {} ms from the database's; synchronise both",
+                self.skew_millis
+            ));
+        }
+    }
+
+    fn see_mode(&mut self, mode: String) {
+        match mode.as_str() {
+            "serving" => {}
+            "copying" => self.problems.push(
+                "a copy into the database is under way or was broken off, and nodes wait for it"
+                    .to_owned(),
+            ),
+            other => self
+                .problems
+                .push(format!("the database is in mode `{other}`, in which nothing is charged")),
+        }
+        self.mode = mode;
+    }
+
+    async fn see_nodes(&mut self, client: &Client) -> Result<(), OpenError> {
+        let node = |row: &tokio_postgres::Row| {
+            Ok(NodeReport {
+                id: row.try_get(0)?,
+                name: row.try_get(1)?,
+                build: row.try_get(2)?,
+                seen_millis_ago: row.try_get(3)?,
+                is_alive: row.try_get(4)?,
+            })
+        };
+        let rows = client.query_typed(NODES, &[]).await?;
+        let nodes: Result<_, tokio_postgres::Error> = rows.iter().map(node).collect();
+        self.nodes = nodes?;
+        Ok(())
+    }
+}
+
+/// Accepts that the database at `url` lacks rows that nodes have seen, as after a restore of an
+/// older backup: nodes forget what they have seen and charge by what it holds. Returns its new
+/// lineage.
+///
+/// # Errors
+///
+/// See [`OpenError`]; it may be repeated.
+pub fn accept_loss(url: &str, secrets: &Secrets) -> Result<String, OpenError> {
+    let connector = Connector::new(url)?;
+    let secrets = secrets.clone();
+    let runtime = Runtime::start().map_err(OpenError::Thread)?;
+    let accepting = async move {
+        let mut connection = connector.connect().await?;
+        schema::check(&connection.client, &secrets).await?;
+        let transaction = connection.client.transaction().await?;
+        transaction.batch_execute("SET LOCAL synchronous_commit = on").await?;
+        let change =
+            "UPDATE state SET lineage = gen_random_uuid() WHERE id = 1 RETURNING lineage::text";
+        let rows = transaction.query_typed(change, &[]).await?;
+        let row = rows.first().ok_or_else(|| Failure::of("the row of `state` is missing"))?;
+        let lineage = row.try_get(0)?;
+        transaction.commit().await?;
+        Ok(lineage)
+    };
+    runtime.block_on(accepting).map_err(|lost| OpenError::Statement(lost.into()))?
+}

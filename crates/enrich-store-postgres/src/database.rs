@@ -125,10 +125,20 @@ impl Connections {
     ) -> Result<T, Failure> {
         let waited = timeout(TIMEOUT, self.reads.acquire()).await;
         let _permit = waited.map_err(|_| Failure::Store(StoreError::Overloaded))?;
+        self.read_within(TIMEOUT, read).await
+    }
+
+    /// As [`Database::read`], however many reads are under way; each attempt may take as long as
+    /// `limit`.
+    pub(crate) async fn read_within<T>(
+        &self,
+        limit: Duration,
+        read: &(impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Sync),
+    ) -> Result<T, Failure> {
         let mut is_first = true;
         loop {
             let connection = self.reading().await?;
-            let failure = match timeout(TIMEOUT, read(&connection.client)).await {
+            let failure = match timeout(limit, read(&connection.client)).await {
                 Ok(Ok(value)) => return Ok(value),
                 Ok(Err(failure)) => failure,
                 Err(_) => Failure::TimedOut,

@@ -16,6 +16,8 @@ use crate::failure::Failure;
 
 /// Interval between polls.
 const INTERVAL: Duration = Duration::from_millis(400);
+/// How long a poll may take: less than the readings that a missed one makes too old.
+const POLL_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a reading is believed, from the start of its poll.
 const BELIEVED: Duration = Duration::from_secs(1);
 /// How long a caller waits for the next reading when the last one is too old.
@@ -84,7 +86,8 @@ impl Pulse {
             loop {
                 sleep(INTERVAL).await;
                 let began = Instant::now();
-                match connections.read(&|client| Box::pin(read(client))).await {
+                let poll = connections.read_within(POLL_TIMEOUT, &|client| Box::pin(read(client)));
+                match poll.await {
                     Ok(state) => {
                         // A new reading also wakes callers that only wait for its time.
                         let took = began.elapsed();

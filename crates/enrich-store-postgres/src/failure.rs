@@ -61,6 +61,8 @@ impl Failure {
                             SqlState::ADMIN_SHUTDOWN,
                             SqlState::CRASH_SHUTDOWN,
                             SqlState::CANNOT_CONNECT_NOW,
+                            SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+                            SqlState::IDLE_SESSION_TIMEOUT,
                             SqlState::READ_ONLY_SQL_TRANSACTION,
                         ]
                         .contains(code)

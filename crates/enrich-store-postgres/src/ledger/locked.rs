@@ -115,8 +115,10 @@ pub(super) async fn settle(
         Ok(Err(failure)) => {
             // The connection is used again after a conflict.
             if !failure.loses_connection() {
-                let rollback = connection.client.batch_execute("ROLLBACK").await;
-                rollback.map_err(|error| NotWritten::Certainly(error.into()))?;
+                let rollback = timeout(ANSWER_TIMEOUT, connection.client.batch_execute("ROLLBACK"));
+                let rolled_back = rollback.await.map_err(|_| Failure::TimedOut);
+                let rolled_back = rolled_back.and_then(|sent| Ok(sent?));
+                rolled_back.map_err(NotWritten::Certainly)?;
             }
             return Err(NotWritten::Certainly(failure));
         }
@@ -261,7 +263,18 @@ struct Decider<'g> {
 type Decided = Result<Decision, ChargeError>;
 
 impl<'g> Decider<'g> {
+    /// Decides a job. One in doubt is not told that nothing was written: its first attempt may
+    /// still arrive.
     fn decide(&mut self, job: &'g Job) -> Decided {
+        match self.decide_anew(job) {
+            Err(ChargeError::NotTaken(error)) if job.doubted.is_some() => {
+                Err(ChargeError::Unknown(error))
+            }
+            decided => decided,
+        }
+    }
+
+    fn decide_anew(&mut self, job: &'g Job) -> Decided {
         let (account, id) = (job.account(), job.id());
         if let Some(&(_, balance)) = self.known.ids.get(&id) {
             return match &job.request {

@@ -1,25 +1,31 @@
 //! Connects to the database: its URL, encryption, and how a connection is driven.
+//!
+//! All hosts of the URL are tried at once. A frozen host accepts connections and never answers, so
+//! it must not keep the others waiting.
 
 use std::fs;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use parking_lot::Mutex;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
-use tokio_postgres::config::{SslMode, TargetSessionAttrs};
+use tokio_postgres::config::{Host as HostName, SslMode, TargetSessionAttrs};
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// How long each host may take to accept a connection.
-const HOST_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long all hosts together may take, with authentication.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long a host may take to accept a connection and to authenticate.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long other hosts come before one that did not confirm a commit.
+const SUSPECTED_FOR: Duration = Duration::from_secs(10);
 const KEEPALIVE: Duration = Duration::from_secs(5);
 
 /// Why a database URL cannot be used. No message contains any part of the URL.
@@ -47,8 +53,16 @@ pub(crate) enum ConnectError {
 
 /// Opens connections to the primary.
 pub(crate) struct Connector {
-    config: Config,
+    /// The hosts of the URL.
+    hosts: Vec<Arc<Host>>,
     tls: Option<MakeRustlsConnect>,
+}
+
+/// A host of the URL.
+struct Host {
+    config: Config,
+    /// When it last did not confirm a commit.
+    suspected: Mutex<Option<Instant>>,
 }
 
 /// A connection to the primary. Dropping it closes it.
@@ -59,6 +73,7 @@ pub(crate) struct Connection {
     warnings: Arc<AtomicU64>,
     /// The task that reads and writes the socket.
     driver: AbortHandle,
+    host: Arc<Host>,
 }
 
 impl Drop for Connection {
@@ -78,7 +93,7 @@ impl Connector {
         let (url, root_file) = split_tls_options(url);
         let mut config: Config = url.parse().map_err(UrlError::Malformed)?;
         config
-            .connect_timeout(HOST_TIMEOUT)
+            .connect_timeout(CONNECT_TIMEOUT)
             .keepalives_idle(KEEPALIVE)
             .keepalives_interval(KEEPALIVE)
             .tcp_user_timeout(2 * KEEPALIVE)
@@ -90,56 +105,148 @@ impl Connector {
             SslMode::Disable => None,
             _ => Some(MakeRustlsConnect::new(client_config(root_file.as_deref())?)),
         };
-        Ok(Self { config, tls })
+        let hosts = each_host(&config);
+        let host = |config| Arc::new(Host { config, suspected: Mutex::default() });
+        Ok(Self { hosts: hosts.into_iter().map(host).collect(), tls })
     }
 
-    /// Connects to the first host that is a primary.
+    /// Connects to the host that answers first as a primary. A suspected host is used only if no
+    /// other one is a primary: two hosts are, when an old primary is not stopped.
     pub(crate) async fn connect(&self) -> Result<Connection, ConnectError> {
-        let connecting = async {
-            match &self.tls {
-                Some(tls) => self.connect_by(tls.clone()).await,
-                None => self.connect_by(NoTls).await,
+        let attempts = self.hosts.iter().map(|host| async move {
+            let connecting = timeout(CONNECT_TIMEOUT, self.connect_to(host)).await;
+            connecting.map_err(|_| ConnectError::TimedOut)?
+        });
+        let mut attempts: FuturesUnordered<_> = attempts.collect();
+        let (mut suspected, mut failed) = (None, ConnectError::TimedOut);
+        while let Some(connected) = attempts.next().await {
+            match connected {
+                Ok(connection) if connection.host.is_suspected() => suspected = Some(connection),
+                Ok(connection) => return Ok(connection),
+                Err(error) => failed = error,
             }
-        };
-        match timeout(CONNECT_TIMEOUT, connecting).await {
-            Ok(connected) => Ok(connected?),
-            Err(_) => Err(ConnectError::TimedOut),
         }
+        suspected.ok_or(failed)
     }
 
-    async fn connect_by<T>(&self, tls: T) -> Result<Connection, tokio_postgres::Error>
-    where
-        T: MakeTlsConnect<Socket>,
-        T::Stream: Send + 'static,
-        T::TlsConnect: Send,
-        <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
-    {
-        let (client, mut connection) = self.config.connect(tls).await?;
-        let warnings = Arc::new(AtomicU64::new(0));
-        let counted = Arc::clone(&warnings);
-        let driver = tokio::spawn(async move {
-            while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
-                match message {
-                    Ok(AsyncMessage::Notice(notice)) if notice.severity() == "WARNING" => {
-                        counted.fetch_add(1, Ordering::AcqRel);
-                        let code = notice.code().code();
-                        tracing::warn!(code, "the database sent a warning");
-                    }
-                    Ok(_) => {}
-                    // The client's statements report it.
-                    Err(_) => return,
+    async fn connect_to(&self, host: &Arc<Host>) -> Result<Connection, ConnectError> {
+        Ok(match &self.tls {
+            Some(tls) => connect_by(host, tls.clone()).await?,
+            None => connect_by(host, NoTls).await?,
+        })
+    }
+}
+
+async fn connect_by<T>(host: &Arc<Host>, tls: T) -> Result<Connection, tokio_postgres::Error>
+where
+    T: MakeTlsConnect<Socket>,
+    T::Stream: Send + 'static,
+    T::TlsConnect: Send,
+    <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
+{
+    let (client, mut connection) = host.config.connect(tls).await?;
+    let warnings = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&warnings);
+    let driver = tokio::spawn(async move {
+        while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
+            match message {
+                Ok(AsyncMessage::Notice(notice)) if notice.severity() == "WARNING" => {
+                    counted.fetch_add(1, Ordering::AcqRel);
+                    let code = notice.code().code();
+                    tracing::warn!(code, "the database sent a warning");
                 }
+                Ok(_) => {}
+                // The client's statements report it.
+                Err(_) => return,
             }
-        });
-        Ok(Connection { client, warnings, driver: driver.abort_handle() })
+        }
+    });
+    let (driver, host) = (driver.abort_handle(), Arc::clone(host));
+    Ok(Connection { client, warnings, driver, host })
+}
+
+impl Host {
+    fn is_suspected(&self) -> bool {
+        self.suspected.lock().is_some_and(|since| since.elapsed() < SUSPECTED_FOR)
     }
 }
 
 impl Connection {
+    /// Has other hosts tried first: this one did not confirm a commit, or has an older history.
+    pub(crate) fn suspect(&self) {
+        *self.host.suspected.lock() = Some(Instant::now());
+    }
+
     /// The number of warnings so far. A `COMMIT` that raises it may not have reached the standby.
     pub(crate) fn warnings(&self) -> u64 {
         self.warnings.load(Ordering::Acquire)
     }
+}
+
+/// The configuration of each host of a URL.
+fn each_host(config: &Config) -> Vec<Config> {
+    let (hosts, addresses) = (config.get_hosts(), config.get_hostaddrs());
+    let ports = config.get_ports();
+    let one = |index: usize| {
+        let mut one = base_of(config);
+        match hosts.get(index) {
+            Some(HostName::Tcp(name)) => {
+                one.host(name);
+            }
+            #[cfg(unix)]
+            Some(HostName::Unix(path)) => {
+                one.host_path(path);
+            }
+            None => {}
+        }
+        if let Some(address) = addresses.get(index) {
+            one.hostaddr(*address);
+        }
+        if let Some(port) = ports.get(index).or(ports.first()) {
+            one.port(*port);
+        }
+        one
+    };
+    (0..hosts.len().max(addresses.len())).map(one).collect()
+}
+
+/// A configuration without its hosts.
+fn base_of(config: &Config) -> Config {
+    let mut base = Config::new();
+    if let Some(user) = config.get_user() {
+        base.user(user);
+    }
+    if let Some(password) = config.get_password() {
+        base.password(password);
+    }
+    if let Some(name) = config.get_dbname() {
+        base.dbname(name);
+    }
+    if let Some(options) = config.get_options() {
+        base.options(options);
+    }
+    if let Some(name) = config.get_application_name() {
+        base.application_name(name);
+    }
+    if let Some(timeout) = config.get_connect_timeout() {
+        base.connect_timeout(*timeout);
+    }
+    if let Some(timeout) = config.get_tcp_user_timeout() {
+        base.tcp_user_timeout(*timeout);
+    }
+    if let Some(interval) = config.get_keepalives_interval() {
+        base.keepalives_interval(interval);
+    }
+    if let Some(retries) = config.get_keepalives_retries() {
+        base.keepalives_retries(retries);
+    }
+    base.keepalives(config.get_keepalives())
+        .keepalives_idle(config.get_keepalives_idle())
+        .ssl_mode(config.get_ssl_mode())
+        .ssl_negotiation(config.get_ssl_negotiation())
+        .channel_binding(config.get_channel_binding())
+        .target_session_attrs(config.get_target_session_attrs());
+    base
 }
 
 /// The URL without the options that the client library does not know, and the file of
@@ -202,6 +309,20 @@ mod tests {
             split("postgres://a@db.example/e?sslmode=verify-full&sslrootcert=/ca.pem");
         assert_eq!(url, "postgres://a@db.example/e?sslmode=require");
         assert_eq!(file.as_deref(), Some("/ca.pem"));
+    }
+
+    #[test]
+    fn each_host_has_its_port_and_the_settings_of_all() {
+        let url = "postgres://a:b@one.example:1,two.example:2/e?connect_timeout=7&options=-c%20x=1";
+        let config: Config = url.parse().unwrap();
+        let hosts = each_host(&config);
+        let expected = ["one.example:1", "two.example:2"].map(|host| {
+            let url = url.replace("one.example:1,two.example:2", host);
+            url.parse::<Config>().unwrap()
+        });
+        assert_eq!(hosts, expected);
+        let one_port: Config = "host=one.example,two.example port=7".parse().unwrap();
+        assert!(each_host(&one_port).iter().all(|host| host.get_ports() == [7]));
     }
 
     #[test]

@@ -36,6 +36,7 @@ mod lane;
 mod locked;
 mod reading;
 mod record_count;
+mod refusals;
 mod rows;
 mod statements;
 mod transaction;

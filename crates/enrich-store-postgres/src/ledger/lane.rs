@@ -6,6 +6,8 @@
 //! path of two ([`locked`](super::locked)), and so does a group whose reply was lost: it is
 //! submitted again with the same ids until its outcome is known.
 
+mod primary;
+
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,19 +17,19 @@ use enrich_core::AccountId;
 use enrich_core::port::ledger::ChargeError;
 use enrich_ledger::LastRow;
 use enrich_secrets::Secrets;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use tokio::sync::mpsc::Receiver;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
 use crate::connect::Connection;
 use crate::database::Connections;
-use crate::failure::Failure;
 use crate::ledger::balances::Balances;
 use crate::ledger::compare::Plan;
 use crate::ledger::job::{Job, SharedError};
 use crate::ledger::locked::{self, RecordSpace, Settled};
 use crate::ledger::record_count::RecordCount;
+use crate::ledger::refusals::{give_up, refuse, take_repeated};
 use crate::ledger::transaction::NotWritten;
 use crate::pulse::Readings;
 
@@ -35,14 +37,8 @@ use crate::pulse::Readings;
 const MOST_IN_GROUP: usize = 512;
 /// The most accounts whose last rows a lane knows; it forgets all when there are more.
 const MOST_KNOWN: usize = 25_000;
-/// How long a job waits for a primary before it is refused.
-const WAIT_FOR_PRIMARY: Duration = Duration::from_secs(3);
-/// How long a lane has no primary before further charges are refused at once.
-const DOWN_AFTER: Duration = Duration::from_secs(2);
-/// How long a job may be in doubt before its caller is told so.
-const DOUBT_FOR: Duration = Duration::from_secs(8);
-/// Pause between two attempts to connect.
-const RECONNECT_PAUSE: Duration = Duration::from_millis(50);
+/// Pause between two attempts of a group.
+const RETRY_PAUSE: Duration = Duration::from_millis(50);
 /// How often a group is tried when other transactions are in its way.
 const ATTEMPTS: u32 = 5;
 /// The most groups in a row that take the locked path after others changed the accounts.
@@ -51,7 +47,7 @@ const MOST_LOCKED_GROUPS: u32 = 32;
 /// What callers see of a lane.
 #[derive(Debug)]
 pub(super) struct LaneStatus {
-    /// Whether it has a primary, or had one a moment ago.
+    /// Whether the database confirms commits, or did a moment ago.
     has_primary: AtomicBool,
     /// Whether the database is older than what this process has read from it.
     is_outdated: AtomicBool,
@@ -68,16 +64,6 @@ impl LaneStatus {
     }
 }
 
-/// The database has fewer rows than this process has read from it.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("the database is older than what this node has read from it")]
-struct Outdated;
-
-/// The other transactions of an account went on for too long.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("the reply of the database was lost")]
-struct ReplyLost;
-
 pub(super) struct Lane {
     pub(super) queue: Receiver<Job>,
     pub(super) connections: Arc<Connections>,
@@ -93,9 +79,9 @@ pub(super) struct Lane {
 #[derive(Default)]
 struct LaneState {
     connection: Option<Connection>,
-    /// Since when there is no primary.
+    /// Since when nothing is confirmed.
     down_since: Option<Instant>,
-    /// Jobs that arrived while there was no primary.
+    /// Jobs that arrived meanwhile.
     waiting: Vec<Job>,
     /// The last rows of accounts. Never trusted: the database compares.
     heads: FxHashMap<AccountId, LastRow>,
@@ -103,6 +89,8 @@ struct LaneState {
     seen: FxHashMap<AccountId, u64>,
     /// The lineage of the database that `seen` belongs to.
     lineage: Option<Uuid>,
+    /// The accounts of a group for which the database was older than `seen`.
+    outdated: Vec<AccountId>,
     /// The number of further groups that take the locked path at once.
     locked_groups: u32,
     /// The number of groups that took it after the last conflict.
@@ -125,21 +113,35 @@ impl Lane {
 
     /// Decides jobs until the ledger is closed.
     pub(super) async fn run(mut self) {
-        loop {
-            let mut group = mem::take(&mut self.state.waiting);
-            if group.is_empty() {
-                match self.queue.recv().await {
-                    Some(job) => group.push(job),
-                    None => return,
-                }
-            }
-            while group.len() < MOST_IN_GROUP
-                && let Ok(job) = self.queue.try_recv()
-            {
-                group.push(job);
-            }
+        while let Some(group) = self.next_group().await {
             self.settle(group).await;
         }
+    }
+
+    /// Waits for the next group. `None` when the ledger is closed.
+    async fn next_group(&mut self) -> Option<Vec<Job>> {
+        let mut group = mem::take(&mut self.state.waiting);
+        if group.len() > MOST_IN_GROUP {
+            self.state.waiting = group.split_off(MOST_IN_GROUP);
+            return Some(group);
+        }
+        while group.is_empty() {
+            if self.status.is_charging() {
+                group.push(self.queue.recv().await?);
+                continue;
+            }
+            // No job arrives while the lane takes none.
+            match timeout(RETRY_PAUSE, self.queue.recv()).await {
+                Ok(job) => group.push(job?),
+                Err(_) => self.look_again().await,
+            }
+        }
+        while group.len() < MOST_IN_GROUP
+            && let Ok(job) = self.queue.try_recv()
+        {
+            group.push(job);
+        }
+        Some(group)
     }
 
     /// Decides a group and tells each caller.
@@ -181,6 +183,7 @@ impl Lane {
         if plan.is_empty() {
             return group;
         }
+        let began = Instant::now();
         let sent = plan.send(connection).await;
         let decisions: Vec<_> = match &sent {
             Ok(stood) => {
@@ -203,12 +206,12 @@ impl Lane {
                 let lost = plan.account_count() - stood.len();
                 self.after_comparing(plan.account_count(), lost);
                 self.learn(heads);
+                self.note_up();
             }
             Err(NotWritten::Outdated) => {}
-            Err(NotWritten::Certainly(failure)) => self.after_failure(&failure),
+            Err(NotWritten::Certainly(failure)) => self.after_failure(&failure, began),
             Err(NotWritten::InDoubt(failure)) => {
-                self.after_failure(&failure);
-                self.state.connection = None;
+                self.after_doubt(&failure, began);
                 let now = Instant::now();
                 for (job, is_sent) in group.iter_mut().zip(is_sent) {
                     job.doubted = job.doubted.or(is_sent.then_some(now));
@@ -254,6 +257,7 @@ impl Lane {
             }
             let Some(connection) = &self.state.connection else { continue };
             let (space, seen) = (self.space(), &self.state.seen);
+            let began = Instant::now();
             let settled = locked::settle(connection, &group, &self.secrets, space, seen).await;
             match settled {
                 Ok(settled) => {
@@ -261,22 +265,19 @@ impl Lane {
                     return None;
                 }
                 Err(NotWritten::InDoubt(failure)) => {
-                    self.after_failure(&failure);
-                    self.state.connection = None;
+                    self.after_doubt(&failure, began);
                     let now = Instant::now();
                     group.iter_mut().for_each(|job| {
                         job.doubted.get_or_insert(now);
                     });
                 }
                 Err(NotWritten::Outdated) => {
-                    self.state.connection = None;
-                    self.status.is_outdated.store(true, Ordering::Release);
-                    tracing::error!(error = %Outdated, "charging has stopped");
-                    refuse_all(group, || ChargeError::Stopped);
-                    return None;
+                    self.after_outdated(&group);
+                    group = refuse(group, || ChargeError::Stopped);
+                    sleep(RETRY_PAUSE).await;
                 }
                 Err(NotWritten::Certainly(failure)) => {
-                    self.after_failure(&failure);
+                    self.after_failure(&failure, began);
                     attempts += 1;
                     if failure.loses_connection() {
                         continue;
@@ -292,7 +293,7 @@ impl Lane {
                         let error = SharedError::new(failure);
                         group = refuse(group, || ChargeError::NotTaken(error.boxed()));
                     }
-                    sleep(RECONNECT_PAUSE).await;
+                    sleep(RETRY_PAUSE).await;
                 }
             }
         }
@@ -301,20 +302,11 @@ impl Lane {
 
     /// Tells the decisions of a group that is durable.
     fn finish(&mut self, group: Vec<Job>, settled: Settled) {
+        self.note_up();
         self.record_count.count(settled.counted, settled.grown);
         self.learn(settled.heads);
         for (job, decision) in group.into_iter().zip(settled.decisions) {
             job.tell(decision);
-        }
-    }
-
-    /// Forgets what was seen of a database whose data loss was accepted: it has another lineage.
-    fn check_lineage(&mut self) {
-        let lineage = self.readings.borrow().state.lineage;
-        if self.state.lineage != Some(lineage) {
-            self.state.lineage = Some(lineage);
-            self.state.seen.clear();
-            self.status.is_outdated.store(false, Ordering::Release);
         }
     }
 
@@ -333,99 +325,7 @@ impl Lane {
         }
     }
 
-    /// Drops what a failure makes useless.
-    fn after_failure(&mut self, failure: &Failure) {
-        tracing::warn!(error = %failure, "a group of charges was not written");
-        if failure.loses_connection() {
-            self.state.connection = None;
-        }
-    }
-
     fn space(&self) -> RecordSpace {
         self.record_count.space()
     }
-
-    /// Ensures a connection. `None` if there was no primary: then the caller asks again.
-    async fn connect(&mut self, group: &mut Vec<Job>) -> Option<()> {
-        if let Some(connection) = &self.state.connection
-            && !connection.client.is_closed()
-        {
-            return Some(());
-        }
-        self.state.connection = None;
-        // Another primary may have another history.
-        self.state.heads.clear();
-        match self.connections.connect().await {
-            Ok(connection) => {
-                self.state.connection = Some(connection);
-                self.state.down_since = None;
-                self.status.has_primary.store(true, Ordering::Release);
-                Some(())
-            }
-            Err(error) => {
-                let down_since = *self.state.down_since.get_or_insert_with(Instant::now);
-                if down_since.elapsed() >= DOWN_AFTER
-                    && self.status.has_primary.swap(false, Ordering::AcqRel)
-                {
-                    tracing::error!(%error, "charging waits for a primary");
-                }
-                while let Ok(job) = self.queue.try_recv() {
-                    self.state.waiting.push(job);
-                }
-                self.state.waiting = give_up(mem::take(&mut self.state.waiting));
-                *group = give_up(mem::take(group));
-                sleep(RECONNECT_PAUSE).await;
-                None
-            }
-        }
-    }
-}
-
-/// Takes out the jobs that must wait for an earlier one of the group, because they have the same
-/// idempotency key, with all later jobs of their accounts.
-fn take_repeated(group: &mut Vec<Job>) -> Vec<Job> {
-    let (mut keys, mut held) = (FxHashSet::default(), FxHashSet::default());
-    let is_later = |job: &mut Job| {
-        let repeats = job.response().is_some_and(|(_, response)| {
-            response.names.first().is_some_and(|name| !keys.insert(name.key_hash))
-        });
-        if repeats {
-            held.insert(job.account());
-        }
-        held.contains(&job.account())
-    };
-    group.extract_if(.., is_later).collect()
-}
-
-/// Refuses jobs that have waited for too long. A job in doubt is refused as unknown.
-fn give_up(group: Vec<Job>) -> Vec<Job> {
-    let mut left = Vec::with_capacity(group.len());
-    for job in group {
-        match job.doubted {
-            Some(since) if since.elapsed() >= DOUBT_FOR => {
-                job.tell(Err(ChargeError::Unknown(Box::new(ReplyLost))));
-            }
-            None if job.arrived.elapsed() >= WAIT_FOR_PRIMARY => {
-                job.tell(Err(ChargeError::Overloaded));
-            }
-            _ => left.push(job),
-        }
-    }
-    left
-}
-
-/// Refuses all jobs of a group; those in doubt as unknown.
-fn refuse_all(group: Vec<Job>, error: impl Fn() -> ChargeError) {
-    for job in refuse(group, error) {
-        job.tell(Err(ChargeError::Unknown(Box::new(ReplyLost))));
-    }
-}
-
-/// Refuses the jobs that are certainly not written. Returns those in doubt: a refusal of nothing
-/// written would be a false promise for them.
-fn refuse(group: Vec<Job>, error: impl Fn() -> ChargeError) -> Vec<Job> {
-    let (doubted, certain): (Vec<_>, Vec<_>) =
-        group.into_iter().partition(|job| job.doubted.is_some());
-    certain.into_iter().for_each(|job| job.tell(Err(error())));
-    doubted
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod nodes;
+mod outages;
 
 use std::sync::{Arc, OnceLock};
 

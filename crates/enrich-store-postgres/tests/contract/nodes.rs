@@ -17,16 +17,16 @@ use pollster::block_on;
 use super::Postgres;
 
 /// Three nodes and an account with a key and credits.
-struct Cluster {
+pub(super) struct Cluster {
     nodes: Vec<Store>,
     account: AccountId,
     key: NewKey,
-    _postgres: Postgres,
+    pub(super) postgres: Postgres,
 }
 
 impl Cluster {
     /// `None` if PostgreSQL is not installed.
-    fn with(credits: i64) -> Option<Self> {
+    pub(super) fn with(credits: i64) -> Option<Self> {
         let postgres = Postgres::new()?;
         let nodes: Vec<Store> = (0..3).map(|_| postgres.store()).collect();
         let account = AccountId::new(noon());
@@ -36,10 +36,10 @@ impl Cluster {
             nodes[0].accounts.create(new, key.clone()).await.unwrap();
             nodes[1].ledger.grant(Grant::new(account, credits, noon())).await.unwrap();
         });
-        Some(Self { nodes, account, key, _postgres: postgres })
+        Some(Self { nodes, account, key, postgres })
     }
 
-    fn charge(&self) -> Charge {
+    pub(super) fn charge(&self) -> Charge {
         Charge {
             id: ChargeId::new(noon()),
             account: self.account,

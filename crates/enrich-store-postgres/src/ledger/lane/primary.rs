@@ -1,0 +1,164 @@
+//! A lane's primary: its connection, and what happens while nothing is confirmed.
+
+use std::mem;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use enrich_core::AccountId;
+use tokio::time::{sleep, timeout};
+use tokio_postgres::Client;
+use tokio_postgres::types::Type;
+use uuid::Uuid;
+
+use crate::columns::unsigned;
+use crate::failure::Failure;
+use crate::ledger::job::Job;
+use crate::ledger::lane::{Lane, RETRY_PAUSE};
+use crate::ledger::refusals::give_up;
+use crate::ledger::transaction::ANSWER_TIMEOUT;
+
+/// How long nothing is confirmed before further charges are refused at once.
+const DOWN_AFTER: Duration = Duration::from_secs(2);
+
+/// The last sequence of accounts.
+const SEQUENCES: &str =
+    "SELECT account, max(sequence) FROM entry WHERE account = ANY($1) GROUP BY account";
+
+/// The database has fewer rows than this process has read from it.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the database is older than what this node has read from it")]
+struct Outdated;
+
+impl Lane {
+    /// Ensures a connection. `None` if there was no primary: then the caller asks again.
+    pub(super) async fn connect(&mut self, group: &mut Vec<Job>) -> Option<()> {
+        if let Some(connection) = &self.state.connection
+            && !connection.client.is_closed()
+        {
+            return Some(());
+        }
+        self.state.connection = None;
+        // Another primary may have another history.
+        self.state.heads.clear();
+        let began = Instant::now();
+        match self.connections.connect().await {
+            Ok(connection) => {
+                self.state.connection = Some(connection);
+                Some(())
+            }
+            Err(error) => {
+                tracing::debug!(%error, "there is no primary");
+                self.note_down(began);
+                *group = give_up(mem::take(group));
+                sleep(RETRY_PAUSE).await;
+                None
+            }
+        }
+    }
+
+    /// Looks whether charging can go on. No job waits meanwhile.
+    pub(super) async fn look_again(&mut self) {
+        self.check_lineage();
+        if self.connect(&mut Vec::new()).await.is_none() {
+            return;
+        }
+        if self.status.is_outdated.load(Ordering::Acquire) {
+            if !self.has_caught_up().await {
+                self.drop_suspected();
+                return;
+            }
+            self.state.outdated.clear();
+            self.status.is_outdated.store(false, Ordering::Release);
+        }
+        self.note_up();
+    }
+
+    /// Forgets what was seen of a database whose data loss was accepted: it has another lineage.
+    pub(super) fn check_lineage(&mut self) {
+        let lineage = self.readings.borrow().state.lineage;
+        if self.state.lineage != Some(lineage) {
+            self.state.lineage = Some(lineage);
+            self.state.seen.clear();
+            self.status.is_outdated.store(false, Ordering::Release);
+        }
+    }
+
+    /// Whether the accounts of an outdated group have the rows that this process has seen. They do
+    /// on the primary, if the group was sent to an old one.
+    async fn has_caught_up(&mut self) -> bool {
+        let Some(connection) = &self.state.connection else { return false };
+        let accounts: Vec<Uuid> = self.state.outdated.iter().map(|account| account.0).collect();
+        let reading = timeout(ANSWER_TIMEOUT, read_sequences(&connection.client, &accounts));
+        let Ok(Ok(sequences)) = reading.await else { return false };
+        self.state.outdated.iter().all(|account| {
+            let is_of = |(of, _): &&(AccountId, u64)| of == account;
+            let sequence = sequences.iter().find(is_of).map_or(0, |(_, sequence)| *sequence);
+            self.state.seen.get(account).is_none_or(|seen| sequence >= *seen)
+        })
+    }
+
+    /// Drops what a failure of a group that was sent at `began` makes useless.
+    pub(super) fn after_failure(&mut self, failure: &Failure, began: Instant) {
+        tracing::warn!(error = %failure, "a group of charges was not written");
+        if failure.loses_connection() {
+            self.state.connection = None;
+            self.note_down(began);
+        }
+    }
+
+    /// As [`Self::after_failure`], for a group whose reply was lost. If the host was silent, another
+    /// one is tried first: an old primary without its standby confirms nothing.
+    pub(super) fn after_doubt(&mut self, failure: &Failure, began: Instant) {
+        if matches!(failure, Failure::TimedOut) {
+            self.drop_suspected();
+        }
+        self.after_failure(failure, began);
+        self.state.connection = None;
+        self.note_down(began);
+    }
+
+    /// Stops charging until the database has the rows that this process has seen, or their loss
+    /// was accepted.
+    pub(super) fn after_outdated(&mut self, group: &[Job]) {
+        if !self.status.is_outdated.swap(true, Ordering::AcqRel) {
+            tracing::error!(error = %Outdated, "charging has stopped");
+        }
+        self.state.outdated = group.iter().map(Job::account).collect();
+        self.drop_suspected();
+    }
+
+    fn drop_suspected(&mut self) {
+        if let Some(connection) = self.state.connection.take() {
+            connection.suspect();
+        }
+    }
+
+    /// Notes that nothing was confirmed since `since`, and refuses jobs that have waited for too
+    /// long.
+    fn note_down(&mut self, since: Instant) {
+        let down_since = *self.state.down_since.get_or_insert(since);
+        if down_since.elapsed() >= DOWN_AFTER
+            && self.status.has_primary.swap(false, Ordering::AcqRel)
+        {
+            tracing::error!("charging waits for a primary");
+        }
+        while let Ok(job) = self.queue.try_recv() {
+            self.state.waiting.push(job);
+        }
+        self.state.waiting = give_up(mem::take(&mut self.state.waiting));
+    }
+
+    /// Notes that the database confirms.
+    pub(super) fn note_up(&mut self) {
+        self.state.down_since = None;
+        self.status.has_primary.store(true, Ordering::Release);
+    }
+}
+
+async fn read_sequences(
+    client: &Client,
+    accounts: &[Uuid],
+) -> Result<Vec<(AccountId, u64)>, Failure> {
+    let rows = client.query_typed(SEQUENCES, &[(&accounts, Type::UUID_ARRAY)]).await?;
+    rows.iter().map(|row| Ok((AccountId(row.try_get(0)?), unsigned(row.try_get(1)?)?))).collect()
+}

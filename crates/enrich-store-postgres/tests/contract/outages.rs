@@ -1,0 +1,81 @@
+//! Charging resumes by itself after an outage.
+
+use std::time::{Duration, Instant};
+
+use enrich_core::port::ledger::{ChargeError, Charged, Ledger as _};
+use enrich_store_postgres::{Options, Store};
+use enrich_testkit::tcp_proxy::{Cut, TcpProxy};
+use futures_util::future::join_all;
+use pollster::block_on;
+
+use super::Postgres;
+use super::nodes::Cluster;
+
+/// How long charging may take to resume.
+const RESUMED_WITHIN: Duration = Duration::from_secs(4);
+
+/// Charges until it succeeds again.
+fn wait_for_charge(cluster: &Cluster, store: &Store) {
+    let begun = Instant::now();
+    loop {
+        let charged = block_on(store.ledger.charge(cluster.charge()));
+        if matches!(charged, Ok(Charged::Taken { .. })) {
+            return;
+        }
+        let is_refused = matches!(charged, Err(ChargeError::Overloaded | ChargeError::Stopped));
+        assert!(is_refused, "{charged:?}");
+        assert!(begun.elapsed() < RESUMED_WITHIN, "charging does not resume");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn open(postgres: &Postgres, proxies: &[&TcpProxy]) -> Store {
+    let addresses: Vec<_> = proxies.iter().map(|proxy| proxy.address()).collect();
+    let options = Options { accepts_one_copy: true, ..Options::default() };
+    Store::open(&postgres.database.url_at(&addresses), &postgres.secrets, options).unwrap()
+}
+
+#[test]
+fn charging_resumes_after_an_outage_in_which_it_was_refused() {
+    let Some(cluster) = Cluster::with(1_000) else { return };
+    let server = enrich_testkit::postgres::Cluster::shared().unwrap();
+    let proxy = TcpProxy::start(server.address(), Duration::ZERO).unwrap();
+    let store = open(&cluster.postgres, &[&proxy]);
+    wait_for_charge(&cluster, &store);
+    proxy.refuse_new(true);
+    proxy.cut(Cut::Reset);
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(4) {
+        let charged = block_on(store.ledger.charge(cluster.charge()));
+        let is_refused = matches!(charged, Err(ChargeError::Overloaded | ChargeError::Stopped));
+        assert!(is_refused, "{charged:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(!store.ledger.is_charging());
+    proxy.refuse_new(false);
+    wait_for_charge(&cluster, &store);
+    assert!(store.ledger.is_charging());
+}
+
+#[test]
+fn a_host_that_hangs_does_not_keep_the_others_waiting() {
+    let Some(cluster) = Cluster::with(1_000) else { return };
+    let server = enrich_testkit::postgres::Cluster::shared().unwrap();
+    let proxies = [(); 2].map(|()| TcpProxy::start(server.address(), Duration::ZERO).unwrap());
+    let store = open(&cluster.postgres, &[&proxies[0], &proxies[1]]);
+    for hanging in [0, 1] {
+        proxies[hanging].pause_both();
+        // The accounts' lane has a connection that hangs, or none.
+        let charges = (0..20).map(|_| store.ledger.charge(cluster.charge()));
+        let charged = block_on(join_all(charges));
+        let is_known = |charged: &_| {
+            matches!(
+                charged,
+                Ok(Charged::Taken { .. }) | Err(ChargeError::Overloaded | ChargeError::Stopped)
+            )
+        };
+        assert!(charged.iter().all(is_known), "{charged:?}");
+        wait_for_charge(&cluster, &store);
+        proxies[hanging].resume();
+    }
+}

@@ -79,3 +79,12 @@ bench-names *ARGS:
 torture *ARGS="all":
     cargo build --release --bin enrich --bin enrich-torture
     target/release/enrich-torture {{ARGS}}
+
+# Tests the ledger in PostgreSQL with failovers, killed nodes and cut connections; needs PostgreSQL's
+# server programs.
+torture-pg:
+    cargo build --release --bin enrich-torture
+    target/release/enrich-torture pg failover --rounds 100
+    target/release/enrich-torture pg failover --rounds 20 --asynchronous
+    target/release/enrich-torture pg node --rounds 100
+    target/release/enrich-torture pg cut --rounds 60

@@ -13,7 +13,7 @@ use crate::mount::FileSystem;
 use crate::power::Control;
 use crate::report::{Console, Summary};
 use crate::setting::Setting;
-use crate::{attack, flip, fsync, full, kill, power};
+use crate::{attack, flip, fsync, full, kill, pg, power};
 
 /// Tests the ledger with kills, power cuts, full disks and damaged files
 #[derive(Debug, Parser)]
@@ -37,6 +37,21 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Torture {
+    #[command(flatten)]
+    OfFolder(FolderTorture),
+    /// Torture the ledger in PostgreSQL, over several nodes (needs PostgreSQL's server programs)
+    Pg {
+        #[command(subcommand)]
+        case: pg::Case,
+    },
+    /// A node of `pg`
+    #[command(hide = true)]
+    PgNode(pg::NodeArgs),
+}
+
+/// Tortures of a server and its data folder.
+#[derive(Debug, Subcommand)]
+enum FolderTorture {
     /// Kill the server under load and start it again
     Kill {
         /// Number of kills
@@ -138,16 +153,24 @@ enum Torture {
 impl Cli {
     /// Runs the torture and prints its summary.
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<()> {
-        let setting = self.torture.setting().clone();
-        setting.check()?;
-        console.print(format_args!("seed {}", setting.seed))?;
         let mut summaries = Vec::new();
-        let done = self.torture.run(console, &mut summaries);
+        let (done, json) = match self.torture {
+            Torture::PgNode(args) => return pg::run_node(&args),
+            Torture::Pg { case } => {
+                (case.run(console).map(|summary| summaries.push(summary)), case.json())
+            }
+            Torture::OfFolder(torture) => {
+                let setting = torture.setting().clone();
+                setting.check()?;
+                console.print(format_args!("seed {}", setting.seed))?;
+                (torture.run(console, &mut summaries), setting.json)
+            }
+        };
         // Prints the summaries of the tortures that finished, even after a failure.
         for summary in &summaries {
             summary.write(console.out)?;
         }
-        if let Some(file) = &setting.json {
+        if let Some(file) = &json {
             let json: Vec<Value> = summaries.iter().map(Summary::json).collect();
             fs::write(file, format!("{:#}\n", Value::Array(json)))
                 .with_context(|| format!("{} cannot be written", file.display()))?;
@@ -156,7 +179,7 @@ impl Cli {
     }
 }
 
-impl Torture {
+impl FolderTorture {
     fn setting(&self) -> &Setting {
         match self {
             Self::Kill { setting, .. }
@@ -251,7 +274,9 @@ mod tests {
     #[test]
     fn a_control_is_the_checkpoint_one_unless_named() {
         let parsed = Cli::try_parse_from(["enrich-torture", "power", "--control"]).unwrap();
-        let Torture::Power { control, .. } = parsed.torture else { panic!("not power") };
+        let Torture::OfFolder(FolderTorture::Power { control, .. }) = parsed.torture else {
+            panic!("not power")
+        };
         assert_eq!(control, Some(Control::Checkpoint));
     }
 }

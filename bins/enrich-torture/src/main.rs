@@ -1,4 +1,5 @@
-//! Tests the ledger with kills, power cuts, full disks and damaged files: `just torture`.
+//! Tests the ledger with kills, power cuts, full disks and damaged files: `just torture`. Tests the
+//! one in PostgreSQL with failovers, killed nodes and cut connections: `just torture-pg`.
 //!
 //! It uses only HTTP, the command line and the ports, so that it can test another ledger unchanged.
 //! What is not here: the work of the ledger.
@@ -15,6 +16,7 @@ mod judge;
 mod kill;
 mod load;
 mod mount;
+mod pg;
 mod power;
 mod report;
 mod setting;

@@ -51,7 +51,7 @@ impl Setting {
     }
 }
 
-fn left_in_place(folder: TempDir, error: anyhow::Error) -> anyhow::Error {
+pub(crate) fn left_in_place(folder: TempDir, error: anyhow::Error) -> anyhow::Error {
     if error.downcast_ref::<Broken>().is_none() {
         return error;
     }

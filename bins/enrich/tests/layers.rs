@@ -110,7 +110,17 @@ const ARROWS: [(&str, &[&str]); 25] = [
             "enrich-testkit",
         ],
     ),
-    ("enrich-torture", &["enrich-core", "enrich-sign-in", "enrich-store", "enrich-testkit"]),
+    (
+        "enrich-torture",
+        &[
+            "enrich-core",
+            "enrich-secrets",
+            "enrich-sign-in",
+            "enrich-store",
+            "enrich-store-postgres",
+            "enrich-testkit",
+        ],
+    ),
     ("enrich-eval", &["enrich-core", "enrich-import", "enrich-store", "enrich-text"]),
 ];
 

@@ -1,0 +1,113 @@
+//! Tortures of the ledger in PostgreSQL: failovers, killed nodes, and cut connections, under the load
+//! of several nodes on one database.
+//!
+//! Nodes are processes that charge through the ports of the store. Each case starts its own servers
+//! in temporary folders, and begins with new ones every twenty rounds.
+
+mod call;
+mod cut;
+mod failover;
+mod fleet;
+mod judge;
+mod kill;
+mod node;
+mod replication;
+mod tally;
+mod trial;
+mod world;
+
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+use clap::Subcommand;
+use enrich_testkit::postgres::skip_without_postgres;
+
+pub(crate) use node::{NodeArgs, run as run_node};
+
+use crate::report::{Console, Summary};
+
+/// Rounds after which new servers are used.
+const ROUNDS_PER_DATABASE: u64 = 20;
+/// Rounds after which everything is judged.
+const ROUNDS_PER_JUDGEMENT: u64 = 10;
+
+/// A torture of the ledger in PostgreSQL.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum Case {
+    /// Fail the primary under load (kill, freeze, freeze and wake, immediate stop), and promote its
+    /// synchronous standby
+    Failover {
+        /// Number of failovers
+        #[arg(long, value_name = "NUMBER", default_value_t = 100)]
+        rounds: u64,
+        /// Run a control with an asynchronous standby, which must lose charges, and fail if it
+        /// loses none
+        #[arg(long)]
+        asynchronous: bool,
+        #[command(flatten)]
+        setting: Setting,
+    },
+    /// Kill one of three nodes under load, and start another one
+    Node {
+        /// Number of kills
+        #[arg(long, value_name = "NUMBER", default_value_t = 100)]
+        rounds: u64,
+        #[command(flatten)]
+        setting: Setting,
+    },
+    /// Stop and cut the connections of a node to the database, also during COMMIT
+    Cut {
+        /// Number of cuts
+        #[arg(long, value_name = "NUMBER", default_value_t = 60)]
+        rounds: u64,
+        #[command(flatten)]
+        setting: Setting,
+    },
+}
+
+/// The arguments of all these tortures.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Setting {
+    /// Seed of the random choices; a new one each time if absent
+    #[arg(long, value_name = "NUMBER", default_value_t = fastrand::u64(..1 << 20))]
+    pub(crate) seed: u64,
+    /// Number of clients of each node, each with one call at a time
+    #[arg(long, value_name = "NUMBER", default_value_t = 96)]
+    pub(crate) clients: usize,
+    /// Folder for data; a folder in it is created and removed again
+    #[arg(long, value_name = "FOLDER", default_value_os_t = std::env::temp_dir())]
+    pub(crate) work: PathBuf,
+    /// Also write the summary to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+impl Case {
+    /// The file for the summary.
+    pub(crate) fn json(&self) -> Option<PathBuf> {
+        self.setting().json.clone()
+    }
+
+    fn setting(&self) -> &Setting {
+        match self {
+            Self::Failover { setting, .. }
+            | Self::Node { setting, .. }
+            | Self::Cut { setting, .. } => setting,
+        }
+    }
+
+    /// Runs the case.
+    pub(crate) fn run(&self, console: &mut Console<'_>) -> Result<Summary> {
+        let setting = self.setting();
+        ensure!(!skip_without_postgres(), "PostgreSQL is not installed");
+        ensure!(setting.clients > 0, "--clients 0 would ask nothing");
+        console.print(format_args!("seed {}", setting.seed))?;
+        match self {
+            Self::Failover { rounds, asynchronous, .. } => {
+                failover::run(setting, *rounds, !asynchronous, console)
+            }
+            Self::Node { rounds, .. } => kill::run(setting, *rounds, console),
+            Self::Cut { rounds, .. } => cut::run(setting, *rounds, console),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What a node asked and was told: one line from its process to the torture's.
+
+use std::fmt;
+use std::str::FromStr;
+
+use anyhow::{Context, Result, bail};
+use enrich_core::ChargeId;
+use rustix::time::{ClockId, clock_gettime};
+
+/// Microseconds of the system's monotonic clock, which all processes share.
+pub(crate) type Micros = u64;
+
+/// A call and its end. The line is `id account credits key asked_at ended_at end…`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    /// The id of its row.
+    pub(crate) id: ChargeId,
+    /// The index of its account in the world.
+    pub(crate) account: usize,
+    /// The change of the balance; 0 for a miss.
+    pub(crate) credits: i64,
+    /// The number of its idempotency key, if it has one.
+    pub(crate) key: Option<u64>,
+    pub(crate) asked_at: Micros,
+    pub(crate) ended_at: Micros,
+    pub(crate) end: End,
+}
+
+/// What a caller was told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Charged, or a miss that was stored, or a grant: the balance after it.
+    Taken(u64),
+    /// The answer of an earlier call with the same key: its id, and the balance after it.
+    Replayed(ChargeId, u64),
+    /// Refused for lack of credits: the balance.
+    Insufficient(u64),
+    Overloaded,
+    Stopped,
+    /// The outcome is unknown.
+    Unknown,
+    /// What nothing in this torture may cause.
+    Wrong(String),
+}
+
+impl End {
+    /// Whether it promises that nothing was written for this call.
+    pub(crate) fn is_refusal(&self) -> bool {
+        match self {
+            Self::Taken(_) | Self::Unknown => false,
+            Self::Replayed(..)
+            | Self::Insufficient(_)
+            | Self::Overloaded
+            | Self::Stopped
+            | Self::Wrong(_) => true,
+        }
+    }
+}
+
+impl Call {
+    /// Whether it is an acknowledged charge.
+    pub(crate) fn is_charged(&self) -> bool {
+        self.credits < 0 && matches!(self.end, End::Taken(_))
+    }
+
+    /// Whether it was asked before a time and told after it.
+    pub(crate) fn is_in_flight_at(&self, time: Micros) -> bool {
+        self.asked_at < time && time < self.ended_at
+    }
+}
+
+/// The monotonic clock's time.
+pub(crate) fn now() -> Micros {
+    let time = clock_gettime(ClockId::Monotonic);
+    let (seconds, nanos) = (time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs());
+    seconds * 1_000_000 + nanos / 1_000
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, account, credits, asked_at, ended_at, .. } = self;
+        write!(f, "{id} {account} {credits} ")?;
+        match self.key {
+            Some(key) => write!(f, "{key}")?,
+            None => write!(f, "-")?,
+        }
+        write!(f, " {asked_at} {ended_at} ")?;
+        match &self.end {
+            End::Taken(balance) => write!(f, "taken {balance}"),
+            End::Replayed(first, balance) => write!(f, "replayed {first} {balance}"),
+            End::Insufficient(balance) => write!(f, "insufficient {balance}"),
+            End::Overloaded => write!(f, "overloaded"),
+            End::Stopped => write!(f, "stopped"),
+            End::Unknown => write!(f, "unknown"),
+            End::Wrong(what) => write!(f, "wrong {}", what.replace(['\n', '\r'], " ")),
+        }
+    }
+}
+
+impl FromStr for Call {
+    type Err = anyhow::Error;
+
+    fn from_str(line: &str) -> Result<Self> {
+        let mut words = line.split(' ');
+        let mut next = || words.next().with_context(|| format!("a cut line: {line:?}"));
+        let (id, account, credits) = (next()?.parse()?, next()?.parse()?, next()?.parse()?);
+        let key = match next()? {
+            "-" => None,
+            number => Some(number.parse()?),
+        };
+        let (asked_at, ended_at) = (next()?.parse()?, next()?.parse()?);
+        let end = match next()? {
+            "taken" => End::Taken(next()?.parse()?),
+            "replayed" => End::Replayed(next()?.parse()?, next()?.parse()?),
+            "insufficient" => End::Insufficient(next()?.parse()?),
+            "overloaded" => End::Overloaded,
+            "stopped" => End::Stopped,
+            "unknown" => End::Unknown,
+            "wrong" => End::Wrong(words.collect::<Vec<_>>().join(" ")),
+            other => bail!("an unknown end: {other:?}"),
+        };
+        Ok(Self { id, account, credits, key, asked_at, ended_at, end })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use enrich_core::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn a_call_is_read_back_from_its_line() {
+        let id = ChargeId::new(Timestamp::UNIX_EPOCH);
+        for end in [
+            End::Taken(7),
+            End::Replayed(id, 8),
+            End::Insufficient(0),
+            End::Overloaded,
+            End::Stopped,
+            End::Unknown,
+            End::Wrong("two words".to_owned()),
+        ] {
+            for key in [None, Some(12)] {
+                let end = end.clone();
+                let call = Call { id, account: 3, credits: -2, key, asked_at: 5, ended_at: 9, end };
+                assert_eq!(call.to_string().parse::<Call>().unwrap(), call);
+            }
+        }
+        assert!("".parse::<Call>().is_err());
+    }
+}

@@ -1,0 +1,206 @@
+//! The nodes of a torture: their processes, and what they tell.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::broken::Broken;
+use crate::pg::call::{Call, Micros};
+use crate::pg::node::URL_VARIABLE;
+use crate::pg::world::World;
+
+/// How long charging may take to resume.
+const RESUMED_WITHIN: Duration = Duration::from_secs(60);
+/// How long a node may take to end: a call may be in doubt for some seconds.
+const ENDED_WITHIN: Duration = Duration::from_secs(60);
+/// Interval of looking for a charge.
+const INTERVAL: Duration = Duration::from_millis(2);
+
+/// What the nodes told so far, each call with the number of its node.
+type Told = Arc<Mutex<Vec<(usize, Call)>>>;
+
+/// The nodes on one database.
+pub(crate) struct Fleet {
+    pub(crate) world: World,
+    clients: usize,
+    seed: u64,
+    nodes: Vec<Running>,
+    /// The number of nodes started so far.
+    started: usize,
+    /// The names of the killed nodes.
+    pub(crate) killed: BTreeSet<String>,
+    told: Told,
+    log: PathBuf,
+}
+
+/// The process of a node; killed when it is dropped.
+struct Running {
+    number: usize,
+    url: String,
+    child: Child,
+    input: Option<ChildStdin>,
+    reader: Option<JoinHandle<Result<()>>>,
+}
+
+impl Fleet {
+    /// A fleet without nodes.
+    pub(crate) fn new(world: World, clients: usize, seed: u64) -> Self {
+        let log = world.folder.join("nodes.log");
+        Self {
+            world,
+            clients,
+            seed,
+            nodes: Vec::new(),
+            started: 0,
+            killed: BTreeSet::new(),
+            told: Told::default(),
+            log,
+        }
+    }
+
+    /// Starts a node on the database at `url`. Returns its number.
+    pub(crate) fn start(&mut self, url: &str) -> Result<usize> {
+        let number = self.started;
+        self.started += 1;
+        let log = File::options().create(true).append(true).open(&self.log)?;
+        let mut child = Command::new(std::env::current_exe()?)
+            .args(["pg-node", "--name", &name_of(number), "--seed"])
+            .arg((self.seed ^ ((number as u64 + 1) << 20)).to_string())
+            .args(["--clients", &self.clients.to_string(), "--world"])
+            .arg(&self.world.folder)
+            .env(URL_VARIABLE, url)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()?;
+        let (input, output) = (child.stdin.take(), child.stdout.take().context("a pipe")?);
+        let told = Arc::clone(&self.told);
+        let reader = Some(thread::spawn(move || read(number, output, &told)));
+        self.nodes.push(Running { number, url: url.to_owned(), child, input, reader });
+        Ok(number)
+    }
+
+    /// Sets the mean pause of all clients between two calls.
+    pub(crate) fn pause(&mut self, pause: Duration) -> Result<()> {
+        for node in &mut self.nodes {
+            let input = node.input.as_mut().context("a node that ended")?;
+            writeln!(input, "{}", pause.as_millis()).context("a node has ended by itself")?;
+        }
+        Ok(())
+    }
+
+    /// Kills a node, by its place among those that run, and starts another one in its place.
+    pub(crate) fn replace(&mut self, place: usize) -> Result<usize> {
+        let mut node = self.nodes.remove(place);
+        node.child.kill()?;
+        node.child.wait()?;
+        join(&mut node)?;
+        self.killed.insert(name_of(node.number));
+        self.start(&node.url)
+    }
+
+    /// Lets all nodes end, and waits until every call has its outcome.
+    pub(crate) fn stop(&mut self) -> Result<()> {
+        for node in &mut self.nodes {
+            node.input = None;
+        }
+        let begun = Instant::now();
+        for mut node in std::mem::take(&mut self.nodes) {
+            let status = loop {
+                if let Some(status) = node.child.try_wait()? {
+                    break status;
+                }
+                if begun.elapsed() > ENDED_WITHIN {
+                    return Err(Broken::because("a node waits for outcomes for a minute"));
+                }
+                thread::sleep(INTERVAL);
+            };
+            join(&mut node)?;
+            ensure!(status.success(), "a node failed; see {}", self.log.display());
+        }
+        Ok(())
+    }
+
+    /// The calls told so far.
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        self.told().iter().map(|(_, call)| call.clone()).collect()
+    }
+
+    /// The number of calls told so far.
+    pub(crate) fn count(&self) -> usize {
+        self.told().len()
+    }
+
+    /// The number of clients of each node.
+    pub(crate) fn clients(&self) -> usize {
+        self.clients
+    }
+
+    /// Waits for a charge of one of the nodes that was asked after `time`, among the calls told
+    /// after the first `told`. Returns when it was acknowledged.
+    pub(crate) fn wait_for_charge(
+        &self,
+        nodes: impl Fn(usize) -> bool,
+        time: Micros,
+        told: usize,
+    ) -> Result<Micros> {
+        let (begun, mut seen) = (Instant::now(), told);
+        while begun.elapsed() < RESUMED_WITHIN {
+            let calls = self.told();
+            let is_one = |(node, call): &&(usize, Call)| {
+                nodes(*node) && call.is_charged() && call.asked_at > time
+            };
+            if let Some((_, call)) = calls[seen..].iter().find(is_one) {
+                return Ok(call.ended_at);
+            }
+            seen = calls.len();
+            drop(calls);
+            thread::sleep(INTERVAL);
+        }
+        Err(Broken::because("charging did not resume within a minute"))
+    }
+
+    fn told(&self) -> MutexGuard<'_, Vec<(usize, Call)>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The name of a node, with which its request ids begin.
+fn name_of(number: usize) -> String {
+    format!("n{number}")
+}
+
+/// Reads what a node tells. A last line that was cut off by its end is not told.
+fn read(number: usize, output: ChildStdout, told: &Told) -> Result<()> {
+    let mut output = BufReader::new(output);
+    let mut line = String::new();
+    while output.read_line(&mut line)? > 0 {
+        if let Some(whole) = line.strip_suffix('\n') {
+            let call = whole.parse()?;
+            told.lock().unwrap_or_else(PoisonError::into_inner).push((number, call));
+        }
+        line.clear();
+    }
+    Ok(())
+}
+
+fn join(node: &mut Running) -> Result<()> {
+    let Some(reader) = node.reader.take() else { return Ok(()) };
+    reader.join().map_err(|_| anyhow!("a reader panicked"))?
+}

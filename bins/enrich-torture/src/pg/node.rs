@@ -1,0 +1,240 @@
+//! A node: a process that charges through the store's ports and writes each outcome to its standard
+//! output.
+//!
+//! Its standard input tells the pause of the clients between two calls, in milliseconds, one number
+//! a line. At the input's end the node stops asking and ends when every call has its outcome.
+
+use std::io::{self, BufRead as _, Write as _};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted, Ledger as _};
+use enrich_core::{
+    BodyTemplate, ChargeId, Clock as _, DirectoryRevision, IdempotencyKey, IdempotencyRecord,
+    Price, RequestId, StoredResponse,
+};
+use enrich_store::SystemClock;
+use enrich_store_postgres::{PostgresLedger, Store};
+use fastrand::Rng;
+
+use crate::pg::call::{Call, End, Micros, now};
+use crate::pg::world::World;
+
+/// The environment variable with the URL of the database, which has a password.
+pub(crate) const URL_VARIABLE: &str = "ENRICH_STORE";
+/// How long a node tries to open the store.
+const OPEN_WITHIN: Duration = Duration::from_secs(60);
+/// Percentage of grants, all to the nearly empty account.
+const GRANT_PERCENT: u8 = 2;
+/// Percentage of calls of the nearly empty account.
+const POOR_PERCENT: u8 = 6;
+/// Percentage of the other calls that have an idempotency key.
+const KEYED_PERCENT: u8 = 40;
+/// A new idempotency key is begun at this interval, on all nodes at once.
+const KEY_MICROS: Micros = 2_000;
+/// Most keyed calls use one of so many newest keys.
+const NEWEST: u64 = 32;
+/// Percentage of keyed calls that use any earlier key.
+const OLD_PERCENT: u8 = 15;
+/// One of so many keys is of a call that finds nothing.
+const MISS_OF: u64 = 4;
+/// How long a client waits after a refusal that asks for a later repeat.
+const REFUSED_PAUSE: Duration = Duration::from_millis(30);
+
+/// The arguments of a node.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct NodeArgs {
+    /// Folder of the world
+    #[arg(long)]
+    pub(crate) world: PathBuf,
+    /// Name of the node
+    #[arg(long)]
+    pub(crate) name: String,
+    /// Seed of the random choices
+    #[arg(long)]
+    pub(crate) seed: u64,
+    /// Number of clients
+    #[arg(long)]
+    pub(crate) clients: usize,
+}
+
+/// A node in its process.
+struct Node {
+    world: World,
+    name: String,
+    store: Store,
+    is_over: AtomicBool,
+    pause_millis: AtomicU64,
+    /// Whole lines only.
+    output: Mutex<io::Stdout>,
+}
+
+/// What a client asks for.
+enum Question {
+    Charge(Box<Charge>),
+    Grant(Grant),
+}
+
+/// Runs a node until its input ends.
+pub(crate) fn run(args: &NodeArgs) -> Result<()> {
+    let url = std::env::var(URL_VARIABLE).context("the URL of the database is missing")?;
+    let world = World::load(&args.world)?;
+    let store = open(&world, &url, &args.name)?;
+    let node = Node {
+        world,
+        name: args.name.clone(),
+        store,
+        is_over: AtomicBool::new(false),
+        pause_millis: AtomicU64::new(0),
+        output: Mutex::new(io::stdout()),
+    };
+    thread::scope(|scope| {
+        for client in 0..args.clients {
+            let (node, seed) = (&node, args.seed ^ ((client as u64 + 1) << 40));
+            scope.spawn(move || node.ask_on(client, Rng::with_seed(seed)));
+        }
+        for line in io::stdin().lock().lines() {
+            let Ok(Ok(pause)) = line.map(|line| line.parse()) else { break };
+            node.pause_millis.store(pause, Ordering::Relaxed);
+        }
+        node.is_over.store(true, Ordering::Relaxed);
+    });
+    Ok(())
+}
+
+/// Opens the store, also when the primary is away for a moment.
+fn open(world: &World, url: &str, name: &str) -> Result<Store> {
+    let begun = Instant::now();
+    loop {
+        match world.open(url, name) {
+            Err(_) if begun.elapsed() < OPEN_WITHIN => thread::sleep(Duration::from_millis(50)),
+            opened => return opened,
+        }
+    }
+}
+
+impl Node {
+    /// Runs one client.
+    fn ask_on(&self, client: usize, mut chance: Rng) {
+        let mut count = 0;
+        while !self.is_over.load(Ordering::Relaxed) {
+            let pause = self.pause_millis.load(Ordering::Relaxed);
+            thread::sleep(Duration::from_millis(chance.u64(0..=2 * pause)));
+            count += 1;
+            let call = self.ask(format!("{}-{client}-{count}", self.name), &mut chance);
+            let is_put_off = matches!(call.end, End::Overloaded | End::Stopped | End::Unknown);
+            let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+            // Nobody reads it any more when the torture has ended.
+            if output.write_all(format!("{call}\n").as_bytes()).is_err() {
+                return;
+            }
+            drop(output);
+            if is_put_off {
+                thread::sleep(REFUSED_PAUSE);
+            }
+        }
+    }
+
+    fn ask(&self, request_id: String, chance: &mut Rng) -> Call {
+        let (question, account, key) = self.choose(request_id, chance);
+        let (id, credits) = match &question {
+            Question::Charge(charge) => {
+                (charge.id, -i64::try_from(charge.credits().0).unwrap_or(i64::MAX))
+            }
+            Question::Grant(grant) => (grant.id, grant.credits),
+        };
+        let asked_at = now();
+        let end = pollster::block_on(ask_ledger(&self.store.ledger, question));
+        Call { id, account, credits, key, asked_at, ended_at: now(), end }
+    }
+
+    fn choose(&self, request_id: String, chance: &mut Rng) -> (Question, usize, Option<u64>) {
+        let (poor, roll) = (self.world.poor(), chance.u8(..100));
+        if roll < GRANT_PERCENT {
+            let (account, time) = (self.world.accounts[poor].0, SystemClock.now());
+            let grant = Grant { note: request_id, ..Grant::new(account, chance.i64(1..4), time) };
+            return (Question::Grant(grant), poor, None);
+        }
+        if roll < GRANT_PERCENT + POOR_PERCENT {
+            let charge = self.charge(request_id, poor, 1);
+            return (Question::Charge(Box::new(charge)), poor, None);
+        }
+        if chance.u8(..100) >= KEYED_PERCENT {
+            let account = chance.usize(..poor);
+            let charge = self.charge(request_id, account, chance.u64(1..4));
+            return (Question::Charge(Box::new(charge)), account, None);
+        }
+        // What is asked under a key depends on its number alone, on all nodes.
+        let newest = (now() - self.world.since) / KEY_MICROS;
+        let key = match chance.u8(..100) < OLD_PERCENT {
+            true => chance.u64(..=newest),
+            false => newest.saturating_sub(chance.u64(..NEWEST)),
+        };
+        let account = (key % poor as u64) as usize;
+        let mut charge = self.charge(format!("{request_id}-key{key}"), account, 1 + key % 3);
+        charge.items = u64::from(key % MISS_OF != 0);
+        let body = format!("{} ", charge.id).into_bytes();
+        let end = body.len();
+        charge.idempotency = IdempotencyKey::parse(&format!("key-{key}")).ok().map(|name| {
+            let question = key.to_string().into_bytes();
+            IdempotencyRecord { key: name, question, body: BodyTemplate::new(body, Some(end)) }
+        });
+        (Question::Charge(Box::new(charge)), account, Some(key))
+    }
+
+    fn charge(&self, request_id: String, account: usize, price: u64) -> Charge {
+        let (time, (account, key)) = (SystemClock.now(), self.world.accounts[account]);
+        Charge {
+            id: ChargeId::new(time),
+            account,
+            key,
+            endpoint: "/v1/dtc",
+            items: 1,
+            price: Price::PerAnswer(price),
+            request_id: RequestId::accept(&request_id).unwrap_or_else(|| RequestId::make(time)),
+            revision: DirectoryRevision(1),
+            at: time,
+            idempotency: None,
+        }
+    }
+}
+
+async fn ask_ledger(ledger: &PostgresLedger, question: Question) -> End {
+    let error = match question {
+        Question::Charge(charge) => match ledger.charge(*charge).await {
+            Ok(Charged::Taken { balance }) => return End::Taken(balance.0),
+            Ok(Charged::Insufficient { balance }) => return End::Insufficient(balance.0),
+            Ok(Charged::Replayed(response)) => return replayed(response),
+            Err(error) => error,
+        },
+        Question::Grant(grant) => match ledger.grant(grant).await {
+            Ok(Granted::Written { balance }) => return End::Taken(balance.0),
+            Ok(refused) => return End::Wrong(format!("{refused:?}")),
+            Err(error) => error,
+        },
+    };
+    match error {
+        ChargeError::Overloaded => End::Overloaded,
+        ChargeError::Stopped => End::Stopped,
+        ChargeError::Unknown(_) => End::Unknown,
+        ChargeError::NotTaken(_) | ChargeError::IdempotencyStoreFull => {
+            End::Wrong(format!("{:#}", anyhow::Error::from(error)))
+        }
+    }
+}
+
+/// The end of a call that got an earlier answer: it begins with the earlier call's id.
+fn replayed(response: StoredResponse) -> End {
+    let StoredResponse::Answer { body, balance, .. } = response else {
+        return End::Wrong("the key is said to be of another question".to_owned());
+    };
+    let text = String::from_utf8_lossy(body.bytes());
+    match text.split_whitespace().next().map(str::parse) {
+        Some(Ok(first)) => End::Replayed(first, balance.0),
+        _ => End::Wrong(format!("not a stored answer: {text:?}")),
+    }
+}

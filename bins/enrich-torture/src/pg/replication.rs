@@ -1,0 +1,50 @@
+//! The connection by which a standby receives its primary's log, through a proxy. Before a fault the
+//! proxy can hold the log back: what the primary confirms without its standby is lost then.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use enrich_testkit::postgres::Cluster;
+use enrich_testkit::tcp_proxy::{Cut, TcpProxy};
+
+/// How long a standby may take to connect.
+const CONNECTED_WITHIN: Duration = Duration::from_secs(60);
+/// Interval of looking for its connection.
+const INTERVAL: Duration = Duration::from_millis(5);
+/// Whether a standby receives the log.
+const STREAMS: &str = "SELECT count(*) > 0 FROM pg_stat_replication WHERE state = 'streaming'";
+
+/// A replication connection. Each primary has its own.
+pub(crate) struct Replication(TcpProxy);
+
+impl Replication {
+    /// Has a standby of a primary connect by a proxy from now on.
+    pub(crate) fn start(primary: &Cluster, standby: &Cluster) -> Result<Self> {
+        let proxy = TcpProxy::start(primary.address(), Duration::ZERO)?;
+        let direct = standby.psql("SHOW primary_conninfo")?;
+        let port = |port: u16| format!("port={port}");
+        let (from, to) = (port(primary.address().port()), port(proxy.address().port()));
+        ensure!(direct.contains(&from), "the standby does not follow this primary");
+        let by_proxy = direct.replace(&from, &to).replace('\'', "''");
+        standby.psql(&format!("ALTER SYSTEM SET primary_conninfo = '{by_proxy}'"))?;
+        standby.psql("SELECT pg_reload_conf()")?;
+        let begun = Instant::now();
+        while proxy.connections() == 0 || primary.psql(STREAMS)? != "t" {
+            ensure!(begun.elapsed() < CONNECTED_WITHIN, "the standby did not connect again");
+            thread::sleep(INTERVAL);
+        }
+        Ok(Self(proxy))
+    }
+
+    /// Holds the log back from now on.
+    pub(crate) fn hold(&self) {
+        self.0.pause_to_client();
+    }
+
+    /// Cuts the connection. What was held back is lost.
+    pub(crate) fn cut(&self) {
+        self.0.cut(Cut::Reset);
+        self.0.resume();
+    }
+}

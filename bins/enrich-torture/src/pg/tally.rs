@@ -1,0 +1,159 @@
+//! The counts of a torture, and its outages.
+
+use crate::pg::call::{Call, End, Micros};
+use crate::report::Summary;
+
+/// The counts of calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) calls: u64,
+    /// Acknowledged charges.
+    pub(crate) charged: u64,
+    /// Acknowledged grants.
+    pub(crate) granted: u64,
+    /// Misses that were stored.
+    pub(crate) free: u64,
+    pub(crate) replayed: u64,
+    pub(crate) without_credits: u64,
+    pub(crate) overloaded: u64,
+    pub(crate) stopped: u64,
+    /// Told as unknown, and charged.
+    pub(crate) unknown_charged: u64,
+    /// Told as unknown, and not charged.
+    pub(crate) unknown_free: u64,
+    /// Charged, but told to nobody: the calls of killed nodes.
+    pub(crate) untold: u64,
+    pub(crate) lost: u64,
+    pub(crate) doubled: u64,
+    /// The longest time of a call.
+    pub(crate) slowest: Micros,
+}
+
+/// The ends of the calls that were in flight at a fault.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct InFlight {
+    /// Taken and granted.
+    taken: u64,
+    replayed: u64,
+    /// Refused, so nothing was taken.
+    refused: u64,
+    unknown: u64,
+}
+
+/// The times from a fault to the next charge that was asked after it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outages(Vec<Micros>);
+
+impl Tally {
+    /// Counts a call.
+    pub(crate) fn count(&mut self, call: &Call, has_row: bool) {
+        self.calls += 1;
+        self.slowest = self.slowest.max(call.ended_at.saturating_sub(call.asked_at));
+        match call.end {
+            End::Taken(_) if call.credits < 0 => self.charged += 1,
+            End::Taken(_) if call.credits > 0 => self.granted += 1,
+            End::Taken(_) => self.free += 1,
+            End::Replayed(..) => self.replayed += 1,
+            End::Insufficient(_) => self.without_credits += 1,
+            End::Overloaded => self.overloaded += 1,
+            End::Stopped => self.stopped += 1,
+            End::Unknown if has_row => self.unknown_charged += 1,
+            End::Unknown => self.unknown_free += 1,
+            End::Wrong(_) => {}
+        }
+    }
+
+    /// Adds the counts of another database.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.charged += other.charged;
+        self.granted += other.granted;
+        self.free += other.free;
+        self.replayed += other.replayed;
+        self.without_credits += other.without_credits;
+        self.overloaded += other.overloaded;
+        self.stopped += other.stopped;
+        self.unknown_charged += other.unknown_charged;
+        self.unknown_free += other.unknown_free;
+        self.untold += other.untold;
+        self.lost += other.lost;
+        self.doubled += other.doubled;
+        self.slowest = self.slowest.max(other.slowest);
+    }
+
+    /// Adds the counts to a summary.
+    pub(crate) fn add_to(&self, summary: Summary) -> Summary {
+        summary
+            .row("calls", self.calls)
+            .row("acknowledged as charged", self.charged)
+            .row("acknowledged as granted", self.granted)
+            .row("free misses", self.free)
+            .row("repeats answered again", self.replayed)
+            .row("refused without credits", self.without_credits)
+            .row("refused as overloaded", self.overloaded)
+            .row("refused as stopped", self.stopped)
+            .row("told as unknown, charged", self.unknown_charged)
+            .row("told as unknown, not charged", self.unknown_free)
+            .row("charged by killed nodes, untold", self.untold)
+            .row("acknowledged and lost", self.lost)
+            .row("doubled", self.doubled)
+            .row("slowest call, ms", self.slowest / 1_000)
+    }
+}
+
+impl InFlight {
+    /// Counts the calls in flight at one of the times, which are in order.
+    pub(crate) fn count(&mut self, calls: &[Call], faults: &[Micros]) {
+        for call in calls {
+            let next = faults.partition_point(|fault| *fault <= call.asked_at);
+            if !faults.get(next).is_some_and(|fault| call.is_in_flight_at(*fault)) {
+                continue;
+            }
+            match call.end {
+                End::Taken(_) => self.taken += 1,
+                End::Replayed(..) => self.replayed += 1,
+                End::Unknown => self.unknown += 1,
+                _ => self.refused += 1,
+            }
+        }
+    }
+
+    /// Adds the counts to a summary.
+    pub(crate) fn add_to(&self, summary: Summary) -> Summary {
+        let Self { taken, replayed, refused, unknown } = self;
+        let text =
+            format!("{taken} taken, {replayed} repeats, {refused} refused, {unknown} unknown");
+        summary.row("in flight at a fault", text)
+    }
+}
+
+impl Outages {
+    /// Adds one.
+    pub(crate) fn push(&mut self, outage: Micros) {
+        self.0.push(outage);
+    }
+
+    /// The median, in milliseconds.
+    pub(crate) fn median_millis(&self) -> Micros {
+        let mut sorted = self.0.clone();
+        sorted.sort_unstable();
+        sorted.get(sorted.len() / 2).copied().unwrap_or_default() / 1_000
+    }
+
+    /// The longest, in milliseconds.
+    pub(crate) fn longest_millis(&self) -> Micros {
+        self.0.iter().copied().max().unwrap_or_default() / 1_000
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn median_and_longest_outage() {
+        let outages = Outages(vec![9_000, 1_000, 2_000]);
+        assert_eq!((outages.median_millis(), outages.longest_millis()), (2, 9));
+        assert_eq!(Outages::default().median_millis(), 0);
+    }
+}

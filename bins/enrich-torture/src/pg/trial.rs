@@ -1,0 +1,131 @@
+//! One database under torture: its nodes, its faults, and the judgement of all calls.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use enrich_core::port::ledger::Ledger as _;
+
+use crate::broken::Broken;
+use crate::judge::Kind;
+use crate::pg::Setting;
+use crate::pg::call::Micros;
+use crate::pg::fleet::Fleet;
+use crate::pg::judge::{Evidence, judge, read_rows};
+use crate::pg::tally::{InFlight, Outages, Tally};
+use crate::pg::world::World;
+use crate::report::Summary;
+
+/// The mean pause of a client between two calls while servers are rebuilt.
+const REST: Duration = Duration::from_millis(100);
+
+/// A database, its nodes, and what happened to them.
+pub(crate) struct Trial {
+    pub(crate) fleet: Fleet,
+    /// The URL for the judge.
+    url: String,
+    /// When the faults happened.
+    faults: Vec<Micros>,
+    /// Whether acknowledged charges may be lost.
+    may_lose: bool,
+}
+
+/// What came out of a torture.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) tally: Tally,
+    pub(crate) in_flight: InFlight,
+    pub(crate) outages: Outages,
+}
+
+impl Trial {
+    /// Makes schema and accounts in the empty database at `url`.
+    pub(crate) fn begin(
+        setting: &Setting,
+        url: &str,
+        folder: &Path,
+        may_lose: bool,
+    ) -> Result<Self> {
+        let world = World::create(url, folder)?;
+        let fleet = Fleet::new(world, setting.clients, setting.seed);
+        Ok(Self { fleet, url: url.to_owned(), faults: Vec::new(), may_lose })
+    }
+
+    /// Starts a node, and waits for its first charge.
+    pub(crate) fn start(&mut self, url: &str) -> Result<usize> {
+        let node = self.fleet.start(url)?;
+        self.fleet.wait_for_charge(|one| one == node, 0, 0)?;
+        Ok(node)
+    }
+
+    /// Notes a fault that happened at `time`.
+    pub(crate) fn note_fault(&mut self, time: Micros) {
+        self.faults.push(time);
+    }
+
+    /// Lets all clients ask without a pause.
+    pub(crate) fn load(&mut self) -> Result<()> {
+        self.fleet.pause(Duration::ZERO)
+    }
+
+    /// Lets all clients ask now and then.
+    pub(crate) fn rest(&mut self) -> Result<()> {
+        self.fleet.pause(REST)
+    }
+
+    /// Judges all calls so far.
+    pub(crate) fn judge(&mut self) -> Result<Tally> {
+        self.judge_all(false)
+    }
+
+    /// Lets all nodes end, and judges everything. Adds the counts.
+    pub(crate) fn end(&mut self, outcome: &mut Outcome) -> Result<()> {
+        self.fleet.stop()?;
+        outcome.tally.add(self.judge_all(true)?);
+        outcome.in_flight.count(&self.fleet.calls(), &self.faults);
+        Ok(())
+    }
+
+    fn judge_all(&mut self, is_final: bool) -> Result<Tally> {
+        let calls = self.fleet.calls();
+        let store = self.fleet.world.open(&self.url, "judge").context("the judge's store")?;
+        let (rows, mut breaches) = read_rows(&store, &self.fleet.world)?;
+        let evidence = Evidence {
+            calls: &calls,
+            rows: &rows,
+            killed: &self.fleet.killed,
+            clients: self.fleet.clients(),
+            poor: self.fleet.world.poor(),
+            is_final,
+        };
+        let (tally, found) = judge(&evidence);
+        // A lost charge may be made again, and its key be answered otherwise.
+        let kinds = [Kind::Lost, Kind::Repeat, Kind::Doubled, Kind::Differs];
+        breaches.extend(found.into_iter().filter(|breach| {
+            let is_loss = kinds.contains(&breach.kind);
+            !(self.may_lose && is_loss)
+        }));
+        Broken::if_any_breach(&breaches)?;
+        let verified = pollster::block_on(store.ledger.verify())?;
+        Broken::if_any(verified.faults)?;
+        ensure!(tally.charged > 0, "nothing was charged");
+        Ok(tally)
+    }
+}
+
+impl Outcome {
+    /// Adds everything to a summary.
+    pub(crate) fn add_to(&self, summary: Summary) -> Summary {
+        let summary = self.in_flight.add_to(self.tally.add_to(summary));
+        summary
+            .row("median outage, ms", self.outages.median_millis())
+            .row("longest outage, ms", self.outages.longest_millis())
+    }
+}
+
+/// Runs `what` in a new folder, which is removed afterwards, but kept when a promise was broken.
+pub(crate) fn in_folder<T>(setting: &Setting, what: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+    let folder = tempfile::Builder::new().prefix("enrich-torture-").tempdir_in(&setting.work);
+    let folder = folder.with_context(|| format!("{} cannot be used", setting.work.display()))?;
+    what(folder.path()).map_err(|error| crate::setting::left_in_place(folder, error))
+}

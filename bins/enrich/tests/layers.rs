@@ -36,6 +36,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
         "enrich-store",
         &[
             "enrich-core",
+            "enrich-ledger",
             "enrich-secrets",
             "enrich-store-directory",
             "enrich-store-ledger",
@@ -90,6 +91,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
             "enrich-core",
             "enrich-dashboard",
             "enrich-import",
+            "enrich-ledger",
             "enrich-openapi",
             "enrich-server",
             "enrich-sign-in",

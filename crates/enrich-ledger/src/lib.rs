@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod copy;
 mod decide;
 mod last_row;
 mod response;

@@ -61,6 +61,7 @@
 //! alterations in an account; the seal shows rows that were removed or cut off anywhere.
 //! [`Ledger::verify`] checks everything. An older copy of the whole file passes this check.
 
+mod copy;
 mod decide;
 mod entries;
 mod files;
@@ -99,6 +100,7 @@ use crate::ledger::job::{Awaited, Job, Open};
 use crate::ledger::ledger_state::Heads;
 use crate::ledger::writer::Writer;
 
+pub use copy::{CopyError, export, import};
 pub use seal::begin;
 pub use verify::verify;
 

@@ -61,6 +61,8 @@ use crate::ledger::lane::{Lane, LaneStatus};
 use crate::ledger::record_count::RecordCount;
 use crate::node::Node;
 
+pub(crate) use crate::ledger::verify::verify;
+
 /// The number of lanes, each with a connection.
 const LANES: usize = 4;
 
@@ -228,7 +230,7 @@ impl Ledger for PostgresLedger {
     }
 
     async fn verify(&self) -> Result<Verification, StoreError> {
-        verify::verify(&self.node).await
+        verify(&self.node).await
     }
 
     fn is_charging(&self) -> bool {

@@ -4,6 +4,7 @@ mod accounts;
 mod background;
 mod columns;
 mod connect;
+pub mod copy;
 mod database;
 mod failure;
 mod heartbeat;

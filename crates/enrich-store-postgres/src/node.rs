@@ -51,6 +51,19 @@ pub(crate) struct Node {
 impl Node {
     /// Connects to the database and checks it.
     pub(crate) fn open(url: &str, secrets: &Secrets, options: Options) -> Result<Self, OpenError> {
+        let node = Self::open_in_any_mode(url, secrets, options)?;
+        match node.pulse.last().state.mode.as_str() {
+            "serving" => Ok(node),
+            mode => Err(OpenError::NotServing(mode.to_owned())),
+        }
+    }
+
+    /// Connects to the database and checks it, but not its mode.
+    pub(crate) fn open_in_any_mode(
+        url: &str,
+        secrets: &Secrets,
+        options: Options,
+    ) -> Result<Self, OpenError> {
         let connector = Connector::new(url)?;
         let runtime = Arc::new(Runtime::start().map_err(OpenError::Thread)?);
         let database = Database::new(connector, Arc::clone(&runtime));
@@ -62,10 +75,7 @@ impl Node {
             check_durability(&connection.client, accepts_one_copy).await?;
             let began = Instant::now();
             let state = pulse::read(&connection.client).await?;
-            if state.mode != "serving" {
-                return Err(OpenError::NotServing(state.mode));
-            }
-            Ok(Reading { state, began, took: began.elapsed(), connection: 0 })
+            Ok::<_, OpenError>(Reading { state, began, took: began.elapsed(), connection: 0 })
         };
         let opened = runtime.block_on(opening);
         let first = opened.map_err(|lost| OpenError::Statement(lost.into()))??;

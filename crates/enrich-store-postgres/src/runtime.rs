@@ -59,12 +59,30 @@ impl Runtime {
         &self,
         task: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, TaskLost> {
+        self.start_task(task).wait()
+    }
+
+    /// Starts a task on the thread, whose result is waited for later.
+    pub(crate) fn start_task<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = T> + Send + 'static,
+    ) -> Started<T> {
         let (reply, result) = std::sync::mpsc::sync_channel(1);
         self.handle.spawn(async move {
             // Nobody may be waiting any more.
             let _ = reply.send(task.await);
         });
-        result.recv().map_err(|_| TaskLost)
+        Started(result)
+    }
+}
+
+/// A task that was started.
+pub(crate) struct Started<T>(std::sync::mpsc::Receiver<T>);
+
+impl<T> Started<T> {
+    /// Blocks this thread until the task ends. Not to be called by a task.
+    pub(crate) fn wait(self) -> Result<T, TaskLost> {
+        self.0.recv().map_err(|_| TaskLost)
     }
 }
 

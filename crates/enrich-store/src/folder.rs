@@ -215,7 +215,20 @@ pub fn mark_ledger_moved(folder: &Path) -> Result<(), OpenError> {
     enrich_secrets::sync_folder(folder).map_err(unusable)
 }
 
-fn read_secrets(folder: &Path) -> Result<Secrets, OpenError> {
+/// Notes the secrets in a new ledger, and begins its log.
+pub(crate) fn begin_ledger(path: &Path, secrets: &Secrets) -> Result<(), OpenError> {
+    let new: Vec<&Secret> = secrets.newest_first().collect();
+    let noted =
+        sqlite::writer(path, Durability::Commit).and_then(|file| note(file, &new, secrets, true));
+    noted.map_err(|source| OpenError::of_sqlite(path, source))
+}
+
+/// The secrets of a folder, whatever else is in it.
+///
+/// # Errors
+///
+/// When the file `secret.key` cannot be read.
+pub fn read_secrets(folder: &Path) -> Result<Secrets, OpenError> {
     let path = folder.join(SECRET_FILE);
     Secrets::load(&path).map_err(|source| OpenError::Secret { path, source })
 }

@@ -3,6 +3,7 @@
 mod backup;
 mod directory_store;
 mod folder;
+mod ledger_copy;
 mod store;
 
 pub use backup::{BackupError, BackupReport, back_up, restore};
@@ -20,6 +21,8 @@ pub use enrich_store_sqlite::{
     CountMisses, DatabaseReport, DatabaseSize, Durability, OpenError, Options, SystemClock,
 };
 pub use folder::{
-    discard_new_secrets, load_or_create_secrets, load_secrets, mark_ledger_moved, read_through,
+    discard_new_secrets, load_or_create_secrets, load_secrets, mark_ledger_moved, read_secrets,
+    read_through,
 };
+pub use ledger_copy::{LedgerCopyError, export_ledger, import_ledger};
 pub use store::{CheckReport, Store, compact, sqlite_version};

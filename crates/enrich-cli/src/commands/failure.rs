@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use enrich_core::port::error::StoreError;
-use enrich_store::OpenError;
+use enrich_store::{LedgerCopyError, OpenError};
 use enrich_store_postgres as postgres;
 
 use crate::account_ports::node_folder_error;
@@ -103,6 +103,18 @@ impl From<StoreError> for Failure {
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         Self::impossible(error.as_ref())
+    }
+}
+
+impl From<LedgerCopyError> for Failure {
+    fn from(error: LedgerCopyError) -> Self {
+        Self::impossible(&error)
+    }
+}
+
+impl From<postgres::copy::CopyError> for Failure {
+    fn from(error: postgres::copy::CopyError) -> Self {
+        Self::impossible(&error)
     }
 }
 

@@ -1,6 +1,7 @@
 //! `enrich store`: the PostgreSQL database with the accounts and the ledger of several nodes.
 
 mod check;
+mod copy;
 
 use std::io::{self, BufRead, Write};
 
@@ -13,6 +14,7 @@ use super::table::Pairs;
 use super::{Common, Console, Failure, Shown, Verdict};
 use crate::settings::StoreUrl;
 use check::Check;
+use copy::Copy;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
@@ -40,6 +42,20 @@ nodes as {\"id\",\"name\",\"build\",\"seen_ms_ago\",\"alive\"}.
 Exit status: 0 if all is well; 1 if anything is wrong: each problem says what to do; 2 if the
 database cannot be reached.")]
     Check(Check),
+    /// Move accounts, keys and ledger from a data folder to PostgreSQL, or back
+    #[command(after_help = "\
+Examples:
+  enrich store copy --from ./enrich-data --to postgres://enrich@db.example/enrich
+  enrich store copy --from postgres://enrich@db.example/enrich --to ./new-folder
+
+Stop the servers first. The database is empty, and its tables are made if need be; the folder to copy
+into has the database's secret.key and no ledger. Every value is carried over as it is. Both
+sides are verified before the new one is used: the folder is then marked as moved and refused, the
+database stays in mode `copying`, in which no node charges.
+JSON: {\"accounts\",\"entries\",\"granted\",\"charged\"}.
+
+Exit status: 0 when the copy is complete and verified; 2 when nothing was switched over.")]
+    Copy(Copy),
     /// Accept that the database lacks what it had acknowledged
     #[command(after_help = "\
 Example:
@@ -68,6 +84,7 @@ impl StoreCommand {
         match self {
             Self::Migrate(common) => migrate(&common, console),
             Self::Check(check) => check.run(console),
+            Self::Copy(copy) => copy.run(console),
             Self::AcceptLoss(accept) => accept.run(console),
         }
     }

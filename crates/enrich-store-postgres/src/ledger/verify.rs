@@ -32,7 +32,7 @@ const CHARGES_OF_RECORDS: &str = "SELECT k.account, k.charge, e.sequence FROM ke
     WHERE k.charge IS NOT NULL AND (e.balance IS NULL OR e.balance <> k.balance OR e.at <> k.at)";
 
 /// Checks every row, every stored response, and the usage against the charges.
-pub(super) async fn verify(node: &Node) -> Result<Verification, StoreError> {
+pub(crate) async fn verify(node: &Node) -> Result<Verification, StoreError> {
     let mut findings = Findings::default();
     // Read first: usage is counted after its charge, so it never has more than is read later.
     let used = node.database.read(|client| Box::pin(read_used(client))).await?;

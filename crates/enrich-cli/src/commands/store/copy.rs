@@ -1,0 +1,206 @@
+//! `enrich store copy`: moves accounts, keys and ledger from a folder to PostgreSQL, or back.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::mpsc;
+use std::thread;
+
+use clap::Args;
+use enrich_core::port::ledger::Verification;
+use enrich_ledger::copy::Batch;
+use enrich_store::{export_ledger, import_ledger, load_secrets, mark_ledger_moved, read_secrets};
+use enrich_store_postgres::copy::{self as postgres, Mode};
+use serde::Serialize;
+
+use super::super::table::Pairs;
+use super::super::{Console, Failure, Shown, Verdict};
+use crate::commands::console::Format;
+use crate::settings::StoreUrl;
+
+/// Batches between the two stores.
+const BATCHES: usize = 4;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+#[derive(Debug, Args)]
+pub(crate) struct Copy {
+    /// Where the ledger is: a data folder, or a postgres:// URL
+    #[arg(long, value_name = "DIR|URL")]
+    from: Side,
+    /// Where it goes: a postgres:// URL of an empty database, or a folder without a ledger
+    #[arg(long, value_name = "DIR|URL")]
+    to: Side,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct Copied {
+    accounts: u64,
+    entries: u64,
+    granted: i64,
+    charged: u64,
+    #[serde(skip)]
+    next_step: String,
+}
+
+/// One side of a copy.
+#[derive(Clone, Debug)]
+enum Side {
+    Folder(PathBuf),
+    Database(StoreUrl),
+}
+
+impl FromStr for Side {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            text.parse().map(Self::Database)
+        } else {
+            Ok(Self::Folder(text.into()))
+        }
+    }
+}
+
+impl Copy {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        let copied = match (self.from, self.to) {
+            (Side::Folder(folder), Side::Database(url)) => to_database(&folder, &url)?,
+            (Side::Database(url), Side::Folder(folder)) => to_folder(&url, &folder)?,
+            (Side::Folder(_), Side::Folder(_)) => {
+                return Err(Failure::refused(
+                    "both are folders; `enrich backup` and `enrich restore` copy a folder",
+                ));
+            }
+            (Side::Database(_), Side::Database(_)) => {
+                return Err(Failure::refused(
+                    "both are databases; copy one to the other with PostgreSQL's own tools",
+                ));
+            }
+        };
+        console.show(&copied, self.format)
+    }
+}
+
+/// Moves the ledger of a folder to an empty database.
+fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
+    let secrets = read_secrets(folder)?;
+    enrich_store_postgres::migrate(url.expose(), &secrets)?;
+    postgres::set_mode(url.expose(), &secrets, Mode::Copying)?;
+    let (batches, received) = mpsc::sync_channel::<Batch>(BATCHES);
+    let exported: Result<Verification, Failure> = thread::scope(|scope| {
+        let exporting = scope.spawn(move || {
+            let mut send = |batch| batches.send(batch).map_err(BoxError::from);
+            export_ledger(folder, &mut send)
+        });
+        let imported = postgres::import(url.expose(), &secrets, &mut || Ok(received.recv().ok()));
+        // The exporting thread ends when nobody receives.
+        drop(received);
+        let exported = match exporting.join() {
+            Ok(exported) => exported,
+            Err(_) => return Err(Failure::Impossible("the copying thread panicked".to_owned())),
+        };
+        match imported {
+            Ok(()) => Ok(exported?),
+            Err(error) => Err(error.into()),
+        }
+    });
+    let exported = exported?;
+    compare(&exported, &postgres::verify(url.expose(), &secrets)?)?;
+    mark_ledger_moved(folder)?;
+    postgres::set_mode(url.expose(), &secrets, Mode::Serving)?;
+    let next_step = format!(
+        "start the servers with --store; the ledger in {} is history and is not used any more",
+        folder.display()
+    );
+    Ok(Copied::new(&exported, next_step))
+}
+
+/// Moves the ledger of a database to a folder that has its `secret.key`.
+fn to_folder(url: &StoreUrl, folder: &Path) -> Result<Copied, Failure> {
+    let secrets = load_secrets(folder)?;
+    // Nodes stop charging within half a second; charges under way end before the snapshot.
+    postgres::set_mode(url.expose(), &secrets, Mode::Copying)?;
+    thread::sleep(std::time::Duration::from_secs(2));
+    let copied = copy_to_folder(url, folder, &secrets);
+    if copied.is_err() {
+        postgres::set_mode(url.expose(), &secrets, Mode::Serving)?;
+    }
+    copied
+}
+
+fn copy_to_folder(
+    url: &StoreUrl,
+    folder: &Path,
+    secrets: &enrich_store::Secrets,
+) -> Result<Copied, Failure> {
+    let verified = postgres::verify(url.expose(), secrets)?;
+    let (batches, received) = mpsc::sync_channel::<Result<Batch, ()>>(BATCHES);
+    let imported = thread::scope(|scope| {
+        let importing = scope.spawn(move || {
+            let mut next = || match received.recv() {
+                Ok(Ok(batch)) => Ok(Some(batch)),
+                Ok(Err(())) => Err(BoxError::from("the database could not be read")),
+                Err(_) => Ok(None),
+            };
+            import_ledger(folder, &mut next)
+        });
+        let mut send = |batch| batches.send(Ok(batch)).map_err(|_| "nobody receives".into());
+        let exported = postgres::export(url.expose(), secrets, &mut send);
+        if exported.is_err() {
+            // The importing thread then writes nothing.
+            let _ = batches.send(Err(()));
+        }
+        drop(batches);
+        match importing.join() {
+            Ok(Ok(imported)) => exported.map(|()| imported).map_err(Failure::from),
+            // The cause, unless the export failed first.
+            Ok(Err(error)) => match exported {
+                Err(postgres::CopyError::Other(_)) | Ok(()) => Err(error.into()),
+                Err(first) => Err(first.into()),
+            },
+            Err(_) => Err(Failure::Impossible("the copying thread panicked".to_owned())),
+        }
+    })?;
+    compare(&verified, &imported)?;
+    let next_step = format!(
+        "start one server on {}; the database stays in mode `copying`, in which no node charges",
+        folder.display()
+    );
+    Ok(Copied::new(&imported, next_step))
+}
+
+/// Refuses a copy that is not the same ledger.
+fn compare(one: &Verification, other: &Verification) -> Result<(), Failure> {
+    match other.faults.first().or(one.faults.first()) {
+        Some(fault) => {
+            Err(Failure::Impossible(format!("the copied ledger does not add up: {fault}")))
+        }
+        None if one == other => Ok(()),
+        None => Err(Failure::Impossible(
+            "the copied ledger has other sums than the first one; nothing was switched over"
+                .to_owned(),
+        )),
+    }
+}
+
+impl Copied {
+    fn new(verified: &Verification, next_step: String) -> Self {
+        let Verification { accounts, entries, granted, charged, .. } = *verified;
+        Self { accounts, entries, granted, charged, next_step }
+    }
+}
+
+impl Shown for Copied {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        Pairs::default()
+            .add("accounts", self.accounts)
+            .add("entries", self.entries)
+            .add("granted", self.granted)
+            .add("charged", self.charged)
+            .write(out)?;
+        writeln!(out, "{}", self.next_step)
+    }
+}

@@ -1,0 +1,219 @@
+//! The tables of a ledger, for copying it from one store to another with every value as it is.
+//!
+//! A store exports the tables in the order of [`TABLES`] as batches of rows, and imports them in
+//! the same order. Hashes and encrypted values are carried over verbatim, so both stores need the
+//! same `secret.key`. What only one store has (SQLite's log positions, PostgreSQL's locks) is made
+//! anew by the importing store.
+
+/// The kind of a column's values. Each value may be [`Value::Null`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A UUID: 16 bytes.
+    Id,
+    /// A signed integer of 64 bits: also times, in microseconds since 1970.
+    Integer,
+    /// A signed integer of 32 bits: the number of a secret.
+    Number,
+    /// Yes or no.
+    Flag,
+    /// Text.
+    Text,
+    /// Bytes: a hash or an encrypted value.
+    Bytes,
+}
+
+/// A value of a column.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Value {
+    /// There is no value.
+    Null,
+    /// A value of [`Kind::Id`].
+    Id([u8; 16]),
+    /// A value of [`Kind::Integer`] or [`Kind::Number`].
+    Integer(i64),
+    /// A value of [`Kind::Flag`].
+    Flag(bool),
+    /// A value of [`Kind::Text`].
+    Text(String),
+    /// A value of [`Kind::Bytes`].
+    Bytes(Vec<u8>),
+}
+
+/// A row: one value for each column of its table.
+pub type Values = Vec<Value>;
+
+/// A table of a ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// The name, the same in both stores.
+    pub name: &'static str,
+    /// The columns, with the kinds of their values.
+    pub columns: &'static [(&'static str, Kind)],
+    /// The columns that the rows are ordered by.
+    pub order: &'static str,
+}
+
+/// A batch of rows of one table.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// The table.
+    pub table: &'static Table,
+    /// The rows, in order.
+    pub rows: Vec<Values>,
+}
+
+/// The number of rows in a full batch.
+pub const BATCH_ROWS: usize = 5_000;
+
+/// The ledger's rows; see [`Row`](crate::Row).
+pub const ENTRY: Table = Table {
+    name: "entry",
+    columns: &[
+        ("account", Kind::Id),
+        ("sequence", Kind::Integer),
+        ("id", Kind::Id),
+        ("kind", Kind::Text),
+        ("corrects", Kind::Id),
+        ("credits", Kind::Integer),
+        ("balance", Kind::Integer),
+        ("endpoint", Kind::Text),
+        ("items", Kind::Integer),
+        ("price", Kind::Text),
+        ("api_key", Kind::Id),
+        ("request_id", Kind::Text),
+        ("generation", Kind::Integer),
+        ("note", Kind::Text),
+        ("at", Kind::Integer),
+        ("secret", Kind::Number),
+        ("chain", Kind::Bytes),
+    ],
+    order: "account, sequence",
+};
+
+/// The last use of keys.
+pub const KEY_USED: Table = Table {
+    name: "key_used",
+    columns: &[("api_key", Kind::Id), ("at", Kind::Integer)],
+    order: "api_key",
+};
+
+/// All tables, in the order in which rows refer to others.
+pub const TABLES: [&Table; 11] = [
+    &Table {
+        name: "secret",
+        columns: &[("id", Kind::Number), ("check_hash", Kind::Bytes)],
+        order: "id",
+    },
+    &Table {
+        name: "account",
+        columns: &[
+            ("id", Kind::Id),
+            ("name", Kind::Text),
+            ("created_at", Kind::Integer),
+            ("status", Kind::Text),
+            ("status_reason", Kind::Text),
+            ("country", Kind::Text),
+        ],
+        order: "id",
+    },
+    &Table {
+        name: "api_key",
+        columns: &[
+            ("id", Kind::Id),
+            ("account", Kind::Id),
+            ("label", Kind::Text),
+            ("hint", Kind::Text),
+            ("hash", Kind::Bytes),
+            ("sealed", Kind::Bytes),
+            ("secret", Kind::Number),
+            ("requests", Kind::Integer),
+            ("window_seconds", Kind::Integer),
+            ("created_at", Kind::Integer),
+            ("expires_at", Kind::Integer),
+            ("ended", Kind::Flag),
+        ],
+        order: "id",
+    },
+    &KEY_USED,
+    &ENTRY,
+    &Table {
+        name: "kept",
+        columns: &[
+            ("account", Kind::Id),
+            ("key_hash", Kind::Bytes),
+            ("asked_hash", Kind::Bytes),
+            ("sealed", Kind::Bytes),
+            ("secret", Kind::Number),
+            ("balance", Kind::Integer),
+            ("charge", Kind::Id),
+            ("at", Kind::Integer),
+        ],
+        order: "account, key_hash",
+    },
+    &Table {
+        name: "used",
+        columns: &[
+            ("account", Kind::Id),
+            ("day", Kind::Integer),
+            ("api_key", Kind::Id),
+            ("endpoint", Kind::Text),
+            ("outcome", Kind::Text),
+            ("calls", Kind::Integer),
+            ("credits", Kind::Integer),
+        ],
+        order: "account, day, api_key, endpoint, outcome",
+    },
+    &Table {
+        name: "sign_in",
+        columns: &[
+            ("account", Kind::Id),
+            ("email_hash", Kind::Bytes),
+            ("email", Kind::Bytes),
+            ("secret", Kind::Number),
+            ("password", Kind::Bytes),
+            ("password_secret", Kind::Number),
+            ("created_at", Kind::Integer),
+        ],
+        order: "account",
+    },
+    &Table {
+        name: "invitation",
+        columns: &[
+            ("account", Kind::Id),
+            ("token_hash", Kind::Bytes),
+            ("secret", Kind::Number),
+            ("until", Kind::Integer),
+        ],
+        order: "account",
+    },
+    &Table {
+        name: "session",
+        columns: &[
+            ("token_hash", Kind::Bytes),
+            ("secret", Kind::Number),
+            ("account", Kind::Id),
+            ("started_at", Kind::Integer),
+            ("seen_at", Kind::Integer),
+            ("ends_at", Kind::Integer),
+        ],
+        order: "token_hash",
+    },
+    &Table {
+        name: "missed_name",
+        columns: &[
+            ("day", Kind::Integer),
+            ("hash", Kind::Bytes),
+            ("name", Kind::Text),
+            ("calls", Kind::Integer),
+        ],
+        order: "day, hash",
+    },
+];
+
+impl Table {
+    /// The names of the columns, separated by commas.
+    pub fn column_list(&self) -> String {
+        let names: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
+        names.join(", ")
+    }
+}

@@ -1,0 +1,265 @@
+//! Copies a whole ledger out of `ledger.sqlite`, and into a new one.
+//!
+//! Values are carried over as they are, with the hash of each ledger row. The import makes the rest
+//! anew: positions, the sequence index, the heads and the seal.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use enrich_core::{AccountId, Credits, Timestamp};
+use enrich_ledger::copy::{BATCH_ROWS, Batch, ENTRY, KEY_USED, Kind, TABLES, Table, Value, Values};
+use enrich_ledger::{Chain, LastRow};
+use enrich_secrets::Secrets;
+use enrich_store_sqlite::{self as sqlite, Column, Durability, Statements};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ToSql, params_from_iter};
+
+use crate::ledger::head::{Head, MARK_ROWS, Span};
+use crate::ledger::seal::{LogPosition, Seal};
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a ledger could not be copied.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyError {
+    /// The database cannot be read or written.
+    #[error("the ledger cannot be read or written")]
+    Sqlite(#[from] rusqlite::Error),
+    /// A value is not of its column's kind.
+    #[error("table {0}: a value is not of its kind; see `enrich ledger verify`")]
+    Malformed(&'static str),
+    /// The ledger to copy into has accounts.
+    #[error("the ledger to copy into is not empty")]
+    NotEmpty,
+    /// The other store failed.
+    #[error("the other store failed")]
+    Other(#[source] BoxError),
+}
+
+/// Reads all tables of the ledger at `path` in one snapshot, and passes the rows to `each` in
+/// batches. The rows of an account are in the order of their sequence.
+///
+/// # Errors
+///
+/// When the file cannot be read, and when `each` fails.
+pub fn export(
+    path: &Path,
+    each: &mut dyn FnMut(Batch) -> Result<(), BoxError>,
+) -> Result<(), CopyError> {
+    let mut connection = sqlite::reader(path)?;
+    let moment = connection.transaction()?;
+    for table in TABLES {
+        let query = select(table);
+        let mut statement = moment.prepare(&query)?;
+        let mut rows = statement.query([])?;
+        let mut batch = Vec::new();
+        while let Some(row) = rows.next()? {
+            batch.push(read_values(table, row)?);
+            if batch.len() == BATCH_ROWS {
+                let rows = std::mem::take(&mut batch);
+                each(Batch { table, rows }).map_err(CopyError::Other)?;
+            }
+        }
+        if !batch.is_empty() {
+            each(Batch { table, rows: batch }).map_err(CopyError::Other)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the batches that `next` returns into the new ledger at `path`, until `next` returns
+/// `None`. All or nothing. The ledger has no accounts before.
+///
+/// # Errors
+///
+/// When the file cannot be written, when a value is not of its kind, and when `next` fails.
+pub fn import(
+    path: &Path,
+    secrets: &Secrets,
+    next: &mut dyn FnMut() -> Result<Option<Batch>, BoxError>,
+) -> Result<(), CopyError> {
+    let mut connection = sqlite::writer(path, Durability::Commit)?;
+    let transaction = connection.transaction()?;
+    if transaction.has("SELECT 1 FROM account", [])? {
+        return Err(CopyError::NotEmpty);
+    }
+    // Made again in one go, which is faster than row by row.
+    transaction.execute_batch("DROP INDEX entry_id")?;
+    let mut log = NewLog::default();
+    while let Some(batch) = next().map_err(CopyError::Other)? {
+        if batch.table.name == ENTRY.name {
+            log.add(&transaction, secrets, &batch.rows)?;
+        } else {
+            insert(&transaction, &batch)?;
+        }
+    }
+    transaction.execute_batch("CREATE UNIQUE INDEX entry_id ON entry (id)")?;
+    log.close(&transaction, secrets)?;
+    Ok(transaction.commit()?)
+}
+
+fn select(table: &Table) -> String {
+    if table.name == KEY_USED.name {
+        return "SELECT id, last_used_at FROM api_key WHERE last_used_at IS NOT NULL".to_owned();
+    }
+    let order = if table.name == ENTRY.name { "position" } else { table.order };
+    format!("SELECT {} FROM {} ORDER BY {order}", table.column_list(), table.name)
+}
+
+fn read_values(table: &'static Table, row: &rusqlite::Row<'_>) -> Result<Values, CopyError> {
+    let malformed = || CopyError::Malformed(table.name);
+    let read = |(index, (_, kind)): (usize, &(&str, Kind))| {
+        Ok(match (kind, row.get_ref(index)?) {
+            (_, ValueRef::Null) => Value::Null,
+            (Kind::Id, ValueRef::Blob(bytes)) => {
+                Value::Id(bytes.try_into().map_err(|_| malformed())?)
+            }
+            (Kind::Integer | Kind::Number, ValueRef::Integer(number)) => Value::Integer(number),
+            (Kind::Flag, ValueRef::Integer(number)) => Value::Flag(number != 0),
+            (Kind::Text, ValueRef::Text(text)) => {
+                Value::Text(std::str::from_utf8(text).map_err(|_| malformed())?.to_owned())
+            }
+            (Kind::Bytes, ValueRef::Blob(bytes)) => Value::Bytes(bytes.to_vec()),
+            _ => return Err(malformed()),
+        })
+    };
+    table.columns.iter().enumerate().map(read).collect()
+}
+
+/// A value as SQLite stores it.
+struct Stored<'v>(&'v Value);
+
+impl ToSql for Stored<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self.0 {
+            Value::Null => ValueRef::Null,
+            Value::Id(bytes) => ValueRef::Blob(bytes),
+            Value::Integer(number) => ValueRef::Integer(*number),
+            Value::Flag(is_set) => ValueRef::Integer(i64::from(*is_set)),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+/// Inserts the rows of a table that has no order of its own.
+fn insert(connection: &Connection, batch: &Batch) -> Result<(), CopyError> {
+    let Batch { table, rows } = batch;
+    let statement = if table.name == KEY_USED.name {
+        "UPDATE api_key SET last_used_at = ?2 WHERE id = ?1".to_owned()
+    } else {
+        // The new ledger has noted its secrets.
+        let or_ignore = if table.name == "secret" { "OR IGNORE" } else { "" };
+        let places: Vec<String> = (1..=table.columns.len()).map(|at| format!("?{at}")).collect();
+        format!(
+            "INSERT {or_ignore} INTO {} ({}) VALUES ({})",
+            table.name,
+            table.column_list(),
+            places.join(", ")
+        )
+    };
+    let mut statement = connection.prepare_cached(&statement)?;
+    for row in rows {
+        statement.execute(params_from_iter(row.iter().map(Stored)))?;
+    }
+    Ok(())
+}
+
+/// The log that is being made.
+struct NewLog {
+    end: LogPosition,
+    heads: HashMap<AccountId, Head>,
+}
+
+impl Default for NewLog {
+    fn default() -> Self {
+        Self { end: LogPosition::BEGINNING, heads: HashMap::new() }
+    }
+}
+
+/// What the log needs of a ledger row.
+struct Linked {
+    account: AccountId,
+    sequence: u64,
+    balance: Credits,
+    at: Timestamp,
+    secret: u32,
+    chain: Chain,
+}
+
+impl Linked {
+    /// Reads the columns of [`ENTRY`]; `None` when one is not of its kind.
+    fn read(row: &Values) -> Option<Self> {
+        let integer = |index: usize| match row.get(index) {
+            Some(Value::Integer(number)) => Some(*number),
+            _ => None,
+        };
+        let (Some(Value::Id(account)), Some(Value::Bytes(chain))) = (row.first(), row.last())
+        else {
+            return None;
+        };
+        Some(Self {
+            account: AccountId(uuid::Uuid::from_bytes(*account)),
+            sequence: integer(1)?.try_into().ok()?,
+            balance: Credits(integer(6)?.try_into().ok()?),
+            at: Timestamp::from_microsecond(integer(14)?).ok()?,
+            secret: integer(15)?.try_into().ok()?,
+            chain: Chain::try_from(&chain[..]).ok()?,
+        })
+    }
+}
+
+impl NewLog {
+    /// Appends ledger rows. Those of an account arrive in the order of their sequence.
+    fn add(
+        &mut self,
+        connection: &Connection,
+        secrets: &Secrets,
+        rows: &[Values],
+    ) -> Result<(), CopyError> {
+        let places: Vec<String> =
+            (1..=ENTRY.columns.len() + 2).map(|at| format!("?{at}")).collect();
+        let mut insert = connection.prepare_cached(&format!(
+            "INSERT INTO entry ({}, position, previous) VALUES ({})",
+            ENTRY.column_list(),
+            places.join(", ")
+        ))?;
+        for values in rows {
+            let malformed = || CopyError::Malformed(ENTRY.name);
+            let row = Linked::read(values).ok_or_else(malformed)?;
+            let secret = secrets.with_id(row.secret).ok_or_else(malformed)?;
+            let head = self.heads.get(&row.account).copied().unwrap_or(Head::NEW);
+            self.end = self.end.after(&row.chain, secret);
+            let position = self.end.position;
+            let links = [
+                Value::Integer(i64::try_from(position).map_err(|_| malformed())?),
+                Value::Integer(i64::try_from(head.position).map_err(|_| malformed())?),
+            ];
+            insert.execute(params_from_iter(values.iter().chain(&links).map(Stored)))?;
+            // The first row of a block begins its span.
+            let span = match head.span {
+                Some(span) if !head.last.sequence.is_multiple_of(MARK_ROWS) => span.and(row.at),
+                _ => Span::of(row.at),
+            };
+            if row.sequence.is_multiple_of(MARK_ROWS) {
+                connection.run(
+                    "INSERT INTO mark (account, sequence, position, earliest, latest)
+                     VALUES (?1, ?2, ?3, ?4, ?5)",
+                    (Column(row.account), row.sequence, position, span.earliest, span.latest),
+                )?;
+            }
+            let last = LastRow { sequence: row.sequence, balance: row.balance, chain: row.chain };
+            self.heads.insert(row.account, Head { last, position, span: Some(span) });
+        }
+        Ok(())
+    }
+
+    /// Writes the heads and the seal.
+    fn close(self, connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()> {
+        let secret = secrets.current();
+        for (account, head) in &self.heads {
+            head.write(connection, *account, secret)?;
+        }
+        Seal { end: self.end, checkpoint: self.end }.write(connection, secret)
+    }
+}

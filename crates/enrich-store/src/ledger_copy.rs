@@ -1,0 +1,108 @@
+//! Copies the ledger of a data folder to another store, and back.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use enrich_core::port::ledger::Verification;
+use enrich_ledger::copy::Batch;
+use enrich_store_ledger::{self as ledger, CopyError, LEDGER};
+use enrich_store_sqlite::{self as sqlite, OpenError, in_use};
+
+use crate::folder::{self, Found, Parts};
+
+/// The name of a ledger that is not complete yet.
+const UNFINISHED: &str = "unfinished-copy.sqlite";
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a ledger could not be copied out of a folder, or into one.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerCopyError {
+    /// The folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] OpenError),
+    /// The rows cannot be read or written.
+    #[error(transparent)]
+    Copy(#[from] CopyError),
+    /// The folder to copy into has a ledger.
+    #[error("{0} has a ledger; name a new folder that holds secret.key alone, or a node's folder")]
+    HasLedger(PathBuf),
+    /// The ledger does not add up.
+    #[error("the ledger does not add up: {0}; see `enrich ledger verify`")]
+    DoesNotAddUp(String),
+}
+
+/// Verifies the ledger of a folder and passes its rows to `each` in batches. Returns what was
+/// verified. No process may have the folder open.
+///
+/// # Errors
+///
+/// When the folder is in use or cannot be read, when its ledger does not add up, and when `each`
+/// fails.
+pub fn export_ledger(
+    folder: &Path,
+    each: &mut dyn FnMut(Batch) -> Result<(), BoxError>,
+) -> Result<Verification, LedgerCopyError> {
+    let (secrets, _in_use) = folder::enter(folder, Parts::Both, in_use::lock_exclusive)?;
+    let path = folder.join(LEDGER.file);
+    let verified = verify(&path, &secrets)?;
+    ledger::export(&path, each)?;
+    Ok(verified)
+}
+
+/// Makes the ledger of a folder from the batches that `next` returns, until `next` returns `None`.
+/// Returns what was verified. The folder holds `secret.key`, and perhaps a directory; it has a
+/// ledger only when everything is in it.
+///
+/// # Errors
+///
+/// When the folder has a ledger or cannot be written, when the new ledger does not add up, and when
+/// `next` fails.
+pub fn import_ledger(
+    folder: &Path,
+    next: &mut dyn FnMut() -> Result<Option<Batch>, BoxError>,
+) -> Result<Verification, LedgerCopyError> {
+    let final_path = folder.join(LEDGER.file);
+    if final_path.exists() {
+        return Err(LedgerCopyError::HasLedger(folder.into()));
+    }
+    if folder::find(folder, Parts::Directory)? == Found::Secrets {
+        folder::create_databases(folder, Parts::Directory)?;
+    }
+    let (secrets, _in_use) = folder::enter(folder, Parts::Directory, in_use::lock_exclusive)?;
+    let path = folder.join(UNFINISHED);
+    let unusable = |source: io::Error| OpenError::unusable(&path, source);
+    // What an earlier attempt left.
+    for path in [path.clone(), with_suffix(&path, "-wal"), with_suffix(&path, "-shm")] {
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(unusable(error).into());
+            }
+            _ => {}
+        }
+    }
+    sqlite::create(&path, &LEDGER)?;
+    folder::begin_ledger(&path, &secrets)?;
+    ledger::import(&path, &secrets, next)?;
+    let verified = verify(&path, &secrets)?;
+    // The last connection is closed, and has moved its log into the file.
+    fs::rename(&path, &final_path).map_err(unusable)?;
+    enrich_secrets::sync_folder(folder).map_err(unusable)?;
+    Ok(verified)
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn verify(path: &Path, secrets: &enrich_secrets::Secrets) -> Result<Verification, LedgerCopyError> {
+    let verified = ledger::verify(path, secrets);
+    let verified = verified.map_err(|source| OpenError::of_sqlite(path, source))?;
+    match verified.faults.first() {
+        Some(fault) => Err(LedgerCopyError::DoesNotAddUp(fault.clone())),
+        None => Ok(verified),
+    }
+}

@@ -3,6 +3,8 @@
 
 #[path = "documents/commands.rs"]
 mod commands;
+#[path = "documents/deploy.rs"]
+mod deploy;
 #[path = "documents/examples.rs"]
 mod examples;
 #[path = "documents/links.rs"]

@@ -42,7 +42,7 @@ fn words(line: &str) -> Vec<String> {
 }
 
 /// The commands of the program `name` in a line, each without the name.
-fn of_program(line: &str, name: &str) -> Vec<Vec<String>> {
+pub(crate) fn of_program(line: &str, name: &str) -> Vec<Vec<String>> {
     let words = words(line);
     let is_operator =
         |word: &&str| matches!(*word, "|" | "&&" | ";" | "(" | ")" | "<" | ">" | ">>" | "2>&1");
@@ -79,7 +79,7 @@ fn filled_in(word: &str) -> String {
 
 /// Runs the command with `--help` added: its arguments are parsed, and nothing is done. Returns the
 /// error, if any.
-fn complaint(words: &[String]) -> Option<String> {
+pub(crate) fn complaint(words: &[String]) -> Option<String> {
     let words = words.iter().map(|word| filled_in(word)).filter(|word| word != "…");
     let mut command = Command::new(env!("CARGO_BIN_EXE_enrich"));
     let output = command.args(words).arg("--help").output().unwrap();

@@ -16,7 +16,7 @@ use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
-use crate::columns::unsigned;
+use crate::columns::{Value, unsigned};
 use crate::connect::Connection;
 use crate::failure::Failure;
 use crate::ledger::compare::expired_at;
@@ -168,28 +168,16 @@ async fn read(
 ) -> Result<Known, Failure> {
     let accounts: FxHashSet<Uuid> = jobs.iter().map(|job| job.account().0).collect();
     let accounts: Vec<Uuid> = accounts.into_iter().collect();
-    let (named, names): (Vec<Uuid>, Vec<&[u8]>) = jobs
-        .iter()
-        .filter_map(|job| Some((job.account().0, job.response()?.1)))
-        .flat_map(|(account, response)| {
-            response.names.iter().map(move |name| (account, &name.key_hash[..]))
-        })
-        .unzip();
+    let (named, names) = names_to_find(jobs);
     let ids: Vec<Uuid> = jobs.iter().flat_map(ids_to_find).map(|id| id.0).collect();
     let newest = jobs.iter().filter_map(|job| Some(job.response()?.0.at)).max();
     let is_scarce = newest.is_some() && share_of(space.most, space.records).is_some();
-    let of_accounts = [(&accounts as &(dyn tokio_postgres::types::ToSql + Sync), Type::UUID_ARRAY)];
-    let of_names = [
-        (&named as &(dyn tokio_postgres::types::ToSql + Sync), Type::UUID_ARRAY),
-        (&names, Type::BYTEA_ARRAY),
-    ];
-    let of_ids = [(&ids as &(dyn tokio_postgres::types::ToSql + Sync), Type::UUID_ARRAY)];
+    let of_accounts: [Value<'_>; 1] = [(&accounts, Type::UUID_ARRAY)];
+    let of_names: [Value<'_>; 2] = [(&named, Type::UUID_ARRAY), (&names, Type::BYTEA_ARRAY)];
+    let of_ids: [Value<'_>; 1] = [(&ids, Type::UUID_ARRAY)];
     let expired = expired_at(newest.unwrap_or(Timestamp::MIN)).as_microsecond();
     let most_pruned = i64::try_from(2 * jobs.len() + 16).unwrap_or(i64::MAX);
-    let to_prune = [
-        (&expired as &(dyn tokio_postgres::types::ToSql + Sync), Type::INT8),
-        (&most_pruned, Type::INT8),
-    ];
+    let to_prune: [Value<'_>; 2] = [(&expired, Type::INT8), (&most_pruned, Type::INT8)];
     // The futures send in the order in which they are polled; each statement sees what is committed
     // when its turn comes, so after the locks.
     let locking = join(client.batch_execute(BEGIN), client.query_typed(LOCK, &of_accounts));
@@ -235,6 +223,15 @@ async fn read(
         known.counted = Some(unsigned(row.try_get(0)?)?.saturating_add(known.pruned));
     }
     Ok(known)
+}
+
+/// The accounts and key hashes of the records that decide the jobs.
+fn names_to_find(jobs: &[Job]) -> (Vec<Uuid>, Vec<&[u8]>) {
+    let responses = jobs.iter().filter_map(|job| Some((job.account().0, job.response()?.1)));
+    let names = responses.flat_map(|(account, response)| {
+        response.names.iter().map(move |name| (account, &name.key_hash[..]))
+    });
+    names.unzip()
 }
 
 /// The ids that decide a job: its own if it may have been written, and the corrected row's.

@@ -17,7 +17,7 @@ use crate::error::SnapshotError;
 use crate::live::{Live, StoreSuppressions};
 use crate::local_files::{LocalFiles, hash_of};
 use crate::opened::{Opened, check_versions};
-use crate::snapshot_directory::SnapshotSettings;
+use crate::settings::SnapshotSettings;
 
 /// Interval at which the state of the list, which is in memory, is looked at.
 const INTERVAL: Duration = Duration::from_millis(100);

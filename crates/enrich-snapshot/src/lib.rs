@@ -8,10 +8,12 @@ mod live;
 mod local_files;
 mod opened;
 mod publish;
+mod settings;
 mod snapshot_directory;
 
 pub use error::SnapshotError;
 pub use forget::forget;
 pub use local_files::{SNAPSHOTS, file_name};
 pub use publish::{PublishFrom, publish};
-pub use snapshot_directory::{SnapshotDirectory, SnapshotSettings, SnapshotStatus};
+pub use settings::SnapshotSettings;
+pub use snapshot_directory::{SnapshotDirectory, SnapshotStatus};

@@ -1,6 +1,5 @@
 //! The look-up data of a node: the snapshot in use, exchanged while look-ups go on.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -12,27 +11,14 @@ use enrich_core::{
     DirectoryRevision, Found, Projection, Question, SuppressedValues, names_suppressed,
     without_suppressed,
 };
-use enrich_secrets::Secrets;
-use enrich_store_sqlite::{Background, Options};
+use enrich_store_sqlite::Background;
 use parking_lot::Mutex;
 
 use crate::error::SnapshotError;
 use crate::follow::{Shared, first, follow, follow_suppressions, read_suppressions};
 use crate::live::{Live, StoreSuppressions};
 use crate::local_files::LocalFiles;
-
-/// Where a node has its snapshots from, and how it opens them.
-#[derive(Clone, Debug)]
-pub struct SnapshotSettings {
-    /// The data folder. Its subfolder [`SNAPSHOTS`](crate::SNAPSHOTS) holds the snapshots.
-    pub data: PathBuf,
-    /// The folder that snapshots are published to, as this node sees it.
-    pub location: PathBuf,
-    /// The secrets of the node.
-    pub secrets: Secrets,
-    /// The options of look-ups.
-    pub options: Options,
-}
+use crate::settings::SnapshotSettings;
 
 /// Answers from the snapshot in use.
 ///

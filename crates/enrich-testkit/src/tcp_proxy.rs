@@ -6,6 +6,7 @@
 
 mod connection;
 mod network;
+mod sockets;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,7 +14,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-pub use network::{Cut, Direction, Trigger};
+pub use network::{Direction, Trigger};
+pub use sockets::Cut;
 
 use connection::serve;
 use network::{Network, Rules};

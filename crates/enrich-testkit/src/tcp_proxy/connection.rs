@@ -5,15 +5,16 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use socket2::SockRef;
 
-use super::network::{Cut, Direction, Network, Trigger};
+use super::network::{Direction, Network, Trigger};
+use super::sockets::{Connection, Cut, leave};
 
 /// The most bytes of one read.
 const CHUNK_BYTES: usize = 32 * 1024;
@@ -24,18 +25,6 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often a blocked write checks whether its connection was cut.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(20);
 
-/// The state of a connection, by which it is cut.
-#[derive(Debug)]
-pub(super) struct Connection {
-    client: Weak<TcpStream>,
-    server: Weak<TcpStream>,
-    is_cut: AtomicBool,
-    /// Whether replies no longer reach the client.
-    is_mute: AtomicBool,
-    /// Whether the thread that writes to the client must leave its socket.
-    is_client_cut: AtomicBool,
-}
-
 /// An element of a delay line.
 enum Chunk {
     /// Bytes, and the time at which they must be sent.
@@ -44,40 +33,6 @@ enum Chunk {
     End(Instant),
     /// Nothing. It makes the thread check its connection.
     Wake,
-}
-
-impl Connection {
-    /// Makes the threads close both sockets.
-    pub(super) fn cut(&self, how: Cut) {
-        self.is_cut.store(true, Ordering::Release);
-        for socket in [&self.client, &self.server] {
-            leave(socket, how);
-        }
-    }
-
-    pub(super) fn is_cut(&self) -> bool {
-        self.is_cut.load(Ordering::Acquire)
-    }
-
-    /// Whether a socket is open.
-    pub(super) fn is_open(&self) -> bool {
-        self.client.strong_count() + self.server.strong_count() > 0
-    }
-
-    fn is_mute(&self) -> bool {
-        self.is_mute.load(Ordering::Acquire)
-    }
-}
-
-/// Makes the threads of a socket leave it; the socket is then closed.
-fn leave(socket: &Weak<TcpStream>, how: Cut) {
-    let Some(socket) = socket.upgrade() else { return };
-    if how == Cut::Reset {
-        // With this option, closing sends RST.
-        let _ = SockRef::from(&*socket).set_linger(Some(Duration::ZERO));
-    }
-    // Sends nothing, but ends a waiting read.
-    let _ = socket.shutdown(Shutdown::Read);
 }
 
 /// Connects a client to the server and starts the threads of the connection.

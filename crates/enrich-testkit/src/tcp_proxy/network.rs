@@ -6,19 +6,10 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::connection::Connection;
+use super::sockets::{Connection, Cut};
 
 /// How long a cut waits for the threads of the connections.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// How a connection is closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
-    /// With RST: both sides get `ECONNRESET`.
-    Reset,
-    /// With FIN: both sides read an end of the stream.
-    Finish,
-}
 
 /// A direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

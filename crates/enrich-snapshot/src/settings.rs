@@ -1,0 +1,19 @@
+//! The settings of a node that follows snapshots.
+
+use std::path::PathBuf;
+
+use enrich_secrets::Secrets;
+use enrich_store_sqlite::Options;
+
+/// Where a node has its snapshots from, and how it opens them.
+#[derive(Clone, Debug)]
+pub struct SnapshotSettings {
+    /// The data folder. Its subfolder [`SNAPSHOTS`](crate::SNAPSHOTS) holds the snapshots.
+    pub data: PathBuf,
+    /// The folder that snapshots are published to, as this node sees it.
+    pub location: PathBuf,
+    /// The secrets of the node.
+    pub secrets: Secrets,
+    /// The options of look-ups.
+    pub options: Options,
+}

@@ -1,0 +1,63 @@
+//! The sockets of a connection, by which it is cut.
+
+use std::net::{Shutdown, TcpStream};
+use std::sync::Weak;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use socket2::SockRef;
+
+/// How a connection is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// With RST: both sides get `ECONNRESET`.
+    Reset,
+    /// With FIN: both sides read an end of the stream.
+    Finish,
+}
+
+/// The state of a connection, by which it is cut.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) client: Weak<TcpStream>,
+    pub(super) server: Weak<TcpStream>,
+    pub(super) is_cut: AtomicBool,
+    /// Whether replies no longer reach the client.
+    pub(super) is_mute: AtomicBool,
+    /// Whether the thread that writes to the client must leave its socket.
+    pub(super) is_client_cut: AtomicBool,
+}
+
+impl Connection {
+    /// Makes the threads close both sockets.
+    pub(super) fn cut(&self, how: Cut) {
+        self.is_cut.store(true, Ordering::Release);
+        for socket in [&self.client, &self.server] {
+            leave(socket, how);
+        }
+    }
+
+    pub(super) fn is_cut(&self) -> bool {
+        self.is_cut.load(Ordering::Acquire)
+    }
+
+    /// Whether a socket is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.client.strong_count() + self.server.strong_count() > 0
+    }
+
+    pub(super) fn is_mute(&self) -> bool {
+        self.is_mute.load(Ordering::Acquire)
+    }
+}
+
+/// Makes the threads of a socket leave it; the socket is then closed.
+pub(super) fn leave(socket: &Weak<TcpStream>, how: Cut) {
+    let Some(socket) = socket.upgrade() else { return };
+    if how == Cut::Reset {
+        // With this option, closing sends RST.
+        let _ = SockRef::from(&*socket).set_linger(Some(Duration::ZERO));
+    }
+    // Sends nothing, but ends a waiting read.
+    let _ = socket.shutdown(Shutdown::Read);
+}

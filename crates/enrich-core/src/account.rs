@@ -15,7 +15,7 @@ id!(
     KeyId
 );
 
-/// An account as the operator sees it.
+/// An account: its name, status and settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
     /// The account's id.
@@ -31,7 +31,8 @@ pub struct Account {
 }
 
 impl Account {
-    /// A new account, made at `now`.
+    /// Creates an active account with a new id and without a country; `now` is its time of
+    /// creation.
     pub fn new(name: impl Into<String>, now: Timestamp) -> Self {
         Self {
             id: AccountId::new(now),
@@ -68,7 +69,8 @@ impl AccountStatus {
         }
     }
 
-    /// The status with this name; `None` for an unknown name.
+    /// Returns the status with this name; `None` for an unknown name. Only the suspended status
+    /// contains `reason`.
     pub fn named(name: &str, reason: String) -> Option<Self> {
         match name {
             "active" => Some(Self::Active),
@@ -84,9 +86,10 @@ impl AccountStatus {
 pub enum AccountChange {
     /// Changes the name.
     Rename(String),
-    /// Changes the country for national phone numbers, or removes it.
+    /// Sets the country used to read the account's national phone numbers; `None` removes the
+    /// country.
     SetCountry(Option<Country>),
-    /// Refuses the account's keys until it is resumed.
+    /// Refuses the account's keys until the account is resumed.
     Suspend {
         /// Reason shown to the owner; may be empty.
         reason: String,
@@ -145,7 +148,7 @@ pub struct NewKey {
     pub rate: RateOverride,
     /// Time of creation.
     pub created_at: Timestamp,
-    /// The key is refused from this time on; `None` if it does not expire.
+    /// The key is refused from this time on; `None` if the key does not expire.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -181,7 +184,7 @@ pub struct KeyInfo {
     pub account: AccountId,
     /// Label given by the operator; may be empty.
     pub label: String,
-    /// The first characters of the secret, enough to recognise it: [`ApiKey::hint`].
+    /// The first characters of the secret, by which people recognise the key: [`ApiKey::hint`].
     pub hint: String,
     /// The key's own rate limit.
     pub rate: RateOverride,
@@ -193,7 +196,7 @@ pub struct KeyInfo {
     /// Whether the end is final: the key was revoked, or the store recorded that its end has
     /// passed. The key stays refused even if the clock is set back.
     pub has_ended: bool,
-    /// Time of last use. It may be late by the delay of the usage counters.
+    /// Time of last use. It may be too early, because usage counters are written with a delay.
     pub last_used_at: Option<Timestamp>,
     /// Whether the account is active. If not, the key is refused, even before its own expiry.
     pub is_account_active: bool,

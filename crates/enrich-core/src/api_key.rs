@@ -13,7 +13,7 @@ pub const KEY_PREFIX: &str = "enr_live_";
 const RANDOM_LEN: usize = 32;
 const CHECKSUM_LEN: usize = 6;
 const KEY_LEN: usize = KEY_PREFIX.len() + RANDOM_LEN + CHECKSUM_LEN;
-/// Random characters shown in the hint: 4 × 5.95 bits, too few to help an attacker.
+/// The number of random characters in the hint: 4 × 5.95 bits, too few to help an attacker.
 const HINT_LEN: usize = 4;
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -66,12 +66,12 @@ impl ApiKey {
         Ok(Self(text.into()))
     }
 
-    /// The key's text, for sending, showing or hashing. It must never be logged.
+    /// Returns the key's text, for sending, showing or hashing. The text must never be logged.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
 
-    /// The beginning of the key, by which people recognise it: `enr_live_Ab3d`.
+    /// Returns the beginning of the key, by which people recognise the key: `enr_live_Ab3d`.
     pub fn hint(&self) -> &str {
         &self.expose()[..KEY_PREFIX.len() + HINT_LEN]
     }

@@ -20,7 +20,8 @@ pub struct ClockWatch {
 impl ClockWatch {
     /// Time for which the clocks must agree before the wall clock is trusted.
     pub const STEADY_TIME: Duration = Duration::from_secs(10 * 60);
-    /// Largest allowed difference. It covers leap seconds and small corrections.
+    /// The largest allowed difference between the times that passed on the two clocks. It covers
+    /// leap seconds and small corrections.
     const TOLERANCE: SignedDuration = SignedDuration::from_secs(10);
 
     /// Starts the watch. The monotonic clock may count from any origin.

@@ -21,7 +21,7 @@ impl Confidence {
         if percent >= 1 && percent <= 100 { Some(Self(percent)) } else { None }
     }
 
-    /// The confidence nearest to `percent`.
+    /// Creates the confidence nearest to `percent`: below 1 it is 1, above 100 it is 100.
     pub const fn clamped(percent: u8) -> Self {
         match percent {
             0 => Self(1),

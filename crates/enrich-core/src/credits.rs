@@ -45,7 +45,7 @@ pub enum Price {
 }
 
 impl Price {
-    /// The lowest price of an answer.
+    /// Returns the lowest price of an answer that is not a miss.
     pub const fn least(self) -> Credits {
         match self {
             Self::PerAnswer(credits) => Credits(credits),
@@ -53,7 +53,7 @@ impl Price {
         }
     }
 
-    /// The price of an answer with `items` items. A miss has 0 items and is free.
+    /// Returns the price of an answer with `items` items. A miss has 0 items and is free.
     pub const fn of(self, items: u64) -> Credits {
         match self {
             _ if items == 0 => Credits::ZERO,
@@ -65,8 +65,8 @@ impl Price {
         }
     }
 
-    /// The most items that `balance` pays for. If the price does not depend on the number of items:
-    /// all items or none.
+    /// Returns the most items that `balance` pays for. If the price does not depend on the number
+    /// of items, this is [`u64::MAX`] or 0.
     pub const fn most_items(self, balance: Credits) -> u64 {
         match self {
             Self::PerAnswer(credits) if balance.0 < credits => 0,

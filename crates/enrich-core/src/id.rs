@@ -34,7 +34,7 @@ macro_rules! id {
 }
 pub(crate) use id;
 
-/// A UUID v7 with the time `now` and random bits from the system.
+/// Creates a UUID v7 with the time `now` and random bits from the system.
 pub(crate) fn uuid_at(now: Timestamp) -> Uuid {
     let seconds = u64::try_from(now.as_second()).unwrap_or_default();
     let nanos = u32::try_from(now.subsec_nanosecond()).unwrap_or_default();

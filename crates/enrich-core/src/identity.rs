@@ -17,19 +17,22 @@ pub enum Identity<'a> {
     Domain(&'a Domain),
     /// A company with this page.
     Page(&'a PageUrl),
-    /// A company whose folded name is equal, and which shares a seat country with the record. Also
-    /// a match if neither has a seat.
+    /// A company with the same folded name as the record. The company must also have a seat in one
+    /// of the record's countries, or both must have no seat.
     NameAndSeats(&'a CompanyName, &'a [Country]),
     /// A person with this page.
     PersonPage(&'a PersonPage),
-    /// A person with one of these addresses, and without a page if the record has one.
+    /// A person with one of these email addresses. If the record has a page, the person must have
+    /// none.
     Emails(&'a [EmailAddress]),
-    /// A person with the record's name and employer, and without a page if the record has one.
+    /// A person with the record's name and employer. If the record has a page, the person must have
+    /// none.
     NameAtEmployer,
 }
 
 impl CompanyRecord {
-    /// The identity of the company.
+    /// Returns what identifies the company: its main domain, else its LinkedIn page, else its name
+    /// and seats.
     pub fn identity(&self) -> Identity<'_> {
         if let Some((main, _)) = self.sites.first() {
             return Identity::Domain(main);
@@ -43,9 +46,9 @@ impl CompanyRecord {
 }
 
 impl PersonRecord {
-    /// The identities of the person, strongest first. The first one that matches a stored person
-    /// decides. The weaker ones are tried only if no stored person has the record's page. A stored
-    /// person with another page is therefore somebody else.
+    /// Returns the identities of the person, strongest first. The first identity that matches a
+    /// stored person decides. The weaker ones are tried only if no stored person has the record's
+    /// page. A stored person with another page is therefore another person.
     pub fn identities(&self) -> Vec<Identity<'_>> {
         let mut identities = Vec::with_capacity(3);
         identities.extend(self.page.as_ref().map(Identity::PersonPage));

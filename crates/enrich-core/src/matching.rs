@@ -3,9 +3,9 @@
 //! A store finds candidates; this module compares them with the requested name. [`Evidence`] holds
 //! about ninety named features, each a number that a person can check. The weights were trained on
 //! real names (see `docs/matching.md`), as a choice between all candidates and "none of them" (a
-//! conditional logit). Candidates that look alike therefore share the probability. A name that no
-//! company has gets a low probability. Calibration turns the probability into the share of such
-//! answers that were right: this share is the [`Confidence`].
+//! conditional logit). Candidates with the same evidence therefore share the probability. A name
+//! that no company has gets a low probability. Calibration turns the probability into the share of
+//! such answers that were right: this share is the [`Confidence`].
 
 mod asked;
 mod candidate;
@@ -42,14 +42,14 @@ pub struct ScoredCandidate {
 }
 
 impl ScoredCandidate {
-    /// The probability in percent, at most 99, because an inexact match is never certain.
+    /// Returns the probability in percent, at most 99, because an inexact match is never certain.
     pub fn confidence(&self) -> Confidence {
         // The value is between 0 and 100, so the cast loses nothing.
         Confidence::clamped(((self.probability * 100.0).round() as u8).min(99))
     }
 }
 
-/// Weighs candidates against each other and returns them with the most likely first. Records with
+/// Compares candidates with each other and returns them, the most likely one first. Records with
 /// the same main domain count as one company.
 pub fn judge(
     asked: &AskedName,
@@ -83,7 +83,8 @@ pub fn judge(
     all
 }
 
-/// The most likely candidate and its confidence. `None` if another candidate is equally likely.
+/// Returns the most likely candidate and its confidence. `None` if there is no candidate, or if
+/// another one is equally likely.
 ///
 /// If another candidate is nearly as likely, the confidence is at most [`Confidence::AMBIGUOUS`].
 pub fn likeliest(judged: &[ScoredCandidate]) -> Option<(&ScoredCandidate, Confidence)> {
@@ -96,8 +97,9 @@ pub fn likeliest(judged: &[ScoredCandidate]) -> Option<(&ScoredCandidate, Confid
     Some((first, first.confidence().min(most)))
 }
 
-/// Another company that is nearly as likely as the first, or that has an equally good name and no
-/// distinguishing place.
+/// Finds another company that is nearly as likely as the first candidate. Also finds one if its
+/// name and the first candidate's name both equal the requested name without legal forms, and no
+/// place in the requested name shows that the first is meant.
 pub fn rival(judged: &[ScoredCandidate]) -> Option<&ScoredCandidate> {
     let first = judged.first()?;
     judged.iter().skip(1).find(|next| {
@@ -112,7 +114,7 @@ fn bear_one_name(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
     [first, next].iter().all(|one| one.evidence.of(Feature::SameStripped) > 0.0)
 }
 
-/// Whether the requested name contains a place that matches the first candidate only.
+/// Whether the requested name contains a place that fits `first` better than `next`.
 fn is_distinguishable(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
     const PLACES: [Feature; 5] = [
         Feature::CountryAgrees,
@@ -124,9 +126,10 @@ fn is_distinguishable(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
     PLACES.iter().any(|place| first.evidence.of(*place) > next.evidence.of(*place))
 }
 
-/// Candidates whose log-odds differ by at most this are equally likely.
+/// The difference of log-odds below which two candidates count as equally likely.
 const SAME: f64 = 0.02;
-/// A candidate whose log-odds are at most this much lower is at least a quarter as likely.
+/// The difference of log-odds below which a candidate counts as nearly as likely as the first: ln
+/// 4, a quarter as likely.
 const TIED: f64 = 1.386;
 
 /// The rarity of words in a directory, from the number of companies that have each word. An unknown
@@ -142,12 +145,14 @@ impl DirectoryRarity {
     /// The weight of the general frequency of words, as a number of companies. A small directory
     /// says little about how common a word is.
     const AT_LARGE: f64 = 20_000.0;
-    /// The assumed share of general names with a given word that is not known to be common.
+    /// The share of organisation names that are assumed to contain a word, if the word is not known
+    /// to be common.
     const SHARE_OF_OTHERS: f64 = 0.000_004;
-    /// The highest rarity. Rarer words cannot be distinguished from chance.
+    /// The highest rarity of a word, in nats. Higher rarities are lowered to this value, because
+    /// the differences between such rare words are chance.
     const MOST: f64 = 12.0;
 
-    /// The rarity in a directory with this many companies.
+    /// Creates the rarities for a directory with this many companies. No words are learnt yet.
     pub fn among(companies: u64) -> Self {
         Self { companies: companies as f64, known: FxHashMap::default() }
     }
@@ -157,7 +162,7 @@ impl DirectoryRarity {
         self.known.insert(root.to_owned(), self.rarity(root, companies as f64));
     }
 
-    /// The rarity, in nats, of a word that this many companies have.
+    /// Returns the rarity, in nats, of a word that `companies` companies in the directory have.
     pub fn of_count(&self, root: &str, companies: u64) -> f64 {
         self.rarity(root, companies as f64)
     }
@@ -173,7 +178,7 @@ impl Rarity for DirectoryRarity {
     fn of(&self, word: &NameWord) -> f64 {
         match self.known.get(&word.root) {
             Some(rarity) => *rarity,
-            // No count is known: use the frequency in general.
+            // The word's count is not known: use its frequency among all organisation names.
             None => {
                 let share = common_share(&word.root).unwrap_or(Self::SHARE_OF_OTHERS);
                 self.rarity(&word.root, share * self.companies)

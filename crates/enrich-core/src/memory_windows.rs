@@ -19,7 +19,7 @@ pub struct MemoryWindows {
     accounts: Mutex<FxHashMap<AccountId, Window>>,
 }
 
-/// Number of windows from which a new key triggers the removal of ended windows.
+/// The least number of windows in memory at which a new window causes the removal of ended windows.
 const SWEEP_FROM: usize = 4096;
 
 #[async_trait]
@@ -51,7 +51,8 @@ fn count_in<Id: Copy + Eq + Hash>(
     now: Timestamp,
 ) -> RateLimitStatus {
     let mut windows = windows.lock();
-    // The map doubles when it grows, so sweeping when full costs constant time per new entry.
+    // The map doubles when it grows. Sweeping only a full map therefore costs constant time for
+    // each new entry, on average.
     let is_full = windows.len() >= SWEEP_FROM && windows.len() == windows.capacity();
     if is_full && !windows.contains_key(&id) {
         windows.retain(|_, window| !window.has_ended(now));

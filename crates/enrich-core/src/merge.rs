@@ -2,8 +2,9 @@
 //!
 //! Every store keeps facts, one row for each value, and derives the subjects from them. Removing a
 //! source deletes its facts and derives the subjects again. Two rules apply. A single value comes
-//! from the fact with the highest confidence; if several have it, from the first seen. Lists are
-//! united in first-seen order. A company name that loses becomes an alias.
+//! from the fact with the highest confidence; of several such facts, the first seen wins. A list
+//! contains the values of all facts, in first-seen order. A company name that is not chosen becomes
+//! an alias.
 
 use enrich_text::{Country, Network, PageUrl};
 
@@ -56,7 +57,7 @@ pub struct Fact {
     pub confidence: Confidence,
 }
 
-/// The value with the highest confidence; the first seen wins a tie.
+/// Returns the value with the highest confidence; the first seen wins a tie.
 fn best(facts: &[Fact], attribute: Attribute) -> Option<&str> {
     let mut best: Option<&Fact> = None;
     for fact in facts.iter().filter(|fact| fact.attribute == attribute) {
@@ -67,7 +68,7 @@ fn best(facts: &[Fact], attribute: Attribute) -> Option<&str> {
     best.map(|fact| fact.value.as_str())
 }
 
-/// All distinct values, first seen first.
+/// Returns all distinct values of an attribute, first seen first.
 fn all(facts: &[Fact], attribute: Attribute) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     let mut seen = std::collections::HashSet::new();
@@ -108,7 +109,8 @@ pub fn company_from_facts(id: SubjectId, facts: &[Fact]) -> Option<Company> {
     })
 }
 
-/// The domains, first seen first. A site's country comes from the fact with the highest confidence.
+/// Returns a company's domains, first seen first. A site's country comes from the fact with the
+/// highest confidence.
 fn sites(facts: &[Fact]) -> Vec<Site> {
     let mut sites: Vec<(Site, Option<Confidence>)> = Vec::new();
     let mut indexes = std::collections::HashMap::new();
@@ -127,7 +129,7 @@ fn sites(facts: &[Fact]) -> Vec<Site> {
     sites.into_iter().map(|(site, _)| site).collect()
 }
 
-/// The pages, first seen first. Another spelling of the same page is skipped.
+/// Returns a company's pages, first seen first. Another spelling of the same page is skipped.
 fn pages(facts: &[Fact]) -> Vec<(Network, String)> {
     let mut seen = std::collections::HashSet::new();
     let mut pages = Vec::new();

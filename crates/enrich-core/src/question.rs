@@ -21,19 +21,20 @@ pub enum Question {
 /// How a caller identifies a company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompanyRef {
-    /// By one of the company's domains: the host, then its registrable domain.
+    /// By one of the company's domains. The host is tried first, then its registrable domain.
     Domain(Domain),
     /// By one of the company's pages.
     Page(PageUrl),
     /// By an email address: the company's own; else that of an employee; else an address at the
-    /// company's domain, unless the domain is a public mail host. Each is tried as given, then
-    /// without its `+tag`.
+    /// company's domain, unless the domain is a public mail host. Each address is tried as given,
+    /// then without its `+tag`.
     Email(EmailAddress),
     /// By name.
     Name {
         /// The name.
         name: CompanyName,
-        /// Only a company with a domain for this country matches ([`crate::Company::domain_in`]).
+        /// If present, only a company with a domain for this country matches
+        /// ([`crate::Company::domain_in`]).
         country: Option<Country>,
     },
     /// By a text that is a domain and may also be a name (Booking.com). The domain is tried first,
@@ -44,7 +45,7 @@ pub enum CompanyRef {
 /// How a caller identifies a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersonRef {
-    /// By an email address: as given, then without its `+tag`.
+    /// By an email address. It is tried as given, then without its `+tag`.
     Email(EmailAddress),
     /// By the person's page.
     Page(PersonPage),
@@ -69,7 +70,7 @@ pub enum PersonRef {
 /// The parts of a subject that an answer needs, so that the store reads no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Projection {
-    /// The subject's own record.
+    /// The subject's own attributes, without a company's employees.
     Profile,
     /// A company's employees.
     Employees {
@@ -95,7 +96,7 @@ impl CompanyRef {
 }
 
 impl Projection {
-    /// The projection, with lists of at most `most` items.
+    /// Returns the projection with at most `most` employees.
     pub fn at_most(self, most: u64) -> Self {
         match self {
             Self::Profile => Self::Profile,

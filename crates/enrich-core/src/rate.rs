@@ -1,9 +1,9 @@
 //! Rate limits: a fixed window per key, and optionally one per account for all its keys. Requests
 //! are counted and the status is shown; the operator chooses whether the limit is enforced.
 //!
-//! Windows start at whole multiples of their length on the UTC clock, for every key alike. Counting
-//! is a pure function of state and time. [`MemoryWindows`](crate::MemoryWindows) holds the state in
-//! memory and loses it on a restart.
+//! Windows start at whole multiples of their length on the UTC clock, at the same time for every
+//! key. Counting is a pure function of state and time. [`MemoryWindows`](crate::MemoryWindows)
+//! holds the state in memory and loses it on a restart.
 
 use jiff::Timestamp;
 
@@ -42,16 +42,17 @@ impl RateLimit {
         self.window_seconds
     }
 
-    /// This limit, with the values of `own` in place of the general ones where they are set.
+    /// Returns a copy of this limit in which each value that `own` sets replaces this limit's
+    /// value.
     pub fn with(self, own: RateOverride) -> Self {
         let requests = own.requests.unwrap_or(self.requests);
         let window_seconds = own.window_seconds.unwrap_or(self.window_seconds);
         Self::new(requests, window_seconds).unwrap_or(self)
     }
 
-    /// The most requests per window that an owner may set for a key; `self` is the server's limit.
-    /// This is the larger of two numbers: the key's present limit, and the server's rate applied to
-    /// the key's window. The second number is at most the server's number of requests.
+    /// Returns the most requests per window that an owner may set for a key; `self` is the server's
+    /// limit. This is the larger of two numbers: the key's present limit, and the server's rate
+    /// applied to the key's window. The second number is at most the server's number of requests.
     pub fn most_of_owner(self, key: RateOverride) -> u32 {
         let own = self.with(key);
         let as_fast = u64::from(self.requests) * u64::from(own.window_seconds)
@@ -60,9 +61,9 @@ impl RateLimit {
         own.requests.max(as_fast.min(self.requests))
     }
 
-    /// The rate limit of a key after its owner sets `requests`; for `None`, the server's number
-    /// applies. The window does not change. Returns `None` if the number is 0 or above
-    /// [`most_of_owner`](Self::most_of_owner).
+    /// Returns the rate limit of a key after its owner has set `requests`; with `None`, the
+    /// server's number applies. The key's window does not change. Returns `None` if the number is 0
+    /// or above [`most_of_owner`](Self::most_of_owner).
     pub fn set_by_owner(self, key: RateOverride, requests: Option<u32>) -> Option<RateOverride> {
         let most = self.most_of_owner(key);
         let is_allowed = (1..=most).contains(&requests.unwrap_or(self.requests));
@@ -119,7 +120,7 @@ pub struct RateLimitStatus {
 }
 
 impl RateLimitStatus {
-    /// The status with fewer requests left.
+    /// Returns the status with fewer requests left: `self` or `other`.
     pub fn tighter(self, other: Self) -> Self {
         let key =
             |rate_limit_status: &Self| (!rate_limit_status.is_over, rate_limit_status.remaining);

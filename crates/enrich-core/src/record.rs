@@ -40,7 +40,8 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The origin of a record with these bytes, with full confidence and without an id.
+    /// Creates the origin of a record that consists of these bytes, with full confidence and
+    /// without an id.
     pub fn of(record: &[u8]) -> Self {
         let mut content = [0; 16];
         blake3::Hasher::new().update(record).finalize_xof().fill(&mut content);
@@ -60,7 +61,7 @@ pub enum Record {
 }
 
 impl Record {
-    /// The origin of the record.
+    /// The record's origin within its source.
     pub fn origin(&self) -> &Origin {
         match self {
             Self::Company(record) => &record.origin,
@@ -73,21 +74,21 @@ impl Record {
 /// A company's record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompanyRecord {
-    /// The origin of the record.
+    /// The record's origin within its source.
     pub origin: Origin,
     /// The name that answers contain.
     pub name: CompanyName,
-    /// Other names.
+    /// Other names of the company.
     pub aliases: Vec<CompanyName>,
-    /// Seats.
+    /// The countries of the company's seats.
     pub seats: Vec<Country>,
-    /// The domains with their countries; the first is the main one.
+    /// The company's domains, each with the country of the website; the first is the main domain.
     pub sites: Vec<(Domain, Option<Country>)>,
-    /// The pages; answers contain the first of each network.
+    /// The company's pages; answers contain the first page of each network.
     pub pages: Vec<PageUrl>,
-    /// Email addresses, in order.
+    /// The company's email addresses, in the record's order.
     pub emails: Vec<EmailAddress>,
-    /// Phone numbers, in order.
+    /// The company's phone numbers, in the record's order.
     pub phones: Vec<Phone>,
     /// The IP address of the main domain.
     pub ip: Option<IpAddr>,
@@ -96,7 +97,7 @@ pub struct CompanyRecord {
 }
 
 impl CompanyRecord {
-    /// A company with only a name.
+    /// Creates the record of a company of which only the name is known.
     pub fn named(name: CompanyName, origin: Origin) -> Self {
         Self {
             origin,
@@ -116,7 +117,7 @@ impl CompanyRecord {
 /// A person's record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersonRecord {
-    /// The origin of the record.
+    /// The record's origin within its source.
     pub origin: Origin,
     /// First name, as written.
     pub first_name: String,
@@ -132,9 +133,9 @@ pub struct PersonRecord {
     pub country: Option<Country>,
     /// The person's own page.
     pub page: Option<PersonPage>,
-    /// Email addresses, in order.
+    /// The person's email addresses, in the record's order.
     pub emails: Vec<EmailAddress>,
-    /// Phone numbers, in order.
+    /// The person's phone numbers, in the record's order.
     pub phones: Vec<Phone>,
 }
 
@@ -150,7 +151,7 @@ pub struct EmployerRecord {
 /// Facts of a domain, independent of its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainRecord {
-    /// The origin of the record.
+    /// The record's origin within its source.
     pub origin: Origin,
     /// The domain.
     pub domain: Domain,

@@ -5,7 +5,7 @@ use crate::rate::RateLimitStatus;
 use crate::repeat::InvalidIdempotencyKey;
 use crate::shortfall::MOST_A_DAY;
 
-/// Invalid input fields in the endpoint's order, each with its name and what to do about it.
+/// Invalid input fields in the endpoint's order, each with its name and how to correct it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InvalidFields(pub Vec<(&'static str, String)>);
 
@@ -14,7 +14,7 @@ pub struct InvalidFields(pub Vec<(&'static str, String)>);
 pub enum Needed {
     /// The lowest price of the endpoint. Nothing was looked up.
     Least(Credits),
-    /// More than the balance.
+    /// The answer costs more than the balance.
     MoreThanLeft,
     /// An amount that may exceed the balance. Nothing was looked up, because too many look-ups of
     /// the day could not be paid.
@@ -28,7 +28,7 @@ pub enum Refusal {
     /// learn the reason.
     #[error("the API key is missing or invalid; send a key that was issued to you")]
     InvalidKey,
-    /// The rate limit is exceeded, and the policy enforces it.
+    /// The rate limit is exceeded, and the rate policy enforces the limit.
     #[error(
         "more than {} requests in {} seconds; wait {} seconds",
         .0.limit.requests(), .0.limit.window_seconds(), .0.reset_seconds
@@ -80,7 +80,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Seconds after which a repeat makes sense, if known.
+    /// The number of seconds after which the caller can repeat the call, if known.
     pub fn retry_after_seconds(&self) -> Option<u32> {
         match self {
             Self::OverRate(rate_limit_status) => Some(rate_limit_status.reset_seconds),

@@ -12,7 +12,7 @@ use crate::response_template::BodyTemplate;
 pub struct RequestId(String);
 
 impl RequestId {
-    /// The caller's id; `None` unless it is 1 to 128 visible ASCII characters.
+    /// Parses the caller's request id; `None` unless it is 1 to 128 visible ASCII characters.
     pub fn accept(text: &str) -> Option<Self> {
         let fits = (1..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
         fits.then(|| Self(text.to_owned()))

@@ -8,12 +8,13 @@ use std::io::Write;
 
 use crate::credits::Credits;
 
-/// An answer before its charge.
+/// An answer that is not yet charged: the number of its items, and its bytes with a gap for the
+/// balance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResponseTemplate {
     /// The number of items: 0 for a miss, 1 for a single answer.
     pub items: u64,
-    /// The bytes.
+    /// The answer's bytes, with a gap for the balance.
     pub body: BodyTemplate,
 }
 
@@ -32,7 +33,7 @@ impl BodyTemplate {
         Self { bytes, balance_at }
     }
 
-    /// The bytes without the balance.
+    /// The answer's bytes without the balance.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

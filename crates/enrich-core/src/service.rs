@@ -122,7 +122,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// The outcome of a call that is refused here.
+    /// Returns the call's outcome if one of these checks refuses the call.
     pub async fn admit<'a>(&'a self, call: Call<'a>) -> Result<AdmittedCall<'a>, Outcome> {
         let now = self.clock.now();
         let key = match self.identify(call.key, now).await {
@@ -148,8 +148,8 @@ impl Service {
         Err(admitted.close(Err(refusal), remaining))
     }
 
-    /// Counts a request of a key, and of its account if it has a limit. Returns the status of the
-    /// tighter limit.
+    /// Counts a request of a key, and of the key's account if accounts have a limit. Returns the
+    /// status that leaves fewer requests.
     async fn count_in_windows(
         &self,
         key: &KeyInfo,
@@ -193,7 +193,7 @@ impl AdmittedCall<'_> {
     ) -> impl Future<Output = Outcome> {
         let (price, most) = (self.call.price, self.service.max_enrichment_items);
         let mut ask = ask.map(|ask| ask.bounded(price, most));
-        // An `async fn` would hold its arguments twice.
+        // The future of an `async fn` would hold its arguments twice.
         async move {
             let mut balance = None;
             let result = match &mut ask {
@@ -205,7 +205,8 @@ impl AdmittedCall<'_> {
         }
     }
 
-    /// The last balance seen, else the cached one.
+    /// Returns `balance`, the last balance that this call read, if there is one; else the cached
+    /// balance.
     async fn remaining(&self, balance: Option<Credits>) -> Option<Credits> {
         match balance {
             Some(balance) => Some(balance),

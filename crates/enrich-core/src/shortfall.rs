@@ -15,15 +15,17 @@ use crate::credits::Credits;
 
 /// Most refusals of an account in a day.
 pub(crate) const MOST_A_DAY: u32 = 100;
-/// Number of accounts from which a new account triggers the removal of the counts of other days.
+/// The least number of accounts in memory at which a new account causes the removal of the counts
+/// of earlier days.
 const SWEEP_FROM: usize = 4096;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
-/// The refusals of today.
+/// The refusals of today, by account.
 #[derive(Debug, Default)]
 pub(crate) struct Shortfalls {
     accounts: Mutex<FxHashMap<AccountId, Shortfall>>,
-    /// Whether there are any refusals. Every charge checks this flag first.
+    /// Whether an account was refused since the start of the process. Every charge checks this flag
+    /// first.
     are_any: AtomicBool,
 }
 
@@ -66,8 +68,8 @@ impl Shortfalls {
         }
     }
 
-    /// The lowest balance since the last refusal, if the account has used up its refusals of today.
-    /// A higher balance now means that the account received credits.
+    /// Returns the lowest balance since the last refusal, if the account has used up its refusals
+    /// of today; else `None`. If the present balance is higher, the account has received credits.
     pub(crate) fn used_up(&self, account: AccountId, now: Timestamp) -> Option<Credits> {
         let known = self.accounts.lock();
         let shortfall = known.get(&account)?;

@@ -7,11 +7,12 @@ use enrich_text::{CompanyName, Country, Domain, Network};
 
 use crate::confidence::Confidence;
 
-/// The id of a subject in its directory. It survives re-imports.
+/// The id of a subject in a directory. It does not change when the subject's records are imported
+/// again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SubjectId(pub u64);
 
-/// The number of the directory's state. It grows with every change of the data.
+/// A number for the state of the directory. It grows with every change of the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DirectoryRevision(pub u64);
 
@@ -107,7 +108,7 @@ pub struct Employee {
 }
 
 impl Company {
-    /// A company with only a name.
+    /// Creates a company of which only the name is known.
     pub fn named(id: SubjectId, name: String) -> Self {
         Self {
             id,
@@ -123,7 +124,7 @@ impl Company {
     }
 
     /// Whether the company has a seat in a country, a domain marked for the country, or a domain
-    /// under its top-level domain.
+    /// under the country's top-level domain.
     pub fn is_in(&self, country: Country) -> bool {
         self.seats.contains(&country)
             || self.sites.iter().any(|site| {
@@ -133,8 +134,8 @@ impl Company {
             })
     }
 
-    /// The aliases to compare with a name: the first `most` aliases, and at most `most` others that
-    /// contain all words of the name. Some sources give thousands of aliases.
+    /// Returns the aliases to compare with a name: the first `most` aliases, and at most `most`
+    /// others that contain all words of the name. Some sources give thousands of aliases.
     pub fn aliases_near<'a>(
         &'a self,
         name: &'a CompanyName,
@@ -158,14 +159,14 @@ impl Company {
         self.sites.first().map(|site| site.domain.as_str())
     }
 
-    /// The page on `network` that answers contain.
+    /// The first page on `network`, which answers contain.
     pub fn page(&self, network: Network) -> Option<&str> {
         self.pages.iter().find(|(on, _)| *on == network).map(|(_, page)| page.as_str())
     }
 
-    /// The domain for `country`: a domain marked for the country; else one under its top-level
-    /// domain; else the main domain, if the company has a seat in the country and no site is marked
-    /// for it (see the decisions on `country_code`).
+    /// Returns the domain for `country`: a domain marked for the country; else an unmarked domain
+    /// under the country's top-level domain; else the main domain, if the company has a seat in the
+    /// country (see the decisions on `country_code`).
     pub fn domain_in(&self, country: Country) -> Option<&str> {
         let marked = self.sites.iter().find(|site| site.country == Some(country));
         let under_its_tld = || {
@@ -242,8 +243,8 @@ impl Person {
         self.employer.as_ref()?.domains.first().map(String::as_str)
     }
 
-    /// The email address at the requested domain (the host, else its registrable domain), else at a
-    /// domain of the employer, else the first one.
+    /// Returns the email address at the requested domain (the host, else its registrable domain);
+    /// else an address at a domain of the employer; else the first address.
     pub fn business_email(&self, asked: Option<&Domain>) -> Option<&str> {
         let at = |domain: &str| {
             self.emails.iter().find(|email| email.rsplit('@').next() == Some(domain))
@@ -256,7 +257,7 @@ impl Person {
             .map(String::as_str)
     }
 
-    /// The first mobile number, else the first number.
+    /// Returns the first mobile number, else the first number.
     pub fn mobile(&self) -> Option<&str> {
         let is_mobile = |number: &&String| {
             enrich_text::Phone::parse(number).is_ok_and(|phone| phone.is_mobile())
@@ -268,7 +269,7 @@ impl Person {
 /// The facts of a domain, independent of its owner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DomainFacts {
-    /// The domain the facts belong to.
+    /// The domain to which the facts belong.
     pub domain: String,
     /// The IPv4 or IPv6 address of the domain.
     pub ip: Option<String>,

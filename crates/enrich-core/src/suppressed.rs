@@ -1,8 +1,8 @@
 //! Suppressed values, and the check whether a text contains one.
 //!
 //! Stored responses and lists of accounts may contain a value that was answered before it was
-//! suppressed. They contain values as people write them. The check therefore parses each kind of
-//! value from the text like a request does, and compares its normal form.
+//! suppressed. Such a text contains values as people write them. The check therefore parses each
+//! kind of value from the text in the same way as a request, and compares the normal form.
 
 mod screening;
 
@@ -16,7 +16,8 @@ pub use screening::{names_suppressed, without_suppressed};
 
 /// The suppressed values at one point in time.
 pub trait SuppressedValues: Send + Sync {
-    /// The number of values. It only grows, so two states with the same number are equal.
+    /// The number of suppressed values. It only grows, so two states with the same number are
+    /// equal.
     fn count(&self) -> u64;
 
     /// Whether exactly this value is suppressed.
@@ -30,7 +31,7 @@ pub trait SuppressedValues: Send + Sync {
 pub struct SuppressedSince<'a> {
     /// All suppressed values.
     pub values: &'a dyn SuppressedValues,
-    /// The time.
+    /// The time since which the values were suppressed.
     pub since: Timestamp,
 }
 

@@ -11,7 +11,7 @@ use crate::subject::Company;
 /// Most aliases that are compared; sources rarely have more.
 const MOST_ALIASES: usize = 64;
 
-/// The evidence for a company, and its best-fitting name.
+/// Returns the company's best-fitting name, and the evidence for and against the company.
 pub(super) fn of_company(
     asked: &AskedName,
     company: &Company,

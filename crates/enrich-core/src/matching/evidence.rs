@@ -40,43 +40,45 @@ features! {
     SameStripped "same_stripped",
     /// The names are equal without spaces.
     SameSquashed "same_squashed",
-    /// The names are equal without spaces: their length in tens of letters.
+    /// The length of the asked name in tens of letters, at most two, if the names are equal without
+    /// spaces.
     SameSquashedLong "same_squashed_long",
     /// The names have the same words, in any order and language.
     SameSorted "same_sorted",
-    /// The names have the same words, but differ without spaces.
+    /// The names have the same words in any order, but are not equal without spaces.
     SameSortedOnly "same_sorted_only",
     /// The names are equal without spaces, but their words differ.
     SameJoined "same_joined",
-    /// The share of matching words in the asked name's rarity.
+    /// The rarity of the matching words, as a share of the total rarity of the asked name's words.
     AskedCovered "asked_covered",
-    /// The share of matching words in the held name's rarity.
+    /// The rarity of the matching words, as a share of the total rarity of the held name's words.
     HeldCovered "held_covered",
-    /// The amount by which the sum of both shares exceeds one half.
+    /// The amount by which the harmonic mean of `AskedCovered` and `HeldCovered` exceeds one half.
     CoveredOverHalf "covered_over_half",
-    /// The rarity of the rarest word that only the asked name has.
+    /// The rarity of the rarest word that only the asked name has, in tens of nats.
     AskedMissingMost "asked_missing_most",
-    /// The total rarity of words that only the asked name has.
+    /// The total rarity of words that only the asked name has, in tens of nats, at most three.
     AskedMissing "asked_missing",
-    /// The total rarity of words that only the held name has.
+    /// The total rarity of words that only the held name has, in tens of nats, at most three.
     HeldMissing "held_missing",
-    /// The total rarity of the matching words.
+    /// The total rarity of the matching words, in tens of nats, at most three.
     Agreed "agreed",
-    /// The total rarity of the matching words, at most one.
+    /// The total rarity of the matching words, in tens of nats, at most one.
     AgreedSome "agreed_some",
-    /// The total rarity of the matching words that are not general.
+    /// The total rarity of the matching words that are not general, in tens of nats, at most three.
     AgreedSpecific "agreed_specific",
-    /// The total rarity of the matching words that are not general, at most 0.8.
+    /// The total rarity of the matching words that are not general, in tens of nats, at most 0.8.
     AgreedSpecificSome "agreed_specific_some",
-    /// Only general words agree.
+    /// The names share no words, or only general ones.
     NoSpecific "no_specific",
-    /// The rarity of the rarest non-general word that only the asked name has.
+    /// The rarity of the rarest non-general word that only the asked name has, in tens of nats.
     AskedMissingSpecific "asked_missing_specific",
-    /// The rarity of the rarest non-general word that only the held name has.
+    /// The rarity of the rarest non-general word that only the held name has, in tens of nats.
     HeldMissingSpecific "held_missing_specific",
-    /// The share of translations and other equivalents in the matching words.
+    /// The rarity of translations and other equivalents, as a share of the rarity of all matching
+    /// words.
     Equivalent "equivalent",
-    /// The share of misspelt words in the matching words.
+    /// The rarity of misspelt words, as a share of the rarity of all matching words.
     Misspelt "misspelt",
     /// The first word of the asked name matches a word of the held name.
     FirstAsked "first_asked",
@@ -84,119 +86,134 @@ features! {
     FirstHeld "first_held",
     /// The Jaro-Winkler similarity of the names without spaces.
     Jaro "jaro",
-    /// The Jaro-Winkler similarity above 0.9, in tenths.
+    /// The amount by which the Jaro-Winkler similarity of the names exceeds 0.9, in tenths.
     JaroHigh "jaro_high",
-    /// The Sørensen-Dice similarity of their letter pairs.
+    /// The Sørensen-Dice similarity of the letter pairs of both names.
     Dice "dice",
     /// The held name is one of the company's aliases.
     Alias "alias",
-    /// The asked name is the initials of the held one.
+    /// The asked name consists of the initials of the held name.
     IsInitials "is_initials",
-    /// The number of initials above three, in threes.
+    /// The number of initials minus three, divided by three, if the asked name consists of the held
+    /// name's initials.
     IsInitialsLong "is_initials_long",
-    /// The held name is the initials of the asked one.
+    /// The held name consists of the initials of the asked name.
     HasInitials "has_initials",
-    /// A word is misspelt.
+    /// A word of the asked name is misspelt.
     Slip "slip",
-    /// A word is misspelt and the rest is equal.
+    /// A word is misspelt, and all other words agree.
     SlipAlone "slip_alone",
-    /// A word is misspelt and the rest is equal: the length of the shortest misspelt word in
-    /// eights.
+    /// One eighth of the length of the shortest misspelt word, at most 1.5, if all other words
+    /// agree.
     SlipAloneLong "slip_alone_long",
-    /// Two neighbouring letters are swapped.
+    /// Two neighbouring letters are swapped in the misspelt word.
     SlipSwapped "slip_swapped",
-    /// A letter is doubled, or a double letter is single.
+    /// In the misspelt word, a letter is doubled, or a double letter is single.
     SlipDoubled "slip_doubled",
-    /// A letter is missing.
+    /// A letter is missing in the misspelt word.
     SlipMissing "slip_missing",
-    /// A letter is added.
+    /// A letter is added in the misspelt word.
     SlipAdded "slip_added",
-    /// A neighbouring key was hit.
+    /// In the misspelt word, a letter is replaced by that of a neighbouring key.
     SlipNear "slip_near",
-    /// The first letter differs.
+    /// The first letter of the misspelt word differs.
     SlipFirst "slip_first",
     /// How much less usual the letters of the misspelt word are than those of the correct word, in
-    /// tens of nats, at most one.
+    /// tens of nats, from −1 to 1.
     SlipOdd "slip_odd",
-    /// The value of `SlipOdd`, if the rest of the names is equal.
+    /// The value of `SlipOdd`, if all other words agree.
     SlipAloneOdd "slip_alone_odd",
     /// Both names have the same legal form.
     FormAgrees "form_agrees",
     /// The names have different legal forms.
     FormDiffers "form_differs",
-    /// The words in parentheses occur in the held name.
+    /// A word in parentheses after the asked name occurs in the held name.
     AsideAgrees "aside_agrees",
-    /// The name has non-general words in parentheses.
+    /// The asked name is followed by a non-general word in parentheses.
     Aside "aside",
-    /// The name has a general word in parentheses, usually a place.
+    /// The asked name is followed by a general word in parentheses, usually a place.
     AsidePlace "aside_place",
-    /// The words in parentheses are part of a domain.
+    /// A word in parentheses after the asked name is part of a domain of the company.
     AsideInDomain "aside_in_domain",
-    /// A label equals the first words of the name: the share of these words in the name's rarity.
+    /// The rarity of the asked name's first words that equal a domain label, as a share of the
+    /// rarity of the whole name.
     LabelIsBeginning "label_is_beginning",
-    /// A label contains the name: the name's share of the label.
+    /// The length of the asked name, as a share of the length of a domain label that contains the
+    /// name.
     LabelHoldsName "label_holds_name",
-    /// The name contains a label: the label's share of the name.
+    /// The length of a domain label, as a share of the length of the asked name that contains the
+    /// label.
     NameHoldsLabel "name_holds_label",
-    /// A label resembles the name: 0 if 30 % of the letters differ, 1 if none does.
+    /// The similarity of a domain label and the asked name: 0 if 30 % or more of the letters
+    /// differ, 1 if none does.
     LabelLikeName "label_like_name",
-    /// A label equals the name's initials.
+    /// A domain label equals the asked name's initials.
     LabelIsInitials "label_is_initials",
-    /// A label consists of the beginnings of words: the share of these words in the name's rarity.
+    /// The rarity of the words whose beginnings make up a domain label, as a share of the asked
+    /// name's rarity.
     LabelOfParts "label_of_parts",
-    /// A label consists of the beginnings of all words.
+    /// A domain label consists of the beginnings of all words of the asked name.
     LabelOfPartsFull "label_of_parts_full",
-    /// A word equals a label: its rarity.
+    /// The rarity, in tens of nats, of a word of the asked name that equals a domain label.
     WordIsLabel "word_is_label",
-    /// A word begins a label: the word's share of the label.
+    /// The length of a word of the asked name, as a share of the length of a domain label that
+    /// begins with the word.
     WordBeginsLabel "word_begins_label",
-    /// A domain is a host below a registrable domain.
+    /// One of the company's domains is a host below a registrable domain.
     IsHost "is_host",
-    /// A label equals the name, and only general words agree.
+    /// A domain label equals the asked name, and the names share no words or only general ones.
     LabelIsNameGeneral "label_is_name_general",
-    /// A label equals the name: its length in tens of letters.
+    /// The length of the asked name in tens of letters, at most two, if a domain label equals the
+    /// name.
     LabelIsNameLong "label_is_name_long",
-    /// All words agree.
+    /// All words of both names agree.
     ShapeAll "shape_all",
-    /// All words agree: how well a label fits.
+    /// How well a domain label fits the asked name, 0 to 1, if all words of both names agree.
     ShapeAllLabel "shape_all_label",
-    /// The asked name has more words, all of them general.
+    /// The asked name has additional words, all of them general.
     ShapeMoreGeneral "shape_more_general",
-    /// The asked name has more words, all of them general: how well a label fits.
+    /// How well a domain label fits the asked name, 0 to 1, if the asked name has additional words,
+    /// all of them general.
     ShapeMoreGeneralLabel "shape_more_general_label",
-    /// The asked name has more words.
+    /// The asked name has additional words, not all of them general.
     ShapeMore "shape_more",
-    /// The asked name has more words: how well a label fits.
+    /// How well a domain label fits the asked name, 0 to 1, if the asked name has additional words,
+    /// not all of them general.
     ShapeMoreLabel "shape_more_label",
-    /// The held name has more words, all of them general.
+    /// The held name has additional words, all of them general.
     ShapeLessGeneral "shape_less_general",
-    /// The held name has more words, all of them general: how well a label fits.
+    /// How well a domain label fits the asked name, 0 to 1, if the held name has additional words,
+    /// all of them general.
     ShapeLessGeneralLabel "shape_less_general_label",
-    /// The held name has more words.
+    /// The held name has additional words, not all of them general.
     ShapeLess "shape_less",
-    /// The held name has more words: how well a label fits.
+    /// How well a domain label fits the asked name, 0 to 1, if the held name has additional words,
+    /// not all of them general.
     ShapeLessLabel "shape_less_label",
     /// Each name has words that the other lacks, all of them general.
     ShapeBothGeneral "shape_both_general",
-    /// Each name has words that the other lacks, all of them general: how well a label fits.
+    /// How well a domain label fits the asked name, 0 to 1, if each name has words that the other
+    /// lacks, all of them general.
     ShapeBothGeneralLabel "shape_both_general_label",
-    /// Each name has words that the other lacks.
+    /// Each name has words that the other lacks, not all of them general.
     ShapeBoth "shape_both",
-    /// Each name has words that the other lacks: how well a label fits.
+    /// How well a domain label fits the asked name, 0 to 1, if each name has words that the other
+    /// lacks, not all of them general.
     ShapeBothLabel "shape_both_label",
     /// The asked name looks like an acronym.
     Acronym "acronym",
-    /// The asked name looks like an acronym: how well a label equals it.
+    /// The asked name looks like an acronym and equals a domain label.
     AcronymLabel "acronym_label",
     /// The asked name looks like an acronym and equals the held name's initials.
     AcronymInitials "acronym_initials",
-    /// The asked name equals the held name's initials: how well a label equals the asked name.
+    /// The asked name equals the held name's initials and a domain label.
     InitialsAndLabel "initials_and_label",
-    /// A word is misspelt: how well a label resembles the name.
+    /// The similarity of a domain label and the asked name, 0 to 1, if a word is misspelt.
     SlipAndLabel "slip_and_label",
-    /// A label is the code of the state or province in the asked name.
+    /// A label of a domain, after the first one, is the code of the state or province in the asked
+    /// name.
     RegionHere "region_here",
-    /// The first label ends with the code of the state or province in the asked name.
+    /// The first label of a domain ends with the code of the state or province in the asked name.
     RegionBehind "region_behind",
     /// The company is in the country that the asked name mentions.
     CountryAgrees "country_agrees",
@@ -208,11 +225,11 @@ features! {
     OtherDomain "other_domain",
     /// The asked name is one word.
     SingleWord "single_word",
-    /// The total rarity of the asked name's words, at most four.
+    /// The total rarity of the asked name's words, in tens of nats, at most four.
     RarityOfAll "rarity_of_all",
-    /// The number of words in the asked name, in fives, at most two.
+    /// One fifth of the number of words in the asked name, at most two.
     Words "words",
-    /// The number of letters in the asked name, in tens, at most three.
+    /// One tenth of the number of letters in the asked name, at most three.
     Length "length",
 }
 

@@ -16,11 +16,12 @@ pub(super) struct Labels {
     pub(super) is_name: f64,
     /// Rarity of the leading words that equal a label, as a share of the name's rarity.
     pub(super) is_beginning: f64,
-    /// The length of the whole name as a share of a label that contains it.
+    /// The length of the whole name, as a share of the length of a label that contains the name.
     pub(super) holds_name: f64,
-    /// The length of a label as a share of the length of a name that contains it.
+    /// The length of a label, as a share of the length of the name that contains the label.
     pub(super) name_holds: f64,
-    /// Similarity of a label and the name: 0 when 30 % of the letters differ, 1 when none does.
+    /// Similarity of a label and the name: 0 when 30 % or more of the letters differ, 1 when none
+    /// does.
     pub(super) like: f64,
     /// 1 when a label is the name's initials.
     pub(super) is_initials: f64,
@@ -30,7 +31,7 @@ pub(super) struct Labels {
     pub(super) parts_full: f64,
     /// The rarity of a word that equals a label, in tens of nats.
     pub(super) word_is: f64,
-    /// The length of a word as a share of a label that begins with it.
+    /// The length of a word, as a share of the length of a label that begins with the word.
     pub(super) begins: f64,
     /// Whether a domain is a host below a registrable domain.
     pub(super) is_host: bool,
@@ -93,7 +94,8 @@ impl Labels {
     }
 }
 
-/// Similarity of a label and a name: 0 when 30 % of the letters differ, 1 when none does.
+/// Returns the similarity of a label and a name: 0 when 30 % or more of the letters differ, 1 when
+/// none does.
 fn likeness(label: &str, name: &str) -> f64 {
     let longer = label.len().max(name.len()) as f64;
     // The lengths alone show that too many letters differ; this is cheaper than the edit distance.
@@ -108,8 +110,8 @@ fn more(held: &mut f64, value: f64) {
     *held = held.max(value);
 }
 
-/// The highest rarity of words whose beginnings make up a label in order (`un` and `soed` of
-/// `universitas jenderal soedirman`); `None` if no such words exist.
+/// Returns the highest total rarity of words whose beginnings make up a label in order (`un` and
+/// `soed` of `universitas jenderal soedirman`); `None` if no such words exist.
 fn parts(words: &[NameWord], rarities: &[f64], label: &str) -> Option<f64> {
     let label = label.as_bytes();
     // For each position in the label, the highest rarity that covers all letters before it.

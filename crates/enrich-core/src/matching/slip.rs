@@ -11,15 +11,15 @@ pub(super) enum Slip {
     Missing,
     /// A letter was added.
     Added,
-    /// A neighbouring key was hit.
+    /// A letter was replaced by that of a neighbouring key.
     Near,
-    /// The first letter differs.
+    /// The first letter is wrong.
     First,
-    /// Any other.
+    /// Any other typing error.
     Other,
 }
 
-/// The typing error that turns `meant` into `typed`.
+/// Returns the kind of typing error that turns `meant` into `typed`.
 pub(super) fn slip(typed: &str, meant: &str) -> Slip {
     let (typed, meant): (Vec<char>, Vec<char>) = (typed.chars().collect(), meant.chars().collect());
     let same = typed.iter().zip(&meant).take_while(|(a, b)| a == b).count();

@@ -10,7 +10,7 @@ const TRAINED: &str = include_str!("../../data/name_weights.txt");
 /// The weights of all features, in log-odds, and the calibration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights {
-    /// In the order of [`Feature::ALL`].
+    /// One weight for each feature, in the order of [`Feature::ALL`].
     weights: Vec<f64>,
     /// Raw probabilities, each with the observed share of correct answers; both ascending.
     calibration: Vec<(f64, f64)>,
@@ -86,7 +86,8 @@ impl Weights {
         evidence.features().iter().map(|(feature, value)| self.of(*feature) * value).sum()
     }
 
-    /// The raw probabilities of candidates with these scores, of which at most one is meant.
+    /// Returns the raw probability of each candidate from the candidates' scores. At most one
+    /// candidate is meant.
     pub fn chances(&self, scores: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
         let most = scores.clone().fold(0.0, f64::max);
         let none = (-most).exp();

@@ -12,21 +12,21 @@ use super::slip::{Slip, slip};
 /// How the words of two names agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// No words agree.
+    /// No words of the two names agree.
     Nothing,
-    /// All words agree.
+    /// All words of both names agree.
     All,
-    /// The asked name has more words, all of them general.
+    /// The asked name has additional words, all of them general.
     MoreGeneral,
-    /// The asked name has more words.
+    /// The asked name has additional words, not all of them general.
     More,
-    /// The held name has more words, all of them general.
+    /// The held name has additional words, all of them general.
     LessGeneral,
-    /// The held name has more words.
+    /// The held name has additional words, not all of them general.
     Less,
     /// Each name has words that the other lacks, all of them general.
     BothGeneral,
-    /// Each name has words that the other lacks.
+    /// Each name has words that the other lacks, not all of them general.
     Both,
 }
 
@@ -42,25 +42,27 @@ pub(super) struct Pair {
     pub(super) fit: f64,
 }
 
-/// The agreement between two names, in nats of rarity.
+/// The rarity, in nats, of the words of two names that agree and that do not.
 struct Sums {
-    /// The sum of all agreement, reduced where words agree only partly.
+    /// The total rarity of the agreeing words, reduced for words that agree only partly.
     agreed: f64,
-    /// The same, without general words.
+    /// The total rarity of the agreeing words that are not general, reduced for words that agree
+    /// only partly.
     specific: f64,
-    /// The sum of all agreement, not reduced.
+    /// The total rarity of the agreeing words, not reduced.
     full: f64,
-    /// The sum of words that only the requested name has.
+    /// The total rarity of the words that only the requested name has.
     only_asked: f64,
-    /// The sum of words that only the candidate's name has.
+    /// The total rarity of the words that only the candidate's name has.
     only_held: f64,
-    /// The rarest non-general word that only the requested name has.
+    /// The rarity of the rarest non-general word that only the requested name has.
     specific_asked: f64,
     specific_held: f64,
 }
 
-/// Compares a name of a candidate with the requested name. The words at the indexes `there` name a
-/// country that the candidate is in, so the score is not lowered if they are missing.
+/// Compares a name of a candidate with the requested name. The words at the indexes `there` of the
+/// requested name mean a country that the candidate is in, so they do not count as missing from the
+/// candidate's name.
 pub(super) fn compare(
     asked: &AskedName,
     name: &CompanyName,
@@ -130,8 +132,8 @@ pub(super) fn compare(
     Pair { name: name.display().to_owned(), evidence, shape, fit }
 }
 
-/// Adds the matching and the missing shares of both names. Returns the harmonic mean of the
-/// matching shares.
+/// Adds evidence from the rarity of the matching and the missing words. Returns the harmonic mean
+/// of the two shares of matching words.
 fn of_sums(evidence: &mut Evidence, likeness: &Similarity, sums: &Sums) -> f64 {
     let share = |rest: f64| if sums.agreed > 0.0 { sums.agreed / (sums.full + rest) } else { 0.0 };
     let (asked, held) = (share(sums.only_asked), share(sums.only_held));
@@ -268,8 +270,8 @@ impl Sums {
         }
     }
 
-    /// The sums for two names that are equal without spaces. `all` is the sum of their words'
-    /// rarities.
+    /// Creates the sums for two names that are equal without spaces. `all` is the total rarity of
+    /// the words of one name, in nats.
     fn of_equal(all: f64) -> Self {
         Self {
             agreed: all,
@@ -298,7 +300,7 @@ impl Sums {
     }
 }
 
-/// The share of the words' rarity that an agreement counts for.
+/// Returns the rarity of two agreeing words, in nats, reduced if they agree only partly.
 fn worth(one: &Agreed) -> f64 {
     let share = match one.how {
         Agreement::Same => 1.0,

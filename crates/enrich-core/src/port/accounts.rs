@@ -27,7 +27,7 @@ pub enum KeyStored {
 /// The result of changing an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccountChanged {
-    /// The change was made; the changed account.
+    /// The change was made. Contains the changed account.
     Done(Account),
     /// The account does not exist.
     NoAccount,
@@ -60,8 +60,8 @@ pub trait Accounts: Send + Sync {
     async fn add_key(&self, key: NewKey, limit: KeyLimit) -> Result<KeyStored, StoreError>;
 
     /// Stores `successor` and ends `old` at `old_until`; both or neither. If `old` already ends
-    /// earlier, that end stays. If the end has passed when the successor is created, it becomes
-    /// final. `old` counts towards `limit` only if it stays valid.
+    /// earlier, its end does not change. If the end of `old` has passed when the successor is
+    /// created, the end becomes final. `old` counts towards `limit` only if `old` stays valid.
     async fn rotate_key(
         &self,
         old: KeyId,
@@ -70,14 +70,14 @@ pub trait Accounts: Send + Sync {
         limit: KeyLimit,
     ) -> Result<KeyStored, StoreError>;
 
-    /// Finds the key for a secret, even if the key has ended; `None` if it was never issued. A
+    /// Finds the key for a secret, even if the key has ended; `None` if the key was never issued. A
     /// change by any process is visible within a second.
     async fn find_key(&self, key: &ApiKey) -> Result<Option<Arc<KeyInfo>>, StoreError>;
 
     /// The key with this id; `None` if it does not exist.
     async fn key(&self, id: KeyId) -> Result<Option<KeyInfo>, StoreError>;
 
-    /// The keys of an account, oldest first.
+    /// The keys of an account, also those that have ended, oldest first.
     async fn keys(&self, account: AccountId) -> Result<Vec<KeyInfo>, StoreError>;
 
     /// Decrypts the secret of a key; `None` if the key does not exist.
@@ -89,7 +89,7 @@ pub trait Accounts: Send + Sync {
     /// Changes a key's label. `false` if the key does not exist.
     async fn set_label(&self, id: KeyId, label: &str) -> Result<bool, StoreError>;
 
-    /// Ends a key at `at`, unless it already ends earlier. An end that has passed at `now` is
+    /// Ends a key at `at`, unless the key already ends earlier. An end that has passed at `now` is
     /// [final](KeyInfo::has_ended). `false` if the key does not exist.
     async fn expire_key(
         &self,
@@ -98,7 +98,7 @@ pub trait Accounts: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Makes all key expiries before or at `now` final, and returns their number. `now` must be
-    /// correct: see [`ClockWatch`](crate::ClockWatch).
+    /// Makes the ends of all keys that have ended at `now` final. Returns the number of these keys.
+    /// `now` must be correct: see [`ClockWatch`](crate::ClockWatch).
     async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError>;
 }

@@ -4,6 +4,6 @@ use jiff::Timestamp;
 
 /// Returns the current time. All other code receives times as arguments.
 pub trait Clock: Send + Sync {
-    /// The current instant.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 }

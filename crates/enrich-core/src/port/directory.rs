@@ -12,8 +12,8 @@ use crate::suppressed::SuppressedValues;
 
 /// The tenant of a look-up. Tenants share expensive look-ups fairly.
 ///
-/// Directories only compare tenants: equal ones share a queue. Callers without accounts use the
-/// default.
+/// A directory only compares tenants for equality: the look-ups of one tenant share a queue.
+/// Callers without accounts use the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tenant(u128);
 
@@ -47,7 +47,8 @@ pub trait Directory: Send + Sync {
         self.find(question, projection).await
     }
 
-    /// The suppressed values, for checking earlier answers; `None` if there are none.
+    /// Returns the suppressed values, so that stored answers can be checked for them; `None` if the
+    /// directory keeps none.
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
         Ok(None)
     }

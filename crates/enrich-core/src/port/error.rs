@@ -10,7 +10,7 @@ pub enum StoreError {
     #[error("the store failed")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The reply of a remote store was lost, so it is not known whether the change was made. The
-    /// same change may be made again.
+    /// caller may make the same change again.
     #[error("it is not known whether the change was made")]
     Unknown(#[source] Box<dyn std::error::Error + Send + Sync>),
 }

@@ -17,20 +17,20 @@ pub struct Load {
     pub file: Option<String>,
     /// The time stored with every value.
     pub at: Timestamp,
-    /// The scope of a transaction.
+    /// Whether each batch, or the whole import, is one transaction.
     pub atomic: Atomic,
 }
 
 impl Load {
-    /// An import in one transaction, without a file. `None` if `source` is not a valid name
-    /// ([`SourceName::new`]).
+    /// Creates the parameters of an import in one transaction, without a file. `None` if `source`
+    /// is not a valid name ([`SourceName::new`]).
     pub fn new(source: &str, at: Timestamp) -> Option<Self> {
         let source = SourceName::new(source)?;
         Some(Self { source, file: None, at, atomic: Atomic::Whole })
     }
 }
 
-/// The scope of an import's transactions.
+/// Which part of an import is one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Atomic {
     /// One transaction for each batch.
@@ -104,7 +104,7 @@ pub trait Importer: Send + Sync {
     /// Begins an import. Only one import runs at a time; a second one waits or is refused.
     async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError>;
 
-    /// All sources, by name.
+    /// All sources, sorted by name.
     async fn sources(&self) -> Result<Vec<SourceInfo>, StoreError>;
 
     /// The file stored with a source by its last [`Load`] with a file; `None` if the source does
@@ -115,16 +115,17 @@ pub trait Importer: Send + Sync {
     async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError>;
 
     /// Suppresses values: removes them from the directory and keeps them out of later imports. On
-    /// an error, none is suppressed.
+    /// an error, no value is suppressed.
     async fn forget(&self, what: &[Suppressed], at: Timestamp) -> Result<Removed, StoreError>;
 }
 
-/// A running import. Dropping it before [`finish`](Self::finish) discards what is not yet written.
+/// A running import. If it is dropped before [`finish`](Self::finish), records that are not yet
+/// written are lost.
 #[async_trait]
 pub trait Loading: Send {
     /// Imports a batch. Returns one [`ImportOutcome`] for each record, in order.
     async fn take(&mut self, records: Vec<Record>) -> Result<Vec<ImportOutcome>, StoreError>;
 
-    /// Ends the import and makes it durable.
+    /// Ends the import and makes all imported records durable.
     async fn finish(self: Box<Self>) -> Result<(), StoreError>;
 }

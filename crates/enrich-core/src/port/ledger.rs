@@ -21,8 +21,8 @@ pub struct Charge {
     pub key: KeyId,
     /// The endpoint's path.
     pub endpoint: &'static str,
-    /// The number of items in the answer. A miss has 0 items: it is free and adds no entry. It is
-    /// passed only to store its idempotency record.
+    /// The number of items in the answer. A miss has 0 items: it is free and adds no entry. A miss
+    /// is passed to the ledger only to store its idempotency record.
     pub items: u64,
     /// The price rule.
     pub price: Price,
@@ -32,7 +32,7 @@ pub struct Charge {
     pub revision: DirectoryRevision,
     /// The time of the charge.
     pub at: Timestamp,
-    /// The answer to store for repeats.
+    /// The answer to store for repeats; `None` if the call has no idempotency key.
     pub idempotency: Option<IdempotencyRecord>,
 }
 
@@ -43,7 +43,7 @@ impl Charge {
     }
 }
 
-/// The result of a charge. It is durable when it is returned.
+/// The result of a charge. A charge is durable when the result is returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Charged {
     /// The price was deducted, and the idempotency record was stored if there is one. A miss
@@ -73,13 +73,14 @@ pub enum ChargeError {
     /// No further idempotency record can be stored; nothing was charged.
     #[error("no more idempotency records can be kept; nothing was charged")]
     IdempotencyStoreFull,
-    /// It is not known whether the charge was written. When the call is repeated, the idempotency
-    /// record decides.
+    /// It is not known whether the charge was written. If the call is repeated with its idempotency
+    /// key, the stored record shows whether the first call was charged.
     #[error("it is not known whether the charge was written")]
     Unknown(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Charging has stopped; nothing was charged. Over SQLite it stops after an unknown outcome, when
-    /// the ledger differs from what was written, and when the deciding thread has died, until the
-    /// store is opened again. Over PostgreSQL it stops while there is no primary.
+    /// Charging has stopped; nothing was charged. Over SQLite, charging stops after an unknown
+    /// outcome, when the ledger differs from what was written, and when the deciding thread has
+    /// died. It starts again when the store is opened again. Over PostgreSQL, charging stops while
+    /// there is no primary server.
     #[error("charging has stopped; nothing was charged")]
     Stopped,
 }
@@ -102,7 +103,7 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// A grant of `credits` to `account` at `now`, without a note.
+    /// Creates a grant of `credits` to `account` at `now`, without a note.
     pub fn new(account: AccountId, credits: i64, now: Timestamp) -> Self {
         let id = ChargeId::new(now);
         Self { id, account, credits, note: String::new(), corrects: None, at: now }
@@ -145,25 +146,26 @@ pub struct Verification {
     pub faults: Vec<String>,
 }
 
-/// The ledger: append-only, with balances that are never negative. It decides one request at a
-/// time.
+/// The ledger of all accounts: append-only, with balances that are never negative. The ledger
+/// decides one charge or grant at a time.
 #[async_trait]
 pub trait Ledger: Send + Sync {
-    /// The balance of an account, including every acknowledged charge.
+    /// Returns the balance of an account, including every acknowledged charge.
     ///
     /// `None` if the account does not exist.
     async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError>;
 
-    /// A cheaper balance. It may lack what other processes wrote in the last moment: at most 100 ms
-    /// over SQLite, a second over PostgreSQL.
+    /// Returns a balance that is faster to read. It may lack what other processes wrote recently:
+    /// in the last 100 ms over SQLite, in the last second over PostgreSQL.
     ///
-    /// Use it for display and before a look-up. Before refusing a call for lack of credits, read
-    /// the exact [`balance`](Self::balance).
+    /// Use this balance for display and before a look-up. Before refusing a call for lack of
+    /// credits, read the exact [`balance`](Self::balance).
     async fn cached_balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
         self.balance(account).await
     }
 
-    /// The response that is stored for an idempotency key at `now`; `None` if there is none.
+    /// Returns the response that is stored for an idempotency key of an account and has not expired
+    /// at `now`; `None` if there is none.
     async fn stored_response(
         &self,
         account: AccountId,
@@ -181,7 +183,8 @@ pub trait Ledger: Send + Sync {
     /// Grants credits or takes them back. Returns when it is durable.
     async fn grant(&self, grant: Grant) -> Result<Granted, ChargeError>;
 
-    /// Entries of an account after the sequence number `after`, at most `limit`.
+    /// Returns the entries of an account after the sequence number `after`, in order, at most
+    /// `limit`.
     async fn entries(
         &self,
         account: AccountId,
@@ -189,8 +192,8 @@ pub trait Ledger: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Entry>, StoreError>;
 
-    /// Entries of an account before the sequence number `before` (`None` for all), newest first, at
-    /// most `limit`.
+    /// Returns the entries of an account before the sequence number `before` (`None` for all),
+    /// newest first, at most `limit`.
     async fn newest_entries(
         &self,
         account: AccountId,
@@ -198,15 +201,15 @@ pub trait Ledger: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Entry>, StoreError>;
 
-    /// The sequence number of an account's first entry at or after `at`. If all entries are
-    /// earlier: the last entry's number plus one.
+    /// Returns the sequence number of an account's first entry at or after `at`. If all entries are
+    /// earlier, returns the last entry's number plus one.
     ///
     /// Entries are in order of arrival. If the clock was set back, later entries may have times
     /// before `at`.
     async fn first_entry_at(&self, account: AccountId, at: Timestamp) -> Result<u64, StoreError>;
 
-    /// The sequence number of an account's last entry before `at`, plus one; 1 if no entry is
-    /// earlier. All entries of a time range lie between [`first_entry_at`](Self::first_entry_at)
+    /// Returns the sequence number of an account's last entry before `at`, plus one; 1 if no entry
+    /// is earlier. All entries of a time range lie between [`first_entry_at`](Self::first_entry_at)
     /// and this number.
     async fn end_of_entries_before(
         &self,

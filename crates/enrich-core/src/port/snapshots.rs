@@ -1,5 +1,5 @@
-//! The published snapshots of the directory, and the suppressions that nodes apply before a
-//! snapshot without the values is there.
+//! The published snapshots of the directory. Also the suppressions that nodes apply until there is
+//! a snapshot without the suppressed values.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -14,86 +14,89 @@ pub struct SnapshotNumber(pub u64);
 /// A published snapshot: one directory file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Its number.
+    /// The snapshot's number.
     pub number: SnapshotNumber,
-    /// The state of the directory in it.
+    /// The revision of the directory that the snapshot contains.
     pub revision: DirectoryRevision,
-    /// The length of the file, not compressed.
+    /// The length of the uncompressed file, in bytes.
     pub bytes: u64,
-    /// The BLAKE3 hash of the file, not compressed.
+    /// The BLAKE3 hash of the uncompressed file.
     pub blake3: [u8; 32],
-    /// The folder that it was published to, as its publisher names it.
+    /// The folder to which the snapshot was published, as the publisher names the folder.
     pub location: String,
     /// The version of the file's schema.
     pub schema: u32,
-    /// The version of the rules that its look-up data were derived by.
+    /// The version of the rules by which the file's look-up data was derived.
     pub derived_by: u32,
     /// The time when the file was copied from the directory.
     pub at: Timestamp,
 }
 
-/// The state of the list, as it was last read.
+/// The state of the snapshots and suppressions, as it was last read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotState {
-    /// The snapshot that nodes are to answer from; `None` before the first one.
+    /// The snapshot from which nodes must answer; `None` before the first snapshot.
     pub in_use: Option<SnapshotNumber>,
-    /// The number of the newest suppression; 0 before the first one.
+    /// The number of the newest suppression; 0 before the first suppression.
     pub suppression: u64,
 }
 
-/// A value that is no longer answered.
+/// A suppressed value: no answer may contain it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suppression {
-    /// Its number, from 1. A later suppression has a higher number.
+    /// The suppression's number, from 1. A later suppression has a higher number.
     pub number: u64,
     /// The keyed hash of the value.
     pub hash: [u8; 32],
-    /// Since when it is suppressed.
+    /// The time from which the value is suppressed.
     pub at: Timestamp,
 }
 
-/// A secret, as the hash that recognises it.
+/// A secret's number, and the hash by which the secret is recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SecretCheck {
     /// The number of the secret.
     pub id: u32,
-    /// A keyed hash of nothing.
+    /// The keyed hash of no bytes, made with the secret.
     pub hash: [u8; 32],
 }
 
 /// The snapshots and suppressions that all nodes share.
 #[async_trait]
 pub trait Snapshots: Send + Sync {
-    /// The state, from memory. A store that other processes change reads it about twice a second.
+    /// Returns the state from memory. A store that other processes can change reads the state about
+    /// twice a second.
     fn state(&self) -> SnapshotState;
 
-    /// The snapshot with a number; `None` when there is none.
+    /// Finds the snapshot with this number; `None` when there is no such snapshot.
     async fn find(&self, number: SnapshotNumber) -> Result<Option<Snapshot>, StoreError>;
 
-    /// The newest snapshots, the newest first, at most `limit`.
+    /// Returns the newest snapshots, at most `limit`, the newest first.
     async fn newest(&self, limit: u32) -> Result<Vec<Snapshot>, StoreError>;
 
-    /// Adds a snapshot, and has all nodes answer from it. `false` when a snapshot with its number or
-    /// a higher one exists; nothing is changed then. The same snapshot may be published again.
+    /// Adds a snapshot and makes all nodes answer from it. If a snapshot with the same or a higher
+    /// number exists, changes nothing and returns `false`. The same snapshot may be published
+    /// again.
     async fn publish(&self, snapshot: &Snapshot) -> Result<bool, StoreError>;
 
-    /// Has all nodes answer from the snapshot with a number; `false` when there is none.
+    /// Makes all nodes answer from the snapshot with this number; `false` when there is no such
+    /// snapshot.
     async fn answer_from(&self, number: SnapshotNumber) -> Result<bool, StoreError>;
 
-    /// Notes which snapshot this node answers from, for the operator.
+    /// Records from which snapshot this node answers, to show it to the operator.
     fn note_live(&self, number: SnapshotNumber);
 
-    /// Suppresses values by their keyed hashes; known ones keep their time. The same hashes may be
-    /// suppressed again.
+    /// Suppresses values by their keyed hashes. If a hash is already suppressed, its time does not
+    /// change, so the call may be repeated.
     async fn suppress(&self, hashes: &[[u8; 32]], at: Timestamp) -> Result<(), StoreError>;
 
-    /// The suppressions after the one with a number, in order, at most `limit`.
+    /// Returns the suppressions with a number above `number`, in order, at most `limit`.
     async fn suppressed_after(
         &self,
         number: u64,
         limit: u32,
     ) -> Result<Vec<Suppression>, StoreError>;
 
-    /// The secrets that the store was made with.
+    /// Returns the secrets with which the store was made.
     async fn secrets(&self) -> Result<Vec<SecretCheck>, StoreError>;
 }

@@ -68,7 +68,7 @@ impl UseOutcome {
         }
     }
 
-    /// The outcome with this name; `None` for an unknown name.
+    /// Returns the outcome with this name; `None` for an unknown name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.as_str() == name)
     }
@@ -77,16 +77,16 @@ impl UseOutcome {
 /// Counts calls by day (UTC), account, key, endpoint and outcome.
 #[async_trait]
 pub trait Usage: Send + Sync {
-    /// Counts a call and returns at once. Counts are written later; a crash may lose the last
-    /// seconds.
+    /// Counts a call. Does not wait for the store. Counts are written later; a crash may lose the
+    /// last seconds.
     fn count(&self, used: Use);
 
     /// Writes all counts to the store; called before the process ends.
     async fn flush(&self) -> Result<(), StoreError>;
 
-    /// The usage of an account from day `first` to day `last` inclusive, in days since 1970-01-01
-    /// (UTC), by day, then key, endpoint and outcome. Empty for an unknown account. Counts of all
-    /// processes are summed, as far as they are [written](Usage::flush).
+    /// Returns the usage of an account from day `first` to day `last` inclusive, in days since
+    /// 1970-01-01 (UTC), sorted by day, then key, endpoint and outcome. Empty for an unknown
+    /// account. Counts of all processes are summed, as far as they are [written](Usage::flush).
     async fn days(
         &self,
         account: AccountId,

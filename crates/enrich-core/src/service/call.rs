@@ -29,12 +29,13 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// Whether an answer may cost more than `balance`: a list can, unless its limit prevents it.
+    /// Whether an answer may cost more than `balance`: only a list can, if its limit is too high or
+    /// absent.
     pub(super) fn may_cost_more_than(&self, balance: Credits, price: Price) -> bool {
         price.is_per_item() && self.limit.is_none_or(|limit| price.of(limit) > balance)
     }
 
-    /// If the price does not depend on the items, limits each list to `most` items.
+    /// If the price does not depend on the number of items, limits each list to `most` items.
     #[must_use]
     pub fn bounded(self, price: Price, most: Option<NonZeroU64>) -> Self {
         let Some(most) = most.filter(|_| !price.is_per_item()) else {
@@ -44,7 +45,7 @@ impl Ask {
         Self { limit: Some(limit), ..self }
     }
 
-    /// The items of a list to return and charge.
+    /// Returns the items of a list that are returned to the caller and charged.
     pub fn first_items<'a, T>(&self, items: &'a [T]) -> &'a [T] {
         let limit = self.limit.and_then(|limit| usize::try_from(limit).ok());
         &items[..limit.unwrap_or(usize::MAX).min(items.len())]
@@ -82,9 +83,9 @@ pub struct Answer {
     pub first_charge: Credits,
     /// The number of items: 0 for a miss, 1 for a single answer.
     pub items: u64,
-    /// Whether the answer is not a miss.
+    /// Whether the requested attribute was found; `false` for a miss.
     pub is_found: bool,
-    /// Whether this is a stored answer.
+    /// Whether the answer is a stored one, returned again.
     pub is_replayed: bool,
 }
 
@@ -104,10 +105,10 @@ impl Answer {
 pub struct Outcome {
     /// The answer, or why the call is refused.
     pub result: Result<Answer, Refusal>,
-    /// The key of the call, if it was identified.
+    /// The key of the call, if the key was identified.
     pub key: Option<Arc<KeyInfo>>,
     /// The rate-limit status, if the request was counted.
     pub rate_limit_status: Option<RateLimitStatus>,
-    /// The balance, if the key was identified.
+    /// The account's balance, if the key was identified and the balance could be read.
     pub remaining: Option<Credits>,
 }

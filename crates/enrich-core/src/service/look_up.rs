@@ -47,66 +47,68 @@ pub struct LookUpAnswer<T> {
     pub credits_used: Credits,
     /// The account's remaining credits.
     pub credits_left: Credits,
-    /// Whether this is the stored answer for the idempotency key.
+    /// Whether the value is that of the stored answer for the idempotency key.
     pub is_replayed: bool,
 }
 
 impl LookUp {
-    /// Looks up the company with this name, in any country.
+    /// Creates a look-up of the company with this name, in any country.
     pub fn company_by_name(name: &str) -> Self {
         let name = CompanyName::parse(name);
         let question = |name| Question::Company(CompanyRef::Name { name, country: None });
         Self::read("company_by_name", "name", name.map(question))
     }
 
-    /// Looks up the company with this domain or its registrable domain.
+    /// Creates a look-up of the company with this domain, else with its registrable domain.
     pub fn company_by_domain(domain: &str) -> Self {
         let domain = Domain::parse(domain);
         let question = |domain| Question::Company(CompanyRef::Domain(domain));
         Self::read("company_by_domain", "domain", domain.map(question))
     }
 
-    /// Looks up the company with this page on `network`: a URL or a handle.
+    /// Creates a look-up of the company with this page on `network`. The page is a URL or a handle.
     pub fn company_by_page(network: Network, page: &str) -> Self {
         let page = PageUrl::parse(network, page);
         let question = |page| Question::Company(CompanyRef::Page(page));
         Self::read("company_by_page", "page", page.map(question))
     }
 
-    /// Looks up the company that has this email address, or whose employee has it.
+    /// Creates a look-up of the company that has this email address, or whose employee has the
+    /// address.
     pub fn company_by_email(email: &str) -> Self {
         let email = EmailAddress::parse(email);
         let question = |email| Question::Company(CompanyRef::Email(email));
         Self::read("company_by_email", "email", email.map(question))
     }
 
-    /// Looks up the person with this email address.
+    /// Creates a look-up of the person with this email address.
     pub fn person_by_email(email: &str) -> Self {
         let email = EmailAddress::parse(email);
         let question = |email| Question::Person(PersonRef::Email(email));
         Self::read("person_by_email", "email", email.map(question))
     }
 
-    /// Looks up the person with this LinkedIn page: a URL or a handle.
+    /// Creates a look-up of the person with this LinkedIn page. The page is a URL or a handle.
     pub fn person_by_page(page: &str) -> Self {
         let page = PersonPage::parse(page);
         let question = |page| Question::Person(PersonRef::Page(page));
         Self::read("person_by_page", "page", page.map(question))
     }
 
-    /// Looks up the person with this phone number: `+` and the country calling code first.
+    /// Creates a look-up of the person with this phone number, which begins with `+` and the
+    /// country calling code.
     pub fn person_by_phone(phone: &str) -> Self {
         let phone = Phone::parse(phone);
         let question = |phone| Question::Person(PersonRef::Phone(phone));
         Self::read("person_by_phone", "phone", phone.map(question))
     }
 
-    /// Looks up the facts of this host or of its registrable domain.
+    /// Creates a look-up of the facts of this host, else of its registrable domain.
     pub fn domain(domain: &str) -> Self {
         Self::read("domain", "domain", Domain::parse(domain).map(Question::Domain))
     }
 
-    /// Looks up a question whose parts are already parsed.
+    /// Creates a look-up from a question whose parts are already parsed.
     pub fn new(question: Question) -> Self {
         Self {
             question: Ok(question),
@@ -152,14 +154,14 @@ impl LookUp {
         Self { purpose, ..self }
     }
 
-    /// Limits the items of a list to return and charge. In a value that contains lists, it limits
-    /// each list.
+    /// Limits the items of a list to return and charge. In a value that contains lists, `items`
+    /// limits each list.
     #[must_use]
     pub fn limit(self, items: u64) -> Self {
         Self { limit: Some(items), ..self }
     }
 
-    /// Also reads the company's employees ([`crate::Company::employees`]).
+    /// Includes the company's employees in the result ([`crate::Company::employees`]).
     #[must_use]
     pub fn with_employees(self) -> Self {
         Self { with_employees: true, ..self }
@@ -172,7 +174,7 @@ impl LookUp {
         Self { idempotency_key: Some(key.into()), ..self }
     }
 
-    /// The parsed request for the service.
+    /// Returns the parsed request, or why a text could not be parsed.
     fn ask(&self) -> Result<Ask, InvalidFields> {
         let question = self.question.clone()?;
         let projection = match self.with_employees {
@@ -203,8 +205,8 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] says why there is no answer. It also says that nothing was charged, or that
-    /// this is unknown.
+    /// A [`Refusal`] says why there is no answer. It also says that nothing was charged, or that it
+    /// is unknown whether the call was charged.
     pub async fn look_up<V: LookUpValue + ?Sized>(
         &self,
         key: &ApiKey,
@@ -227,7 +229,7 @@ impl Service {
             Err(refused) => refused,
         };
         let answer = outcome.result?;
-        // The key stores a value of another attribute.
+        // The idempotency key was used for another attribute.
         let stored =
             read::<V>(&answer.body, answer.is_found).ok_or(Refusal::IdempotencyKeyReused)?;
         let (value, confidence) = stored.found.unzip();
@@ -259,7 +261,8 @@ fn write<V: Stored + ?Sized>(ask: &Ask, picked: Option<(&V, Confidence)>) -> Res
     ResponseTemplate { items, body: BodyTemplate::new(body, Some(0)) }
 }
 
-/// Parses an answer of [`write`] with its balance filled in; `None` for other bytes.
+/// Parses an answer of [`write`] after the balance is filled in; `None` if the bytes are not such
+/// an answer.
 fn read<V: Stored + ?Sized>(body: &[u8], is_found: bool) -> Option<StoredValue<V::Owned>> {
     let mut lines = Lines::of(body);
     let balance = Credits(lines.number()?);

@@ -1,8 +1,8 @@
 //! The values that programs read from results, and their form in an idempotency record.
 //!
 //! A value is stored as lines. A number is a line of decimal digits. A text is a line with its
-//! length in bytes, followed by its own lines. So a suppressed value can be found in a text
-//! ([`crate::holds_suppressed`]).
+//! length in bytes, followed by the text's own lines. A text is not encoded otherwise, so that a
+//! suppressed value can be found in it ([`crate::holds_suppressed`]).
 
 use enrich_text::{Country, Network};
 
@@ -16,9 +16,10 @@ pub trait LookUpValue: Stored {}
 
 impl<T: Stored + ?Sized> LookUpValue for T {}
 
-/// Stores a value for repeats. Programs cannot implement it.
+/// Writes a value into an idempotency record and reads it back. Programs cannot implement this
+/// trait.
 pub trait Stored: ToOwned {
-    /// The number of items returned and charged, at most `limit`; 0 means a miss.
+    /// Returns the number of items to return and to charge, at most `limit`; 0 means a miss.
     fn items(&self, _limit: usize) -> u64 {
         1
     }
@@ -26,11 +27,11 @@ pub trait Stored: ToOwned {
     /// Appends the value, with at most `limit` items of each list.
     fn write(&self, limit: usize, lines: &mut Vec<u8>);
 
-    /// Reads a value written by [`write`](Self::write); `None` for other bytes.
+    /// Reads a value written by [`write`](Self::write); `None` if the lines are not such a value.
     fn read(lines: &mut Lines<'_>) -> Option<Self::Owned>;
 }
 
-/// The lines not yet read.
+/// The lines of a stored value that are not yet read.
 pub struct Lines<'a>(&'a [u8]);
 
 impl<'a> Lines<'a> {
@@ -51,7 +52,7 @@ impl<'a> Lines<'a> {
         std::str::from_utf8(digits).ok()?.parse().ok()
     }
 
-    /// Reads a text and its length.
+    /// Reads a text from the line with its length and the lines after that.
     fn text(&mut self) -> Option<&'a str> {
         let length = usize::try_from(self.number()?).ok()?;
         let (text, rest) = self.0.split_at_checked(length)?;
@@ -65,7 +66,7 @@ pub(super) fn write_number(number: u64, lines: &mut Vec<u8>) {
     lines.push(b'\n');
 }
 
-/// Appends a text and its length.
+/// Appends a line with the text's length in bytes, then the text.
 pub(super) fn write_text(text: &str, lines: &mut Vec<u8>) {
     write_number(text.len() as u64, lines);
     lines.extend_from_slice(text.as_bytes());

@@ -25,7 +25,7 @@ pub(super) struct MeteredCall<'a> {
     now: Timestamp,
     ask: &'a Ask,
     write: WriteAnswer<'a>,
-    /// The last balance seen, if any.
+    /// The last balance that this call has read; `None` before the first read.
     balance: &'a mut Option<Credits>,
 }
 
@@ -49,12 +49,13 @@ impl<'a> MeteredCall<'a> {
         Self { service, call, key, now: *now, ask, write, balance }
     }
 
-    /// The refusal of an answer that the balance does not cover.
+    /// Creates the refusal of an answer that the balance does not cover.
     fn not_enough(&self, needed: Needed, balance: Credits) -> Refusal {
         Refusal::NotEnoughCredits { price: self.call.price, needed, balance }
     }
 
-    /// The charge for an answer, with its idempotency record if there is a key.
+    /// Creates the charge for an answer, with an idempotency record if the call has an idempotency
+    /// key.
     fn charge(
         &self,
         template: &ResponseTemplate,
@@ -157,8 +158,9 @@ impl<'a> MeteredCall<'a> {
         }
     }
 
-    /// The balance, if the account may make this look-up: the balance covers the least price, and
-    /// the day's limit of unpaid look-ups is not reached.
+    /// Returns the balance if the account may make this look-up. Refuses if the balance is below
+    /// the least price, or if the answer may cost more than the balance and the account has reached
+    /// its daily number of unpaid look-ups.
     async fn check_balance(&mut self) -> Result<Credits, Refusal> {
         let price = self.call.price;
         let before = self.enough().await.map_err(store_refusal)?;
@@ -223,8 +225,8 @@ impl<'a> MeteredCall<'a> {
         }
     }
 
-    /// The balance of an account that has used up its daily refusals after look-ups that it could
-    /// not pay. `None` if refusals are left, or if the account has received credits since.
+    /// Returns the balance if the account has reached its daily number of look-ups that it could
+    /// not pay. `None` if it has not, or if it has received credits since the last such look-up.
     async fn probes_too_often(&self) -> Result<Option<Credits>, Refusal> {
         let (service, account) = (self.service, self.key.account);
         let Some(least) = service.shortfalls.used_up(account, self.now) else { return Ok(None) };
@@ -240,8 +242,8 @@ impl<'a> MeteredCall<'a> {
         Ok(Some(left))
     }
 
-    /// Returns the first answer again, or a miss if the answer contains a value that was suppressed
-    /// since. Both are free.
+    /// Returns the first answer again. Returns a miss instead if the first answer contains a value
+    /// that was suppressed later. Both are free.
     async fn replay(&self, stored: StoredResponse) -> Result<Answer, Refusal> {
         if let StoredResponse::Answer { body, balance, .. } = &stored {
             let suppressed = self.service.directory.suppressed().await.map_err(store_refusal)?;
@@ -256,8 +258,8 @@ impl<'a> MeteredCall<'a> {
         replay(self.call.price, stored)
     }
 
-    /// The cached balance if it covers the least price; else the exact one, which has recent
-    /// grants.
+    /// Returns the cached balance if it covers the least price; else the exact balance, which
+    /// includes recent grants.
     async fn enough(&self) -> Result<Option<Credits>, StoreError> {
         let (ledger, account) = (&self.service.ledger, self.key.account);
         match ledger.cached_balance(account).await? {
@@ -267,8 +269,8 @@ impl<'a> MeteredCall<'a> {
     }
 }
 
-/// The most items worth reading with `balance`: one more than it pays for, so that a list that is
-/// too long is detected without reading all of it.
+/// Returns the number of items to read with `balance`: one more than the balance pays for, so that
+/// a list that is too long is detected without reading all of it.
 fn most_items(price: Price, balance: Credits) -> u64 {
     price.most_items(balance).saturating_add(1)
 }

@@ -7,7 +7,7 @@ use crate::port::importer::Suppressed;
 use crate::question::{CompanyRef, PersonRef, Question};
 use crate::subject::{Company, DomainFacts, Employee, Found, Person, Subject};
 
-/// Whether a question names a suppressed value. Such a question finds nothing.
+/// Whether a question contains a suppressed value. Such a question must find nothing.
 pub fn names_suppressed(values: &dyn SuppressedValues, question: &Question) -> bool {
     match question {
         Question::Company(company) => company_ref(values, company),
@@ -20,8 +20,8 @@ pub fn names_suppressed(values: &dyn SuppressedValues, question: &Question) -> b
     }
 }
 
-/// An answer without its suppressed values; `None` when the subject itself is suppressed, or
-/// nothing but suppressed values is left of its name.
+/// Removes the suppressed values from an answer. `None` when the subject itself is suppressed, or
+/// when all its names are suppressed values.
 pub fn without_suppressed(values: &dyn SuppressedValues, found: Found) -> Option<Found> {
     let subject = match found.subject {
         Subject::Company(company) => Subject::Company(screened_company(values, company)?),
@@ -44,7 +44,7 @@ fn company_ref(values: &dyn SuppressedValues, company: &CompanyRef) -> bool {
 fn screened_company(values: &dyn SuppressedValues, mut company: Company) -> Option<Company> {
     company.aliases.retain(|alias| !is_domain_text(values, alias));
     if is_domain_text(values, &company.name) {
-        // A domain that stands for the name that no source has.
+        // The company's name is its domain, because no source gave a name.
         if company.aliases.is_empty() {
             return None;
         }
@@ -97,7 +97,7 @@ fn is_email_text(values: &dyn SuppressedValues, email: &str) -> bool {
     EmailAddress::parse(email).is_ok_and(|email| is_email(values, email))
 }
 
-/// Whether a text is a suppressed domain or a host below one.
+/// Whether a text is a suppressed domain or a host below a suppressed domain.
 fn is_domain_text(values: &dyn SuppressedValues, domain: &str) -> bool {
     domain.contains('.') && Domain::parse(domain).is_ok_and(|domain| is_domain(values, &domain))
 }

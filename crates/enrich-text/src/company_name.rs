@@ -8,9 +8,9 @@ use crate::input::{self, refuses_unreadable};
 use crate::legal_form;
 use crate::name_words::name_words;
 
-/// A company's name as written, and its three keys. Each key is derived from the one before:
-/// folded, without legal forms, without spaces. So if two names have an equal key, their later keys
-/// are equal too.
+/// A company's name as written, and three keys for comparing it. The first key is the folded name,
+/// the second is the first without legal forms, and the third is the second without spaces. So if
+/// two names have the same first key, their other keys are also the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CompanyName {
     display: String,
@@ -75,7 +75,7 @@ impl CompanyName {
         &self.stripped
     }
 
-    /// The country in parentheses after the name: `Acme (Deutschland)`. It is not part of the keys.
+    /// The country in parentheses after the name: `Acme (Deutschland)`. The keys do not contain it.
     pub fn country(&self) -> Option<Country> {
         self.country
     }
@@ -86,14 +86,15 @@ impl CompanyName {
     }
 }
 
-/// The name as written.
+/// Writes the name in its original spelling.
 impl fmt::Display for CompanyName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.display)
     }
 }
 
-/// A name and the text in parentheses after it.
+/// Splits a text into a name and the text in parentheses after the name; `None` if there are no
+/// such parentheses.
 pub(crate) fn aside(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_end();
     let inside = text.strip_suffix([')', '\u{ff09}'])?;
@@ -102,7 +103,8 @@ pub(crate) fn aside(text: &str) -> Option<(&str, &str)> {
     (is_name && !fold(aside).is_empty()).then_some((name, aside))
 }
 
-/// Whether the text after a name is its initials: in `General Electric (GE)`, not Georgia.
+/// Whether the text in parentheses after a name is the name's initials. In `General Electric (GE)`,
+/// `GE` is therefore not read as the country code of Georgia.
 fn are_initials(name: &str, aside: &str) -> bool {
     let folded = fold(name);
     let initials = |name: &str| name.split(' ').filter_map(|word| word.chars().next()).collect();

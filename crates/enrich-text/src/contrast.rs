@@ -25,7 +25,8 @@ const KINDS: [&str; 2] = ["house", "subject"];
 /// The largest Roman numeral that is recognised. Larger ones are treated as words.
 const LARGEST_ROMAN: u32 = 39;
 
-/// For each word, its contrast and the first word of its side of the contrast.
+/// For each word, the contrast that the word belongs to, and the first listed word of the same
+/// side.
 static SIDES: LazyLock<FxHashMap<String, (&'static str, &'static str)>> = LazyLock::new(|| {
     let mut sides = FxHashMap::default();
     for [contrast, words] in table::rows(include_str!("../data/contrasting_words.txt")) {
@@ -44,12 +45,12 @@ pub struct Side(SideValue);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SideValue {
     Number(u32),
-    /// The contrast, and the first word of the side.
+    /// The contrast, and the first listed word of the side.
     Word(&'static str, &'static str),
 }
 
 impl Side {
-    /// The side of a word; `None` for most words.
+    /// Returns the side of a contrast that a word stands for; `None` for most words.
     pub fn of(word: &NameWord) -> Option<Self> {
         let value = match number(word) {
             Some(number) => SideValue::Number(number),
@@ -58,7 +59,8 @@ impl Side {
         Some(Self(value))
     }
 
-    /// The contradiction between two sides; `None` if there is none.
+    /// Returns the kind of contradiction between two sides; `None` if they do not contradict each
+    /// other.
     pub fn against(self, other: Self) -> Option<Contrast> {
         match (self.0, other.0) {
             (SideValue::Number(one), SideValue::Number(other)) => {
@@ -74,13 +76,14 @@ impl Side {
     }
 }
 
-/// The contradiction between two words; `None` if there is none.
+/// Returns the kind of contradiction between two words; `None` if they do not contradict each
+/// other.
 pub(crate) fn contrast(one: &NameWord, other: &NameWord) -> Option<Contrast> {
     Side::of(one)?.against(Side::of(other)?)
 }
 
-/// A word that contradicts `word`, for generating names that no company has; `None` if there is no
-/// such word.
+/// Returns a word that contradicts `word`, for generating names that no company has; `None` if
+/// there is no such word.
 pub fn contrasting(word: &NameWord) -> Option<String> {
     if let Some(number) = number(word) {
         let next = number.checked_add(1)?;
@@ -101,7 +104,8 @@ fn side(word: &NameWord) -> Option<(&'static str, &'static str)> {
     SIDES.get(&word.root).or_else(|| SIDES.get(&word.text)).copied()
 }
 
-/// The value of a number word: digits, an ordinal, a Roman numeral, or spelt out.
+/// Returns the value of a word that means a number: digits, an ordinal, a Roman numeral, or a
+/// number spelt out. `None` for other words.
 fn number(word: &NameWord) -> Option<u32> {
     const ENDINGS: [&str; 8] = ["st", "nd", "rd", "th", "er", "eme", "te", "e"];
     let digits = word.text.bytes().take_while(u8::is_ascii_digit).count();
@@ -115,7 +119,8 @@ fn number(word: &NameWord) -> Option<u32> {
     }
 }
 
-/// The value of a Roman numeral in standard notation, with at least two letters.
+/// Returns the value of a Roman numeral in standard notation, with at least two letters; `None` for
+/// other texts.
 fn roman(text: &str) -> Option<u32> {
     if text.len() < 2 || !text.bytes().all(|byte| matches!(byte, b'i' | b'v' | b'x')) {
         return None;

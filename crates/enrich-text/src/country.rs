@@ -80,7 +80,7 @@ static COUNTRIES: LazyLock<Countries> = LazyLock::new(|| {
 
 impl Country {
     /// Parses a country: its English name, another common name, or its alpha-2 or alpha-3 code, in
-    /// any case.
+    /// upper or lower case.
     pub fn parse(text: &str) -> Result<Self, InvalidCountry> {
         let text = input::plain(text)?;
         Self::of_code(text)
@@ -88,7 +88,7 @@ impl Country {
             .ok_or(InvalidCountry::UnknownName)
     }
 
-    /// Parses an alpha-2 code in any case; also `UK`, `EL` (Greece) and `XK` (Kosovo).
+    /// Parses an alpha-2 code in upper or lower case; also `UK`, `EL` (Greece) and `XK` (Kosovo).
     pub fn from_code(text: &str) -> Result<Self, InvalidCountry> {
         Self::of_code(input::plain(text)?).ok_or(InvalidCountry::UnknownCode)
     }
@@ -108,7 +108,7 @@ impl Country {
         &COUNTRIES.all
     }
 
-    /// The country of a top-level domain (in A-label form).
+    /// Finds the country of a top-level domain (in A-label form).
     pub(crate) fn of_top_level_domain(label: &str) -> Option<Self> {
         match label {
             // These codes are accepted for countries, but are not top-level domains.
@@ -131,14 +131,14 @@ impl fmt::Debug for Country {
     }
 }
 
-/// The alpha-2 code.
+/// Writes the alpha-2 code.
 impl fmt::Display for Country {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.alpha2)
     }
 }
 
-/// The key for comparing names: folded, without an article.
+/// Returns the key for comparing the names of countries: the folded name, without an article.
 fn name_key(text: &str) -> String {
     let key = fold(text);
     match key.strip_prefix("the ").or_else(|| key.strip_suffix(" the")) {

@@ -51,14 +51,14 @@ impl From<BadHost> for InvalidDomain {
 
 impl Domain {
     /// Parses a domain as people type it: a host, or a URL with scheme, user, port, path, query or
-    /// fragment; in any case, with an IDN in either form.
+    /// fragment; in upper or lower case; an internationalised name in Unicode or in A-labels.
     pub fn parse(text: &str) -> Result<Self, InvalidDomain> {
         let text = input::plain(text)?;
         let host = host::read(host_of(text)?)?;
         Ok(Self::from_host(&host))
     }
 
-    /// The domain of a host that [`host::read`] parsed.
+    /// Creates the domain of a host that [`host::read`] parsed, without `www.`.
     pub(crate) fn from_host(host: &str) -> Self {
         let mut rest = host;
         while let Some(shorter) = rest.strip_prefix("www.") {
@@ -77,8 +77,8 @@ impl Domain {
     }
 
     /// The registrable domain: the public suffix and one more label. Uses the Public Suffix List
-    /// with private suffixes; an unknown TLD is a suffix of one label. For a public suffix, it is
-    /// the suffix itself.
+    /// with private suffixes; an unknown TLD is a suffix of one label. If the domain is a public
+    /// suffix, returns the domain itself.
     pub fn registrable(&self) -> Domain {
         Self(host::registrable(&self.0).to_owned())
     }
@@ -94,16 +94,17 @@ impl Domain {
         registrable.split('.').next().unwrap_or(registrable)
     }
 
-    /// The country of the domain's country-code TLD. Internationalised TLDs count too.
+    /// The country of the domain's country-code TLD, such as `.de` or an internationalised TLD;
+    /// `None` for any other TLD.
     ///
     /// Every country-code TLD counts for its country, even if it is widely used for other purposes
-    /// (`.co` is Colombia, `.io` the British Indian Ocean Territory). Whether a company has a seat
-    /// there depends on its record. `.eu` has no country.
+    /// (`.co` is Colombia, `.io` the British Indian Ocean Territory). A company's record says
+    /// whether the company has a seat in that country. `.eu` has no country.
     pub fn country(&self) -> Option<Country> {
         Country::of_top_level_domain(self.0.rsplit('.').next()?)
     }
 
-    /// The domain in Unicode.
+    /// The domain in Unicode, for showing it to people.
     pub fn to_unicode(&self) -> String {
         let (text, outcome) = idna::domain_to_unicode(&self.0);
         if outcome.is_ok() { text } else { self.0.clone() }
@@ -116,7 +117,8 @@ impl fmt::Display for Domain {
     }
 }
 
-/// The host in a URL or a bare host: after the scheme and the user, before the port and the path.
+/// Finds the host in a URL or a bare host: after the scheme and the user, before the port and the
+/// path.
 fn host_of(text: &str) -> Result<&str, InvalidDomain> {
     let text = without_scheme(text);
     let authority = text.split(['/', '?', '#', '\\']).next().unwrap_or(text);
@@ -138,7 +140,7 @@ fn host_of(text: &str) -> Result<&str, InvalidDomain> {
     }
 }
 
-/// The text after `scheme://` or `//`, or the whole text if it has no scheme.
+/// Returns the text after `scheme://` or `//`, or the whole text if it has no scheme.
 pub(crate) fn without_scheme(text: &str) -> &str {
     if let Some(rest) = text.strip_prefix("//") {
         return rest;

@@ -49,8 +49,8 @@ pub enum InvalidEmailAddress {
 refuses_unreadable!(InvalidEmailAddress);
 
 impl EmailAddress {
-    /// Parses an address in any case: bare, in display form (`Ada <ada@acme.example>`), or after
-    /// `mailto:`. A `+tag` stays; see [`Self::without_tag`].
+    /// Parses an address in upper or lower case: bare, in display form (`Ada <ada@acme.example>`),
+    /// or after `mailto:`. A `+tag` stays; see [`Self::without_tag`].
     pub fn parse(text: &str) -> Result<Self, InvalidEmailAddress> {
         let text = bare(input::plain(text)?);
         let (local, host) = text.rsplit_once('@').ok_or(InvalidEmailAddress::NoAt)?;
@@ -76,12 +76,14 @@ impl EmailAddress {
         self.text.get(..self.at).unwrap_or_default()
     }
 
-    /// The domain after the `@`, without `www.`. The address itself keeps the `www.`.
+    /// The domain after the `@`, without `www.`. [`as_str`](Self::as_str) returns the address with
+    /// the `www.`.
     pub fn domain(&self) -> Domain {
         self.domain.clone()
     }
 
-    /// The address without its `+tag`; `None` if it has no tag.
+    /// The address without its `+tag`; `None` if the address has no tag, or if its local part is
+    /// quoted.
     pub fn without_tag(&self) -> Option<EmailAddress> {
         let local = self.local();
         if local.starts_with('"') {
@@ -99,7 +101,7 @@ impl fmt::Display for EmailAddress {
     }
 }
 
-/// The address within a display form or a `mailto:` link.
+/// Returns the address in a display form or a `mailto:` link; a bare address is unchanged.
 fn bare(text: &str) -> &str {
     let text = match text.strip_suffix('>').and_then(|text| text.rsplit_once('<')) {
         Some((_, address)) => address.trim(),

@@ -9,7 +9,8 @@ use unicode_normalization::char::is_combining_mark;
 /// - Latin, Greek and Cyrillic letters become plain Latin ones, without accents. Other scripts do
 ///   not change, because their transliteration would make different words equal.
 /// - `&` becomes `and`; `+` becomes `plus` at the end of a word (`Canal+`), otherwise `and`.
-/// - Apostrophes, trade marks and zero-width marks are removed; other punctuation separates words.
+/// - Apostrophes, trademark signs and zero-width marks are removed; other punctuation separates
+///   words.
 /// - Neighbouring single letters become one word: `S.A.` and `S A` become `sa`.
 /// - Cyrillic abbreviations of legal forms stay Cyrillic if they would become other Latin words
 ///   (`ТОО`, `too`).
@@ -24,10 +25,11 @@ pub fn fold(text: &str) -> String {
     join_single_letters(&words)
 }
 
-/// Folds without joining single letters.
+/// Folds a text, but keeps neighbouring single letters as separate words.
 pub(crate) fn fold_words(text: &str) -> String {
     let mut folded = fold_once(text);
-    // Removing signs can put letters together that compose a new letter, so this is repeated.
+    // When signs are removed, the letters around them can compose a new letter, so folding is
+    // repeated.
     while !folded.is_ascii() {
         let again = fold_once(&folded);
         if again == folded {
@@ -126,8 +128,8 @@ impl Folded {
     }
 }
 
-/// Signs that do not separate words: all apostrophes, separate accents, the middle dots inside
-/// Catalan and Japanese words, trade marks, vowel points, zero-width marks.
+/// Whether a sign is removed without separating words: an apostrophe, a separate accent, the middle
+/// dot of Catalan or Japanese words, a trademark sign, a vowel point, a zero-width mark.
 fn vanishes(sign: char) -> bool {
     matches!(
         sign,
@@ -205,7 +207,7 @@ pub(crate) fn join_single_letters(words: &str) -> String {
     joined
 }
 
-/// The visible signs of a text that has no words.
+/// Returns the visible signs of a text that has no words, in lower case.
 fn signs(text: &str) -> String {
     text.chars()
         .filter(|&sign| !sign.is_whitespace() && !sign.is_control() && !has_no_width(sign))

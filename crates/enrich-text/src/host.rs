@@ -17,7 +17,8 @@ pub(crate) enum BadHost {
     Malformed,
 }
 
-/// Parses a host: any case, IDN in either form, optionally one trailing dot.
+/// Parses a host: in upper or lower case, an internationalised name in Unicode or in A-labels, with
+/// or without one trailing dot.
 ///
 /// `url` parses as browsers do (UTS 46, all notations of IPv4 addresses). The result is then
 /// checked against the rules for registrable names.
@@ -50,7 +51,7 @@ fn read_in_any_form(text: &str) -> Result<String, BadHost> {
 
 /// Whether a name is certainly in the form that [`read`] returns: labels of lower-case letters,
 /// digits and hyphens, no A-labels, and a last label that begins with a letter, so that the name is
-/// no IP address. Most names are. `false` means unknown.
+/// no IP address. Most names are in this form. `false` means that the name must be parsed.
 fn is_as_it_is_stored(text: &str) -> bool {
     let is_plain = |label: &str| {
         let bytes = label.as_bytes();
@@ -94,8 +95,8 @@ fn check(name: &str) -> Result<(), BadHost> {
     Ok(())
 }
 
-/// The registrable part of a host: its public suffix and one more label. If the host is a public
-/// suffix, the whole host.
+/// Returns the registrable part of a host: the public suffix and one more label. If the host is a
+/// public suffix, returns the whole host.
 pub(crate) fn registrable(host: &str) -> &str {
     psl::domain_str(host).unwrap_or(host)
 }

@@ -3,7 +3,7 @@
 /// The longest text that a parser accepts, in characters after trimming.
 pub const MAX_CHARACTERS: usize = 512;
 
-/// Why a text is refused before it is parsed. Each parser has its own messages for this.
+/// Why a text is refused before it is parsed. Each parser has its own message for each reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
     Empty,

@@ -13,15 +13,16 @@ const NO_NAME: [&str; 4] = ["the", "and", "of", "de"];
 
 #[derive(Default)]
 struct LegalForms {
-    /// Whole words after a name.
+    /// Legal forms that are written as separate words after a name.
     ends: FxHashSet<String>,
-    /// Whole words before a name.
+    /// Legal forms that are written as separate words before a name.
     starts: FxHashSet<String>,
-    /// Forms written without a space, as in Chinese, Japanese, Korean and Thai; longest first.
+    /// Legal forms that are attached to a name without a space, as in Chinese, Japanese, Korean and
+    /// Thai; longest first.
     glued: Vec<String>,
-    /// The line number of the form for each spelling.
+    /// For each spelling of a legal form, the index of its row in the data file.
     lines: FxHashMap<String, u16>,
-    /// The single long words in `ends`.
+    /// The forms that are one long ASCII word, whose misspellings are recognised.
     long_ends: Vec<String>,
     /// The number of words in the longest form of `ends` or `starts`.
     most_words: usize,
@@ -68,8 +69,8 @@ pub(crate) fn strip(folded: &str) -> String {
     }
 }
 
-/// The legal forms that `strip` removed from a folded name, in order of their lines. `Ltd` and
-/// `Limited` are one form.
+/// Returns the legal forms that `strip` removed from a folded name, as indexes of their rows in the
+/// data file, in ascending order. `Ltd` and `Limited` have the same index.
 pub(crate) fn forms_around(folded: &str, stripped: &str) -> Vec<u16> {
     let Some((before, behind)) = folded.split_once(stripped) else { return Vec::new() };
     let mut found = Vec::new();
@@ -100,7 +101,7 @@ pub(crate) fn is_misspelt_form(word: &str) -> bool {
         && LEGAL_FORMS.long_ends.iter().any(|form| form != word && is_misspelt(form, word))
 }
 
-/// The possible names without a legal form that is attached without a space (`AcmeGmbH`).
+/// Returns the possible names without a legal form that is attached without a space (`AcmeGmbH`).
 pub(crate) fn without_glued_ends(name: &str) -> impl Iterator<Item = &str> {
     (3..name.len())
         .filter(|&at| name.is_char_boundary(at) && LEGAL_FORMS.ends.contains(&name[at..]))
@@ -111,7 +112,7 @@ fn without_form(name: &str) -> Option<&str> {
     without_end(name).or_else(|| without_start(name)).or_else(|| without_glued(name))
 }
 
-/// The name without the longest form at its end.
+/// Removes the longest legal form at the end of a name; `None` if there is none.
 fn without_end(name: &str) -> Option<&str> {
     let cuts = name.rmatch_indices(' ').map(|(at, _)| at).take(LEGAL_FORMS.most_words);
     cuts.filter(|&at| LEGAL_FORMS.ends.contains(&name[at + 1..]) && names_something(&name[..at]))
@@ -119,7 +120,7 @@ fn without_end(name: &str) -> Option<&str> {
         .map(|at| &name[..at])
 }
 
-/// The name without the longest form at its start.
+/// Removes the longest legal form at the start of a name; `None` if there is none.
 fn without_start(name: &str) -> Option<&str> {
     let cuts = name.match_indices(' ').map(|(at, _)| at).take(LEGAL_FORMS.most_words);
     cuts.filter(|&at| LEGAL_FORMS.starts.contains(&name[..at]) && names_something(&name[at + 1..]))
@@ -127,7 +128,7 @@ fn without_start(name: &str) -> Option<&str> {
         .map(|at| &name[at + 1..])
 }
 
-/// The name without an attached form at its start or end.
+/// Removes a legal form that is attached to the start or end of a name; `None` if there is none.
 fn without_glued(name: &str) -> Option<&str> {
     if name.is_ascii() {
         return None;

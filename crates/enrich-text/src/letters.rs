@@ -1,4 +1,5 @@
-//! Measures how usual the letters of a word are in their order. Typing errors make it less usual.
+//! Measures how usual the order of the letters in a word is. Typing errors make the order less
+//! usual.
 
 use std::sync::LazyLock;
 
@@ -9,8 +10,8 @@ const SIGNS: usize = 27;
 /// Added to every count, so that no probability is zero.
 const UNSEEN: f64 = 0.2;
 
-/// For each pair of letters, the log probability of each third letter. Counted over the words in
-/// the data files, which come from about forty languages.
+/// For each pair of letters, the log probability of each third letter. They are counted over the
+/// words in the data files, which come from about forty languages.
 static USUAL: LazyLock<Vec<f64>> = LazyLock::new(|| {
     let mut counts = vec![0.0; SIGNS * SIGNS * SIGNS];
     for word in listed_words().filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase())) {
@@ -27,13 +28,13 @@ static USUAL: LazyLock<Vec<f64>> = LazyLock::new(|| {
     counts
 });
 
-/// How unusual the letter sequence of a word is: the negative logarithm of its probability among
-/// words of the same length, in nats. Signs other than `a` to `z` count as word ends.
+/// Returns how unusual the letter sequence of a word is: the negative logarithm of its probability
+/// among words of the same length, in nats. Signs other than `a` to `z` count as word ends.
 pub fn oddity(word: &str) -> f64 {
     places(word).map(|at| -USUAL[at]).sum()
 }
 
-/// The table positions of all letter triples of a word.
+/// Returns the positions in [`USUAL`] of all letter triples of a word.
 fn places(word: &str) -> impl Iterator<Item = usize> + '_ {
     let signs = word.bytes().map(|byte| match byte {
         b'a'..=b'z' => usize::from(byte - b'a') + 1,

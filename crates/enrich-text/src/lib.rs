@@ -8,9 +8,9 @@
 //! # Ok::<(), enrich_text::InvalidDomain>(())
 //! ```
 //!
-//! Every type is parsed from what people type and holds one normal form, which parses to itself.
-//! This crate has no knowledge of particular companies and does no input or output. Its tables are
-//! data files that are compiled in.
+//! Every type is parsed from text as people type it, and contains its normal form. The normal form
+//! parses to itself. This crate has no knowledge of particular companies and does no input or
+//! output. Its tables are data files that are compiled in.
 
 mod company_name;
 mod contrast;

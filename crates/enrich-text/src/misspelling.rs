@@ -9,7 +9,7 @@ pub fn is_misspelt(a: &str, b: &str) -> bool {
     shorter >= 4 && !has_digit(a) && !has_digit(b) && is_within(most, a, b)
 }
 
-/// Whether two words differ by at most `most` errors. Comparing their sets of letters first is
+/// Whether two words differ by at most `most` errors. Compares the sets of letters first: this is
 /// faster than the edit distance and excludes nearly all words.
 pub(crate) fn is_within(most: usize, a: &str, b: &str) -> bool {
     if a.len().abs_diff(b.len()) > most {
@@ -20,7 +20,7 @@ pub(crate) fn is_within(most: usize, a: &str, b: &str) -> bool {
     differing <= 2 * most && strsim::osa_distance(a, b) <= most
 }
 
-/// The set of letters in a word, one bit each; all other signs share a bit.
+/// Returns the set of letters in a word, one bit for each letter; all other signs share one bit.
 fn letters(word: &str) -> u32 {
     word.bytes().fold(0, |seen, byte| {
         let at = if byte.is_ascii_lowercase() { byte - b'a' } else { 31 };
@@ -28,8 +28,8 @@ fn letters(word: &str) -> u32 {
     })
 }
 
-/// The share of letter pairs that two words have in common, counting repeats (the Sørensen-Dice
-/// coefficient of their bigrams): 0 to 1.
+/// Returns the share of letter pairs that two words have in common, counting repeats, 0 to 1 (the
+/// Sørensen-Dice coefficient of the words' bigrams).
 pub fn dice(a: &str, b: &str) -> f64 {
     let (a, b) = (bigrams(a), bigrams(b));
     if a.is_empty() || b.is_empty() {
@@ -44,7 +44,7 @@ pub fn dice(a: &str, b: &str) -> f64 {
     (2 * common) as f64 / (a.len() + b.len()) as f64
 }
 
-/// The letter pairs of a word, in alphabetical order.
+/// Returns the letter pairs of a word, in alphabetical order.
 fn bigrams(word: &str) -> Vec<(char, char)> {
     let mut bigrams: Vec<_> = word.chars().zip(word.chars().skip(1)).collect();
     bigrams.sort_unstable();

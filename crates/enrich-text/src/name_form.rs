@@ -8,26 +8,28 @@ use crate::name_words::{NameWord, misspelt_root, name_words, unknown};
 /// A company name, prepared for comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameForm {
-    /// The significant words, without legal forms.
+    /// The words of the name, without fillers and legal forms.
     pub words: Vec<NameWord>,
-    /// The words without a meaning of their own.
+    /// The fillers: words without a meaning of their own, such as "of".
     pub fillers: Vec<String>,
     /// The words in parentheses after the name.
     pub aside: Vec<NameWord>,
-    /// The first letters of the significant words.
+    /// The first letters of the words, without those of fillers.
     pub initials: String,
     /// The first letters of all words, fillers included.
     pub all_initials: String,
-    /// For a name of one word, the first Latin letter of each of its letters. If the name is an
-    /// acronym, these are its initials (`РЖД`: `rzd`, not `rzhd`). Empty for other names.
+    /// For a name of one word, the first letters of the Latin transliterations of the word's
+    /// letters. If the name is an acronym, these are the acronym's letters (`РЖД`: `rzd`, not
+    /// `rzhd`). Empty for a name of several words.
     pub acronym: String,
-    /// The words in plain Latin letters, without spaces.
+    /// The words in plain Latin letters, joined without spaces; fillers are left out.
     pub squashed: String,
-    /// The same, fillers included.
+    /// All words, fillers included, in plain Latin letters, joined without spaces.
     pub all_squashed: String,
-    /// The roots in alphabetical order, joined without spaces.
+    /// The roots of the words in alphabetical order, joined without spaces.
     pub sorted: String,
-    /// The legal forms of the name in order; all spellings of a form have the same number.
+    /// The numbers of the legal forms in the name, in ascending order; all spellings of a form have
+    /// the same number.
     pub legal_forms: Vec<u16>,
     /// For each word, the root of the general word that it may misspell. Empty if misspellings were
     /// not searched for.
@@ -43,7 +45,7 @@ impl NameForm {
         Self::lay_out(name, false)
     }
 
-    /// Prepares a typed name, with misspellings of general words and legal forms.
+    /// Prepares a typed name. Misspelt general words and legal forms are recognised.
     pub fn of_typed(name: &CompanyName) -> Self {
         let mut form = Self::lay_out(name, true);
         let general =
@@ -92,7 +94,8 @@ impl NameForm {
     }
 }
 
-/// The first Latin letter of each letter of a word in a name.
+/// For each letter of a word, returns the first letter of its Latin transliteration. `display` is
+/// the whole name as written.
 fn acronym(word: &NameWord, display: &str) -> String {
     if display.is_ascii() {
         return word.text.clone();
@@ -104,8 +107,8 @@ fn acronym(word: &NameWord, display: &str) -> String {
     written.map_or_else(|| word.text.clone(), |written| written.chars().filter_map(first).collect())
 }
 
-/// The words, with a single `s` joined to the previous word (`Lowe s`). From a typed name, a
-/// misspelt legal form at the end is also removed.
+/// Joins a single `s` to the previous word (`Lowe s`). If the name was typed, also removes a
+/// misspelt legal form at the end.
 fn tidied(words: Vec<NameWord>, is_typed: bool) -> Vec<NameWord> {
     let mut tidied: Vec<NameWord> = Vec::with_capacity(words.len());
     for word in words {

@@ -18,14 +18,15 @@ pub struct NameWord {
     /// the English word (`universitat`: `university`; `wien`: `vienna`). For a word in another
     /// script, it is the Latin transliteration. Otherwise it is the word itself.
     pub root: String,
-    /// Whether it is a general word or a place, according to the data files.
+    /// Whether the word is a general word or a place, according to the data files.
     pub is_general: bool,
-    /// Whether it is a filler: an article, a preposition, a conjunction.
+    /// Whether the word is a filler: an article, a preposition or a conjunction.
     pub is_filler: bool,
 }
 
 impl NameWord {
-    /// The Latin spelling: the word itself, or its root if that is Latin.
+    /// Returns the word itself if it is in Latin letters, else its root: the English word or the
+    /// Latin transliteration.
     pub(crate) fn latin(&self) -> &str {
         if self.text.is_ascii() { &self.text } else { &self.root }
     }
@@ -64,7 +65,8 @@ static LISTS: LazyLock<Lists> = LazyLock::new(|| {
     Lists { roots, countries, fillers, longest_unspaced }
 });
 
-/// The words of a folded name, in order. Runs in scripts without spaces are split at known words.
+/// Splits a folded name into its words, in order. Text in scripts without spaces is split at known
+/// words.
 pub fn name_words(folded: &str) -> Vec<NameWord> {
     let mut words = Vec::new();
     for word in folded.split(' ').filter(|word| !word.is_empty()) {
@@ -97,13 +99,13 @@ pub(crate) fn unknown(word: &str) -> NameWord {
     }
 }
 
-/// The words in the data files.
+/// All general words, places and fillers in the data files.
 pub(crate) fn listed_words() -> impl Iterator<Item = &'static str> {
     LISTS.roots.keys().map(String::as_str)
 }
 
-/// The share of organisation names in general that contain a word. `None` for a word that is not
-/// listed; such words are rare.
+/// Returns the share of organisation names in general that contain a word, 0 to 1. `None` for a
+/// word that is not listed; such words are rare.
 pub fn common_share(word: &str) -> Option<f64> {
     static SHARES: LazyLock<FxHashMap<&str, f64>> = LazyLock::new(|| {
         let lines = include_str!("../data/common_words.csv").lines();
@@ -115,7 +117,7 @@ pub fn common_share(word: &str) -> Option<f64> {
     SHARES.get(word).copied()
 }
 
-/// The country that a word mentions (`deutsche`: Germany).
+/// Returns the country that a word mentions (`deutsche`: Germany).
 pub fn country_of_word(word: &NameWord) -> Option<Country> {
     if !word.is_general || word.root.len() <= 3 {
         return None;
@@ -123,7 +125,8 @@ pub fn country_of_word(word: &NameWord) -> Option<Country> {
     Country::parse(LISTS.countries.get(&word.root).copied().unwrap_or(&word.root)).ok()
 }
 
-/// The long listed words, by the hashes of the word with one letter removed.
+/// The long listed words. Each is found by its own hash and by the hashes of its forms with one
+/// letter removed.
 static MISSPELT: LazyLock<FxHashMap<u64, Vec<&'static str>>> = LazyLock::new(|| {
     let mut by_rest: FxHashMap<u64, Vec<&str>> = FxHashMap::default();
     for word in LISTS.roots.keys().filter(|word| is_long(word)) {
@@ -134,14 +137,15 @@ static MISSPELT: LazyLock<FxHashMap<u64, Vec<&'static str>>> = LazyLock::new(|| 
     by_rest
 });
 
-/// Shorter listed words are too similar to others for a misspelling to be recognised.
+/// The fewest letters of a listed word whose misspellings are recognised. Shorter words are too
+/// similar to other words.
 const FEWEST_LETTERS: usize = 6;
 
 fn is_long(word: &str) -> bool {
     word.len() >= FEWEST_LETTERS && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// The FNV-1a hashes of a word, and of each form of the word without one of its letters.
+/// Returns the FNV-1a hashes of a word, and of each form of the word without one of its letters.
 fn deletion_hashes(word: &str) -> impl Iterator<Item = u64> + '_ {
     (0..=word.len()).map(move |missing| {
         let left = word.bytes().enumerate().filter(move |(at, _)| *at != missing);
@@ -151,7 +155,8 @@ fn deletion_hashes(word: &str) -> impl Iterator<Item = u64> + '_ {
     })
 }
 
-/// The root of the only general word of which `word` is a misspelling.
+/// Returns the root of the general word of which `word` is a misspelling; `None` if there is no
+/// such word, or several with different roots.
 pub fn misspelt_root(word: &str) -> Option<&'static str> {
     if word.len() + 1 < FEWEST_LETTERS || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return None;
@@ -163,7 +168,8 @@ pub fn misspelt_root(word: &str) -> Option<&'static str> {
     roots.all(|other| other == root).then_some(root)
 }
 
-/// A word in plain Latin letters and digits; unchanged if it has no transliteration.
+/// Transliterates a word to lower-case Latin letters and digits. A word without a transliteration
+/// is unchanged.
 fn transliterated(word: &str) -> String {
     if word.is_ascii() {
         return word.to_owned();
@@ -176,7 +182,8 @@ fn transliterated(word: &str) -> String {
     if latin.is_empty() { word.to_owned() } else { latin }
 }
 
-/// Splits a run at the longest known words, from its beginning.
+/// Splits a text without spaces into words, and appends them to `words`. Takes the longest known
+/// word at each position, from the beginning.
 fn part(run: &str, words: &mut Vec<NameWord>) {
     let mut rest = run;
     let mut begun = 0;

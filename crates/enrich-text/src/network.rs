@@ -22,7 +22,7 @@ impl Network {
     pub const ALL: [Network; 5] =
         [Self::Facebook, Self::Instagram, Self::Twitter, Self::Youtube, Self::LinkedIn];
 
-    /// The name in lower case.
+    /// The network's name in lower case.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Facebook => "facebook",
@@ -33,7 +33,7 @@ impl Network {
         }
     }
 
-    /// The host of the pages as shown.
+    /// The host that a page's URL has in display form.
     pub const fn host(self) -> &'static str {
         match self {
             Self::Facebook => "facebook.com",

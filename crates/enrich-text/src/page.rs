@@ -14,7 +14,7 @@ use crate::web_address::{self, Path, Written};
 
 pub(crate) use handle::{fold_case, shown, valid_handle};
 
-/// A company page: a network and a handle.
+/// The page of a company on a social network: the network and the page's handle.
 ///
 /// Values are equal if their spelling is equal. Compare [`Self::key`] to find out whether two
 /// spellings mean the same page.
@@ -85,8 +85,9 @@ impl PageUrl {
         self.network
     }
 
-    /// The page as stored and shown: without scheme and `www.`, with the network's usual host, with
-    /// path and case as given, not percent-encoded. For example `linkedin.com/company/cufinder`.
+    /// The page as stored and shown: the network's usual host without `www.`, then the path in its
+    /// given case, not percent-encoded. There is no scheme. For example
+    /// `linkedin.com/company/cufinder`.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -123,7 +124,8 @@ fn on_network(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     }
 }
 
-/// A path without a host. It belongs to the requested network, if it cannot be anything else.
+/// Reads a path without a host as a page of the requested network. Fails if the path may be
+/// something else.
 fn path_alone(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     let first = path.word(0);
     let is_path = match network {
@@ -147,7 +149,7 @@ fn bare(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     }
 }
 
-/// The first segment, which must exist and be text.
+/// Returns the first segment of a path. Fails if the segment does not exist or is not text.
 fn first_segment<'a>(path: &'a Path<'_>) -> Result<&'a str, InvalidPage> {
     match path.segments.first() {
         None => Err(InvalidPage::NoPage),
@@ -156,7 +158,8 @@ fn first_segment<'a>(path: &'a Path<'_>) -> Result<&'a str, InvalidPage> {
     }
 }
 
-/// The segment after a kind of path such as `company`, which must exist and be text.
+/// Returns the segment after the one at the index `kind` (such as `company`). Fails if the segment
+/// does not exist or is not text.
 fn segment_behind<'a>(path: &'a Path<'_>, kind: usize) -> Result<&'a str, InvalidPage> {
     match path.segments.get(kind + 1) {
         None => Err(InvalidPage::NoPage),

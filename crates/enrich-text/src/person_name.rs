@@ -46,7 +46,7 @@ refuses_unreadable!(InvalidPersonName);
 
 impl PersonName {
     /// Parses a full name: `First Last` or `Last, First`, with middle names, initials, titles and
-    /// suffixes, in any case and script.
+    /// suffixes, in upper or lower case, in any script.
     ///
     /// The family name is the last word and the particles before it (`van`, `de la`, `bin`).
     pub fn parse(full: &str) -> Result<Self, InvalidPersonName> {
@@ -124,7 +124,8 @@ impl PersonName {
         Ok(Self { name_suffix, ..Self::of(given, family)? })
     }
 
-    /// Reads an East Asian name: family name first if there is a space, otherwise in one piece.
+    /// Reads an East Asian name. If the name has a space, the family name is the first word;
+    /// otherwise the name is not split.
     fn in_east_asian_order(before: Vec<Word>, last: Word) -> Result<Self, InvalidPersonName> {
         let mut words = before.into_iter();
         match words.next() {
@@ -140,8 +141,8 @@ impl PersonName {
         self.given.first().map_or("", String::as_str)
     }
 
-    /// The two spellings of an East Asian name in one piece: with the family name first, and with
-    /// the family name last.
+    /// Returns the spellings of an East Asian name without a space: with the family name first, and
+    /// with the family name last. `None` for other names.
     fn in_one_piece(&self) -> Option<Vec<String>> {
         if !self.given.iter().chain(&self.family).all(|part| is_east_asian(part)) {
             return None;
@@ -154,7 +155,7 @@ impl PersonName {
         Some(pieces)
     }
 
-    /// The parts of the family name, and its particles.
+    /// Splits the family name into its parts and its particles.
     fn family_and_particles(&self) -> (Vec<&str>, Vec<&str>) {
         let words = self.family.iter().map(String::as_str);
         let (particles, parts): (Vec<_>, Vec<_>) =
@@ -163,8 +164,8 @@ impl PersonName {
         if parts.is_empty() { (particles, parts) } else { (parts, particles) }
     }
 
-    /// The name read with two family names: the last middle name is the first of them (`Gabriel
-    /// García Márquez`). `None` if the middle name is an initial or a known given name.
+    /// Reads the name with two family names: the last middle name becomes the first family name
+    /// (`Gabriel García Márquez`). `None` if the middle name is an initial or a known given name.
     fn with_two_family_names(&self) -> Option<Self> {
         let mut first = self.given.len().checked_sub(1).filter(|&first| first > 0)?;
         let middle = self.given.last()?;
@@ -179,7 +180,8 @@ impl PersonName {
         Some(Self { given: given.to_vec(), family, name_suffix: self.name_suffix })
     }
 
-    /// The name read with the family name first. This family name may have several words.
+    /// Reads the name with the family name first. One reading for each possible number of words in
+    /// the family name.
     fn in_other_orders(&self) -> Vec<Self> {
         let family = self.family.iter();
         if self.given.iter().chain(family).any(|word| is_east_asian(word)) {

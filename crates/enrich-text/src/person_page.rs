@@ -35,7 +35,7 @@ pub enum InvalidPersonPage {
     /// The address is a company's, school's or showcase page.
     #[error("this is a company's page; send a person's, like `linkedin.com/in/ada`")]
     CompanyPage,
-    /// The address is on LinkedIn, but is not that of a profile.
+    /// The address is on LinkedIn, but it is not a profile's address.
     #[error("a profile URL looks like `linkedin.com/in/ada`; this address names no person")]
     NoPage,
     /// The handle has characters or a length that LinkedIn does not allow.
@@ -67,7 +67,7 @@ impl PersonPage {
         &self.text
     }
 
-    /// The key for comparison, without case: `linkedin-in:ada`.
+    /// The key for comparison, in lower case: `linkedin-in:ada`.
     ///
     /// `/pub/ada` is the same as `/in/ada`. In the old form `/pub/ada/1a/2b3/4c5`, the parts after
     /// the name belong to the handle, because they distinguish people with the same name.
@@ -107,7 +107,8 @@ fn on_site(path: &Path<'_>) -> Result<PersonPage, InvalidPersonPage> {
     }
 }
 
-/// The segment, if it exists. An error if it does not decode to text, because it is then no handle.
+/// Returns the path segment at `index`, if it exists. Fails if the segment does not decode to text,
+/// because then it is no handle.
 fn part<'a>(path: &'a Path<'_>, index: usize) -> Result<Option<&'a str>, InvalidPersonPage> {
     match path.segments.get(index) {
         None => Ok(None),

@@ -95,7 +95,7 @@ impl Phone {
         if is_valid_number(&national) { national } else { international.or(national) }
     }
 
-    /// Whether the numbering plan of the number's country assigns such numbers.
+    /// Whether the numbering plan of the number's country assigns numbers of this form.
     fn is_valid_number(&self) -> bool {
         phonenumber::parse(None, &self.0).is_ok_and(|number| number.is_valid())
     }
@@ -106,12 +106,12 @@ impl Phone {
         LazyLock::force(&CALLING_CODES);
     }
 
-    /// The number with `+`.
+    /// The number in E.164 with `+`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The number without `+`.
+    /// The digits of the number, without `+`.
     pub fn digits(&self) -> &str {
         self.0.get(1..).unwrap_or_default()
     }
@@ -131,7 +131,8 @@ impl fmt::Display for Phone {
     }
 }
 
-/// The number in a `tel:` link, without its parameters (RFC 3966).
+/// Returns the number in a `tel:` link without the link's parameters (RFC 3966). Another text is
+/// unchanged.
 fn without_link(text: &str) -> &str {
     let text = match text.get(..4) {
         Some(scheme) if scheme.eq_ignore_ascii_case("tel:") => text.get(4..).unwrap_or_default(),
@@ -147,7 +148,7 @@ fn says_its_country(text: &str) -> bool {
     text.contains(['+', '\u{ff0b}']) || (digits.next(), digits.next()) == (Some('0'), Some('0'))
 }
 
-/// The digits, starting with the calling code.
+/// Returns the digits of an international number, starting with the calling code.
 fn international_digits(text: &str) -> Result<String, InvalidPhone> {
     let mut digits = String::with_capacity(text.len());
     let mut plus = false;
@@ -204,7 +205,7 @@ fn is_separator(sign: char) -> bool {
         )
 }
 
-/// The number without an extension: `ext. 12`, `x12` or `#12`.
+/// Removes an extension from a number: `ext. 12`, `x12` or `#12`.
 fn without_extension(text: &str) -> &str {
     let number = text.trim_end_matches(|sign: char| sign.is_ascii_digit());
     if number.len() == text.len() {
@@ -230,7 +231,7 @@ struct CallingCode {
     trunk_prefix: Option<&'static str>,
 }
 
-/// All calling codes with their possible lengths, indexed by their number.
+/// All calling codes with the possible lengths of their numbers, indexed by the code.
 ///
 /// The lengths come from libphonenumber. They are computed once, because the `phonenumber` parser
 /// would run a regular expression for every kind of number in a country.
@@ -244,7 +245,8 @@ fn calling_code(digits: u16) -> Option<CallingCode> {
     Some(CallingCode { digits, lengths, trunk_prefix })
 }
 
-/// The lengths of all kinds of numbers that can be called from abroad.
+/// Returns the possible lengths of national numbers that can be called from abroad, as a bit set
+/// (bit n for n digits).
 fn possible_lengths(region: &Metadata) -> u32 {
     let kinds = region.descriptors();
     [
@@ -266,7 +268,8 @@ fn possible_lengths(region: &Metadata) -> u32 {
     .fold(0, |all, length| all | length)
 }
 
-/// The calling code at the start of a number, and the rest. No code is a prefix of another.
+/// Splits a number into the calling code and the national number. No calling code is a prefix of
+/// another.
 fn split(digits: &str) -> Option<(CallingCode, &str)> {
     (1..=3).find_map(|length| {
         let (code, national) = digits.split_at_checked(length)?;
@@ -289,7 +292,7 @@ impl CallingCode {
         self.trunk_prefix == Some("0") && national.starts_with('0')
     }
 
-    /// The national number without a trunk prefix that was included by mistake.
+    /// Removes a trunk prefix that was included by mistake from a national number.
     ///
     /// If the trunk prefix is a zero, it is always removed. Any other trunk prefix, and a zero in
     /// other countries, may be the number's own first digits. They are removed only if the number

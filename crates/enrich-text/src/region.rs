@@ -27,7 +27,7 @@ static REGIONS: LazyLock<HashMap<String, Region>> = LazyLock::new(|| {
     .collect()
 });
 
-/// The state or province with this name.
+/// Finds the state or province with this name.
 pub fn region(name: &str) -> Option<Region> {
     REGIONS.get(&fold(name)).copied()
 }

@@ -10,7 +10,8 @@ const MOST_WORDS: usize = 24;
 
 /// The rarity of words among company names.
 pub trait Rarity {
-    /// The rarity in nats: the negative logarithm of the share of names that contain the word.
+    /// Returns the rarity of a word, in nats: the negative logarithm of the share of names that
+    /// contain the word.
     fn of(&self, word: &NameWord) -> f64;
 }
 
@@ -44,9 +45,9 @@ pub struct Agreed {
     pub left: usize,
     /// The index of the word in the second name.
     pub right: usize,
-    /// How they agree.
+    /// How the two words agree.
     pub how: Agreement,
-    /// The rarity of the rarer word, in nats.
+    /// The rarity of the rarer of the two words, in nats.
     pub rarity: f64,
 }
 
@@ -123,7 +124,8 @@ impl Pairing<'_> {
         }
     }
 
-    /// Pairs words of the left name with the general words of which they are misspellings.
+    /// Pairs each unpaired word of the left name that misspells a general word with an unpaired
+    /// word of the right name that has this general word as its root.
     fn pair_meant(&mut self, meant: &[Option<&str>]) {
         for (a, meant) in meant.iter().enumerate().take(self.left.len()) {
             let Some(meant) = meant.filter(|_| !self.is_left_used[a]) else { continue };
@@ -135,7 +137,7 @@ impl Pairing<'_> {
         }
     }
 
-    /// Pairs two neighbouring words of one name with the word of the other that joins them.
+    /// Pairs two neighbouring words of one name with the word of the other name that joins the two.
     fn join(&mut self) {
         for a in 1..self.left.len() {
             let found = (0..self.right.len()).find(|&b| {

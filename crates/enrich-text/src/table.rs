@@ -1,6 +1,6 @@
 //! Reads data files: one row per line, columns separated by `;`, comment lines begin with `#`.
 
-/// The rows of a data file. Columns are trimmed; a missing column is empty.
+/// Returns the rows of a data file. Columns are trimmed; a missing column is empty.
 pub(crate) fn rows<const N: usize>(file: &'static str) -> impl Iterator<Item = [&'static str; N]> {
     file.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).map(
         |line| {
@@ -10,7 +10,7 @@ pub(crate) fn rows<const N: usize>(file: &'static str) -> impl Iterator<Item = [
     )
 }
 
-/// The values of a column with several values, separated by `|`.
+/// Splits a column into its values, which are separated by `|`.
 pub(crate) fn values(column: &'static str) -> impl Iterator<Item = &'static str> {
     column.split('|').map(str::trim).filter(|value| !value.is_empty())
 }

@@ -5,7 +5,8 @@ use percent_encoding::percent_decode_str;
 use crate::domain::without_scheme;
 use crate::network::Network;
 
-/// The hosts of the networks. Subdomains that [`is_same_site`] accepts also count.
+/// The hosts of the networks; `None` for a host without pages. Subdomains that [`is_same_site`]
+/// accepts also count.
 const HOSTS: [(&str, Option<Network>); 12] = [
     ("linkedin.com", Some(Network::LinkedIn)),
     ("facebook.com", Some(Network::Facebook)),
@@ -40,13 +41,14 @@ pub(crate) enum Written<'a> {
 /// The path and query of an address.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Path<'a> {
-    /// The segments between slashes, percent-decoded; `None` if the result is not text.
+    /// The segments between slashes, percent-decoded; `None` for a segment that does not decode to
+    /// text.
     pub(crate) segments: Vec<Option<String>>,
     query: &'a str,
 }
 
 impl Path<'_> {
-    /// A segment in lower case; empty if it does not exist.
+    /// Returns a segment of the path in lower case; empty if there is no such segment.
     pub(crate) fn word(&self, index: usize) -> String {
         self.segment(index).map(str::to_lowercase).unwrap_or_default()
     }
@@ -55,7 +57,7 @@ impl Path<'_> {
         self.segments.get(index)?.as_deref()
     }
 
-    /// A parameter of the query, not decoded.
+    /// Returns a parameter of the query, not decoded.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
     }
@@ -95,7 +97,8 @@ fn is_known_host(authority: &str) -> bool {
     network_of(authority).is_some()
 }
 
-/// The network of a host; `Some(None)` for a network's host without pages.
+/// Finds the network of a host. `Some(None)` for a network's host without pages, `None` for any
+/// other host.
 fn network_of(authority: &str) -> Option<Option<Network>> {
     let host = match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
@@ -113,7 +116,8 @@ fn network_of(authority: &str) -> Option<Option<Network>> {
     })
 }
 
-/// Whether a subdomain shows the same pages, for other devices or languages.
+/// Whether a label of a subdomain means a version of the same site for a device or a language, such
+/// as `m` or `de`.
 fn is_same_site(label: &str) -> bool {
     const DEVICES: [&str; 11] = [
         "www", "m", "mobile", "touch", "mbasic", "web", "free", "business", "music", "gaming",
@@ -145,7 +149,8 @@ fn segments(path: &str) -> Vec<Option<String>> {
     path.split('/').filter(|part| !part.trim().is_empty()).map(decoded).collect()
 }
 
-/// Decodes a segment to text, without zero-width marks from copied pages.
+/// Percent-decodes a segment to text, without zero-width marks that come from copied pages. `None`
+/// if the result is not text.
 fn decoded(segment: &str) -> Option<String> {
     let text = percent_decode_str(segment).decode_utf8().ok()?;
     let text: String = text.chars().filter(|&sign| !has_no_width(sign)).collect();

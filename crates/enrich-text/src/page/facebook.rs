@@ -30,8 +30,9 @@ pub(super) fn on_site(path: &Path<'_>) -> Result<Named, InvalidPage> {
     }
 }
 
-/// `/pages/Name/ID`, `/pages/category/Kind/Name-ID`, `/people/Name/ID`, `/p/Name-ID`. Segments
-/// after the number are another view of the page.
+/// Reads a path that contains the page's number: `/pages/Name/ID`, `/pages/category/Kind/Name-ID`,
+/// `/people/Name/ID`, `/p/Name-ID`. Segments after the number are another view of the page and are
+/// ignored.
 fn with_id(path: &Path<'_>) -> Result<Named, InvalidPage> {
     let mut shown_path = String::new();
     for segment in &path.segments {
@@ -63,7 +64,8 @@ fn named(handle: &str) -> Result<Named, InvalidPage> {
     Ok(Named { path: shown(handle), key })
 }
 
-/// The number in `Acme-Corp-1234567`. Handles contain no dashes, so this is never a handle.
+/// Returns the number after the last dash: `1234567` in `Acme-Corp-1234567`. Handles contain no
+/// dashes, so such a segment is never a handle.
 fn id_behind_name(segment: &str) -> Option<&str> {
     let (_, id) = segment.rsplit_once('-')?;
     (id.len() >= MIN_ID_BEHIND_NAME && is_id(id)).then_some(id)

@@ -9,7 +9,8 @@ use super::InvalidPage;
 use crate::network::Network;
 use crate::table;
 
-/// More characters than the handles of any network have. Old LinkedIn handles are the longest.
+/// The most characters of a handle. No network has longer ones; old LinkedIn handles are the
+/// longest.
 const MAX_HANDLE: usize = 200;
 
 /// First path segments reserved by the network; they cannot be a page's handle.
@@ -24,8 +25,8 @@ pub(super) fn is_reserved(network: Network, word: &str) -> bool {
     RESERVED.contains(&(network.as_str(), word))
 }
 
-/// A handle without the white space around it. `None` if it is too long, has no letter, digit or
-/// `_`, or has a character that no network allows. Letters of all scripts are allowed.
+/// Returns a handle without the white space around it. `None` if it is too long, has no letter,
+/// digit or `_`, or has a character that no network allows. Letters of all scripts are allowed.
 pub(crate) fn valid_handle(text: &str) -> Option<&str> {
     let text = text.trim();
     let is_forbidden =
@@ -42,13 +43,13 @@ pub(super) fn ascii<'a>(text: &'a str, signs: &str, most: usize) -> Result<&'a s
     valid_handle(text).filter(|_| fits).ok_or(InvalidPage::BadHandle)
 }
 
-/// The display form of a handle: unchanged, but with an encoded percent sign, so that the result
+/// Returns the display form of a handle. Only a percent sign is encoded, so that the display form
 /// parses to itself.
 pub(crate) fn shown(handle: &str) -> String {
     handle.replace('%', "%25")
 }
 
-/// The form of a handle that is compared: without case.
+/// Returns the form in which handles are compared: upper and lower case become the same.
 pub(crate) fn fold_case(handle: &str) -> String {
     if handle.is_ascii() {
         return handle.to_ascii_lowercase();

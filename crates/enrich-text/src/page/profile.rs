@@ -5,8 +5,9 @@ use super::{InvalidPage, Named, first_segment};
 use crate::network::Network;
 use crate::web_address::Path;
 
-/// The longest handle of Instagram, and the longest that Twitter ever allowed (now fifteen).
+/// The longest handle of Instagram, in characters.
 const MAX_INSTAGRAM: usize = 30;
+/// The longest handle that Twitter has ever allowed, in characters. The present limit is 15.
 const MAX_TWITTER: usize = 20;
 
 pub(super) fn on_site(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {

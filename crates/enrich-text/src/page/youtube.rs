@@ -30,7 +30,7 @@ pub(super) fn on_site(path: &Path<'_>) -> Result<Named, InvalidPage> {
     }
 }
 
-/// A channel id, or a handle in YouTube's current form.
+/// Reads a text without a path: a channel id, or a handle with or without `@`.
 pub(super) fn bare(path: &Path<'_>) -> Result<Named, InvalidPage> {
     let handle = first_segment(path)?;
     if is_channel_id(handle) {

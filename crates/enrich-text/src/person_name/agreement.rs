@@ -27,12 +27,12 @@ pub struct NameDifferences {
     pub middle_name: bool,
     /// One name lacks a particle of the family name: `van der Berg`, `Berg`.
     pub particle: bool,
-    /// A part is spelled or transliterated differently, or written as one word: `Mueller`,
-    /// `Sergej`, `Vanderberg`.
+    /// A part of one name is spelled or transliterated differently in the other, or several parts
+    /// are written as one word: `Mueller`, `Sergej`, `Vanderberg`.
     pub spelling: bool,
 }
 
-/// The agreement of family names.
+/// How two family names agree.
 struct Families {
     differences: NameDifferences,
     /// Whether the person can be found by a shared part and the given name.
@@ -42,7 +42,7 @@ struct Families {
     share_the_whole: bool,
 }
 
-/// The agreement of first given names.
+/// How two first given names agree.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Givens {
     Same,
@@ -55,7 +55,8 @@ enum Givens {
 }
 
 impl PersonName {
-    /// The differences from another name that can belong to the same person; `None` if it cannot.
+    /// Returns the differences between this name and `other`; `None` if the two cannot belong to
+    /// the same person.
     ///
     /// Names belong to different people if their given names differ and are not short forms, their
     /// family names differ, their middle names contradict each other, or their suffixes differ.
@@ -91,16 +92,17 @@ impl PersonName {
         Some(NameDifferences { order: true, ..least })
     }
 
-    /// The differences if this name is read with two family names. The middle name that becomes a
-    /// family name must occur in the other name, because the two could otherwise contradict each
-    /// other.
+    /// Returns the differences if this name is read with two family names. The middle name that
+    /// becomes a family name must occur in the other name; otherwise the other person may have a
+    /// different one.
     fn as_read_doubly(&self, other: &Self) -> Option<NameDifferences> {
         let found = self.with_two_family_names()?.as_read(other)?;
         let middle = given_names::root(self.given.last()?);
         (!found.family_part || other.family_parts().contains(&middle)).then_some(found)
     }
 
-    /// The differences between two names, as they are read.
+    /// Returns the differences between two names, without trying another order or division of their
+    /// words.
     fn as_read(&self, other: &Self) -> Option<NameDifferences> {
         if self == other {
             return Some(NameDifferences::default());
@@ -196,8 +198,8 @@ impl PersonName {
         are_one_in_two_scripts(mine, theirs).then_some(Givens::Script)
     }
 
-    /// The middle names that are not part of the other's family name. `García` may be a middle name
-    /// in one text and part of `García Márquez` in another.
+    /// Returns the middle names that are not part of the other name's family name. `García` may be
+    /// a middle name in one text and part of `García Márquez` in another.
     fn middle_besides(&self, other: &Self) -> Vec<&str> {
         let middle = self.given.iter().skip(1);
         middle.filter(|name| !other.family.contains(name)).map(String::as_str).collect()
@@ -208,13 +210,15 @@ fn roots(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| given_names::root(word)).collect()
 }
 
-/// Whether `part` consists of some of the last parts of a name, in order.
+/// Whether all elements of `part` occur among the last [`MAX_FAMILY_PARTS`] elements of `whole`, in
+/// the same order. `false` if `part` is empty.
 fn is_part(part: &[String], whole: &[String]) -> bool {
     let last = whole.len().saturating_sub(MAX_FAMILY_PARTS);
     !part.is_empty() && is_within(part, &whole[last..], |one, other| one == other)
 }
 
-/// Whether all elements of the shorter list occur in the longer, in order.
+/// Whether two lists of middle names can belong to the same person: every name of the shorter list
+/// occurs in the longer one, in the same order. An initial or a short form also counts as the name.
 fn can_be_same(mine: &[&str], theirs: &[&str]) -> bool {
     let (shorter, longer) =
         if mine.len() <= theirs.len() { (mine, theirs) } else { (theirs, mine) };
@@ -225,7 +229,7 @@ fn can_be_same(mine: &[&str], theirs: &[&str]) -> bool {
     })
 }
 
-/// Whether all elements of `part` occur in `whole`, in order.
+/// Whether all elements of `part` occur in `whole`, in the same order.
 fn is_within<T>(part: &[T], whole: &[T], is_same: impl Fn(&T, &T) -> bool) -> bool {
     let mut whole = whole.iter();
     part.iter().all(|one| whole.any(|other| is_same(one, other)))

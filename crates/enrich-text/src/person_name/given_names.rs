@@ -7,7 +7,7 @@ use super::spelling::spelling;
 use crate::fold::fold_words;
 use crate::table;
 
-/// The table of given names. A name is found by the common form of its spellings.
+/// The table of given names. Each name is found by the common form of its spellings.
 #[derive(Default)]
 struct GivenNames {
     /// The row of each spelling.
@@ -42,7 +42,8 @@ static NAMES: LazyLock<GivenNames> = LazyLock::new(|| {
 });
 
 impl GivenNames {
-    /// The key of a name. Its spellings, and short forms of only this name, have the same key.
+    /// Returns the key of a given name. All spellings of a name have the same key, and so have
+    /// short forms that stand for only this name.
     fn key<'a>(&'a self, spelled: &'a str) -> &'a str {
         let row = match (self.full.get(spelled), self.short.get(spelled).map(Vec::as_slice)) {
             (Some(&row), _) | (None, Some(&[row])) => row,
@@ -57,21 +58,22 @@ impl GivenNames {
     }
 }
 
-/// The first listed spelling of a folded name. If the name is not listed, the common form of its
-/// transliterations.
+/// Returns the first listed spelling of a folded given name. If the name is not listed, returns the
+/// common form of its transliterations.
 pub(super) fn root(word: &str) -> String {
     let spelled = spelling(word);
     let row = NAMES.full.get(&spelled);
     row.and_then(|&row| NAMES.roots.get(row)).cloned().unwrap_or(spelled)
 }
 
-/// The key of a folded given name.
+/// Returns the key of a folded given name.
 pub(super) fn key(word: &str) -> String {
     let spelled = spelling(word);
     NAMES.key(&spelled).to_owned()
 }
 
-/// The keys of all names that agree with a folded given name, beginning with its own.
+/// Returns the key of a folded given name, then the keys of the names that it is a short form of
+/// and of its own short forms.
 pub(super) fn keys_to_look_up(word: &str) -> Vec<String> {
     let spelled = spelling(word);
     let names: &GivenNames = &NAMES;

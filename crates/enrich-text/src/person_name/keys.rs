@@ -10,8 +10,8 @@ use super::{PersonName, given_names};
 /// The most parts of a family name that have a key, counted from the last. Real names have fewer
 /// parts. Without a limit, a long text would cost a look-up for each word.
 pub(super) const MAX_FAMILY_PARTS: usize = 6;
-/// The most keys for looking up a given name: those of the name, its long forms and its short
-/// forms.
+/// The most keys for looking up a given name: the keys of the name, of its long forms and of its
+/// short forms.
 pub(super) const MAX_GIVEN_KEYS: usize = 8;
 /// The most keys of one kind for looking up a name. Only a name with many parts and many short
 /// forms would have more.
@@ -22,7 +22,7 @@ impl PersonName {
     /// family name with the first letter, without and with particles.
     pub const MAX_KEYS: usize = MAX_FAMILY_PARTS + 2;
 
-    /// The keys under which the person is stored, at most [`Self::MAX_KEYS`]:
+    /// Returns the keys under which the person is stored, at most [`Self::MAX_KEYS`]:
     ///
     /// - the first given name with each part of the family name (`ana|garcia`, `ana|marquez`), both
     ///   in the common form of their spellings. A short form that stands for only one name counts
@@ -43,13 +43,13 @@ impl PersonName {
         without_repeats(keys)
     }
 
-    /// One of the keys. Equal names have the same key.
+    /// Returns the first of [`keys`](Self::keys). Equal names have the same first key.
     pub fn key(&self) -> String {
         self.keys().into_iter().next().unwrap_or_default()
     }
 
-    /// The keys for looking up the person, in steps. Use the next step if the previous ones found
-    /// nobody who agrees:
+    /// Returns the keys for looking up the person, in steps. Use the keys of the next step only if
+    /// those of the previous steps found nobody with an agreeing name:
     ///
     /// 1. by the full given name and its short forms;
     /// 2. by the first letter of the given name, for initials, names written in one word, and other
@@ -59,27 +59,27 @@ impl PersonName {
         [Self::close_keys, Self::wide_keys, Self::turned_keys].into_iter().map(|keys| keys(self))
     }
 
-    /// Whether each name's keys with the first letter find the other name.
+    /// Whether a look-up by the first letter of one given name also finds the other given name.
     pub(super) fn first_letters_meet(&self, other: &Self) -> bool {
         first_letters(self.first_given()).contains(&first_letter(other.first_given()))
     }
 
-    /// The parts of the family name that have keys, from the last one, in the common form of their
-    /// spellings.
+    /// Returns the parts of the family name that have keys, the last part first, each in the common
+    /// form of its spellings.
     pub(super) fn family_parts(&self) -> Vec<String> {
         let (parts, _) = self.family_and_particles();
         let last = parts.into_iter().rev().take(MAX_FAMILY_PARTS);
         without_repeats(last.map(given_names::root).collect())
     }
 
-    /// The family name as one word, without and with particles.
+    /// Returns the family name as one word, once without and once with particles.
     pub(super) fn whole_family(&self) -> Vec<String> {
         let (parts, _) = self.family_and_particles();
         let all: Vec<&str> = self.family.iter().map(String::as_str).collect();
         without_repeats(vec![in_one_word(&parts), in_one_word(&all)])
     }
 
-    /// The name as it is, and the name read with two family names.
+    /// Returns the name itself, and the name read with two family names if that is possible.
     fn readings(&self) -> impl Iterator<Item = Self> {
         std::iter::once(self.clone()).chain(self.with_two_family_names())
     }
@@ -122,7 +122,7 @@ fn close_key(given: &str, family: &str) -> String {
     format!("{given}|{family}")
 }
 
-/// Folded names contain no dot, so this key differs from all others.
+/// Folded names contain no dot, so a key with a dot differs from all other keys.
 fn wide_key(letter: &str, family: &str) -> String {
     format!("{letter}.|{}", consonants(family))
 }

@@ -18,7 +18,7 @@ enum Kind {
     Former,
 }
 
-/// The words of each kind, with the first word of their row.
+/// The words of each kind in the data file, each with the first word of its row.
 static WORDS: LazyLock<HashMap<(Kind, &'static str), &'static str>> = LazyLock::new(|| {
     let kinds = HashMap::from([
         ("title", Kind::Title),
@@ -98,7 +98,7 @@ impl Word {
     }
 }
 
-/// The words of a text, folded.
+/// Splits a text into its words, folded.
 pub(super) fn words(text: &str) -> Vec<Word> {
     text.split_whitespace()
         .map(|word| Word { parts: fold_words(word).split(' ').map(str::to_owned).collect() })
@@ -110,8 +110,8 @@ pub(super) fn spread(words: Vec<Word>) -> Vec<String> {
     words.into_iter().flat_map(Word::into_parts).collect()
 }
 
-/// The words without titles at the start, and without titles and suffixes at the end; a suffix
-/// alone is kept. Also returns the name suffix among the removed words.
+/// Removes titles at the start, and titles and suffixes at the end; a suffix that is the only word
+/// is kept. Also returns the name suffix among the removed words.
 pub(super) fn without_ends(words: Vec<Word>) -> (Vec<Word>, Option<&'static str>) {
     let mut has_title = false;
     let is_before = |word: &Word| {
@@ -133,7 +133,8 @@ pub(super) fn name_suffix_in(words: &[Word]) -> Option<&'static str> {
     words.iter().find_map(Word::name_suffix)
 }
 
-/// The text without parts in brackets or double quotes: nicknames, maiden names, notes.
+/// Removes the parts of a text that are in brackets or double quotes: nicknames, maiden names,
+/// notes.
 pub(super) fn without_asides(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut closing = None;

@@ -9,8 +9,8 @@ const LONG: usize = 6;
 /// The fewest consonants that allow comparing a name across scripts by consonants alone.
 const FEWEST_CONSONANTS: usize = 3;
 
-/// Pairs of spellings of the same sound; the second one is kept. They are applied in order, each to
-/// the result of the previous one.
+/// Pairs of spellings of the same sound: the first is replaced by the second. The pairs are applied
+/// in order, each to the result of the previous one.
 const SOUNDS: [(&str, &str); 10] = [
     ("schtsch", "shch"),
     ("tsch", "ch"),
@@ -24,8 +24,8 @@ const SOUNDS: [(&str, &str); 10] = [
     ("poulos", "pulos"),
 ];
 
-/// The common form of the spellings of a folded word. It normalises spelled-out umlauts (`Mueller`,
-/// `Soerensen`, `Aase`) and differences between transliterations (`Medwedew`, `Sergej`,
+/// Returns the common form of the spellings of a folded word. Normalises spelled-out umlauts
+/// (`Mueller`, `Soerensen`, `Aase`) and differences between transliterations (`Medwedew`, `Sergej`,
 /// `Nataliya`).
 pub(super) fn spelling(word: &str) -> String {
     if !word.is_ascii() {
@@ -53,8 +53,8 @@ pub(super) fn spelling(word: &str) -> String {
     sound
 }
 
-/// The consonants of a word, to compare Latin letters with Arabic or Hebrew script, which writes
-/// few vowels. A word with too few consonants is returned unchanged.
+/// Returns the consonants of a word, to compare Latin letters with Arabic or Hebrew script, which
+/// writes few vowels. A word with too few consonants is returned unchanged.
 pub(super) fn consonants(word: &str) -> Cow<'_, str> {
     if is_east_asian(word) {
         return Cow::Borrowed(word);
@@ -78,8 +78,8 @@ pub(super) fn consonants(word: &str) -> Cow<'_, str> {
     if kept.len() < FEWEST_CONSONANTS { Cow::Borrowed(word) } else { Cow::Owned(kept) }
 }
 
-/// The first letter of a given name in its key. In other scripts all initial vowels count as one,
-/// because Arabic and Hebrew do not distinguish them.
+/// Returns the first letter of a given name, as used in its key. In scripts other than Latin, all
+/// vowels become [`ANY_VOWEL`], because Arabic and Hebrew do not distinguish them.
 pub(super) fn first_letter(given: &str) -> Cow<'_, str> {
     let end = given.char_indices().nth(1).map_or(given.len(), |(at, _)| at);
     let first = &given[..end];
@@ -98,7 +98,8 @@ pub(super) fn first_letter(given: &str) -> Cow<'_, str> {
 /// The value of [`first_letter`] for a vowel of another script.
 const ANY_VOWEL: &str = "'";
 
-/// The first letters that keys of the same given name may have, beginning with its own.
+/// Returns the first letters that keys of the same given name may have. The first one is that of
+/// `given` itself.
 pub(super) fn first_letters(given: &str) -> Vec<Cow<'_, str>> {
     let own = first_letter(given);
     let others: &[&str] = match own.as_ref() {
@@ -125,8 +126,9 @@ pub(super) fn is_east_asian(text: &str) -> bool {
     })
 }
 
-/// Replaces `ae`, `oe` and `ue` between consonants by the umlauts, and `aa` by `å`. They are not
-/// umlauts at the end of a word (`Joe`, `Sue`), and after a vowel or `q` (`Bauer`, `Jacques`).
+/// Replaces spelled-out umlauts: `ae`, `oe` and `ue` before a consonant become `a`, `o` and `u`,
+/// and `aa` becomes `a`. Letters after a vowel or `q` (`Bauer`, `Jacques`) and `e` at the end of a
+/// word (`Joe`, `Sue`) do not change.
 fn without_umlauts(word: &str) -> String {
     let mut kept = String::with_capacity(word.len());
     let mut letters = word.chars().peekable();
@@ -156,8 +158,9 @@ fn russian_end(word: &str) -> Cow<'_, str> {
     Cow::Borrowed(word)
 }
 
-/// Removes the `i` before or after a vowel that only some transliterations write: `Yelena`,
-/// `Andreyevich`, `Sergej`, `Dmitrii`.
+/// Removes an `i` that only some transliterations write: before `e` at the start of a word or after
+/// a vowel (`Yelena`, `Andreyevich`), and after another `i` (`Dmitrii`). A `j` after or before a
+/// vowel becomes `i` (`Sergej`).
 fn without_glides(word: &str) -> String {
     let mut kept = String::with_capacity(word.len());
     let mut letters = word.chars().peekable();

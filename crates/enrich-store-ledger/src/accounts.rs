@@ -1,8 +1,8 @@
 //! Accounts and keys in `ledger.sqlite`.
 //!
-//! A key is found by its keyed hash. Without the secret nobody can compute this hash, so the time
-//! of a look-up reveals nothing about the key, and hashes need no comparison in constant time.
-//! Recently used keys are cached in memory (`accounts/recent.rs`).
+//! A key is found by its keyed hash. Nobody can compute this hash without the secret. The time that
+//! a look-up takes therefore reveals nothing about the key, and hashes are compared in the usual
+//! way. Recently used keys are cached in memory (`accounts/recent.rs`).
 
 mod change;
 mod keys;
@@ -40,7 +40,7 @@ pub struct SqliteAccounts {
     recent: Arc<RecentKeys>,
 }
 
-/// Why an operator's change was not made.
+/// Why an operator's change cannot be made.
 #[derive(Debug, thiserror::Error)]
 enum Unfit {
     #[error("the successor of a key belongs to another account")]
@@ -72,7 +72,7 @@ impl SqliteAccounts {
         })
     }
 
-    /// Makes a change, then clears the cached keys.
+    /// Makes a change in a transaction, then clears the cached keys.
     async fn write<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection, &Secrets) -> Result<T, NotChanged> + Send + 'static,
@@ -153,7 +153,8 @@ impl Accounts for SqliteAccounts {
             if successor.account != account {
                 return Err(StoreError::failed(Unfit::OtherAccount).into());
             }
-            // A key that replaces an active one at once does not change the number of active keys.
+            // The new key replaces an active key that ends immediately, so the number of active
+            // keys does not change.
             let takes_its_place = is_active && old_until <= now;
             match find_full(connection, &successor, limit)? {
                 Some(KeyStored::TooManyActive) if takes_its_place => {}
@@ -272,12 +273,12 @@ fn read_country(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<Country>
     code.map(read).transpose()
 }
 
-/// A value that Enrich never writes.
+/// Creates the error for a column with a value that Enrich never writes.
 fn unreadable(index: usize) -> rusqlite::Error {
     rusqlite::Error::InvalidColumnType(index, "account".to_owned(), Type::Text)
 }
 
-/// The reason of a suspension; empty for other accounts.
+/// Returns the reason of a suspension; empty if the account is not suspended.
 fn status_reason(status: &AccountStatus) -> &str {
     match status {
         AccountStatus::Suspended { reason } => reason,

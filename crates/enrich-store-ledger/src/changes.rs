@@ -1,4 +1,5 @@
-//! Rare changes of the ledger's tables: by an operator, and by owners on the account page.
+//! Makes the rare changes of the ledger's tables: those of an operator, and those of owners on the
+//! account page.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use crate::ledger::LedgerFiles;
 
-/// A connection for changes, one at a time.
+/// A connection that makes one change at a time.
 #[derive(Clone, Debug)]
 pub(crate) struct Changes {
     connection: Arc<Mutex<Connection>>,

@@ -117,7 +117,7 @@ pub struct SqliteLedger {
     _writer: Worker,
 }
 
-/// The writer ended without a decision, so the outcome is unknown.
+/// The writing thread ended without delivering a decision, so the outcome is unknown.
 #[derive(Debug, thiserror::Error)]
 #[error("the decision was lost")]
 struct Lost;
@@ -133,7 +133,8 @@ impl NotAsWritten {
         Self(fault.into())
     }
 
-    /// A row was made with a secret that this process did not load when it started.
+    /// Creates the error for a row that was made with a secret which this process did not load when
+    /// it started.
     fn unknown_secret(what: &str, number: u32) -> Self {
         Self::new(format!(
             "{what} was made with secret {number}, which was not in secret.key when this process \
@@ -182,23 +183,23 @@ impl SqliteLedger {
         Arc::clone(&self.files)
     }
 
-    /// Whether charging continues, as far as this process knows.
+    /// Whether this process still decides charges: `false` after charging has stopped.
     fn is_deciding(&self) -> bool {
         self.is_charging.load(Ordering::Acquire)
     }
 
-    /// The account's balance, if it is in memory.
+    /// Returns the account's balance, if its head is in memory.
     fn known_balance(&self, account: AccountId) -> Option<Credits> {
         self.heads.get(account).map(|head| head.last.balance)
     }
 
-    /// The account's head, once every reader can see all rows up to it; `None` when there is no
-    /// such account.
+    /// Returns the account's head. All rows up to the head are then visible to every reading
+    /// connection. `None` when there is no such account.
     async fn head_for_reading(&self, account: AccountId) -> Result<Option<Head>, StoreError> {
         if self.balance(account).await?.is_none() {
             return Ok(None);
         }
-        // Missing when the head was evicted to make room for other accounts.
+        // The head is missing if it was evicted to make room for other accounts.
         self.heads.get(account).map(Some).ok_or(StoreError::Overloaded)
     }
 
@@ -222,7 +223,7 @@ impl SqliteLedger {
 
     fn ask_to_charge(&self, mut charge: Charge) -> Result<Awaited<Charged>, ChargeError> {
         check_price(charge.price).map_err(|unfit| ChargeError::NotTaken(unfit.into()))?;
-        // Encrypted here and not on the ledger's single thread.
+        // The response is encrypted here and not on the ledger's single thread.
         let record = match charge.idempotency.take() {
             Some(idempotency) => Some(
                 seal_response(&self.secrets, charge.account, &idempotency, charge.at)
@@ -234,7 +235,7 @@ impl SqliteLedger {
     }
 }
 
-/// Waits for the decision.
+/// Waits for the decision. If the writing thread ended without one, the outcome is unknown.
 async fn decided<T>(decision: Awaited<T>) -> Result<T, ChargeError> {
     decision.await.unwrap_or_else(|_| Err(ChargeError::Unknown(Lost.into())))
 }
@@ -337,7 +338,7 @@ impl Ledger for SqliteLedger {
             let replaced = files.check().err();
             let verified = match verify::verify(&path, &secrets) {
                 Ok(verified) => verified,
-                // The file at the path is a new one, and may not be a ledger.
+                // The ledger's file was replaced, and the new file may not be a ledger.
                 Err(_) if replaced.is_some() => Verification::default(),
                 Err(error) => return Err(store_error(error)),
             };

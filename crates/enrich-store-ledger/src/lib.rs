@@ -33,7 +33,7 @@ pub const LEDGER: Database = Database {
     migrations: schema::migrations::runner,
 };
 
-/// The names and queries of the counts that a check reports.
+/// The row counts that a check reports: the name of each and its query.
 const COUNTS: [(&str, &str); 8] = [
     ("accounts", "SELECT count(*) FROM account"),
     ("keys", "SELECT count(*) FROM api_key"),
@@ -79,12 +79,12 @@ pub fn open(path: &Path, secrets: &Secrets, options: &Options) -> Result<LedgerP
     })
 }
 
-/// Runs SQLite's own checks of the ledger at `path` and counts its rows. [`verify`] checks the
-/// sums.
+/// Runs SQLite's own checks of the ledger at `path` and counts its rows. [`verify`] checks balances
+/// and hashes.
 ///
 /// # Errors
 ///
-/// When the file cannot be read at all. Faults in it are in the report.
+/// When the file cannot be read at all. Faults in the file are in the report.
 pub fn check(path: &Path) -> rusqlite::Result<DatabaseReport> {
     sqlite::examine(&sqlite::reader(path)?, &COUNTS)
 }

@@ -1,9 +1,10 @@
 //! Counts missed company names, if the operator enables it.
 //!
 //! Counts are collected in memory; the usage counters' thread writes them once a minute. A name is
-//! stored as a keyed hash of its folded form without spaces. Its text is stored only if the
-//! operator enables texts. Counts are per day and are deleted after [`KEPT_DAYS`]. At most
-//! [`MOST_A_DAY`] names a day are kept; beyond this, the least frequent are deleted.
+//! stored as a keyed hash of its folded form without legal forms and spaces. The name's text is
+//! stored only if the operator enables texts. Counts are per day and are deleted after
+//! [`KEPT_DAYS`]. At most [`MOST_A_DAY`] names are kept for each day; if there are more, the least
+//! frequent names are deleted.
 
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,25 +23,25 @@ use rustc_hash::FxHashMap;
 pub(crate) const KEPT_DAYS: i64 = 30;
 /// The most names that are kept for a day.
 const MOST_A_DAY: u32 = 10_000;
-/// The most names collected in memory: less than a megabyte.
+/// The most names that are collected in memory before they are written: less than a megabyte.
 const MOST_GATHERED: usize = 4096;
 /// The most counts that a transaction writes.
 const PER_TRANSACTION: usize = 100;
 /// The longest name that is counted, in bytes.
 const LONGEST: usize = 200;
-/// A text with more digits than this may be a phone number.
+/// The most digits of a text that is counted. A text with more digits may be a phone number.
 const MOST_DIGITS: usize = 6;
 
 /// A missed name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissedName {
-    /// The keyed hash of the name, folded and without spaces.
+    /// The keyed hash of the name's folded form without legal forms and spaces.
     pub hash: [u8; 32],
     /// The name's text; `None` when only hashes are stored.
     pub name: Option<String>,
-    /// The number of misses.
+    /// How often the name was missed.
     pub calls: u64,
-    /// The last day, in days since 1970-01-01 (UTC).
+    /// The last day on which the name was missed, in days since 1970-01-01 (UTC).
     pub last_day: i64,
 }
 
@@ -64,7 +65,7 @@ pub struct MissCounter {
 }
 
 impl MissCounter {
-    /// A counter, unless counting is off.
+    /// Creates a counter; `None` if counting is switched off.
     pub(crate) fn new(what: CountMisses, secrets: &Secrets) -> Option<Self> {
         (what != CountMisses::Off).then(|| Self {
             secrets: secrets.clone(),
@@ -145,7 +146,7 @@ fn hash(secrets: &Secrets, name: &CompanyName) -> [u8; 32] {
     secrets.current().hash(Purpose::MissedName, &[name.squashed().as_bytes()])
 }
 
-/// The hashes under which a name may have been counted: one for each secret.
+/// Returns the hashes under which a name may have been counted: one for each secret.
 pub(crate) fn hashes(secrets: &Secrets, name: &CompanyName) -> Vec<[u8; 32]> {
     let parts = [name.squashed().as_bytes()];
     secrets.newest_first().map(|secret| secret.hash(Purpose::MissedName, &parts)).collect()
@@ -167,7 +168,7 @@ fn write_some(connection: &mut Connection, some: &[(Counted, Count)]) -> rusqlit
     transaction.commit()
 }
 
-/// Deletes all but the `most` most frequent names of a day.
+/// Keeps the `most` names of a day that were missed most often, and deletes the day's other names.
 fn bound(connection: &Connection, day: i64, most: u32) -> rusqlite::Result<()> {
     let count: u32 = connection.value("SELECT count(*) FROM missed_name WHERE day = ?1", [day])?;
     if count > most {
@@ -180,7 +181,8 @@ fn bound(connection: &Connection, day: i64, most: u32) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Deletes expired counts, and texts if texts are not to be stored.
+/// Deletes counts that are older than [`KEPT_DAYS`]. Also deletes all stored texts of names unless
+/// `keeps_texts`.
 pub(crate) fn tidy(
     connection: &Connection,
     now: Timestamp,
@@ -193,7 +195,7 @@ pub(crate) fn tidy(
     Ok(())
 }
 
-/// The company names that were missed most in the last 30 days, at most `most`.
+/// Returns the company names that were missed most often in the last 30 days, at most `most` names.
 ///
 /// # Errors
 ///
@@ -211,7 +213,7 @@ pub fn most_missed(
     })
 }
 
-/// How often a name was missed in the last 30 days.
+/// Returns how often a name was missed in the last 30 days.
 ///
 /// # Errors
 ///
@@ -231,7 +233,7 @@ pub fn missed(
     Ok(calls)
 }
 
-/// Deletes the counts of a name; returns their number.
+/// Deletes the counts of a name on all days. Returns the number of deleted counts.
 ///
 /// # Errors
 ///

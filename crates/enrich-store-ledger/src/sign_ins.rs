@@ -1,12 +1,12 @@
 //! Owners' sign-ins to the account page, in `ledger.sqlite`.
 //!
 //! Email addresses and tokens are found by keyed hashes, like keys. Nothing is cached in memory, so
-//! changes from the command line take effect at once.
+//! changes from the command line take effect immediately.
 //!
 //! A change that takes something away (a session ended, an invitation used, a password replaced) is
 //! on disk before it is acknowledged. The start or use of a session is not synced: after a power
-//! failure the owner may have to sign in again. No change uses the thread that charges; each holds
-//! SQLite's one write lock for a few rows.
+//! failure the owner may have to sign in again. No change uses the thread that charges. Each change
+//! holds SQLite's one write lock only while it writes a few rows.
 
 mod rows;
 
@@ -42,9 +42,9 @@ const ENDED_SESSIONS: &str = "DELETE FROM session WHERE token_hash IN (
 #[derive(Debug)]
 pub struct SqliteSignIns {
     readers: Readers,
-    /// Syncs each commit to disk.
+    /// Makes changes that are synced to disk at each commit.
     synced: Changes,
-    /// Does not sync.
+    /// Makes changes that are not synced to disk at the commit.
     unsynced: Changes,
     secrets: Secrets,
 }
@@ -64,12 +64,12 @@ impl SqliteSignIns {
         })
     }
 
-    /// The hashes of an email address or a token, one for each secret.
+    /// Returns the hashes of an email address or a token, one for each secret.
     fn hashes(&self, purpose: Purpose, text: &str) -> Vec<Hash> {
         self.secrets.newest_first().map(|secret| secret.hash(purpose, &[text.as_bytes()])).collect()
     }
 
-    /// The hashes of a session's token; none without a token.
+    /// Returns the hashes of a session's token, one for each secret; empty without a token.
     fn session_hashes(&self, token: Option<&Token>) -> Vec<Hash> {
         token.map(|token| self.hashes(Purpose::SessionToken, token.expose())).unwrap_or_default()
     }
@@ -223,7 +223,7 @@ impl SignIns for SqliteSignIns {
         let hashes = self.hashes(Purpose::InvitationToken, token.expose());
         let sealed = self.seal(Purpose::PasswordSeal, account, password.expose())?;
         self.write(move |connection| {
-            // Read again: it may have been used or replaced meanwhile.
+            // The invitation is read again, because it may have been used or replaced meanwhile.
             let invitation = first_of(connection, INVITATION, &hashes, read_invitation)?;
             if !invitation.is_some_and(|(of, until)| of == account && now < until) {
                 return Ok(None);

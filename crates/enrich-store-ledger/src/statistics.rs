@@ -12,13 +12,13 @@ use rusqlite::Connection;
 /// The outcomes of calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcomes {
-    /// Answered, and charged.
+    /// The number of calls that were answered and charged.
     pub found: u64,
-    /// Answered with nothing, free.
+    /// The number of calls that found nothing; they are free.
     pub not_found: u64,
-    /// Replayed, free.
+    /// The number of calls answered with a stored response; they are free.
     pub replayed: u64,
-    /// Refused after the key was identified.
+    /// The number of calls that were refused after their key was identified.
     pub refused: u64,
     /// The credits charged.
     pub credits: u64,
@@ -38,28 +38,28 @@ pub struct AccountUse {
 /// The calls of all accounts on some days.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UseStatistics {
-    /// All calls.
+    /// The outcomes of all calls.
     pub all: Outcomes,
-    /// By path.
+    /// The outcomes by the endpoint's path.
     pub by_endpoint: BTreeMap<String, Outcomes>,
-    /// By day, in days since 1970-01-01 (UTC); days without a call are left out.
+    /// The outcomes by day, in days since 1970-01-01 (UTC); days without a call are left out.
     pub by_day: BTreeMap<i64, Outcomes>,
-    /// By account, the most calls first.
+    /// The calls of each account, the account with the most calls first.
     pub by_account: Vec<AccountUse>,
-    /// The number of further accounts with calls that the list omits.
+    /// The number of accounts with calls that are not in `by_account`.
     pub further_accounts: u64,
 }
 
 impl Outcomes {
-    /// The number of calls.
+    /// Returns the number of calls with any outcome.
     pub fn calls(&self) -> u64 {
         [self.found, self.not_found, self.replayed, self.refused]
             .into_iter()
             .fold(0, u64::saturating_add)
     }
 
-    /// The share of look-ups that found something, from 0 to 1; `None` when there were no look-ups.
-    /// Replays and refusals are not look-ups.
+    /// Returns the share of look-ups that found something, from 0 to 1; `None` when there were no
+    /// look-ups. Replays and refusals are not look-ups.
     pub fn hit_rate(&self) -> Option<f64> {
         let all = self.found.saturating_add(self.not_found);
         (all > 0).then(|| self.found as f64 / all as f64)
@@ -130,7 +130,8 @@ fn add_up(
         if outcomes.calls() > 0 {
             counted.by_account.push(AccountUse { account, name, outcomes });
         }
-        // Sorted only at twice the returned number, so that sorting is rare.
+        // The list is sorted and cut only when it has twice the returned length, so that sorting is
+        // rare.
         if counted.by_account.len() >= most.saturating_mul(2).max(1) {
             keep_first(&mut counted, most);
         }
@@ -139,7 +140,7 @@ fn add_up(
     Ok(counted)
 }
 
-/// Keeps the accounts with the most calls.
+/// Keeps the `most` accounts with the most calls, and counts the others.
 fn keep_first(counted: &mut UseStatistics, most: usize) {
     counted.by_account.sort_by(|one, other| {
         let by_calls = other.outcomes.calls().cmp(&one.outcomes.calls());

@@ -1,9 +1,10 @@
 //! Usage counters in `ledger.sqlite`, written in the background.
 //!
-//! Counts are collected in memory ([`GatheredUsage`]); a thread writes them every few seconds and when the server
-//! stops. The thread's connection does not sync to disk. It writes in small transactions with
-//! pauses, because charges wait for SQLite's one write lock. A power failure may lose the last
-//! counts, never a charge. Counts that could not be written are retried at the next interval.
+//! Counts are collected in memory ([`GatheredUsage`]); a thread writes them every few seconds and
+//! when the server stops. The thread's connection does not sync to disk. It writes in small
+//! transactions with pauses, because charges wait for SQLite's one write lock. A power failure may
+//! lose the last counts, never a charge. Counts that could not be written are retried at the next
+//! interval.
 
 use std::mem;
 use std::path::Path;
@@ -28,18 +29,19 @@ use crate::misses::{self, MissCounter};
 
 /// Interval between writes of counts.
 const ROUND: Duration = Duration::from_secs(5);
-/// Interval between writes of keys' last use. It is longer, because each write changes a separate
-/// page.
+/// Interval between writes of the keys' times of last use. It is longer than [`ROUND`], because
+/// each key's row is on another page of the database.
 const MARK_ROUND: Duration = Duration::from_secs(60);
-/// Interval between writes of missed names, and between deletions of expired ones.
+/// Interval between writes of missed names.
 const MISSES_ROUND: Duration = Duration::from_secs(60);
+/// Interval between deletions of expired counts of missed names.
 const TIDY_ROUND: Duration = Duration::from_secs(60 * 60);
-/// Counts per transaction: about a millisecond of work.
+/// The most counts that a transaction writes: about a millisecond of work.
 const PER_TRANSACTION: usize = 100;
 /// Pause between two transactions, in which charges can be written.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Where the result of a flush is sent.
+/// The sender of a flush's result.
 type Reply = oneshot::Sender<Result<(), StoreError>>;
 
 /// Counts calls.
@@ -62,13 +64,13 @@ enum DaysError {
 }
 
 impl SqliteUsage {
-    /// Opens the counters in the prepared ledger at `path` and starts their thread, which also
-    /// writes the counts of missed names, if there are any.
+    /// Opens the counters in the prepared ledger at `path` and starts the writing thread. The
+    /// thread also writes the counts of `misses`, if present.
     pub(crate) fn open(path: &Path, misses: Option<Arc<MissCounter>>) -> Result<Self, OpenError> {
         let connection = sqlite::writer(path, Durability::Checkpoint)
             .map_err(|source| OpenError::of_sqlite(path, source))?;
         let gathered = Arc::new(Mutex::new(GatheredUsage::default()));
-        // More than ever wait at the same time: only the end of the process asks for a flush.
+        // The capacity is never reached: only the end of the process asks for a flush.
         let (flushes, asked) = mpsc::sync_channel(64);
         let usage_writer = UsageWriter::new(Arc::clone(&gathered), misses, connection, asked);
         let writer = Worker::start(path, "enrich-usage", move || usage_writer.run())?;
@@ -119,14 +121,14 @@ impl Usage for SqliteUsage {
     }
 }
 
-/// The thread that writes.
+/// The state of the thread that writes the counts.
 struct UsageWriter {
     gathered: Arc<Mutex<GatheredUsage>>,
     connection: Connection,
     asked: Receiver<Reply>,
     /// Callers that asked for a flush while counts were being written.
     waiting: Vec<Reply>,
-    /// The last use of keys, not yet written.
+    /// The keys' times of last use that are not yet written.
     unmarked: LastUses,
     marked_at: Instant,
     misses: Option<Arc<MissCounter>>,
@@ -137,9 +139,10 @@ struct UsageWriter {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
-    /// In the background: with pauses. The last use of keys is written only every [`MARK_ROUND`].
+    /// Writes in the background, with pauses. The keys' times of last use are written only every
+    /// [`MARK_ROUND`].
     Steady,
-    /// Without pauses, because a caller waits.
+    /// Writes everything without pauses, because a caller waits.
     Hurried,
 }
 
@@ -186,7 +189,7 @@ impl UsageWriter {
             for reply in mem::take(&mut self.waiting) {
                 let written =
                     self.write(Pace::Hurried).and_then(|()| self.write_misses(Pace::Hurried));
-                // Fails if the caller no longer waits; the counts are written in either case.
+                // Sending fails if the caller no longer waits; the counts are written nevertheless.
                 let _ = reply.send(written.map_err(store_error));
             }
         }
@@ -229,7 +232,7 @@ impl UsageWriter {
             self.unmarked.add(counted.key, sum.last_at);
         }
         let mut marks = self.due_marks(pace).into_iter().peekable();
-        // In the order of the table, so that rows of one page are written together.
+        // The counts are in the order of the table, so that rows of one page are written together.
         let mut sums = taken.sums.into_iter().peekable();
         while sums.peek().is_some() || marks.peek().is_some() {
             let some_sums: Vec<_> = sums.by_ref().take(PER_TRANSACTION).collect();
@@ -251,7 +254,8 @@ impl UsageWriter {
         Ok(())
     }
 
-    /// Pauses for charges, unless a caller starts to wait or the counters are dropped.
+    /// Pauses, so that charges can be written. The pause ends early if a caller asks for a flush or
+    /// the counters are dropped. Returns the pace at which to continue.
     fn pause(&mut self) -> Pace {
         match self.asked.recv_timeout(PAUSE) {
             Ok(reply) => {
@@ -263,7 +267,7 @@ impl UsageWriter {
         }
     }
 
-    /// The last uses that must be written now, in key order.
+    /// Takes the times of last use that must be written now, sorted by key.
     fn due_marks(&mut self, pace: Pace) -> Vec<(KeyId, Timestamp)> {
         if pace == Pace::Steady && self.marked_at.elapsed() < MARK_ROUND {
             return Vec::new();

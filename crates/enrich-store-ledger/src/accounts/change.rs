@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::{ACCOUNT_BY_ID, read_account};
 
-/// Changes an account, unless it is closed.
+/// Changes an account, unless the account is closed.
 pub(super) fn change(
     connection: &Connection,
     id: AccountId,
@@ -47,8 +47,8 @@ fn set_status(
     connection.run(set, (Column(id), status, reason)).map(|_| ())
 }
 
-/// Closes an account. The status is enough to refuse its keys; their ends are set too, so that they
-/// are shown as ended.
+/// Closes an account. The status is enough to refuse the account's keys; the keys are also ended,
+/// so that they are shown as ended.
 fn close(connection: &Connection, id: AccountId, at: Timestamp) -> rusqlite::Result<()> {
     set_status(connection, id, "closed", "")?;
     connection.run(
@@ -58,7 +58,7 @@ fn close(connection: &Connection, id: AccountId, at: Timestamp) -> rusqlite::Res
          WHERE account = ?1",
         (Column(id), Column(at)),
     )?;
-    // In the order of the foreign keys.
+    // Rows that refer to other rows by a foreign key are deleted first.
     for rows in [
         "DELETE FROM session WHERE account = ?1",
         "DELETE FROM invitation WHERE account = ?1",

@@ -28,7 +28,7 @@ pub(super) const KEY_BY_ID: &str = key_info!("api_key.id = ?1");
 pub(super) const KEYS_OF_ACCOUNT: &str =
     key_info!("account = ?1 ORDER BY api_key.created_at, api_key.id");
 
-/// The limit that a new key would exceed; `None` if it exceeds none.
+/// Returns the limit that a new key would exceed; `None` if the key exceeds no limit.
 pub(super) fn find_full(
     connection: &Connection,
     new: &NewKey,
@@ -50,8 +50,8 @@ pub(super) fn find_full(
     })
 }
 
-/// Ends a key at `at`, unless it already ends earlier. If the end has passed at `now`, it becomes
-/// final. Returns whether the key exists.
+/// Ends a key at `at`, unless the key already ends earlier. If the end has passed at `now`, the end
+/// becomes final. Returns whether the key exists.
 pub(super) fn end_key(
     connection: &Connection,
     id: KeyId,
@@ -102,7 +102,7 @@ pub(super) fn hash_of(secret: &Secret, key: &ApiKey) -> KeyHash {
     secret.hash(Purpose::ApiKeyHash, &[key.expose().as_bytes()])
 }
 
-/// Reads a row of the queries above.
+/// Reads a row of [`KEY_BY_HASH`], [`KEY_BY_ID`] or [`KEYS_OF_ACCOUNT`].
 pub(super) fn read_key(row: &Row<'_>) -> rusqlite::Result<KeyInfo> {
     let time = |index| row.get::<_, Option<Column<Timestamp>>>(index);
     let (Column(id), Column(account), Column(created_at)) = (row.get(0)?, row.get(1)?, row.get(6)?);

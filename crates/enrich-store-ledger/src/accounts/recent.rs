@@ -1,9 +1,9 @@
 //! A cache of recently used keys, so that the next call with such a key needs no database.
 //!
 //! A key is cached under its stored keyed hash, never in plain. Every half second a caller reads
-//! the number of changes to keys (`key_changes`), and clears the cache if the number has grown. A
-//! change by this process clears the cache at once. Unknown keys are not cached, so that a new key
-//! works at once.
+//! the number of changes to keys (`key_changes`), and clears the cache if the number has changed. A
+//! change by this process clears the cache immediately. Unknown keys are not cached, so that a new
+//! key works immediately.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,12 +14,13 @@ use enrich_store_sqlite::RefreshGate;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 
-/// How long the cache is valid without a check of the number of changes. A revocation must take
-/// effect within a second; this is half of it.
+/// How long the cache is valid without a check of the number of changes. It is half a second,
+/// because a revocation must take effect within a second.
 const VALID_FOR: Duration = Duration::from_millis(500);
-/// The number of shards. With one lock, its cache line would move between processors at each call.
+/// The number of shards, each with its own lock. The cache line of a single lock would move between
+/// processors at each call.
 const SHARDS: usize = 16;
-/// The most cached keys, about 40 MB; a full shard is emptied.
+/// The most cached keys, about 40 MB. A shard that has reached its part of this number is emptied.
 const MOST: usize = 100_000;
 
 pub(super) type KeyHash = [u8; 32];
@@ -29,14 +30,14 @@ type Shard = RwLock<FxHashMap<KeyHash, Arc<KeyInfo>>>;
 #[derive(Debug)]
 pub(super) struct RecentKeys {
     shards: [Shard; SHARDS],
-    /// How often the cache was cleared.
+    /// The number of times that the cache was cleared.
     clearings: AtomicU64,
     gate: RefreshGate,
-    /// The number of changes at the last check.
+    /// The number of changes to keys that the last check read.
     changes: Mutex<Option<i64>>,
 }
 
-/// The number of clearings when a database read began.
+/// Remembers how often the cache had been cleared when a database read began.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading(u64);
 
@@ -52,12 +53,12 @@ impl Default for RecentKeys {
 }
 
 impl RecentKeys {
-    /// Ensures that the cache is valid. Calls `read` for the number of changes, if the last check
-    /// was too long ago.
+    /// Ensures that the cache is valid. If the last check was too long ago, calls `read` for the
+    /// number of changes, and clears the cache if the number is another one.
     ///
     /// # Errors
     ///
-    /// The errors of `read`.
+    /// Returns the error of `read`.
     pub(super) fn confirm<E>(&self, read: impl FnOnce() -> Result<i64, E>) -> Result<(), E> {
         if !self.gate.is_due() {
             return Ok(());
@@ -71,7 +72,7 @@ impl RecentKeys {
         Ok(())
     }
 
-    /// The key of this hash, if it is cached.
+    /// Returns the key with this hash, if it is cached.
     pub(super) fn get(&self, hash: &KeyHash) -> Option<Arc<KeyInfo>> {
         self.shard(hash).read().get(hash).map(Arc::clone)
     }
@@ -81,8 +82,8 @@ impl RecentKeys {
         Reading(self.clearings.load(Ordering::SeqCst))
     }
 
-    /// Caches a key, unless the cache was cleared since the read began: then the key may be
-    /// outdated.
+    /// Caches a key. If the cache was cleared since the read began, the key may be outdated and is
+    /// not cached.
     pub(super) fn remember(&self, hash: KeyHash, info: &Arc<KeyInfo>, reading: Reading) {
         let mut shard = self.shard(&hash).write();
         if self.clearings.load(Ordering::SeqCst) != reading.0 {

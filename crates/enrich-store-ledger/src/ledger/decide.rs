@@ -16,15 +16,15 @@ use crate::ledger::ledger_state_error::LedgerStateError;
 
 /// Decides the jobs of one group.
 pub(super) struct GroupDecider<'a> {
-    /// The connection, in a transaction.
+    /// The connection, in the transaction of the group.
     pub(super) connection: &'a Connection,
     pub(super) secrets: &'a Secrets,
     /// The rows of the group.
     pub(super) batch: WriteBatch<'a>,
-    /// The number of idempotency records, including those of this group. It is current if the group
-    /// stores any.
+    /// The number of idempotency records, including those that this group has stored so far. It is
+    /// up to date if the group stores any records.
     pub(super) record_count: Option<RecordCount>,
-    /// The most idempotency records.
+    /// The most idempotency records that the ledger may store.
     pub(super) max_kept: u64,
 }
 
@@ -104,7 +104,7 @@ impl GroupDecider<'_> {
         }
     }
 
-    /// The account's balance; `None` when there is no such account.
+    /// Returns the account's balance; `None` when there is no such account.
     pub(super) fn balance(&mut self, account: AccountId) -> Decided<Option<Credits>> {
         match self.batch.head(account) {
             Ok(head) => Ok(Ok(head.map(|head| head.last.balance))),
@@ -147,8 +147,8 @@ impl GroupDecider<'_> {
 
     /// Whether an error concerns one decision or the whole group.
     ///
-    /// If a row breaks a constraint or cannot be read, the transaction stays as before the
-    /// statement. The other decisions of the group are then not affected.
+    /// If a row breaks a constraint or cannot be read, the failed statement changes nothing in the
+    /// transaction. The other decisions of the group are then not affected.
     fn sort_out<T>(&self, error: rusqlite::Error) -> Decided<T> {
         let is_of_one = match &error {
             rusqlite::Error::SqliteFailure(failure, _) => {

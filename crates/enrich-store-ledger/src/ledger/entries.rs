@@ -1,10 +1,10 @@
 //! Reads an account's rows, which are scattered over the log.
 //!
 //! Each row stores the position of the account's previous row, and every 256th row is in the
-//! sequence index. A read starts at the index entry after the requested row, and then goes back row
-//! by row; each is found by its position. A read therefore costs about the same everywhere in the
-//! log, and writing a row costs nothing extra. A search by time first reads the index entries,
-//! which hold the times of the rows before them.
+//! sequence index. A read starts at the next index entry after the requested row, and then goes
+//! back row by row; each row is found by its position. A read therefore costs about the same
+//! everywhere in the log, and writing a row costs nothing extra. A search by time first reads the
+//! index entries, which hold the times of the rows before them.
 
 use std::ops::ControlFlow;
 
@@ -23,7 +23,8 @@ const ROW: &str =
 /// Reads the time of a row and the position of the account's previous row.
 const TIME: &str = "SELECT account, sequence, at, previous FROM entry WHERE position = ?1";
 
-/// The rows of an account after sequence `after` and up to `head`, in order, at most `limit`.
+/// Returns the rows of an account after sequence `after` and up to `head`, in order, at most
+/// `limit`.
 pub(super) fn entries(
     connection: &Connection,
     account: AccountId,
@@ -37,7 +38,8 @@ pub(super) fn entries(
     Ok(entries)
 }
 
-/// The rows of an account before sequence `before` and up to `head`, newest first, at most `limit`.
+/// Returns the rows of an account before sequence `before` and up to `head`, newest first, at most
+/// `limit`.
 pub(super) fn newest(
     connection: &Connection,
     account: AccountId,
@@ -50,11 +52,11 @@ pub(super) fn newest(
     back_from(connection, account, head, last, last.saturating_sub(limit.into()))
 }
 
-/// The sequence of an account's first row written at or after `at`. When there is no such row:
-/// `head`'s sequence plus one.
+/// Returns the sequence of an account's first row written at or after `at`. When there is no such
+/// row, returns `head`'s sequence plus one.
 ///
-/// For ten million rows this reads 39,000 index entries, which are adjacent, and 256 rows before
-/// one of them.
+/// For an account with ten million rows, this reads 39,000 index entries, which are adjacent, and
+/// the 256 rows before one of the entries.
 pub(super) fn first_at(
     connection: &Connection,
     account: AccountId,
@@ -77,8 +79,8 @@ pub(super) fn first_at(
     }
 }
 
-/// The sequence of an account's last row written before `at`, plus one; 1 when there is no such
-/// row.
+/// Returns the sequence of an account's last row written before `at`, plus one; 1 when there is no
+/// such row.
 pub(super) fn end_before(
     connection: &Connection,
     account: AccountId,
@@ -96,7 +98,7 @@ pub(super) fn end_before(
         })?;
         Ok::<_, LedgerStateError>(last)
     };
-    // The rows after the last index entry first.
+    // First read the rows after the last index entry.
     if !head.last.sequence.is_multiple_of(MARK_ROWS)
         && let Some(last) = last_of_block((head.last.sequence, head.position))?
     {
@@ -111,7 +113,8 @@ pub(super) fn end_before(
     last_of_block(mark)?.map(|last| last + 1).ok_or_else(|| unreadable(account, mark.0).into())
 }
 
-/// The earliest and the latest time in the block of rows that ends with this indexed row.
+/// Returns the earliest and the latest time in the block of rows that ends with this row. The row
+/// must be in the sequence index.
 pub(super) fn span_of(
     connection: &Connection,
     sequence: u64,
@@ -131,7 +134,8 @@ pub(super) fn span_of(
     Ok(span)
 }
 
-/// The sequence and position of an entry of the sequence index.
+/// Finds an entry of the sequence index by `query`, and returns the sequence and position of its
+/// row.
 fn find_mark(
     connection: &Connection,
     query: &str,
@@ -140,8 +144,9 @@ fn find_mark(
     connection.find(query, values, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Goes back from a row as far as the row after the previous index entry. Calls `each` with the
-/// sequence and time of each row, until `each` breaks off.
+/// Goes back from the row `entry` (sequence and position) to the first row after the previous index
+/// entry. Calls `each` with the sequence and time of each row, and stops early when `each` returns
+/// `Break`.
 fn back_through_block(
     connection: &Connection,
     account: AccountId,
@@ -159,7 +164,7 @@ fn back_through_block(
     Ok(())
 }
 
-/// The rows of an account from sequence `last` back to the one after `after`.
+/// Returns the rows of an account from sequence `last` back to `after + 1`.
 fn back_from(
     connection: &Connection,
     account: AccountId,
@@ -187,7 +192,8 @@ fn back_from(
     Ok(entries)
 }
 
-/// The time of this row, and the position of the account's previous row.
+/// Returns the time of the row at this sequence and position, and the position of the account's
+/// previous row.
 fn time_of(
     connection: &Connection,
     account: AccountId,
@@ -209,7 +215,8 @@ fn unreadable(account: AccountId, sequence: u64) -> NotAsWritten {
     NotAsWritten::new(format!("account {account}, row {sequence}: cannot be read"))
 }
 
-/// The sequence and position of row `last`, or of a row shortly after it.
+/// Returns the sequence and position of the row from which a read goes back to row `last`: the
+/// first indexed row from `last` on, else the account's last row.
 fn begin_at(
     connection: &Connection,
     account: AccountId,

@@ -1,10 +1,10 @@
-//! Checks that the files at the ledger's paths are still the ones that it has open.
+//! Checks that the files at the ledger's paths are still the files that the ledger has open.
 //!
-//! A process can go on writing into a file that was unlinked or replaced; this data is lost when
-//! the process ends. SQLite does not check for this. So the ledger records the identities of three
-//! files when it is opened: the database, its write-ahead log and the log's index. It compares them
-//! before a group of charges is decided and again before the group is acknowledged: three system
-//! calls each time.
+//! A process can continue to write into a file that was unlinked or replaced; what it writes is
+//! lost when the process ends. SQLite does not check for this. So the ledger records the identities
+//! of three files when it is opened: the database, its write-ahead log and the log's index. The
+//! ledger compares the identities before a group of charges is decided and again before the group
+//! is acknowledged: three system calls each time.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,19 +14,19 @@ use enrich_store_sqlite::{self as sqlite, Durability, OpenError};
 use parking_lot::Mutex;
 use rusqlite::Connection;
 
-/// The identities of a ledger's files when it was opened.
+/// The identities of a ledger's files at the time when the ledger was opened.
 pub(crate) struct LedgerFiles {
     database: OpenFile,
     log: OpenFile,
     index: OpenFile,
     /// A connection that keeps the write-ahead log open, so that no other process removes the log
-    /// when it closes the ledger. If the log was unlinked, this connection moves its content into
-    /// the database.
+    /// when that process closes the ledger. If the log was unlinked, this connection moves the
+    /// log's content into the database.
     connection: Mutex<Connection>,
     is_reported: AtomicBool,
 }
 
-/// A file that existed.
+/// A file of the ledger, with its identity when the ledger was opened.
 struct OpenFile {
     path: PathBuf,
     identity: Option<Identity>,
@@ -51,7 +51,8 @@ impl LedgerFiles {
         // A connection opens the log with its first read.
         let read = connection.query_row("SELECT count(*) FROM seal", [], |_| Ok(()));
         read.map_err(failed)?;
-        // SQLite puts the log beside the file itself, not beside a link to it.
+        // SQLite puts the log in the folder of the database file itself, not in the folder of a
+        // link to that file.
         let path = path.canonicalize().map_err(|source| OpenError::unusable(path, source))?;
         let [log, index] = sqlite::wal_and_shm_paths(&path);
         Ok(Self {
@@ -63,8 +64,9 @@ impl LedgerFiles {
         })
     }
 
-    /// Fails when the file at a path is not the open one. If only the log is missing, its content
-    /// is moved into the database. The first failure is logged.
+    /// Fails when the file at one of the paths is no longer the opened file. If only the
+    /// write-ahead log is missing, moves the content of the unlinked log into the database. The
+    /// first failure is logged.
     pub(crate) fn check(&self) -> Result<(), FileReplaced> {
         let files = [&self.log, &self.database, &self.index];
         let Some(replaced) = files.into_iter().find(|file| file.is_replaced()) else {
@@ -92,8 +94,8 @@ impl LedgerFiles {
         Err(error)
     }
 
-    /// Whether the log was unlinked and no other process has written a new log. Only then does the
-    /// log's index describe this process's log.
+    /// Whether only the write-ahead log was unlinked, and no other process has written a new log.
+    /// Only then does the log's index describe the log that this process has open.
     fn is_log_unlinked_alone(&self) -> bool {
         let is_empty = std::fs::metadata(&self.log.path).map_or(true, |log| log.len() == 0);
         is_empty && !self.database.is_replaced() && !self.index.is_replaced()
@@ -118,7 +120,8 @@ impl OpenFile {
         Self { path, identity }
     }
 
-    /// Whether the file at the path is missing or another one. `false` if this cannot be read.
+    /// Whether the file at the path is missing or is not the opened file. `false` if the file's
+    /// identity cannot be read.
     fn is_replaced(&self) -> bool {
         self.identity.is_some() && identity(&self.path).is_ok_and(|now| now != self.identity)
     }
@@ -128,7 +131,7 @@ impl OpenFile {
     }
 }
 
-/// The identity of the file at a path; `None` when there is no file.
+/// Reads the identity of the file at a path; `None` when there is no file.
 #[cfg(unix)]
 fn identity(path: &Path) -> std::io::Result<Option<Identity>> {
     use std::os::unix::fs::MetadataExt;
@@ -139,7 +142,7 @@ fn identity(path: &Path) -> std::io::Result<Option<Identity>> {
     }
 }
 
-/// On other systems an open file cannot be removed or replaced.
+/// Returns `None`: on systems other than Unix, an open file cannot be removed or replaced.
 #[cfg(not(unix))]
 fn identity(_: &Path) -> std::io::Result<Option<Identity>> {
     Ok(None)

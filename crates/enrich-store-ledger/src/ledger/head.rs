@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 
 use crate::ledger::{NotAsWritten, read_whole};
 
-/// Interval of the sequence index, in rows of an account.
+/// Every row of an account whose sequence is a multiple of this number is in the sequence index.
 pub(super) const MARK_ROWS: u64 = 256;
 
 /// The state of an account after one of its rows.
@@ -18,8 +18,8 @@ pub(super) struct Head {
     pub(super) last: LastRow,
     /// The row's position in the log; 0 before the first row.
     pub(super) position: u64,
-    /// The times of the rows after the last index entry. `None` if the head was read from a
-    /// checkpoint.
+    /// The earliest and latest time of the account's rows after its last index entry. `None` if not
+    /// all of these rows were read, because the head comes from a checkpoint.
     pub(super) span: Option<Span>,
 }
 
@@ -31,20 +31,20 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// The span of one row.
+    /// Returns the span of a single row.
     pub(super) fn of(at: Timestamp) -> Self {
         let at = at.as_microsecond();
         Self { earliest: at, latest: at }
     }
 
-    /// The span of these rows and another row.
+    /// Returns the span that also includes another row.
     pub(super) fn and(self, at: Timestamp) -> Self {
         let at = at.as_microsecond();
         Self { earliest: self.earliest.min(at), latest: self.latest.max(at) }
     }
 
-    /// The span of an account's rows after its last index entry, including the next row. `before`
-    /// is the span up to row `sequence`.
+    /// Returns the span of an account's rows after its last index entry, including the next row,
+    /// written at `at`. The account's last row is `sequence`, and `before` is the span up to it.
     pub(super) fn with_next(sequence: u64, before: Option<Self>, at: Timestamp) -> Option<Self> {
         match before {
             _ if sequence.is_multiple_of(MARK_ROWS) => Some(Self::of(at)),
@@ -53,14 +53,16 @@ impl Span {
     }
 }
 
-/// The version of [`Head::hash`]. Another layout needs another number.
+/// The version of the bytes that [`Head::hash`] hashes. Another layout of the bytes needs another
+/// number.
 const LAYOUT: u8 = 1;
 
 impl Head {
     /// The head of an account without rows.
     pub(super) const NEW: Self = Self { last: LastRow::NONE, position: 0, span: None };
 
-    /// The account's head at the last checkpoint; `None` when there is no such account.
+    /// Reads the account's head at the last checkpoint; [`Head::NEW`] if the account had no rows
+    /// then, `None` when there is no such account. An inner error means that the head was altered.
     pub(super) fn read(
         connection: &Connection,
         secrets: &Secrets,
@@ -93,7 +95,7 @@ impl Head {
         })
     }
 
-    /// Replaces the account's stored head.
+    /// Stores this head for the account, in place of an earlier one.
     pub(super) fn write(
         &self,
         connection: &Connection,

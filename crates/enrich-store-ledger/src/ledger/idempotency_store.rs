@@ -1,4 +1,5 @@
-//! The table of responses stored for repeats. `enrich-ledger` names and encrypts them.
+//! The table of idempotency records: responses stored for repeats. `enrich-ledger` computes the
+//! names of the records and encrypts the responses.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +11,11 @@ use enrich_secrets::{CannotDecrypt, Secrets};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, Row, named_params};
 
-/// How long a count is used while there is space for more records.
+/// How long a count of the records is used without counting again, while there is space for more
+/// records.
 const RECOUNT: Duration = Duration::from_secs(1);
 
-/// The columns of a record.
+/// The columns that [`read`] reads, in order.
 macro_rules! record_columns {
     () => {
         "account, key_hash, asked_hash, secret, sealed, balance, charge, at"
@@ -30,12 +32,12 @@ pub(super) enum RecordState {
     StoredResponse(StoredResponse),
 }
 
-/// The number of records as one connection counted it.
+/// The number of idempotency records as one connection counted it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordCount {
     pub(super) records: u64,
-    /// SQLite's `data_version` at the count. A different value means that another connection, of
-    /// any process, has written since.
+    /// SQLite's `data_version` when the records were counted. A different value now means that
+    /// another connection, of any process, has written since.
     version: i64,
     pub(super) counted: Instant,
 }
@@ -49,7 +51,7 @@ pub(super) enum RecordError {
     Altered(#[from] CannotDecrypt),
 }
 
-/// The state of the names at `now`.
+/// Finds the record under any of `names` and returns its state at `now`.
 pub(super) fn find(
     connection: &Connection,
     secrets: &Secrets,
@@ -84,7 +86,7 @@ pub(super) fn find(
     Ok(record_state)
 }
 
-/// The number of items of a response, read from its charge.
+/// Reads the number of items of a response from the response's charge; 0 without a charge.
 fn charged_items(connection: &Connection, recorded: RecordedCharge) -> rusqlite::Result<u64> {
     let Some(charge) = recorded.charge else {
         return Ok(0);
@@ -124,7 +126,7 @@ pub(super) fn check(
     })
 }
 
-/// Stores a response, in place of an expired one under the same name.
+/// Stores a response. Replaces an expired response with the same name.
 ///
 /// Returns the change in the number of records.
 pub(super) fn write(
@@ -180,8 +182,8 @@ pub(super) fn prune(
     Ok(-i64::try_from(removed).unwrap_or(i64::MAX))
 }
 
-/// Whether an account may store another record in a table of `records`, which may hold `most`.
-/// [`share_of`] has the rule.
+/// Whether an account may store another record, if `records` are stored and at most `most` may be
+/// stored. [`share_of`] defines the rule.
 pub(super) fn has_share(
     connection: &Connection,
     account: AccountId,
@@ -200,13 +202,13 @@ pub(super) fn has_share(
 }
 
 impl RecordCount {
-    /// The number of records. Must be called in a write transaction, so that no other process
-    /// changes the number. `known` is the count after this connection's last change.
+    /// Returns the number of records. Must be called in a write transaction, so that no other
+    /// process changes the number. `known` is the count after this connection's last change.
     ///
     /// If another connection has written since, the records are counted again, which takes
-    /// milliseconds for a million records. While `wanted` more records fit into `most`, they are
-    /// counted at most once a second: this limit is on the size of the table, so it need not be
-    /// exact.
+    /// milliseconds for a million records. While there is still room for `wanted` records below
+    /// `most`, the records are counted at most once a second. The number may then be a little too
+    /// low, which is acceptable for a limit on the table's size.
     pub(super) fn up_to_date(
         connection: &Connection,
         known: Option<Self>,
@@ -230,7 +232,8 @@ impl RecordCount {
         self.records.saturating_add(wanted) <= most
     }
 
-    /// The count after the connection has added `by` records, or removed them if negative.
+    /// Returns the count after this connection has added `by` records; a negative `by` means
+    /// removed records.
     pub(super) fn after_growing(self, by: i64) -> Self {
         Self { records: self.records.saturating_add_signed(by), ..self }
     }

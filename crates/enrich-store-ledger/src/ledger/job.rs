@@ -14,7 +14,8 @@ pub(super) enum Job {
     Charge(Open<(Charge, Option<SealedResponse>), Charged>),
     /// A grant.
     Grant(Open<Grant, Granted>),
-    /// The balance of an account, including other processes' rows; writes nothing.
+    /// A request for the balance of an account, including the rows of other processes. It writes
+    /// nothing.
     Balance(Open<AccountId, Option<Credits>>),
 }
 
@@ -26,25 +27,25 @@ pub(super) struct Open<A, T> {
     reply: oneshot::Sender<Result<T, ChargeError>>,
 }
 
-/// Where a decision will arrive.
+/// The receiver of a decision.
 pub(super) type Awaited<T> = oneshot::Receiver<Result<T, ChargeError>>;
 
 impl<A, T> Open<A, T> {
-    /// An undecided request, and where its decision will arrive.
+    /// Creates an undecided request, and the receiver of its decision.
     pub(super) fn new(asked: A) -> (Self, Awaited<T>) {
         let (reply, decision) = oneshot::channel();
         (Self { asked, decided: None, reply }, decision)
     }
 
-    /// Sends the decision, even if nobody waits for it any more. Without a decision, the waiter
-    /// gets [`ChargeError::Unknown`].
+    /// Sends the decision to the caller, who may have stopped waiting. If there is no decision, the
+    /// caller gets [`ChargeError::Unknown`].
     fn deliver(self) {
         let _ = self.decided.map(|decided| self.reply.send(decided));
     }
 }
 
 impl Job {
-    /// Whether the decision writes anything.
+    /// Whether deciding the job may write to the ledger.
     pub(super) fn writes(&self) -> bool {
         match self {
             Self::Charge(_) | Self::Grant(_) => true,
@@ -52,7 +53,7 @@ impl Job {
         }
     }
 
-    /// The time of a charge whose response is to be stored.
+    /// Returns the time of a charge whose response is to be stored; `None` for any other job.
     fn response_requested_at(&self) -> Option<Timestamp> {
         match self {
             Self::Charge(open) => open.asked.1.is_some().then_some(open.asked.0.at),
@@ -72,8 +73,8 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
             decider.max_kept,
         )
         .map_err(GroupFailed)?;
-        // Twice what the group can add, so that the number of expired records falls. The limit
-        // keeps the delay short.
+        // Removes twice as many records as the group can add, so that the number of expired records
+        // falls. The limit keeps the delay short.
         let limit = 2 * group.len() + 16;
         let grown =
             idempotency_store::prune(decider.connection, now, limit).map_err(GroupFailed)?;
@@ -92,7 +93,7 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
     Ok(())
 }
 
-/// Sends the decisions of a group and empties it.
+/// Sends the decisions of a group to the callers, and empties the group.
 pub(super) fn deliver(group: &mut Vec<Job>) {
     for job in group.drain(..) {
         match job {
@@ -103,7 +104,7 @@ pub(super) fn deliver(group: &mut Vec<Job>) {
     }
 }
 
-/// Sends a failure to everyone in a group and empties it.
+/// Sends a failure to the callers of all jobs in a group, and empties the group.
 pub(super) fn refuse(group: &mut Vec<Job>, why: impl Fn() -> ChargeError) {
     for job in group.iter_mut() {
         match job {

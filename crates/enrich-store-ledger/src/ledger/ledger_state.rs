@@ -22,8 +22,8 @@ use crate::ledger::ledger_state_error::LedgerStateError;
 use crate::ledger::row::{self, Link, link_columns, row_columns};
 use crate::ledger::seal::{LogPosition, Seal};
 
-/// Rows between two checkpoints. Opening the ledger reads at most this many rows, and a checkpoint
-/// writes at most this many heads.
+/// The number of rows between two checkpoints. Opening the ledger reads at most this many rows, and
+/// a checkpoint writes at most this many heads.
 const CHECKPOINT_ROWS: u64 = 16_384;
 /// The most accounts in memory, about 15 MB. Accounts with rows after the checkpoint are extra.
 const MAX_KNOWN: usize = 100_000;
@@ -39,7 +39,8 @@ const ROWS_BEHIND: &str = concat!(
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     known: RwLock<FxHashMap<AccountId, Head>>,
-    /// When this process last looked for other processes' rows. A decision looks every time.
+    /// Records when this process last looked for rows of other processes. Reads of a cached balance
+    /// use it; a decision always looks again.
     refresh_gate: RefreshGate,
 }
 
@@ -49,9 +50,9 @@ pub(super) struct LedgerState {
     secrets: Secrets,
     seal: Seal,
     heads: Arc<Heads>,
-    /// The accounts with rows after the checkpoint; all of them are in memory.
+    /// The accounts with rows after the checkpoint. The heads of all these accounts are in memory.
     behind: FxHashSet<AccountId>,
-    /// The `data_version` at the last read; absent before the first read.
+    /// SQLite's `data_version` when the log was last read; absent before the first read.
     version: Option<i64>,
 }
 
@@ -63,7 +64,7 @@ pub(super) struct WriteBatch<'a> {
     written: Written,
 }
 
-/// The content of a write batch, to be applied to the state.
+/// The changes of a write batch, to be applied to the ledger state after the commit.
 pub(super) struct Written {
     seal: Seal,
     heads: FxHashMap<AccountId, Head>,
@@ -75,13 +76,13 @@ struct SequenceIndexEntry {
     account: AccountId,
     sequence: u64,
     position: u64,
-    /// The span of the rows since the previous index entry, including this row. Absent when the
-    /// first of these rows were written before the ledger was opened.
+    /// The earliest and latest time of the rows since the previous index entry, including this row.
+    /// Absent when some of these rows were not read, because they are older than the checkpoint.
     span: Option<Span>,
 }
 
 impl Heads {
-    /// The account's head, if it is in memory.
+    /// Returns the account's head, if it is in memory.
     pub(super) fn get(&self, account: AccountId) -> Option<Head> {
         self.known.read().get(&account).copied()
     }
@@ -112,12 +113,13 @@ impl LedgerState {
         Arc::clone(&self.heads)
     }
 
-    /// Resets the read position, for a connection that has not read yet.
+    /// Forgets the last `data_version`, because a new connection is used, whose versions are
+    /// different.
     pub(super) fn new_connection(&mut self) {
         self.version = None;
     }
 
-    /// Reads what other processes have written. `connection` must be in a transaction.
+    /// Reads the rows that other processes have written. `connection` must be in a transaction.
     pub(super) fn refresh(&mut self, connection: &Connection) -> Result<(), LedgerStateError> {
         let moment = self.heads.refresh_gate.moment();
         let version = connection.value("PRAGMA data_version", [])?;
@@ -178,7 +180,8 @@ impl LedgerState {
         Ok(())
     }
 
-    /// The account's head after a row. The row must be the next one of the log and of the account.
+    /// Returns the account's head after a row. Checks that the row is the next one of the log and
+    /// of the account.
     fn follow(
         &self,
         row: &Row<'_>,
@@ -204,7 +207,8 @@ impl LedgerState {
         self.behind.clear();
     }
 
-    /// The account's head; `None` when there is no such account.
+    /// Returns the account's head from memory, else from the checkpoint; `None` when there is no
+    /// such account.
     fn head(
         &self,
         connection: &Connection,
@@ -216,7 +220,7 @@ impl LedgerState {
         }
     }
 
-    /// A write batch for a group. `connection` must be in the group's transaction, and
+    /// Creates a write batch for a group. `connection` must be in the group's transaction, and
     /// [`Self::refresh`] must have been called in it.
     pub(super) fn batch<'a>(
         &'a self,
@@ -227,7 +231,7 @@ impl LedgerState {
         Ok(WriteBatch { ledger_state: self, connection, insert, written })
     }
 
-    /// The present moment, for [`Self::apply`].
+    /// Returns the present moment, to be passed to [`Self::apply`].
     pub(super) fn moment(&self) -> Moment {
         self.heads.refresh_gate.moment()
     }
@@ -270,7 +274,7 @@ impl SequenceIndexEntry {
     }
 }
 
-/// If too many heads are in memory, evicts those that the checkpoint contains.
+/// If too many heads are in memory, removes the heads that the stored checkpoint also contains.
 fn evict_known(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<AccountId>) {
     if known.len() > MAX_KNOWN {
         known.retain(|account, _| behind.contains(account));
@@ -279,14 +283,15 @@ fn evict_known(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<Accoun
 }
 
 impl WriteBatch<'_> {
-    /// The account's head, including the rows of this batch; `None` when there is no such account.
+    /// Returns the account's head, including the rows of this batch; `None` when there is no such
+    /// account.
     pub(super) fn head(&mut self, account: AccountId) -> Result<Option<Head>, LedgerStateError> {
         if let Some(head) = self.written.heads.get(&account) {
             return Ok(Some(*head));
         }
         let head = self.ledger_state.head(self.connection, account)?;
         if let Some(head) = head {
-            // Cached even if no row is added.
+            // The head is cached even if no row is added.
             self.written.heads.insert(account, head);
         }
         Ok(head)
@@ -330,7 +335,8 @@ impl WriteBatch<'_> {
             let newer = newer.filter(|(_, head)| head.position > seal.checkpoint.position);
             let mut due: Vec<_> = newer.chain(older).collect();
             drop(known);
-            // In the order of the table, so that each of its pages is written once.
+            // The heads are in the order of the table, so that each page of the table is written
+            // once.
             due.sort_unstable_by_key(|(account, _)| *account);
             for (account, head) in due {
                 head.write(self.connection, account, secret)?;

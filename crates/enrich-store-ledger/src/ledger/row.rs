@@ -6,7 +6,7 @@ use enrich_ledger::{Chain, Row};
 use enrich_store_sqlite::Column;
 use rusqlite::{Statement, params};
 
-/// The columns that [`read`] reads, in its order.
+/// The columns that [`read`] reads, in order.
 macro_rules! row_columns {
     () => {
         "account, sequence, id, kind, corrects, credits, balance, endpoint, items, price, \
@@ -23,9 +23,9 @@ macro_rules! link_columns {
 }
 pub(super) use link_columns;
 
-/// The column of [`Link`]'s hash.
+/// The index of the column with the row's hash ([`Link::chain`]).
 pub(super) const CHAIN_COLUMN: usize = 16;
-/// The column of [`Link`]'s position.
+/// The index of the column with the row's position ([`Link::position`]).
 pub(super) const POSITION_COLUMN: usize = 17;
 
 /// The columns that link a row to other rows.
@@ -35,7 +35,7 @@ pub(super) struct Link {
     pub(super) chain: Chain,
     /// The row's position in the log.
     pub(super) position: u64,
-    /// The position of the account's previous row; 0 for the first.
+    /// The position of the account's previous row; 0 for the account's first row.
     pub(super) previous: u64,
 }
 

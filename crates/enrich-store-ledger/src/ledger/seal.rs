@@ -1,8 +1,8 @@
-//! The seal: the end of the log, and a hash of the whole log up to its end.
+//! The seal: the position of the log's end, and a hash of the whole log up to it.
 //!
 //! The seal is one row, which is rewritten with every group of rows. If rows of the log are removed
-//! or reordered, nobody can make a fitting seal without the secret. An older copy of the whole file
-//! has its own seal, which fits; the file cannot show that it is old.
+//! or reordered, nobody can make a matching seal without the secret. An older copy of the whole
+//! file contains its own matching seal, so the seal cannot show that the file is old.
 
 use enrich_ledger::{Chain, NO_ROW};
 use enrich_secrets::{Purpose, Secret, Secrets};
@@ -11,10 +11,10 @@ use rusqlite::{Connection, params};
 
 use crate::ledger::{NotAsWritten, read_whole};
 
-/// A hash of all rows of the log up to one of them, in order.
+/// A hash of all rows of the log, in order, up to a certain row.
 pub(super) type Digest = [u8; 32];
 
-/// A position in the log.
+/// A position in the log, with the digest of the log up to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LogPosition {
     /// The row's position; 0 before the first row.
@@ -32,14 +32,15 @@ pub(super) struct Seal {
     pub(super) checkpoint: LogPosition,
 }
 
-/// The version of [`Seal::hash`]. Another layout needs another number.
+/// The version of the bytes that [`Seal::hash`] hashes. Another layout of the bytes needs another
+/// number.
 const LAYOUT: u8 = 1;
 
 impl LogPosition {
     /// The position before the first row.
     pub(super) const BEGINNING: Self = Self { position: 0, digest: NO_ROW };
 
-    /// The position after the next row, whose hash is `chain`.
+    /// Returns the position after the next row, whose hash is `chain`.
     pub(super) fn after(&self, chain: &Chain, secret: &Secret) -> Self {
         let mut bytes = [0; 64];
         bytes[..32].copy_from_slice(&self.digest);
@@ -51,7 +52,7 @@ impl LogPosition {
     }
 }
 
-/// Starts the log of a new ledger: seals the empty log.
+/// Stores the seal of the empty log in a new ledger.
 ///
 /// # Errors
 ///
@@ -97,7 +98,7 @@ impl Seal {
         Ok(if seal.hash(secret) == hash { Ok(seal) } else { Err(broken()) })
     }
 
-    /// Replaces the stored seal.
+    /// Stores this seal in place of the earlier one.
     pub(super) fn write(&self, connection: &Connection, secret: &Secret) -> rusqlite::Result<()> {
         connection.run(
             "UPDATE seal SET position = ?1, digest = ?2, checkpoint = ?3, checkpoint_digest = ?4,

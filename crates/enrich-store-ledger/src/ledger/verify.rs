@@ -1,7 +1,7 @@
 //! Verifies the whole ledger and adds up its totals.
 //!
 //! The rows are read once, in the order of the log. The state of each account is kept in memory, to
-//! check the account's next row against it. Then the totals are compared with the stored heads, the
+//! check the account's next row against it. Then the result is compared with the stored heads, the
 //! seal, the sequence index and the tables related to the log ([`related_tables`]).
 
 mod related_tables;
@@ -31,7 +31,8 @@ const ROWS: &str =
 ///
 /// # Errors
 ///
-/// When the file itself cannot be read. Wrong content is a fault, not an error.
+/// When the file itself cannot be read. Wrong content of the ledger is reported as a fault, not as
+/// an error.
 pub fn verify(path: &Path, secrets: &Secrets) -> rusqlite::Result<Verification> {
     let mut connection = sqlite::reader(path)?;
     let moment = connection.transaction()?;
@@ -60,15 +61,17 @@ struct Walk<'a> {
     secrets: &'a Secrets,
     seal: Option<Seal>,
     found: Findings,
-    /// The ids of the rows; absent after a row that cannot be read.
+    /// The sum over the ids of the rows; absent after a row that cannot be read.
     ids: Option<Ids>,
-    /// The position after the last row, as long as no fault in the log was found.
+    /// The position of the last row with the digest of the log up to it; absent once a row is
+    /// missing or cannot be checked.
     log_end: Option<LogPosition>,
-    /// The state of each account.
+    /// The state of each account after the rows read so far.
     states: HashMap<AccountId, AccountState>,
-    /// The state of each account at the checkpoint, once the pass has reached it.
+    /// The state of each account at the checkpoint; absent until the pass has reached the
+    /// checkpoint.
     at_checkpoint: Option<HashMap<AccountId, AccountState>>,
-    /// The rows that must be in the sequence index.
+    /// The rows that must be in the sequence index: account, sequence, position and span of each.
     marks: Vec<(AccountId, u64, u64, Option<Span>)>,
 }
 
@@ -79,8 +82,8 @@ struct AccountState {
     check: AccountCheck,
     /// The position of the account's last row.
     position: u64,
-    /// The times of the rows after the last index entry; absent after a row that is missing or
-    /// cannot be read.
+    /// The earliest and latest time of the rows after the last index entry; absent after a row that
+    /// is missing or cannot be read.
     span: Option<Span>,
 }
 
@@ -148,7 +151,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Checks that the log up to `position` is the one that was sealed.
+    /// Checks that the log up to `position` (the end or the checkpoint) is the log that was sealed.
     fn check_digest(&mut self, position: u64) {
         let Some(seal) = self.seal else { return };
         let sealed = if position == seal.end.position { seal.end } else { seal.checkpoint };
@@ -171,7 +174,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The account's state before a row; reports missing rows in between.
+    /// Returns the account's state before row `sequence`. Reports rows that are missing between the
+    /// account's last row and this one.
     fn step_to(&mut self, account: AccountId, sequence: u64) -> rusqlite::Result<AccountState> {
         let before = match self.states.get(&account) {
             Some(state) => *state,
@@ -206,7 +210,8 @@ impl<'a> Walk<'a> {
         check.check_balance(row, found);
     }
 
-    /// Compares the totals with the seal, the heads and the sequence index.
+    /// Compares the states after the last row with the seal, the stored heads and the sequence
+    /// index.
     fn end(&mut self) -> rusqlite::Result<()> {
         if let Some(seal) = self.seal {
             self.pass_checkpoint(u64::MAX);
@@ -249,7 +254,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Whether the account has a head. Checks the head as every charge does.
+    /// Checks the account's stored head in the same way as every charge. Returns whether the
+    /// account has a stored head.
     fn check_head(&mut self, account: AccountId, state: &AccountState) -> rusqlite::Result<bool> {
         let head = match Head::read(self.connection, self.secrets, account)? {
             Ok(head) => head,
@@ -258,7 +264,7 @@ impl<'a> Walk<'a> {
                 return Ok(true);
             }
         };
-        // A missing account is already reported.
+        // That the account is missing was already reported.
         let Some(head) = head else { return Ok(false) };
         let Some(last) = state.check.last_row() else { return Ok(true) };
         if head != (Head { last, position: state.position, span: None }) {

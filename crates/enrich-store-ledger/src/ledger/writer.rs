@@ -34,12 +34,13 @@ const QUIET_DELAY: Duration = Duration::from_micros(200);
 /// Ends a transaction by `COMMIT`. Tests replace it to simulate a failing disk.
 type Commit = Box<dyn FnMut(&Connection) -> rusqlite::Result<()> + Send>;
 
-/// The writing side of the ledger.
+/// The state of the thread that writes the ledger.
 pub(super) struct Writer {
     path: PathBuf,
     secrets: Secrets,
     limits: Options,
-    /// Absent after the connection became unusable. The next group opens a new one.
+    /// The connection to the database. Absent after it became unusable; the next group opens a new
+    /// connection.
     connection: Option<Connection>,
     ledger_state: LedgerState,
     /// The number of idempotency records, as this connection last counted it.
@@ -51,25 +52,25 @@ pub(super) struct Writer {
 
 /// Why a group was not written, or may not have been written.
 enum Failed {
-    /// Not written: other processes kept the database busy for too long.
+    /// The group was not written, because other processes locked the database for too long.
     Busy,
-    /// Not written, because of this error.
+    /// The group was not written, because of this error.
     NotWritten(rusqlite::Error),
-    /// Not written, and charging stops: the log was altered, or a file was replaced.
+    /// The group was not written, and charging stops: the log was altered, or a file was replaced.
     Stopped(BoxError),
-    /// Outcome unknown, and charging stops.
+    /// It is unknown whether the group was written, and charging stops.
     InDoubt(BoxError),
 }
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// One error, shared by all decisions of a group.
+/// One error, which the callers of all jobs in a group get.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the group of charges could not be written")]
 struct SharedWriteError(#[source] Arc<dyn std::error::Error + Send + Sync>);
 
 impl Writer {
-    /// Opens the writing side.
+    /// Opens the ledger for writing, and reads its state.
     pub(super) fn open(
         path: PathBuf,
         secrets: Secrets,
@@ -134,8 +135,8 @@ impl Writer {
         }
     }
 
-    /// Waits until `until` for more jobs, as long as more arrive. The thread sleeps meanwhile: to
-    /// wake it for each job would cost the callers a system call.
+    /// Waits for more jobs, as long as more arrive, at most until `until`. The thread sleeps
+    /// meanwhile, because waking it for each job would cost each caller a system call.
     fn gather(&self, queue: &Receiver<Job>, until: Instant) {
         let (mut known, mut waiting) = (0, 1 + queue.len());
         while waiting < self.limits.charge_group && waiting > known && Instant::now() < until {
@@ -153,7 +154,7 @@ impl Writer {
         match self.write(group) {
             Ok(()) => deliver(group),
             Err(Failed::Busy) => refuse(group, || ChargeError::Overloaded),
-            // One of the jobs may be the cause: retry each alone.
+            // One of the jobs may be the cause, so each job is retried alone.
             Err(Failed::NotWritten(_)) if group.len() > 1 => {
                 mem::take(group).into_iter().for_each(|job| self.settle(&mut vec![job]));
             }
@@ -236,14 +237,14 @@ impl Writer {
     }
 }
 
-/// Sends one error to everyone in a group and empties it.
+/// Sends one error to the callers of all jobs in a group, and empties the group.
 fn fail(group: &mut Vec<Job>, error: BoxError, outcome: fn(BoxError) -> ChargeError) {
     let shared = SharedWriteError(error.into());
     refuse(group, || outcome(Box::new(shared.clone())));
 }
 
-/// Syncs the commits of a process that crashed before its disk sync. Otherwise a power failure
-/// would lose them together with the later charges that build on them.
+/// Makes durable the commits of a process that crashed before its disk sync. Otherwise a power
+/// failure would lose these commits together with the later charges that follow them.
 ///
 /// A sync of the log is not enough: after a failed write, the system may treat pages as written. So
 /// the commits are written once more, into the database. They are written into the log again if the
@@ -264,7 +265,7 @@ fn make_durable(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     written.map_err(|error| OpenError::unusable(path, error))
 }
 
-/// Stops charging when the thread has ended.
+/// Stops charging when this value is dropped, at the end of the writing thread.
 struct StopAtEnd(Arc<AtomicBool>);
 
 impl Drop for StopAtEnd {

@@ -36,7 +36,7 @@ pub(super) const INVITATION: &str = "SELECT account, until FROM invitation WHERE
 
 pub(super) const END_SESSION: &str = "DELETE FROM session WHERE token_hash = ?1";
 
-/// The first row that `query` gives for any of `hashes`.
+/// Returns the first row that `query` finds for any of `hashes`.
 pub(super) fn first_of<T>(
     connection: &Connection,
     query: &str,
@@ -51,7 +51,8 @@ pub(super) fn first_of<T>(
     Ok(None)
 }
 
-/// Sets a password and deletes its invitation. Returns whether the account has a sign-in.
+/// Sets the password of an account's sign-in and deletes the account's invitation. Returns whether
+/// the account has a sign-in.
 pub(super) fn set_password(
     connection: &Connection,
     account: AccountId,
@@ -68,7 +69,8 @@ pub(super) fn end_invitation(connection: &Connection, account: AccountId) -> rus
     connection.run("DELETE FROM invitation WHERE account = ?1", [Column(account)]).map(|_| ())
 }
 
-/// Ends the sessions of an account except those with the hashes `kept`; returns their number.
+/// Ends the sessions of an account except those with the hashes `kept`. Returns the number of ended
+/// sessions.
 pub(super) fn end_sessions(
     connection: &Connection,
     account: AccountId,
@@ -89,12 +91,13 @@ pub(super) const SESSIONS_OF_ACCOUNT: &str =
     "SELECT account, started_at, seen_at, ends_at, token_hash FROM session
      WHERE account = ?1 ORDER BY started_at DESC, token_hash";
 
-/// The id of a session: the beginning of its token's keyed hash. Nobody can sign in with it.
+/// Returns the id of a session: the beginning of its token's keyed hash. Nobody can sign in with
+/// this id.
 pub(super) fn id_of(hash: &Hash) -> SessionId {
     SessionId(std::array::from_fn(|at| hash[at]))
 }
 
-/// Ends the session with this id; returns whether the account had it.
+/// Ends the account's session with this id. Returns whether the account had such a session.
 pub(super) fn end_session_of(
     connection: &Connection,
     account: AccountId,
@@ -106,8 +109,9 @@ pub(super) fn end_session_of(
     )? > 0)
 }
 
-/// Ends an account's oldest sessions beyond the limit. The session with the hash `newest` stays,
-/// even if the clock was set back since the others began.
+/// Ends the oldest sessions of an account that has more than [`Session::MOST_OF_AN_ACCOUNT`]. The
+/// session with the hash `newest` is never ended, even if the clock was set back since the others
+/// began.
 pub(super) fn end_oldest_sessions(
     connection: &Connection,
     account: AccountId,

@@ -13,8 +13,8 @@ use rusqlite::Connection;
 use crate::ledger::idempotency_store;
 use crate::ledger::verify::AccountState;
 
-/// A sum over the rows and their ids that does not depend on their order. Different rows have the
-/// same sum with a chance of 1 in 2⁶⁴. Each sum uses new random keys.
+/// A sum over rows and their ids that does not depend on the order of the rows. Two different sets
+/// of rows have the same sum with a probability of 1 in 2⁶⁴. Each sum uses new random keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ids {
     hasher: RandomState,
@@ -22,14 +22,14 @@ pub(super) struct Ids {
 }
 
 impl Ids {
-    /// Adds the row at `position`.
+    /// Adds the row with this id at `position` to the sum.
     pub(super) fn add(&mut self, id: ChargeId, position: u64) {
         self.sum = self.sum.wrapping_add(self.hasher.hash_one((id, position)));
     }
 }
 
 /// Checks that each id is in only one row, and that the index of ids finds every row. `in_log` is
-/// the sum over the rows themselves; absent if some could not be read.
+/// the sum over the rows of the log; absent if some rows could not be read.
 pub(super) fn check_ids(
     connection: &Connection,
     in_log: Option<Ids>,
@@ -81,7 +81,7 @@ pub(super) fn check_kept(
     })
 }
 
-/// Checks the number of stored responses of each account.
+/// Compares the stored number of responses of each account with the responses themselves.
 fn check_kept_counts(connection: &Connection, found: &mut Findings) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT account, max(counted), max(kept) FROM (
@@ -127,8 +127,8 @@ fn kept_without_charge(connection: &Connection, found: &mut Findings) -> rusqlit
     Ok(())
 }
 
-/// Checks the usage. It is counted after the charge, so it may be lower than the charges but never
-/// higher.
+/// Checks the usage counters. Usage is counted after the charge, so its credits may be lower than
+/// the charges but never higher.
 pub(super) fn check_used(
     connection: &Connection,
     states: &HashMap<AccountId, AccountState>,
@@ -137,7 +137,7 @@ pub(super) fn check_used(
     let mut statement =
         connection.prepare("SELECT account, credits FROM used WHERE credits > 0")?;
     let mut rows = statement.query([])?;
-    // Summed in Rust, because a sum in SQLite fails beyond 64 bits.
+    // The credits are added up in Rust, because a sum in SQLite fails beyond 64 bits.
     let mut used_by: BTreeMap<AccountId, i128> = BTreeMap::new();
     while let Some(row) = rows.next()? {
         match (row.get(0), row.get::<_, i64>(1)) {

@@ -14,14 +14,14 @@ use crate::row::{Row, kind, price_text};
 pub enum ChargeDecision<'a> {
     /// The balance is too low.
     Insufficient,
-    /// There are no items: the balance does not change, and no row is added.
+    /// The answer has no items: the balance does not change, and no row is added.
     Free,
-    /// A row to be [completed](crate::LastRow::append) and added. It already has the balance after
-    /// it.
+    /// The charge's row, to be [completed](crate::LastRow::append) and added. The row already
+    /// contains the balance after the charge.
     Row(Row<'a>),
 }
 
-/// A price without a meaning: one credit for each group of 0 items.
+/// The price is invalid: one credit for each group of 0 items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("one credit for every 0 items is no price")]
 pub struct NoPrice;
@@ -35,7 +35,7 @@ pub fn check_price(price: Price) -> Result<(), NoPrice> {
     if price == Price::PerItems(0) { Err(NoPrice) } else { Ok(()) }
 }
 
-/// Decides a charge of an account with this balance.
+/// Decides a charge to an account with this balance.
 pub fn decide_charge<'a>(charge: &'a Charge, balance: Credits) -> ChargeDecision<'a> {
     let price = charge.credits();
     match balance.minus(price) {
@@ -51,7 +51,7 @@ pub fn decide_grant<'a>(grant: &'a Grant, balance: Credits) -> Option<Row<'a>> {
     Some(grant_row(grant, balance.changed_by(grant.credits)?))
 }
 
-/// The row of a charge, without its sequence and secret.
+/// Creates the row of a charge, without its sequence and secret.
 fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
     Row {
         account: charge.account,
@@ -59,7 +59,7 @@ fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
         id: charge.id,
         kind: kind::CHARGE.into(),
         corrects: None,
-        // The conversion always fits: the price is at most the balance, which is at most
+        // The conversion never fails: the price is at most the balance, which is at most
         // `i64::MAX`.
         credits: i64::try_from(price.0).map_or(i64::MIN, |price| -price),
         balance,
@@ -75,7 +75,7 @@ fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
     }
 }
 
-/// The row of a grant, without its sequence and secret.
+/// Creates the row of a grant, without its sequence and secret.
 fn grant_row(grant: &Grant, balance: Credits) -> Row<'_> {
     let kind = if grant.corrects.is_some() { kind::ADJUSTMENT } else { kind::GRANT };
     Row {

@@ -31,25 +31,27 @@ impl LastRow {
     /// The state of an account without rows.
     pub const NONE: Self = Self { sequence: 0, balance: Credits::ZERO, chain: NO_ROW };
 
-    /// Completes `row` as the account's next row: sets its sequence and its secret. Returns the
-    /// account's state after the row; its `chain` is the hash to store with the row.
+    /// Completes `row` as the account's next row: sets the row's sequence and the number of its
+    /// secret. Returns the account's state after the row; its `chain` is the hash to store with the
+    /// row.
     ///
-    /// The row already has its balance, from [`decide_charge`](crate::decide_charge) or
-    /// [`decide_grant`](crate::decide_grant) with this state's balance.
+    /// The row must already contain its balance: [`decide_charge`](crate::decide_charge) or
+    /// [`decide_grant`](crate::decide_grant) must have made it with this state's balance.
     pub fn append(&self, row: &mut Row<'_>, secret: &Secret) -> Self {
         row.sequence = self.sequence.saturating_add(1);
         row.secret = secret.id();
         self.after(row, row.chain(&self.chain, secret))
     }
 
-    /// Checks that a stored row with the hash `chain` is the account's next row, by its sequence,
-    /// its credits and balance, and its keyed hash. Returns the account's state after the row.
+    /// Checks that a stored row with the hash `chain` is the account's next row. The row's
+    /// sequence, balance and keyed hash must follow from this state. Returns the account's state
+    /// after the row.
     ///
-    /// `row` must be of the account of this state.
+    /// `row` and this state must belong to the same account.
     ///
     /// # Errors
     ///
-    /// When another row was written after the last one, or the row was made with an unknown secret.
+    /// When the row does not follow this state, or was made with an unknown secret.
     pub fn follow(
         &self,
         row: &Row<'_>,

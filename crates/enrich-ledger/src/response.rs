@@ -2,20 +2,20 @@
 //!
 //! A database contains only keyed hashes of the caller's idempotency key and of the question. The
 //! account is part of both hashes, so that equal keys of two accounts have different hashes. The
-//! caller's thread encrypts the response and binds it to these hashes and its time. The balance and
-//! the charge are known only when the call is decided; a keyed hash after the encrypted response
-//! authenticates them. An altered record cannot be decrypted: a repeat gets an error, and the
-//! ledger's verification reports a fault.
+//! caller's thread encrypts the response. The encryption authenticates the two hashes and the time
+//! of the charge. The balance and the charge are known only when the call is decided; a keyed hash
+//! after the encrypted response authenticates them. An altered record cannot be decrypted: a repeat
+//! gets an error, and the ledger's verification reports a fault.
 
 use enrich_core::{
     AccountId, BodyTemplate, ChargeId, Credits, IdempotencyKey, IdempotencyRecord, Timestamp,
 };
 use enrich_secrets::{CannotDecrypt, Purpose, SealError, Secret, Secrets};
 
-/// Length of the hash that authenticates a record's balance and charge.
+/// Length, in bytes, of the hash that authenticates a record's balance and charge.
 const TAG_BYTES: usize = 32;
-/// Marks the place of the balance in an encrypted response. No zero byte occurs before this place:
-/// JSON escapes control characters, and the answers to programs begin with the balance.
+/// Marks the place of the balance in a response that is to be encrypted. No zero byte occurs before
+/// the mark: JSON escapes control characters, and the answers to programs begin with the balance.
 const BALANCE_MARK: u8 = 0;
 /// Once half of the space is used, each account may use at most a sixteenth of it.
 const SHARES: u64 = 16;
@@ -25,26 +25,27 @@ const SHARES: u64 = 16;
 pub struct ResponseName {
     /// The number of the secret.
     pub secret: u32,
-    /// The keyed hash of the account and its idempotency key. It finds the record.
+    /// The keyed hash of the account and its idempotency key. The record is found by this hash.
     pub key_hash: [u8; 32],
     /// The keyed hash of the account and its question. Equal questions have equal hashes.
     pub asked_hash: [u8; 32],
 }
 
-/// The balance and the charge that a response reported.
+/// The balance that a response showed, and the charge for the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedCharge {
-    /// The reported balance.
+    /// The balance after the charge, as the response showed it.
     pub balance: Credits,
     /// The charge for the response; absent when nothing was found.
     pub charge: Option<ChargeId>,
 }
 
-/// A response ready to be stored, without its balance and charge.
+/// An encrypted response, ready to be stored once its balance and charge are known.
 #[derive(Clone, Debug)]
 pub struct SealedResponse {
-    /// The names under every secret, the current one first; never empty. The record is stored under
-    /// the first name, and replaces an expired record under any of them.
+    /// The names that the record can have, one for each secret, the current secret's first; never
+    /// empty. The record is stored under the first name, and replaces an expired record under any
+    /// of the names.
     pub names: Vec<ResponseName>,
     sealed: Vec<u8>,
 }
@@ -56,15 +57,15 @@ pub struct StoredRecord<'a> {
     pub account: AccountId,
     /// The record's name.
     pub name: ResponseName,
-    /// The result of [`SealedResponse::bytes_with`].
+    /// The encrypted response and its hash, as [`SealedResponse::bytes_with`] returned them.
     pub sealed: &'a [u8],
-    /// The balance and charge that the response reported.
+    /// The balance that the response showed, and the charge for the response.
     pub recorded: RecordedCharge,
     /// The time of the charge.
     pub at: Timestamp,
 }
 
-/// The names that a record can have, one for each secret, the current one first.
+/// Returns the names that a record can have, one for each secret, the current secret's first.
 pub fn response_names(
     secrets: &Secrets,
     account: AccountId,
@@ -82,11 +83,12 @@ pub fn response_names(
     secrets.newest_first().map(name).collect()
 }
 
-/// Encrypts a response under its name, with the current secret. `at` is the time of its charge.
+/// Encrypts a response with the current secret, bound to the record's name. `at` is the time of the
+/// charge.
 ///
 /// # Errors
 ///
-/// When the system gives no random bytes, or the response has 256 GB.
+/// When the system gives no random bytes, or the response has 256 GiB or more.
 pub fn seal_response(
     secrets: &Secrets,
     account: AccountId,
@@ -105,8 +107,9 @@ pub fn seal_response(
 }
 
 impl SealedResponse {
-    /// The bytes to store: the encrypted response, then the hash that authenticates its balance and
-    /// charge. `account`, `at` and `secrets` must be those given to [`seal_response`].
+    /// Returns the bytes to store: the encrypted response, then the hash that authenticates its
+    /// balance and charge. `account`, `at` and `secrets` must be the same as in the call of
+    /// [`seal_response`].
     pub fn bytes_with(
         &self,
         secrets: &Secrets,
@@ -126,7 +129,7 @@ impl StoredRecord<'_> {
     ///
     /// # Errors
     ///
-    /// When the record was altered, or its secret is not among `secrets`.
+    /// When the record was altered, or was encrypted with a secret that is not among `secrets`.
     pub fn open(&self, secrets: &Secrets) -> Result<BodyTemplate, CannotDecrypt> {
         let secret = secrets.with_id(self.name.secret).ok_or(CannotDecrypt)?;
         let associated_data = associated_data(self.account, &self.name, self.at);
@@ -147,18 +150,19 @@ pub fn has_expired(at: Timestamp, now: Timestamp) -> bool {
     now.duration_since(at) >= jiff::SignedDuration::from_secs(IdempotencyRecord::SECONDS)
 }
 
-/// The number of records from which an account may not store another one, if `records` of at most
-/// `most` are stored. `None` if every account may.
+/// Returns the number of records that one account may store, if `records` are stored in total and
+/// at most `most` may be. `None` if there is no limit for one account.
 ///
-/// While less than half of the space is used, every account may. After that, an account may store
-/// at most a sixteenth of `most`, so that the other accounts have room. If a share would be less
-/// than one record, there are no shares.
+/// There is no limit while less than half of the space is used. After that, an account may store at
+/// most a sixteenth of `most`, so that the other accounts have room. There is also no limit if a
+/// sixteenth is less than one record.
 pub fn share_of(most: u64, records: u64) -> Option<u64> {
     let share = most / SHARES;
     (share > 0 && records >= most / 2).then_some(share)
 }
 
-/// A response as it is encrypted: with [`BALANCE_MARK`] in the place of the balance.
+/// Returns the bytes of a response that are encrypted, with [`BALANCE_MARK`] in the place of the
+/// balance.
 fn encoded(body: &BodyTemplate) -> Vec<u8> {
     let mut bytes = body.bytes().to_vec();
     if let Some(at) = body.balance_at() {
@@ -175,7 +179,7 @@ fn decoded(mut bytes: Vec<u8>) -> BodyTemplate {
     BodyTemplate::new(bytes, balance_at)
 }
 
-/// The keyed hash of the balance and charge of the record with this associated data.
+/// Returns the keyed hash of the balance and charge of the record with this associated data.
 fn charge_tag(
     secret: &Secret,
     associated_data: &[u8],
@@ -186,8 +190,8 @@ fn charge_tag(
     secret.hash(Purpose::ResponseTag, &[associated_data, &balance, charge.unwrap_or_default()])
 }
 
-/// The associated data of an encrypted response: account, hashes, and time in microseconds since
-/// 1970.
+/// Returns the associated data of an encrypted response: the account, the hashes of the record's
+/// name, and the time of the charge in microseconds since 1970.
 fn associated_data(account: AccountId, name: &ResponseName, at: Timestamp) -> Vec<u8> {
     let at = at.as_microsecond().to_le_bytes();
     [&account.0.as_bytes()[..], &name.key_hash, &name.asked_hash, &at].concat()

@@ -10,16 +10,18 @@ use enrich_secrets::{Purpose, Secret};
 /// The hash that chains a row to the previous one.
 pub type Chain = [u8; 32];
 
-/// The hash before the first row of an account.
+/// The hash that stands for the previous row before the first row of an account.
 pub const NO_ROW: Chain = [0; 32];
 
-/// The version of [`Row::bytes`]. Another layout needs another number.
+/// The version of the bytes that [`Row::bytes`] returns. Another layout of the bytes needs another
+/// number.
 const LAYOUT: u8 = 1;
 
-/// A row whose content is not checked yet. Columns that its kind does not have are absent.
+/// A ledger row whose content is not checked yet. Columns that the row's kind does not have are
+/// absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row<'a> {
-    /// The account.
+    /// The account to which the row belongs.
     pub account: AccountId,
     /// The row's number in the account, from 1; 0 until the row is
     /// [completed](crate::LastRow::append).
@@ -50,7 +52,7 @@ pub struct Row<'a> {
     pub note: Cow<'a, str>,
     /// The time of the charge or grant.
     pub at: Timestamp,
-    /// The number of the secret of the row's hash; 0 until the row is
+    /// The number of the secret with which the row's hash was made; 0 until the row is
     /// [completed](crate::LastRow::append).
     pub secret: u32,
 }
@@ -71,14 +73,14 @@ pub mod kind {
 }
 
 impl Row<'_> {
-    /// The keyed hash of this row and of the previous row's hash.
+    /// Returns the keyed hash of this row and of `before`, the previous row's hash.
     pub fn chain(&self, before: &Chain, secret: &Secret) -> Chain {
         secret.hash_bytes(Purpose::LedgerChain, &self.bytes(before))
     }
 
-    /// The bytes of the row and of the hash before it: the layout's number, then each column in
-    /// order with its length. An absent column has a length that no value has. Different rows
-    /// therefore have different bytes.
+    /// Returns the bytes of the previous row's hash and of this row, in an unambiguous form: the
+    /// layout's number, then each column in order with its length. An absent column has a length
+    /// that no value has. Different rows therefore have different bytes.
     fn bytes(&self, before: &Chain) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(384);
         bytes.push(LAYOUT);
@@ -107,7 +109,7 @@ impl Row<'_> {
         bytes
     }
 
-    /// The row's content.
+    /// Converts the row to an entry.
     ///
     /// # Errors
     ///
@@ -139,7 +141,8 @@ impl Row<'_> {
     }
 }
 
-/// The price as text for a row. The displayed form may change, but hashed bytes must not.
+/// Returns the price as text for a row. The form that people see may change, but this form must
+/// not, because it is hashed.
 pub fn price_text(price: Price) -> String {
     match price {
         Price::PerAnswer(credits) => format!("answer/{credits}"),
@@ -147,8 +150,8 @@ pub fn price_text(price: Price) -> String {
     }
 }
 
-/// Parses the result of [`price_text`]. `None` for any other text, and for a credit for every 0
-/// items.
+/// Parses the result of [`price_text`]. `None` for any other text, and for a price of one credit
+/// for every 0 items.
 pub fn parse_price(text: &str) -> Option<Price> {
     let (kind, number) = text.split_once('/')?;
     let number: u64 = number.parse().ok()?;

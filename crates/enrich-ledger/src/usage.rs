@@ -7,13 +7,13 @@ use enrich_core::port::usage::{Use, UseOutcome};
 use enrich_core::{AccountId, KeyId, Timestamp};
 use rustc_hash::FxHashMap;
 
-/// The most different counts in memory, about 15 MB. Further ones are lost.
+/// The most different counts in memory, about 15 MB. Further counts are lost.
 const MAX_GATHERED: usize = 100_000;
 /// The largest value that a column can hold.
 const MOST: u64 = i64::MAX as u64;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
-/// What a count is for. Its order is that of the tables.
+/// What a count is for. Keys are ordered like the rows of the stores' tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UsageKey {
     /// The account.
@@ -39,14 +39,14 @@ pub struct UsageSum {
     pub last_at: Timestamp,
 }
 
-/// Counts that are not written yet.
+/// Counts that are collected in memory and not yet written.
 #[derive(Debug, Default)]
 pub struct GatheredUsage {
     sums: FxHashMap<UsageKey, UsageSum>,
     lost: u64,
 }
 
-/// The counts that were in memory.
+/// The counts taken from memory, to be written.
 #[derive(Debug)]
 pub struct TakenUsage {
     /// The counts, in the order of their keys.
@@ -55,7 +55,7 @@ pub struct TakenUsage {
     pub lost: u64,
 }
 
-/// The last use of keys, not written yet.
+/// The time of last use of each key, not yet written.
 #[derive(Debug, Default)]
 pub struct LastUses(FxHashMap<KeyId, Timestamp>);
 
@@ -84,7 +84,7 @@ impl GatheredUsage {
         }
     }
 
-    /// Takes all counts.
+    /// Takes all counts out of the memory.
     pub fn take(&mut self) -> TakenUsage {
         let Self { sums, lost } = mem::take(self);
         let mut sums: Vec<_> = sums.into_iter().collect();
@@ -102,7 +102,8 @@ impl UsageSum {
 }
 
 impl LastUses {
-    /// Notes a use. Beyond a number of keys, further keys are not noted.
+    /// Records a use of a key. If too many keys are recorded already, a further key is not
+    /// recorded.
     pub fn add(&mut self, key: KeyId, at: Timestamp) {
         if self.0.len() < MAX_GATHERED || self.0.contains_key(&key) {
             let latest = self.0.entry(key).or_insert(at);
@@ -110,7 +111,7 @@ impl LastUses {
         }
     }
 
-    /// Takes the last uses, in key order.
+    /// Takes all times of last use, sorted by key.
     pub fn take(&mut self) -> Vec<(KeyId, Timestamp)> {
         let mut uses: Vec<_> = self.0.drain().collect();
         uses.sort_unstable();
@@ -118,7 +119,7 @@ impl LastUses {
     }
 }
 
-/// The day (UTC) of a time, in days since 1970-01-01.
+/// Returns the day (UTC) of a time, in days since 1970-01-01.
 pub fn day_of(at: Timestamp) -> i64 {
     at.as_second().div_euclid(SECONDS_PER_DAY)
 }

@@ -2,7 +2,7 @@
 //! of faults.
 //!
 //! A store reads the rows of each account in order; rows of other accounts may come in between. A
-//! store adds the faults of checks that only it has, for example of its indexes.
+//! store adds the faults of its own checks, for example of its indexes.
 
 use std::fmt;
 
@@ -13,10 +13,10 @@ use enrich_secrets::{Secret, Secrets};
 use crate::last_row::LastRow;
 use crate::row::{Chain, NO_ROW, Row};
 
-/// The most faults that are reported. A wrong database could have one per row.
+/// The most faults that are reported. A wrong database could have a fault in each row.
 const MAX_FAULTS: usize = 1000;
 
-/// A row in the text of a fault: its account and sequence.
+/// Identifies a row in the text of a fault: account and sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At(pub AccountId, pub u64);
 
@@ -29,10 +29,10 @@ impl fmt::Display for At {
 /// A fault that every store can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// Rows of an account that does not exist.
+    /// The ledger contains rows of an account that does not exist.
     #[error("account {0}: has rows and is not there")]
     NoAccount(AccountId),
-    /// Missing rows, from the first one to the one before `next`.
+    /// Rows of an account are missing, from `first` to the one before `next`.
     #[error("{first}: missing, the next row is {next}")]
     Missing {
         /// The first missing row.
@@ -40,10 +40,10 @@ pub enum Fault {
         /// The sequence of the row after the missing ones.
         next: u64,
     },
-    /// A row with a value that Enrich never writes.
+    /// A row contains a value that Enrich never writes.
     #[error("{0}: cannot be read")]
     Unreadable(At),
-    /// A row made with a secret that is not loaded.
+    /// A row was made with a secret that is not loaded.
     #[error("{at}: secret {secret} is not in secret.key")]
     UnknownSecret {
         /// The row.
@@ -51,10 +51,10 @@ pub enum Fault {
         /// The secret's number.
         secret: u32,
     },
-    /// A row whose hash is not that of its content and the previous row's hash.
+    /// A row's hash does not match the row's content and the previous row's hash.
     #[error("{0}: is not as it was written")]
     Altered(At),
-    /// A row whose balance is not the previous balance plus its credits.
+    /// A row's balance is not the previous balance plus the row's credits.
     #[error("{at}: {before} and {credits:+} credits do not make the balance {balance}")]
     WrongBalance {
         /// The row.
@@ -66,10 +66,10 @@ pub enum Fault {
         /// The row's balance.
         balance: Credits,
     },
-    /// A row whose content does not fit its kind.
+    /// A row's content does not fit its kind.
     #[error("{0}: is no row of its kind")]
     Malformed(At),
-    /// A charge whose credits are not its price, or which has no items.
+    /// The credits of a charge are not its price, or the charge has no items.
     #[error("{at}: {credits:+} credits for {items} items at {price}")]
     WrongPrice {
         /// The row.
@@ -81,7 +81,7 @@ pub enum Fault {
         /// The price of the charge.
         price: Price,
     },
-    /// An adjustment whose corrected entry does not exist or comes later.
+    /// An adjustment corrects an entry that does not exist or comes later.
     #[error("{at}: corrects {corrects}, no row before it")]
     CorrectsNothing {
         /// The row.
@@ -89,16 +89,16 @@ pub enum Fault {
         /// The id of the entry to correct.
         corrects: ChargeId,
     },
-    /// A stored response that was altered.
+    /// A stored response was altered.
     #[error("account {0}: a kept answer is not as it was written")]
     ResponseAltered(AccountId),
-    /// A stored response that cannot be read, and neither can its account.
+    /// A stored response and the id of its account cannot be read.
     #[error("the kept answers: one that cannot be read")]
     ResponseUnreadable,
-    /// A stored response that differs from its charge.
+    /// A stored response has another balance or time than its charge.
     #[error("{0}: the answer kept for it names another balance or time")]
     ResponseDiffers(At),
-    /// A stored response without its charge.
+    /// The charge of a stored response does not exist.
     #[error("account {account}: the charge {charge} is missing, its answer is kept")]
     ResponseWithoutCharge {
         /// The account.
@@ -106,10 +106,10 @@ pub enum Fault {
         /// The id of the charge.
         charge: ChargeId,
     },
-    /// A usage counter with a value that Enrich never writes.
+    /// A usage counter contains a value that Enrich never writes.
     #[error("the usage counters: one that cannot be read")]
     UsageUnreadable,
-    /// More credits are counted as used than were charged.
+    /// The usage counters of an account show more credits than were charged.
     #[error("account {account}: {used} credits are counted as used, {charged} were charged")]
     UsedTooMuch {
         /// The account.
@@ -133,17 +133,17 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Counts a row. A row that cannot be read also counts.
+    /// Counts a row of the ledger. A row that cannot be read also counts.
     pub fn count_row(&mut self) {
         self.entries += 1;
     }
 
-    /// The number of rows.
+    /// The number of rows counted so far.
     pub fn rows(&self) -> u64 {
         self.entries
     }
 
-    /// Adds a fault: a [`Fault`], or a text of the store.
+    /// Adds a fault: a [`Fault`], or a text that the store wrote.
     pub fn fault(&mut self, fault: impl fmt::Display) {
         if self.faults.len() < MAX_FAULTS {
             self.faults.push(fault.to_string());
@@ -152,12 +152,12 @@ impl Findings {
         }
     }
 
-    /// The result for a ledger with this number of accounts.
+    /// Returns the result for a ledger with this number of accounts.
     pub fn into_verification(mut self, accounts: u64) -> Verification {
         if self.more_faults > 0 {
             self.faults.push(format!("and {} more", self.more_faults));
         }
-        // If the sums do not fit, faults of single rows were already reported.
+        // If a sum does not fit into its type, faults of single rows were already reported.
         let most = |sum: i128, most: i128, least: i128| sum.clamp(least, most);
         Verification {
             accounts,
@@ -175,7 +175,8 @@ impl Findings {
 pub struct AccountCheck {
     /// The sequence of the account's last row; 0 before the first.
     pub sequence: u64,
-    /// The balance; absent after a row that is missing or cannot be read.
+    /// The balance after the account's last row; absent after a row that is missing or cannot be
+    /// read.
     pub balance: Option<Credits>,
     /// The last row's hash; absent after a missing row, and when it cannot be read.
     pub chain: Option<Chain>,
@@ -194,16 +195,17 @@ pub struct Correction {
 }
 
 impl AccountCheck {
-    /// An account before its first row.
+    /// The state of an account before its first row.
     pub const START: Self =
         Self { sequence: 0, balance: Some(Credits::ZERO), chain: Some(NO_ROW), charged: 0 };
 
-    /// The account's last row; `None` after a row that is missing or cannot be read.
+    /// Returns the account's last row; `None` after a row that is missing or cannot be read.
     pub fn last_row(&self) -> Option<LastRow> {
         Some(LastRow { sequence: self.sequence, balance: self.balance?, chain: self.chain? })
     }
 
-    /// The state before row `sequence`, the next row that exists. Reports missing rows in between.
+    /// Returns the state before row `sequence`, the account's next row that exists. Reports the
+    /// rows that are missing before it.
     pub fn step_to(&self, account: AccountId, sequence: u64, findings: &mut Findings) -> Self {
         let next = self.sequence.saturating_add(1);
         if sequence == next {
@@ -213,15 +215,15 @@ impl AccountCheck {
         Self { balance: None, chain: None, ..*self }
     }
 
-    /// The state after a row that cannot be read; reports the row. `chain` is its hash, if the hash
-    /// can be read.
+    /// Reports a row that cannot be read, and returns the state after it. `chain` is the row's
+    /// hash, if the hash can be read.
     pub fn after_unreadable(&self, at: At, chain: Option<Chain>, findings: &mut Findings) -> Self {
         findings.fault(Fault::Unreadable(at));
         Self { sequence: at.1, balance: None, chain, ..*self }
     }
 
     /// Checks the hash `chain` of the next row. Returns the row's secret. If the secret is unknown,
-    /// reports this and returns `None`: the row cannot be checked further.
+    /// reports a fault and returns `None`, because the row cannot be checked further.
     pub fn check_chain<'s>(
         &self,
         row: &Row<'_>,
@@ -242,7 +244,7 @@ impl AccountCheck {
         Some(secret)
     }
 
-    /// Checks the balance of the next row.
+    /// Checks that the balance of the next row is the previous balance plus the row's credits.
     pub fn check_balance(&self, row: &Row<'_>, findings: &mut Findings) {
         let Row { account, sequence, credits, balance, .. } = *row;
         if let Some(before) = self.balance
@@ -253,9 +255,9 @@ impl AccountCheck {
         }
     }
 
-    /// The state after the next row. Checks the row by itself and adds it to the totals. For an
-    /// adjustment, also returns the correction, which the caller must look up and
-    /// [check](Correction::check).
+    /// Checks the content of the next row, adds the row to the totals, and returns the state after
+    /// it. For an adjustment, also returns the correction: the caller must look up the corrected
+    /// entry and [check](Correction::check) the correction.
     pub fn after(
         &self,
         row: Row<'_>,
@@ -294,8 +296,8 @@ impl AccountCheck {
 }
 
 impl Correction {
-    /// Checks that the corrected entry is before the adjustment. `earlier` is its sequence in the
-    /// same account; `None` if the account has no such entry.
+    /// Checks that the corrected entry comes before the adjustment. `earlier` is the sequence of
+    /// the corrected entry in the same account; `None` if the account has no such entry.
     pub fn check(self, earlier: Option<u64>, findings: &mut Findings) {
         let Self { at, corrects } = self;
         if earlier.is_none_or(|earlier| earlier >= at.1) {

@@ -4,7 +4,8 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Options that open a file for writing. Only its owner can read a new file.
+/// Returns options that open a file for writing. If they create the file, only its owner can read
+/// and write it.
 pub fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
@@ -13,7 +14,7 @@ pub fn private_file() -> OpenOptions {
     options
 }
 
-/// A builder of folders that only their owner may open.
+/// Returns a builder of folders that only their owner may open.
 pub fn private_folder() -> DirBuilder {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
@@ -21,14 +22,14 @@ pub fn private_folder() -> DirBuilder {
     builder
 }
 
-/// Syncs the entries of a folder; an empty path is the current folder.
+/// Syncs the entries of a folder to disk; an empty path means the current folder.
 ///
 /// # Errors
 ///
-/// The errors of the system.
+/// When the folder cannot be opened or synced.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    // Other systems cannot open a folder as a file. They write a folder's entries together with the
-    // files.
+    // Systems other than Unix cannot open a folder as a file. They write a folder's entries
+    // together with the files.
     #[cfg(unix)]
     File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })?.sync_all()?;
     Ok(())

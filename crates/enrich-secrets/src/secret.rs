@@ -2,8 +2,9 @@
 //!
 //! `secret.key` is stored beside the databases and never in them. So a copy of a database reveals
 //! no API key, idempotency key, stored response, email address or password. The file is text with
-//! one secret on each line: its number and 32 bytes in hex. The last secret is current. Older data
-//! was made with the others; each stored value names its secret.
+//! one secret on each line: its number and 32 bytes in hex. The last secret in the file is the
+//! current one. Older data was made with the other secrets; each stored value contains the number
+//! of its secret.
 //!
 //! A secret is never used directly. Each purpose has its own key, derived from the secret
 //! (`blake3::derive_key`), so that a hash for one purpose is not valid for another.
@@ -20,13 +21,14 @@ use secrecy::{ExposeSecret, ExposeSecretMut, SecretBox, SecretString};
 
 use crate::private::{private_file, sync_folder};
 
-/// The file's name in the data folder.
+/// The name of the secrets' file in the data folder.
 pub const FILE: &str = "secret.key";
 
 const SECRET_LEN: usize = 32;
-/// XChaCha20's nonce: 24 bytes, long enough for a random value.
+/// The length of XChaCha20's nonce, in bytes: long enough that random nonces do not repeat.
 const NONCE_LEN: usize = 24;
-/// The most bytes that are read: many times 1000 secrets of at most 10 + 1 + 64 + 1 characters.
+/// The most bytes of the secrets' file that are read: enough for 3,000 secrets of at most 10 + 1 +
+/// 64 + 1 characters.
 const FILE_LIMIT_BYTES: u64 = 256 * 1024;
 
 /// Why the secrets cannot be used. No message contains any part of a secret.
@@ -35,13 +37,13 @@ pub enum SecretError {
     /// The file cannot be read or written.
     #[error("the file cannot be read or written")]
     File(#[source] io::Error),
-    /// Users other than its owner can read or write the file.
+    /// Users other than the file's owner can read or write the file.
     #[error("others may read it (mode {mode:03o}); run `chmod 600` on it")]
     TooOpen {
         /// The file's permission bits.
         mode: u32,
     },
-    /// The file holds no secret.
+    /// The file contains no secret.
     #[error("it is empty; restore it from the backup that belongs to the databases")]
     Empty,
     /// A line is not a secret.
@@ -80,7 +82,7 @@ pub enum SecretError {
     Randomness(#[source] getrandom::Error),
 }
 
-/// Encrypted data cannot be decrypted, because it was altered or belongs elsewhere.
+/// Encrypted data cannot be decrypted: it was altered, or it belongs to another record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a sealed value does not open: it was altered, or is not where it belongs")]
 pub struct CannotDecrypt;
@@ -116,21 +118,21 @@ purposes! {
     LedgerSeal = "enrich 2026-11 ledger seal",
     /// Finds an idempotency record.
     IdempotencyKey = "enrich 2026-11 idempotency key hash",
-    /// Compares questions.
+    /// Finds out whether two questions are equal.
     Asked = "enrich 2026-11 asked hash",
     /// Encrypts a stored response.
     ResponseSeal = "enrich 2026-11 kept answer",
     /// Authenticates the balance and charge of a stored response.
     ResponseTag = "enrich 2026-11 kept answer told",
-    /// Encrypted a stored response before [`Self::ResponseTag`] existed.
+    /// Decrypts stored responses that are older than [`Self::ResponseTag`].
     OldResponseSeal = "enrich 2026-11 kept answer seal",
     /// Finds a suppressed value.
     Suppression = "enrich 2026-11 suppression hash",
-    /// Finds the subject that a source's record became.
+    /// Finds the subject to which a source's record was imported.
     Origin = "enrich 2026-11 record origin hash",
     /// Finds the owner with an email address.
     SignInEmail = "enrich 2026-11 sign-in email hash",
-    /// Encrypts that address.
+    /// Encrypts an owner's email address.
     SignInEmailSeal = "enrich 2026-11 sign-in email seal",
     /// Encrypts a password's hash.
     PasswordSeal = "enrich 2026-11 password seal",
@@ -149,14 +151,14 @@ pub struct Secrets {
     older: Arc<[Secret]>,
 }
 
-/// One secret, as the keys derived from it.
+/// One secret, in the form of the keys derived from it.
 pub struct Secret {
     id: u32,
     keys: [SecretBox<[u8; SECRET_LEN]>; CONTEXTS.len()],
 }
 
 impl Secrets {
-    /// Creates the file with one new secret; fails if it exists.
+    /// Creates the secrets' file with one new secret; fails if the file exists.
     pub fn create(path: &Path) -> Result<Self, SecretError> {
         let mut bytes = SecretBox::new(Box::new([0_u8; SECRET_LEN]));
         getrandom::fill(bytes.expose_secret_mut()).map_err(SecretError::Randomness)?;
@@ -165,7 +167,7 @@ impl Secrets {
         Self::parse(line.expose_secret())
     }
 
-    /// Reads the file.
+    /// Reads the secrets' file. Fails if other users can read or write it.
     pub fn load(path: &Path) -> Result<Self, SecretError> {
         let about = fs::metadata(path).map_err(SecretError::File)?;
         #[cfg(unix)]
@@ -182,7 +184,7 @@ impl Secrets {
         Self::parse(SecretString::from(text).expose_secret())
     }
 
-    /// Reads the secrets from the file's text.
+    /// Parses the text of the secrets' file.
     fn parse(text: &str) -> Result<Self, SecretError> {
         let mut secrets: Vec<Secret> = Vec::new();
         for (index, text) in text.lines().enumerate() {
@@ -198,7 +200,7 @@ impl Secrets {
         Ok(Self { current: Arc::new(current), older: secrets.into() })
     }
 
-    /// The secret for new data.
+    /// The current secret, with which new data is made.
     pub fn current(&self) -> &Secret {
         &self.current
     }
@@ -208,7 +210,7 @@ impl Secrets {
         std::iter::once(&*self.current).chain(self.older.iter())
     }
 
-    /// The secret with this number.
+    /// Finds the secret with this number.
     pub fn with_id(&self, id: u32) -> Option<&Secret> {
         self.newest_first().find(|secret| secret.id == id)
     }
@@ -225,13 +227,14 @@ impl Secret {
         self.id
     }
 
-    /// A keyed hash of nothing. A database stores it, to recognise the secret it was made with.
+    /// Returns the keyed hash of no bytes. A database stores this hash, to recognise the secret
+    /// that it was made with.
     pub fn check_hash(&self) -> [u8; 32] {
         self.hash(Purpose::Check, &[])
     }
 
-    /// The keyed hash of `parts`. It includes the length of each part, so that different lists of
-    /// parts have different hashes.
+    /// Returns the keyed hash of `parts`. The length of each part is hashed too, so that different
+    /// lists of parts have different hashes.
     pub fn hash(&self, purpose: Purpose, parts: &[&[u8]]) -> [u8; 32] {
         let length = parts.iter().map(|part| part.len() + 8).sum();
         let mut bytes = Vec::with_capacity(length);
@@ -242,9 +245,11 @@ impl Secret {
         self.hash_bytes(purpose, &bytes)
     }
 
-    /// The keyed hash of bytes in which the parts are already separated unambiguously.
+    /// Returns the keyed hash of `bytes`. If they contain several parts, the caller must have
+    /// separated the parts unambiguously.
     ///
-    /// It takes one slice, because creating an incremental hasher costs more than hashing a row.
+    /// The function takes one slice, because creating an incremental hasher costs more than hashing
+    /// a row.
     pub fn hash_bytes(&self, purpose: Purpose, bytes: &[u8]) -> [u8; 32] {
         *blake3::keyed_hash(self.key(purpose), bytes).as_bytes()
     }

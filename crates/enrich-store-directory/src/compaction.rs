@@ -6,9 +6,9 @@
 //!
 //! - Look-ups continue, as during an import. Look-up data and ids stay the same, so the revision
 //!   does not change, and a server keeps its hash index.
-//! - Imports, `forget` and other removals wait, as they wait for each other, and give up after ten
+//! - Imports, `forget` and other removals wait until the compaction is done, and give up after ten
 //!   seconds.
-//! - If the process is killed at any time, the file is either unchanged or complete.
+//! - If the process is killed, the file is either unchanged or completely compacted.
 //!
 //! The ledger is not compacted, because this would stop all charges. New stored responses reuse the
 //! pages of expired ones.
@@ -20,9 +20,9 @@ use rusqlite::Connection;
 
 use crate::importer::{empty_the_log, turn};
 
-/// Page cache: 64 MiB, in SQLite's unit of −1 KiB.
+/// Size of the page cache: 64 MiB, as SQLite's negative number of KiB.
 const CACHE: i64 = -64 * 1024;
-/// The log's overhead: one part in 64 of its size holds no pages.
+/// The log's overhead, as a divisor: the log needs one 64th more bytes than the pages in it.
 const LOG_PART: u64 = 64;
 
 /// The result of compacting.
@@ -30,7 +30,7 @@ const LOG_PART: u64 = 64;
 pub struct CompactReport {
     /// The size of the directory with its log before the compaction, in bytes.
     pub before_bytes: u64,
-    /// The same size afterwards.
+    /// The size of the directory with its log after the compaction, in bytes.
     pub after_bytes: u64,
 }
 
@@ -46,7 +46,7 @@ pub enum CompactError {
          {free} MB are free; nothing was changed"
     )]
     NoSpace {
-        /// The folder.
+        /// The data folder.
         folder: PathBuf,
         /// The space needed, in megabytes.
         needed: u64,
@@ -81,14 +81,14 @@ pub fn compact(path: &Path) -> Result<CompactReport, CompactError> {
     connection.execute_batch("VACUUM").map_err(failed)?;
     empty_the_log(&connection).map_err(failed)?;
     drop(connection);
-    // Ends without an error: only a server's reads need the log.
+    // An error is ignored, because only a server's reads need the log.
     let _ = sqlite::begin_log(path);
     Ok(CompactReport { before_bytes, after_bytes: sqlite::file_bytes(path) })
 }
 
-/// A connection that waits for its turn and syncs its commit. Its temporary file is in the data
-/// folder, because only the free space of that disk is known. The file has no name, so the system
-/// removes it when the process ends.
+/// Opens a connection that waits for other writers and syncs its commit. SQLite's temporary file is
+/// in the data folder, because only the free space of that disk was checked. The file has no name,
+/// so the system removes the file when the process ends.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = turn::connect(path)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
@@ -101,8 +101,8 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// The bytes that are written besides the database file: every used page, once to the temporary
-/// file and once to the log.
+/// Returns the bytes that are written in addition to the database file: every used page is written
+/// once to the temporary file and once to the log.
 fn needed_bytes(connection: &Connection) -> rusqlite::Result<u64> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u64>(0));
     let used = pragma("page_count")?.saturating_sub(pragma("freelist_count")?);

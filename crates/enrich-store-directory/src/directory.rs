@@ -1,7 +1,7 @@
-//! Look-ups over SQLite. Most are a few point reads of an index.
+//! Look-ups over SQLite. Most look-ups read only a few rows by their keys.
 //!
-//! The facts are stored with one row per value. Look-ups read other rows, which are derived
-//! whenever facts are written: a profile for each subject, and one index from every exact
+//! The facts are stored with one row per value. Look-ups do not read the facts but rows that are
+//! derived whenever facts are written: a profile for each subject, and one index from every exact
 //! identifier to its subjects. Short reads run on the caller's thread. Reads that may take long run
 //! on separate threads: long lists, names that many companies share, and searches for names without
 //! an exact match. Each look-up sees one state of the directory, even during an import.
@@ -65,7 +65,7 @@ pub struct SqliteDirectory {
     index: Arc<hash_index::Current>,
     /// Background threads, started once many look-ups are expected.
     helpers: OnceLock<Vec<Background>>,
-    /// Of a data folder; a snapshot has none.
+    /// Keeps the data folder marked as in use; `None` for a snapshot.
     _in_use: Option<Arc<InUse>>,
 }
 
@@ -82,12 +82,13 @@ impl SqliteDirectory {
         Ok(Self { index, _in_use: Some(in_use), ..opened })
     }
 
-    /// Opens a snapshot, a file that nothing changes. It must have the schema of this build.
+    /// Opens a snapshot: a file that no process changes. The file must have the schema of this
+    /// build.
     ///
     /// # Errors
     ///
-    /// [`OpenError::DerivedBefore`] when its look-up data were derived by other rules than this
-    /// program's. Another error when it cannot be read.
+    /// [`OpenError::DerivedBefore`] when the look-up data was derived by other rules than this
+    /// program's. Another error when the file cannot be read.
     pub fn open_snapshot(
         path: &Path,
         secrets: &Secrets,
@@ -121,12 +122,13 @@ impl SqliteDirectory {
 }
 
 impl SqliteDirectory {
-    /// Makes many look-ups fast. A server calls this, a command does not.
+    /// Prepares for many look-ups, so that they are fast. A server calls this function, a command
+    /// does not.
     ///
-    /// In the background, it reads the lists of words that the first search for a name needs, which
-    /// takes a tenth of a second. It begins the log (`sqlite::begin_log`) and keeps a read open,
-    /// which saves system calls for every other read. One second later, it builds the hash index,
-    /// unless the options disable it.
+    /// Reads the lists of words that the first search for a name needs, in the background, because
+    /// this takes a tenth of a second. Begins the log (`sqlite::begin_log`) and keeps a read open,
+    /// which saves system calls for every other read. One second later, a thread builds the hash
+    /// index, unless the options disable it.
     ///
     /// # Errors
     ///
@@ -150,16 +152,18 @@ impl SqliteDirectory {
         if self.has_hash_index {
             helpers.push(hash_index::start(path, Arc::clone(&self.index))?);
         }
-        // If another thread set its helpers first, dropping these stops them.
+        // If another thread has set its helpers first, the new helpers are dropped, and this stops
+        // their threads.
         let _ = self.helpers.set(helpers);
         Ok(())
     }
 
-    /// Makes many look-ups in a snapshot fast, as [`prepare`](Self::prepare) does, but at once:
-    /// builds the hash index on this thread, unless the options leave it out.
+    /// Prepares for many look-ups in a snapshot, like [`prepare`](Self::prepare), but builds the
+    /// hash index on this thread before it returns. It builds no hash index if the options disable
+    /// it.
     ///
-    /// Calls `goes_on` from time to time with the length of a pause that leaves most of a processor
-    /// to others; stops when it returns `false`.
+    /// Calls `goes_on` from time to time with the length of a pause, which `goes_on` makes so that
+    /// other threads can use the processor. Stops building when `goes_on` returns `false`.
     ///
     /// # Errors
     ///
@@ -172,9 +176,9 @@ impl SqliteDirectory {
         self.readers.read(|connection| self.index.build(connection, goes_on))
     }
 
-    /// The only company with this name, found without a search, and the confidence of the match.
-    /// This confidence does not include the least confidence or the confidence of the sources.
-    /// `None` when a search is needed.
+    /// Returns the only company with this name, found without a search, and the confidence of the
+    /// match. The least confidence and the confidence of the sources are not applied. `None` when a
+    /// search is needed.
     pub fn only_match(
         &self,
         name: &CompanyName,
@@ -183,7 +187,7 @@ impl SqliteDirectory {
         self.readers.read(|connection| names::find_only_match(View::of(connection), name, country))
     }
 
-    /// The companies that a name may mean, with their evidence, the likeliest first.
+    /// Returns the companies that a name may mean, with their evidence, the likeliest first.
     pub fn judged(
         &self,
         name: &CompanyName,
@@ -290,7 +294,8 @@ impl Directory for SqliteDirectory {
     }
 }
 
-/// The identifier in a question; `None` if the question has none or may have several.
+/// Returns the identifier in a question; `None` if the question contains no identifier, or may be
+/// tried with several.
 fn one_identifier(question: &Question) -> Option<(IdentifierKind, &str)> {
     match question {
         Question::Company(company) => companies::one_identifier(company),
@@ -314,7 +319,7 @@ fn find_by(
     }))
 }
 
-/// One look-up in one state of the directory.
+/// Makes one look-up. All its reads see one state of the directory.
 fn find(
     connection: &Connection,
     index: Option<&HashIndex>,
@@ -367,8 +372,9 @@ fn subject(
     }
 }
 
-/// The facts of a host. If the host has no page rank but its registrable domain has one, the facts
-/// of that domain. Only the rank decides, because it includes subdomains; an address does not.
+/// Returns the facts of a host. If the host has no page rank but its registrable domain has one,
+/// returns the facts of the registrable domain. The IP address does not matter, because only a page
+/// rank includes subdomains.
 fn ranked_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<KnownDomain>> {
     let host = view.domain(domain.as_str())?;
     if host.as_ref().is_some_and(|known| known.rank_confidence.is_some()) {

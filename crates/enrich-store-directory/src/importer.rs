@@ -41,14 +41,14 @@ use writer::Writer;
 
 pub use deriving::derive_all;
 
-/// Attempts to empty the log, with a pause between them: about a second in total.
+/// The number of attempts to empty the log. With the pauses between them, they take about a second.
 const EMPTYING_TRIES: u32 = 250;
 
 /// Imports records into `directory.sqlite`.
 #[derive(Debug)]
 pub struct SqliteImporter {
     target: Target,
-    /// Held, never read.
+    /// Keeps the data folder marked as in use.
     _in_use: Arc<InUse>,
 }
 
@@ -119,7 +119,7 @@ impl Importer for SqliteImporter {
 
     async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError> {
         let name = name.clone();
-        // No time is written, so any time will do.
+        // The time is not used, because no facts are written.
         self.write(Timestamp::UNIX_EPOCH, move |writer| writer.remove_source(&name)).await
     }
 
@@ -135,7 +135,7 @@ impl Importer for SqliteImporter {
 /// Moves the log into the database, so that the log no longer contains removed values.
 ///
 /// Waits for readers of older states, and tries again while another process moves the log. If this
-/// takes seconds, it is left to the next checkpoint, and a warning is logged.
+/// takes more than about a second, the log is left to the next checkpoint, and a warning is logged.
 pub(crate) fn empty_the_log(connection: &Connection) -> rusqlite::Result<()> {
     for _ in 0..EMPTYING_TRIES {
         let is_busy: bool = connection.value("PRAGMA wal_checkpoint(TRUNCATE)", [])?;

@@ -34,7 +34,7 @@ pub const DIRECTORY: Database = Database {
     migrations: schema::migrations::runner,
 };
 
-/// The names and queries of the counts that a check reports.
+/// The row counts that a check reports: the name of each and its query.
 const COUNTS: [(&str, &str); 6] = [
     ("companies", "SELECT count(*) FROM subject WHERE kind = 1"),
     ("people", "SELECT count(*) FROM subject WHERE kind = 2"),
@@ -47,14 +47,14 @@ const COUNTS: [(&str, &str); 6] = [
 /// The ports over one directory.
 #[derive(Debug)]
 pub struct DirectoryPorts {
-    /// Look-ups.
+    /// Answers look-ups.
     pub directory: Arc<SqliteDirectory>,
-    /// Imports.
+    /// Imports records.
     pub importer: Arc<SqliteImporter>,
 }
 
 /// Opens the directory at `path`, which must exist and have its schema. The ports keep `in_use`, so
-/// the folder counts as in use until they are dropped.
+/// the data folder is marked as in use until the ports are dropped.
 ///
 /// # Errors
 ///
@@ -77,11 +77,12 @@ pub fn open(
 ///
 /// # Errors
 ///
-/// When the file cannot be read at all. Faults in it are in the report.
+/// When the file cannot be read at all. Faults in the file are in the report.
 pub fn check(path: &Path) -> rusqlite::Result<DatabaseReport> {
     let connection = sqlite::reader(path)?;
     let mut report = sqlite::examine(&connection, &COUNTS)?;
-    // If the file is damaged, this is already reported, and the index may be unreadable.
+    // If the file is damaged, the damage is already reported, and the index of words may be
+    // unreadable.
     if report.problems.is_empty() && !importer::deriving::is_due(&connection)? {
         report.problems = directory::index_check::problems(&connection)?;
     }

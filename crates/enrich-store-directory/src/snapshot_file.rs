@@ -1,4 +1,4 @@
-//! Snapshots: copies of the directory that nothing changes any more.
+//! Snapshots: copies of the directory that no process changes any more.
 
 use std::path::Path;
 
@@ -14,34 +14,36 @@ use crate::importer::deriving;
 /// The versions of a directory's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Versions {
-    /// The version of its schema; 0 for none.
+    /// The version of the file's schema; 0 if the file has no schema.
     pub schema: u32,
-    /// The version of the rules that its look-up data were derived by.
+    /// The version of the rules by which the file's look-up data was derived; 0 for the oldest
+    /// schema.
     pub derived_by: u32,
 }
 
-/// What a directory's file says of itself.
+/// What a directory's file contains about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirectoryFile {
-    /// The state of the directory.
+    /// The revision of the directory.
     pub revision: DirectoryRevision,
-    /// Its versions.
+    /// The versions of the file.
     pub versions: Versions,
-    /// The secrets that it was made with.
+    /// The secrets with which the file was made.
     pub secrets: Vec<SecretCheck>,
-    /// The suppressed values as keyed hashes, and since when each is suppressed.
+    /// The suppressed values as keyed hashes, each with the time from which the value is
+    /// suppressed.
     pub suppressed: Vec<([u8; 32], Timestamp)>,
 }
 
-/// Copies the directory at `path` to a new file: one state of it, without unused space. Other
-/// processes may use the directory meanwhile. The new file is not synced.
+/// Copies one state of the directory at `path` to a new file, without unused space. Other processes
+/// may use the directory meanwhile. The new file is not synced.
 ///
 /// # Errors
 ///
 /// When the directory cannot be read, or the file exists or cannot be written.
 pub fn copy_into(path: &Path, to: &Path) -> Result<(), OpenError> {
     let name = to.to_str().ok_or_else(|| OpenError::unusable(to, "its name is not UTF-8"))?;
-    // Created here, so that only its owner can read it. SQLite accepts an empty file.
+    // The file is created here, so that only its owner can read it. SQLite accepts an empty file.
     let created = enrich_secrets::private_file().create_new(true).open(to);
     created.map_err(|source| OpenError::unusable(to, source))?;
     let copied = sqlite::reader(path).and_then(|file| file.execute("VACUUM INTO ?1", [name]));
@@ -49,7 +51,7 @@ pub fn copy_into(path: &Path, to: &Path) -> Result<(), OpenError> {
 }
 
 impl Versions {
-    /// The versions that this build reads.
+    /// Returns the versions that this build reads.
     pub fn known() -> Self {
         let schema = u32::try_from(sqlite::newest_known(&DIRECTORY)).unwrap_or_default();
         Self { schema, derived_by: deriving::known() }
@@ -57,20 +59,21 @@ impl Versions {
 }
 
 impl DirectoryFile {
-    /// Reads it from a file that nothing changes.
+    /// Reads this from a file that no process changes.
     ///
     /// # Errors
     ///
-    /// [`OpenError::Foreign`] when the file is no directory. Another error when it cannot be read.
+    /// [`OpenError::Foreign`] when the file is no directory. Another error when the file cannot be
+    /// read.
     pub fn read(path: &Path) -> Result<Self, OpenError> {
         Self::read_by(path, sqlite::immutable_reader)
     }
 
-    /// Reads it from the file of a data folder, which may be in use.
+    /// Reads this from the file of a data folder, which may be in use.
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read).
+    /// The same errors as [`read`](Self::read).
     pub fn read_in_use(path: &Path) -> Result<Self, OpenError> {
         Self::read_by(path, sqlite::reader)
     }
@@ -91,8 +94,8 @@ impl DirectoryFile {
         read(&connection, schema).map_err(failed)
     }
 
-    /// The first secret of the file that is not among the secrets of a node; `None` if there is
-    /// none.
+    /// Returns the first secret of the file that is not among `secrets`, the secrets of a node;
+    /// `None` if there is no such secret.
     pub fn unknown_secret(&self, secrets: &Secrets) -> Option<SecretCheck> {
         let is_known = |check: &&SecretCheck| {
             secrets.with_id(check.id).is_some_and(|secret| secret.check_hash() == check.hash)
@@ -101,7 +104,8 @@ impl DirectoryFile {
     }
 }
 
-/// Reads what every schema has from its second version on; less from older ones.
+/// Reads the columns that exist in every schema from version 2 on. From an older schema, reads no
+/// version of the rules.
 fn read(connection: &Connection, schema: u32) -> rusqlite::Result<DirectoryFile> {
     let revision: i64 = connection.value("SELECT generation FROM state", [])?;
     let derived_by = match schema {

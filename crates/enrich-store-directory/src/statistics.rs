@@ -1,7 +1,7 @@
 //! Counts of the directory's content, for the operator.
 //!
 //! Subjects are counted from their profiles, some thousands at a time. This bounds the memory, and
-//! an import can empty its log between these reads. Records that are imported meanwhile may be
+//! an import can empty its log between two reads. Records that are imported meanwhile may be
 //! counted or not. A million companies take a few seconds.
 
 use std::collections::BTreeMap;
@@ -16,27 +16,27 @@ use crate::directory::codes::{COMPANY, attribute_code, subject_id};
 use crate::directory::profile::{read_company, read_person};
 use crate::directory::view::unreadable;
 
-/// Subjects per read.
+/// The most subjects that one read counts.
 const PART: i64 = 20_000;
 
-/// The directory's content.
+/// The numbers of subjects and domains in the directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DirectoryStatistics {
-    /// Companies.
+    /// The numbers of companies.
     pub companies: KindStatistics,
-    /// People.
+    /// The numbers of people.
     pub people: KindStatistics,
-    /// Domains with any facts, independent of owners.
+    /// The number of domains with facts of their own, independent of the domains' owners.
     pub domains: u64,
-    /// Of these domains, the number with an IP address.
+    /// The number of domains with an IP address among their facts.
     pub domains_with_ip: u64,
-    /// Of these domains, the number with a page rank.
+    /// The number of domains with a page rank among their facts.
     pub domains_with_page_rank: u64,
-    /// Companies with employees.
+    /// The number of companies with employees.
     pub employers: u64,
 }
 
-/// The subjects of one kind.
+/// The numbers of subjects of one kind: companies or people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KindStatistics {
     /// The number of subjects.
@@ -107,7 +107,8 @@ pub fn directory_statistics(path: &Path) -> rusqlite::Result<DirectoryStatistics
     Ok(counted)
 }
 
-/// Counts the subjects after `last`. Returns the last one counted; `None` at the end.
+/// Counts the next subjects after the id `last`. Returns the id of the last counted subject; `None`
+/// if there were none.
 fn count_part(
     connection: &Connection,
     last: i64,
@@ -130,7 +131,7 @@ fn count_part(
     Ok(read_to)
 }
 
-/// Counts the domains, whose facts are adjacent.
+/// Counts the domains that have facts. The facts of a domain are adjacent in the table.
 fn count_domains(
     connection: &Connection,
     counted: &mut DirectoryStatistics,

@@ -1,6 +1,6 @@
 //! The numbers of attributes and identifier kinds in the schema.
 //!
-//! The numbers are stored, so their meaning never changes.
+//! The numbers are stored in databases, so the meaning of a number must never change.
 
 use enrich_core::{Attribute, SubjectId};
 use enrich_text::Network;
@@ -57,12 +57,13 @@ pub(crate) enum IdentifierKind {
     /// A company's own phone number. No look-up uses it; it is needed to find values to be
     /// forgotten.
     CompanyPhone = 4,
-    /// A company's name without legal form and spaces. Tier 0 is its current name, 1 an alias, 2
-    /// the name of a bare company.
+    /// A company's name without legal form and spaces. Tier 0 is the company's current name, 1 an
+    /// alias, 2 the name of a bare company.
     CompanyName = 5,
-    /// The roots of a company's name in alphabetical order, if that differs from its name.
+    /// The roots of the words of a company's name in alphabetical order, if this key differs from
+    /// [`Self::CompanyName`].
     CompanySorted = 6,
-    /// The label of a company's domain, if that differs from its names.
+    /// The label of a company's domain, if the label differs from the company's names.
     CompanyLabel = 7,
     /// The initials of a company's name.
     CompanyInitials = 8,
@@ -84,12 +85,13 @@ impl ToSql for IdentifierKind {
     }
 }
 
-/// An id as SQLite stores it. Ids count up from 1, so the conversion always fits.
+/// Converts an id to the form that SQLite stores. Ids count up from 1, so the conversion never
+/// fails.
 pub(crate) fn sql_id(id: SubjectId) -> i64 {
     i64::try_from(id.0).unwrap_or(i64::MAX)
 }
 
-/// An id that SQLite stored.
+/// Converts an id from the form that SQLite stores.
 pub(crate) fn subject_id(id: i64) -> SubjectId {
     SubjectId(u64::try_from(id).unwrap_or_default())
 }

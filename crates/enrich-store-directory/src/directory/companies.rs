@@ -12,7 +12,8 @@ use super::view::View;
 /// The most people with one email address whose employer is checked.
 const MOST_SHARING: usize = 8;
 
-/// The identifier in a company reference; `None` if it has none or may have several.
+/// Returns the identifier in a company reference; `None` if the reference contains no identifier,
+/// or may be tried with several.
 pub(crate) fn one_identifier(company: &CompanyRef) -> Option<(IdentifierKind, &str)> {
     match company {
         CompanyRef::Domain(domain) if domain.is_registrable() => {
@@ -23,7 +24,7 @@ pub(crate) fn one_identifier(company: &CompanyRef) -> Option<(IdentifierKind, &s
     }
 }
 
-/// The company that `company` names, without its employees.
+/// Finds the company that `company` refers to, without its employees.
 pub(crate) fn find(
     lookup: Lookup<'_>,
     company: &CompanyRef,
@@ -41,8 +42,8 @@ pub(crate) fn find(
     }
 }
 
-/// Every company that `company` may mean, for questions about an employee: the employee decides
-/// between the companies. Only a name can mean several.
+/// Finds every company that `company` may mean. This is for questions about an employee, who is
+/// then looked up at each of these companies. Only a name can mean several companies.
 pub(crate) fn find_all(
     lookup: Lookup<'_>,
     company: &CompanyRef,
@@ -57,7 +58,7 @@ pub(crate) fn find_all(
             find(lookup, company)?
         }
     };
-    // An identifier means one company, with the confidence of its sources.
+    // An identifier means one company. Its confidence is that of the sources.
     let candidate_match = |(company, source_confidence): (Company, _)| CandidateMatch {
         company: company.id,
         match_confidence: Confidence::FULL,
@@ -66,7 +67,8 @@ pub(crate) fn find_all(
     Ok(by_domain.map(candidate_match).into_iter().collect())
 }
 
-/// The companies with a domain: those of the host, else those of its registrable domain.
+/// Finds the companies with a domain: those of the host, else those of the registrable domain.
+/// Returns at most two.
 pub(crate) fn holders_of_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Vec<Holder>> {
     let kind = IdentifierKind::CompanyDomain;
     let holders = view.holders(kind, domain.as_str(), 2)?;
@@ -90,13 +92,13 @@ fn by_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<(Compan
     }
 }
 
-/// The registrable domain, if `domain` is a host below it.
+/// Returns the registrable domain, if `domain` is a host below a registrable domain.
 fn above(domain: &Domain) -> Option<Domain> {
     (!domain.is_registrable()).then(|| domain.registrable())
 }
 
-/// The company with this email address; else the employer of the person with it; else the company
-/// of its domain. A public mail host belongs to no company.
+/// Finds the company with this email address; else the employer of a person with the address; else
+/// the company that has the address's domain. A public mail host belongs to no company.
 fn by_email(
     view: View<'_>,
     email: &EmailAddress,
@@ -117,7 +119,7 @@ fn by_email(
     if is_public_mail_host(&domain) { Ok(None) } else { by_domain(view, &domain) }
 }
 
-/// The employer of the first person with this email address who has one.
+/// Finds the employer of the first person who has this email address and an employer.
 fn by_employee(
     view: View<'_>,
     email: &EmailAddress,

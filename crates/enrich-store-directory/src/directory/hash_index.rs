@@ -1,20 +1,23 @@
 //! The hash index: exact identifiers of one state of the directory, in memory.
 //!
 //! Apart from HTTP, reading the B-trees of the directory is the largest cost of a look-up. A
-//! look-up by an identifier reads two of them: the index and the table of subjects. The hash index
-//! replaces the first. If it does not contain an identifier, no subject has the identifier. If it
-//! does, it gives a subject. It stores only hashes, so the look-up reads the subject's profile and
-//! checks that it contains the identifier (`docs/performance.md` has the figures).
+//! look-up by an identifier reads two B-trees: the index of identifiers and the table of subjects.
+//! The hash index replaces the first one. If the hash index does not contain an identifier, no
+//! subject has the identifier. Otherwise it returns a subject. The hash index stores only hashes,
+//! so the look-up reads the subject's profile and checks that the profile contains the identifier
+//! (`docs/performance.md` has the figures).
 //!
 //! A hash index is valid for one revision of the directory. A look-up that reads several things in
 //! one state uses only an index of that state. A look-up by one identifier reads the revision
-//! together with the profile. If no subject has the identifier, nothing is read, and the revision
-//! comes from the refresh gate. It notices another process's import within a hundredth of a second,
-//! or within a tenth if its check is delayed; it notices this process's imports at once.
+//! together with the profile. If no subject has the identifier, nothing is read, and the refresh
+//! gate shows whether the revision may have changed. The gate notices an import of another process
+//! within a hundredth of a second, or within a tenth if the check is delayed. It notices an import
+//! of this process immediately.
 //!
-//! Without a hash index, look-ups read the index in the file. There is none in the first seconds of
-//! a process, and from an import until no further import has run for a while. Building the hash
-//! index reads a large part of the file's index, and uses at most a quarter of a processor.
+//! Without a hash index, look-ups read the index in the file. There is no hash index in the first
+//! seconds of a process, and from an import until no further import has run for a while. Building
+//! the hash index reads a large part of the file's index, and uses at most a quarter of a
+//! processor.
 
 mod making;
 mod table;
@@ -32,7 +35,8 @@ use super::codes::IdentifierKind;
 pub(super) use making::start;
 use table::{Entry, Table};
 
-/// The kinds in the index. Look-ups by name are not included, because they read many rows anyway.
+/// The kinds of identifiers in the hash index. Names are not included, because a look-up by name
+/// reads many rows.
 const KINDS: [IdentifierKind; 6] = [
     IdentifierKind::CompanyDomain,
     IdentifierKind::CompanyPage,
@@ -41,7 +45,7 @@ const KINDS: [IdentifierKind; 6] = [
     IdentifierKind::PersonEmail,
     IdentifierKind::PersonPhone,
 ];
-/// The identifiers of one state and their subjects.
+/// The identifiers of one state of the directory, with their subjects.
 #[derive(Debug)]
 pub(crate) struct HashIndex {
     revision: DirectoryRevision,
@@ -54,21 +58,21 @@ pub(crate) struct HashIndex {
 /// The result of a look-up in the hash index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IndexResult {
-    /// No subject has it.
+    /// No subject has the identifier.
     Nowhere,
-    /// If any subject has the identifier, this is the first one.
+    /// If any subject has the identifier, this is the first such subject.
     At(IndexHit),
-    /// Unknown; the file has to be read.
+    /// The hash index does not know; the index in the file must be read.
     Unknown,
 }
 
-/// The subject of an identifier in one state of the directory.
+/// The subject that an identifier leads to, in one state of the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IndexHit {
     pub(crate) subject: SubjectId,
     /// The confidence of the match.
     pub(crate) confidence: Confidence,
-    /// The state's revision.
+    /// The revision of this state of the directory.
     pub(crate) revision: DirectoryRevision,
 }
 
@@ -81,7 +85,7 @@ impl HashIndex {
         self.revision
     }
 
-    /// Finds an identifier in the state of the index.
+    /// Finds an identifier, in the state of the directory for which the index was built.
     pub(crate) fn locate(&self, kind: IdentifierKind, key: &str) -> IndexResult {
         if !KINDS.contains(&kind) {
             return IndexResult::Unknown;
@@ -97,16 +101,17 @@ impl HashIndex {
 }
 
 impl Current {
-    /// The index, for a look-up that reads one state.
+    /// Returns the current index, for a look-up that reads one state of the directory.
     pub(crate) fn get(&self) -> Guard<Option<Arc<HashIndex>>> {
         self.0.load()
     }
 
-    /// Finds an identifier without reading the file. [`IndexResult::Nowhere`] was true when the
-    /// revision was last checked. If that was too long ago, `revision` is called to read the
-    /// revision. A hit contains the revision for which it is valid.
+    /// Finds an identifier without reading the file. [`IndexResult::Nowhere`] is true for the time
+    /// of the last check of the revision. If the last check was too long ago, calls `revision` to
+    /// read the present revision. A hit contains the revision for which it is valid.
     ///
-    /// A new index is checked by its first look-up, so that changes since it was built are noticed.
+    /// The first look-up in a new index also checks the revision, so that changes since the index
+    /// was built are noticed.
     pub(crate) fn locate(
         &self,
         kind: IdentifierKind,
@@ -127,8 +132,8 @@ impl Current {
         index_result
     }
 
-    /// Records the directory's revision `found` when a hit was followed. If the revision of the hit
-    /// is another one, the index is outdated and dropped.
+    /// Compares the revision of a hit with the revision `found` that was read together with the
+    /// subject. If they differ, the index is outdated and is dropped.
     pub(crate) fn learn(&self, hit: Option<IndexHit>, found: Option<DirectoryRevision>) {
         if let (Some(hit), Some(found)) = (hit, found)
             && hit.revision != found
@@ -139,8 +144,8 @@ impl Current {
         }
     }
 
-    /// Builds the index of a file that nothing changes. Calls `goes_on` from time to time with the
-    /// length of a pause; stops when it returns `false`.
+    /// Builds the index of a file that no process changes. Calls `goes_on` from time to time with
+    /// the length of a pause that `goes_on` must make. Stops when `goes_on` returns `false`.
     pub(crate) fn build(
         &self,
         connection: &Connection,
@@ -157,7 +162,7 @@ impl Current {
         self.0.store(None);
     }
 
-    /// Drops the index, because the directory has another revision now.
+    /// Drops this index, unless another one has already replaced it.
     fn forget(&self, index: &Arc<HashIndex>) {
         self.0.compare_and_swap(index, None);
     }

@@ -3,8 +3,8 @@
 //! Every read of a database with a write-ahead log takes a shared lock on a read mark of the log
 //! and releases it. In one process, SQLite makes a system call only for the first read that takes a
 //! mark and for the last one that releases it (`unixShmLock`). So while one read is open, other
-//! reads of the same state make no such calls; this saves a tenth of the cost of a short look-up.
-//! Every read still begins at the current state.
+//! reads of the same state need no system calls for the lock; this saves a tenth of the cost of a
+//! short look-up. Every read still begins at the current state.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,18 +12,18 @@ use std::time::Duration;
 use enrich_store_sqlite::{self as sqlite, Background, OpenError, Owner, Statements};
 use rusqlite::Connection;
 
-/// How long one state is kept open. During this time an import's changes stay in the log, and reads
-/// of newer states take their own locks.
+/// How long a read of one state is kept open. During this time an import's changes stay in the log,
+/// and reads of newer states take their own locks.
 const HELD_FOR: Duration = Duration::from_millis(100);
-/// How long no state is kept open after that. An import that waits to empty the log checks every
-/// millisecond.
+/// Length of the pause between two such reads, in which no read is kept open. An import that waits
+/// to empty the log checks every millisecond.
 const PAUSE: Duration = Duration::from_millis(3);
 
 /// Starts the thread that keeps a read of the database at `path` open.
 pub(super) fn start(path: &Path) -> Result<Background, OpenError> {
     let connection = sqlite::reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
     Background::start(path, "enrich-hold", move |owner| {
-        // If this fails, reads take their own locks and report the error.
+        // If this fails, look-ups take their own locks and report the error.
         while hold(&connection, owner).unwrap_or_else(|_| owner.is_there_after(HELD_FOR)) {}
     })
 }

@@ -11,12 +11,14 @@ pub(crate) struct Holder {
     pub(crate) subject: SubjectId,
     /// How strongly the identifier belongs to the subject; 0 is the strongest.
     pub(crate) tier: u8,
-    /// The confidence of the most trusted source.
+    /// The highest confidence of a source that gives the subject this identifier.
     pub(crate) confidence: Confidence,
 }
 
 impl Holder {
-    /// The confidence that this first holder is meant, if the next holder has the tier `next_tier`.
+    /// Returns the confidence that the first holder is meant. `next_tier` is the tier of the next
+    /// holder, if there is one: with the same tier, the confidence is at most
+    /// [`Confidence::AMBIGUOUS`].
     pub(crate) fn confidence_beside(&self, next_tier: Option<u8>) -> Confidence {
         let is_ambiguous = next_tier == Some(self.tier);
         let most = if is_ambiguous { Confidence::AMBIGUOUS } else { Confidence::FULL };
@@ -24,7 +26,7 @@ impl Holder {
     }
 }
 
-/// The holder in a row: subject, tier and confidence, from column `first` on.
+/// Reads a holder from a row: the columns from `first` on are subject, tier and confidence.
 pub(crate) fn holder_of(row: &Row<'_>, first: usize) -> rusqlite::Result<Holder> {
     Ok(Holder {
         subject: subject_id(row.get(first)?),

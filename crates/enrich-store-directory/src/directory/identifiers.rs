@@ -11,10 +11,10 @@ use super::profile::Profiled;
 use super::view::{View, revision_of, unreadable};
 
 impl View<'_> {
-    /// The holders of an identifier, at most `limit`, ordered by tier and then by id.
+    /// Returns the holders of an identifier, at most `limit`, ordered by tier and then by id.
     ///
-    /// Rows are read until there are enough. A bound `LIMIT` would be slower, because SQLite may
-    /// plan the statement anew each time.
+    /// Reading stops after `limit` rows. A `LIMIT` parameter in the statement would be slower,
+    /// because SQLite may plan the statement anew each time.
     pub(crate) fn holders(
         &self,
         kind: IdentifierKind,
@@ -40,7 +40,7 @@ impl View<'_> {
         Ok(self.holders(kind, key, 1)?.first().map(|holder| holder.subject))
     }
 
-    /// The highest confidence of a source that gives a subject this identifier.
+    /// Returns the highest confidence of a source that gives a subject this identifier.
     pub(crate) fn confidence_of(
         &self,
         kind: IdentifierKind,
@@ -54,8 +54,9 @@ impl View<'_> {
         Ok(percent.map(Confidence::clamped))
     }
 
-    /// The company or person of an exact identifier, in the look-up's state: the first holder. The
-    /// confidence is lower if there are others. A person's employer is returned with its id only.
+    /// Finds the first holder of an exact identifier, a company or a person, in the look-up's state
+    /// of the directory. The confidence is lower if there are other holders. Of a person's
+    /// employer, only the id is returned.
     pub(crate) fn first_with<T: Profiled>(
         &self,
         kind: IdentifierKind,
@@ -69,14 +70,14 @@ impl View<'_> {
         Ok(found.map(|(subject, confidence, _)| (subject, confidence)))
     }
 
-    /// Finds an identifier in the hash index, in the look-up's state.
+    /// Finds an identifier in the hash index of the look-up's state of the directory.
     fn locate(&self, kind: IdentifierKind, key: &str) -> IndexResult {
         self.index.map_or(IndexResult::Unknown, |index| index.locate(kind, key))
     }
 
-    /// Like [`Self::first_with`], with the directory's revision. One statement reads both, and so
-    /// reads them in one state; [`Self::of_one_state`] would need a second statement. Without a hit
-    /// in the hash index, reads the file's index.
+    /// Like [`Self::first_with`], but also returns the directory's revision. One statement reads
+    /// the subject and the revision, so both are of one state; [`Self::of_one_state`] would need a
+    /// second statement. Without a hit in the hash index, reads the file's index.
     pub(crate) fn first_now<T: Profiled>(
         &self,
         kind: IdentifierKind,
@@ -91,8 +92,8 @@ impl View<'_> {
         self.search_first_with(kind, key)
     }
 
-    /// The subject of a hit. `None` if the directory has another revision now, or if the subject
-    /// does not have the identifier.
+    /// Reads the subject of a hit. `None` if the directory has another revision now, or if the
+    /// subject does not have the identifier.
     fn follow<T: Profiled>(
         &self,
         hit: IndexHit,
@@ -113,7 +114,7 @@ impl View<'_> {
         Ok(subject.has(kind, key).then_some(subject))
     }
 
-    /// The first holder of an identifier in the file's index.
+    /// Finds the first holder of an identifier in the file's index.
     fn search_first_with<T: Profiled>(
         &self,
         kind: IdentifierKind,

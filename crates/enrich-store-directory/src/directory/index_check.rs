@@ -7,10 +7,12 @@ use super::codes::COMPANY;
 use super::postings::unpack;
 use super::variants::variants;
 
-/// The most faults that are reported. With more, the index must be rebuilt anyway.
+/// The most faults that are reported. An index with faults must be rebuilt, so a longer list would
+/// not help.
 const MOST_REPORTED: usize = 20;
 
-/// The faults of the index of words, in one snapshot of it, even during an import.
+/// Returns the faults of the index of words. All reads see one state of the directory, even during
+/// an import.
 pub(crate) fn problems(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let reading = connection.unchecked_transaction()?;
     let problems = problems_of_one_state(&reading)?;
@@ -18,7 +20,7 @@ pub(crate) fn problems(connection: &Connection) -> rusqlite::Result<Vec<String>>
     Ok(problems)
 }
 
-/// Like [`problems`], within a transaction.
+/// Like [`problems`], but the caller must have begun a transaction.
 pub(crate) fn problems_of_one_state(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut problems = Vec::new();
     let companies = companies(connection)?;
@@ -39,7 +41,8 @@ pub(crate) fn problems_of_one_state(connection: &Connection) -> rusqlite::Result
             companies: row.get(1)?,
             last: row.get_ref(2)?.as_blob()?,
         };
-        // A word may be part of a person's name, so a fault gives only its place in the alphabet.
+        // A word may be part of a person's name, so the text of a fault gives only the word's place
+        // in the alphabet.
         let fault = word.fault(&companies)?;
         problems.extend(fault.map(|fault| format!("word {number} of the index {fault}")));
         if problems.len() >= MOST_REPORTED {
@@ -72,7 +75,7 @@ const STRAY: [(&str, &str); 2] = [
     ),
 ];
 
-/// For each id, whether it belongs to a company.
+/// Returns, for each id, whether the id belongs to a company.
 fn companies(connection: &Connection) -> rusqlite::Result<Vec<bool>> {
     let mut companies = Vec::new();
     connection.each("SELECT id FROM subject WHERE kind = ?1 ORDER BY id", [COMPANY], |row| {
@@ -131,7 +134,7 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    /// Reads the next part; `first` is the company that it should begin with.
+    /// Reads the next part of the list; `first` is the company with which the part should begin.
     fn read(&mut self, part: &[u8], first: Option<u64>) -> Result<(), &'static str> {
         for (at, posting) in unpack(part).enumerate() {
             let company = posting.map_err(|_| "has a list that cannot be read")?.company;

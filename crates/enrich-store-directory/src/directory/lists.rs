@@ -1,9 +1,10 @@
 //! Threads for look-ups that may take long: lists, and searches for names.
 //!
 //! All other reads take microseconds and run on the caller's thread. The queue is bounded, and
-//! tenants take turns in it ([`FairQueue`]). If a tenant fills the queue, only its own excess jobs
-//! are refused. A tenant that asks for one thing at a time is always served. A job that waited too
-//! long behind jobs of its own tenant is refused, because its caller may no longer be waiting.
+//! tenants take turns in it ([`FairQueue`]). If one tenant fills the queue, only jobs of this
+//! tenant are refused. A tenant that asks for one thing at a time is always served. A job that
+//! waited too long behind jobs of its own tenant is refused, because its caller may no longer be
+//! waiting.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -20,34 +21,36 @@ use tokio::sync::oneshot;
 
 /// The number of threads.
 const THREADS: usize = 2;
-/// The most waiting jobs: of one tenant, and of all.
+/// The most waiting jobs: in total, and of one tenant.
 const WAITING: QueueLimits = QueueLimits { total: 512, per_tenant: 256 };
-/// The longest wait behind other jobs of the same tenant.
+/// A job that waits longer than this behind other jobs of the same tenant is refused.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
-/// Opens a connection that cannot write.
+/// A function that opens a connection which cannot write.
 pub(crate) type Connect = fn(&Path) -> rusqlite::Result<Connection>;
 
-/// Reads with the connection. Without a connection, reports that the job was refused.
+/// The work of a job: reads with the connection. With `None`, reports to the caller that the job
+/// was refused.
 type Read = Box<dyn FnOnce(Option<&Connection>) + Send>;
 
 /// A job that waits for a thread.
 struct Job {
     read: Read,
     queued_at: Instant,
-    /// Whether other jobs of its tenant were waiting when it arrived.
+    /// Whether other jobs of the same tenant were waiting when this job arrived.
     is_behind_own: bool,
 }
 
-/// The threads. After this is dropped, they finish the waiting jobs and end.
+/// The threads for look-ups that may take long. When this value is dropped, the threads finish the
+/// waiting jobs and end.
 pub(crate) struct Lists {
     waiting: Arc<Waiting>,
 }
 
-/// What the threads share with callers.
+/// The queue of waiting jobs, which the threads share with the callers.
 struct Waiting {
     jobs: Mutex<Jobs>,
-    /// Signalled for each job, and at the end.
+    /// Signalled when a job arrives, and when the queue is closed.
     came: Condvar,
 }
 
@@ -77,7 +80,7 @@ impl Lists {
         Self { waiting: Arc::new(Waiting { jobs: Mutex::new(jobs), came: Condvar::new() }) }
     }
 
-    /// Runs a job on one of the threads; no caller waits for it.
+    /// Runs a job on one of the threads; no caller waits for the job.
     pub(crate) fn prepare(&self, prepare: impl FnOnce(&Connection) + Send + 'static) {
         // If the queue is full, the first look-up does this work itself.
         let read = move |connection: Option<&Connection>| {
@@ -88,7 +91,8 @@ impl Lists {
         self.waiting.push(Tenant::default(), Box::new(read));
     }
 
-    /// Reads on one of the threads, on behalf of a tenant.
+    /// Runs `read` on one of the threads and returns its result. The job waits in the queue of
+    /// `tenant`.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         tenant: Tenant,
@@ -118,7 +122,8 @@ impl Drop for Lists {
 }
 
 impl Waiting {
-    /// Adds a job to the queue. If there is no space, this job or one that it displaces is refused.
+    /// Adds a job to the queue. If the queue is full, this job is refused, or a job of another
+    /// tenant that it displaces.
     fn push(&self, tenant: Tenant, read: Read) {
         let mut jobs = self.jobs.lock();
         let is_behind_own = jobs.queue.waiting(tenant) > 0;

@@ -1,4 +1,4 @@
-//! The limits of a look-up, and why one stops.
+//! The limits of a look-up, and why a look-up stops.
 
 use enrich_core::Confidence;
 
@@ -7,18 +7,18 @@ use super::view::View;
 /// A running look-up.
 #[derive(Clone, Copy)]
 pub(crate) struct Lookup<'c> {
-    /// What it reads.
+    /// The directory that the look-up reads.
     pub(crate) view: View<'c>,
     /// The least confidence of a match by name.
     pub(crate) least_by_name: Confidence,
-    /// Whether the look-up may take long, because its thread is for that.
+    /// Whether the look-up may take long, because it runs on a thread for long look-ups.
     pub(crate) may_search: bool,
 }
 
 /// Why a look-up stops without a result.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// The look-up would take long, on a thread where this is not allowed.
+    /// The look-up would take long, but its thread is only for short look-ups.
     NeedsSearch,
     /// The database failed.
     Sqlite(rusqlite::Error),
@@ -31,7 +31,7 @@ impl From<rusqlite::Error> for Stop {
 }
 
 impl Lookup<'_> {
-    /// Stops a look-up that must not take long.
+    /// Returns [`Stop::NeedsSearch`] if the look-up must not take long.
     pub(crate) fn needs_search(&self) -> Result<(), Stop> {
         if self.may_search { Ok(()) } else { Err(Stop::NeedsSearch) }
     }

@@ -1,13 +1,13 @@
 //! Finds companies by name.
 //!
-//! Most names are found exactly. One look-up key finds all names that are equal when folded,
-//! without legal forms and without spaces. The results are then compared. If one company is left,
-//! it is the answer. All other names are searched and judged (`names/search.rs`,
-//! `enrich_core::matching`), which takes a hundred times as long. These are names of several
-//! companies or of none, and single words that no domain of the company contains.
+//! Most names are found exactly. One look-up key finds all names that are equal after folding and
+//! without legal forms and spaces. The results are then compared. If one company is left, it is the
+//! answer. All other names are searched and judged (`names/search.rs`, `enrich_core::matching`),
+//! which takes a hundred times as long: names that several companies or none have, and single words
+//! that are not a domain label of the company.
 //!
 //! A bare company is known only by names, from a person's employer. It is an answer only if it has
-//! exactly the requested name and no other company has it.
+//! exactly the requested name and no other company has this name.
 
 mod approximate;
 pub(crate) mod search;
@@ -23,35 +23,37 @@ use super::holder::Holder;
 use super::lookup::{Lookup, Stop};
 use super::view::{BARE_TIER, View};
 
-/// The most companies of one look-up key that are compared. If there are more, the name cannot
-/// distinguish them. Bare companies, and those outside the requested country, do not count.
+/// The most companies with one look-up key that are compared. If there are more, the name cannot
+/// distinguish them. Bare companies, and companies outside the requested country, do not count.
 const MOST_CANDIDATES: usize = 64;
-/// The most companies of a name that are read to find those in a country.
+/// The most companies with a name that are read to find the companies in a country.
 const MOST_SEARCHED: usize = 1024;
 /// The most bare companies that are compared.
 const MOST_BARE: usize = 64;
-/// The most aliases of a company that are compared. If none of them fits, one of the others has the
-/// look-up key.
+/// The most aliases of a company that are compared. If none of them fits, one of the further
+/// aliases must have the look-up key.
 const MOST_ALIASES: usize = 128;
 /// The most companies that an employer's name may mean.
 const MOST_EMPLOYERS: usize = 4;
 /// The least confidence in a company that an employer's name may mean.
 const LEAST_EMPLOYER: Confidence = Confidence::clamped(20);
-/// The most companies of a name that are read on the caller's thread; more take longer.
+/// The most companies with a name that are read on the caller's thread. If there are more, another
+/// thread reads them.
 const FEW: usize = 8;
 
 /// How a name fits a company, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fit {
-    /// Equal to the company's name except for case, accents and punctuation.
+    /// The name equals the company's name except for case, accents and punctuation.
     Name,
-    /// Equal to an alias except for case, accents and punctuation.
+    /// The name equals an alias except for case, accents and punctuation.
     Alias,
-    /// Equal to the company's name without legal forms.
+    /// The name equals the company's name if legal forms are removed from both.
     StrippedName,
-    /// Equal to an alias without legal forms.
+    /// The name equals an alias if legal forms are removed from both.
     StrippedAlias,
-    /// Equal to a name without legal forms and spaces, which is not enough for an answer.
+    /// The name equals the company's name or an alias if legal forms and spaces are removed from
+    /// both. This is not enough for an answer.
     Squashed,
 }
 
@@ -61,7 +63,7 @@ pub(crate) struct CandidateMatch {
     pub(crate) company: SubjectId,
     /// The confidence that this company is meant.
     pub(crate) match_confidence: Confidence,
-    /// The confidence of the sources for its name.
+    /// The confidence of the sources that give the company its name.
     pub(crate) source_confidence: Confidence,
 }
 
@@ -70,16 +72,16 @@ pub(crate) struct CandidateMatch {
 pub(crate) struct Ranked {
     /// Whether the company is bare: only its names are known.
     pub(crate) is_bare: bool,
-    /// How the name fits.
+    /// How the requested name fits the company.
     pub(crate) fit: Fit,
     pub(crate) company: Company,
-    /// The confidence of the sources for its name.
+    /// The confidence of the sources that give the company its name.
     pub(crate) source_confidence: Confidence,
 }
 
 impl Fit {
-    /// The confidence that the company is meant, if no other company fits as well. This is the
-    /// share of such answers that were right among real names (`docs/matching.md`).
+    /// Returns the confidence that the company is meant, if no other company fits equally well. The
+    /// value is the share of such answers that were right for real names (`docs/matching.md`).
     const fn confidence(self) -> Confidence {
         Confidence::clamped(match self {
             Self::Name => 99,
@@ -89,7 +91,8 @@ impl Fit {
         })
     }
 
-    /// The step of the comparison. Names and aliases of the same step compete.
+    /// Returns the step of the comparison at which the names are equal. Companies whose name or
+    /// alias fits at the same step cannot be distinguished.
     const fn step(self) -> u8 {
         match self {
             Self::Name | Self::Alias => 0,
@@ -100,7 +103,8 @@ impl Fit {
 }
 
 impl Ranked {
-    /// The confidence that the name means this company, if it means no other.
+    /// Returns the confidence that the name means this company, if no other company fits equally
+    /// well.
     pub(crate) fn confidence(&self) -> Confidence {
         self.fit.confidence().min(self.source_confidence)
     }
@@ -110,8 +114,8 @@ impl Ranked {
     }
 }
 
-/// The companies that `name` may mean, the best first. `None` when there are too many to
-/// distinguish. With a country, only companies with a domain for that country.
+/// Returns the companies that `name` may mean, the best first. `None` when there are too many to
+/// distinguish. With a country, returns only companies with a domain for that country.
 pub(crate) fn ranked(
     view: View<'_>,
     name: &CompanyName,
@@ -122,7 +126,7 @@ pub(crate) fn ranked(
     rank_holders(view, name, country, holders)
 }
 
-/// The company that a name means. `None` if this is not sure enough.
+/// Finds the company that a name means. `None` if the confidence of the best match is too low.
 pub(crate) fn find(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -152,7 +156,8 @@ pub(crate) fn prepare(view: View<'_>) {
     }
 }
 
-/// The only company with a name, and the confidence of such a match.
+/// Finds the only company with a name, and the confidence of the match. `None` when a search is
+/// needed.
 pub(crate) fn find_only_match(
     view: View<'_>,
     name: &CompanyName,
@@ -163,8 +168,9 @@ pub(crate) fn find_only_match(
     Ok(only.map(|only| (only.company.clone(), only.fit.confidence())))
 }
 
-/// Every company that a name may mean, with its confidence: those with the name, or else the
-/// likeliest. For questions about an employee, who decides between the companies.
+/// Finds every company that a name may mean, with its confidence: the companies with the name, or
+/// else the likeliest ones. This is for questions about an employee, who is then looked up at each
+/// of these companies.
 pub(crate) fn find_all(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -192,7 +198,8 @@ pub(crate) fn find_all(
     likely.map(candidate_match).collect()
 }
 
-/// The companies with a name. If this thread may not search, it reads only a few.
+/// Returns the companies with a name. If the look-up must not take long, at most [`FEW`] companies
+/// are read; if there are more, the result is [`Stop::NeedsSearch`].
 fn ranked_in(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -208,13 +215,13 @@ fn ranked_in(
     Ok(rank_holders(lookup.view, name, country, holders)?)
 }
 
-/// The first `most` companies with a name.
+/// Returns the first `most` companies with a name.
 fn name_holders(view: View<'_>, name: &CompanyName, most: usize) -> rusqlite::Result<Vec<Holder>> {
     view.holders(IdentifierKind::CompanyName, name.squashed(), most)
 }
 
-/// The only company with a name. `None` if others have it, or if it is a single word that may be
-/// part of other companies' names.
+/// Returns the only company with a name. `None` if other companies have the same name, or if the
+/// name is a single word that may be part of other companies' names.
 fn only_match<'a>(
     name: &CompanyName,
     country: Option<Country>,
@@ -237,28 +244,29 @@ fn only_match<'a>(
 fn is_label(name: &CompanyName, domain: &str) -> bool {
     let label = domain.split('.').next().unwrap_or_default();
     let is = |label: &str| label == name.squashed() || label == name.folded();
-    // Most labels have no hyphen, so the next line rarely does any work.
+    // Most labels have no hyphen, so the comparison without hyphens is rare.
     is(label)
         || (label.contains('-') && is(&label.replace('-', "")))
         || Domain::parse(name.display()).is_ok_and(|asked| asked.as_str() == domain)
 }
 
-/// The confidence of the sources that give a company this name.
+/// Returns the highest confidence of a source that gives a company this name.
 fn trust(view: View<'_>, company: SubjectId, name: &str) -> rusqlite::Result<Confidence> {
     let Ok(name) = CompanyName::parse(name) else { return Ok(Confidence::FULL) };
     let trust = view.confidence_of(IdentifierKind::CompanyName, name.squashed(), company)?;
     Ok(trust.unwrap_or(Confidence::FULL))
 }
 
-/// All companies that the name fits best, and the bare companies that it fits.
+/// Keeps the companies that the name fits as well as the first one, and the bare companies that it
+/// fits better.
 fn all_best(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
     let Some(best) = ranked.first().map(|best| best.fit) else { return ranked };
     ranked.retain(|one| one.fit == best || (one.is_bare && one.fit < best));
     ranked
 }
 
-/// The stored company that an employer's name means. Like a look-up by name, but a name that is
-/// equal only without spaces is not enough.
+/// Returns the stored company that an employer's name means. `None` if several companies fit
+/// equally well, or if a name is equal only without spaces.
 pub(crate) fn employer(ranked: &[Ranked]) -> Option<SubjectId> {
     let best = ranked.first().filter(|best| best.fit < Fit::Squashed)?;
     let is_shared =
@@ -275,7 +283,7 @@ fn rank_holders(
     mut holders: Vec<Holder>,
 ) -> rusqlite::Result<Option<Vec<Ranked>>> {
     let (most, most_bare) = most_compared(country);
-    // Bare companies have the last tier.
+    // Bare companies have the highest tier, so they come last.
     let known = holders.partition_point(|holder| holder.tier < BARE_TIER);
     if known > most {
         return Ok(None);
@@ -294,7 +302,8 @@ fn rank_holders(
     Ok(Some(rank(name, country, candidates)))
 }
 
-/// The most companies that are compared: those that are not bare, and those that are.
+/// Returns the most companies that are compared: first the number of companies that are not bare,
+/// then that of bare ones.
 fn most_compared(country: Option<Country>) -> (usize, usize) {
     match country {
         None => (MOST_CANDIDATES, MOST_BARE),
@@ -321,10 +330,11 @@ fn rank(
     ranked
 }
 
-/// How `name` fits a company that was found by its key; `None` when it does not.
+/// Returns how `name` fits a company that was found by the look-up key of `name`; `None` if the
+/// name does not fit.
 ///
-/// Only the first aliases are compared, because folding each of them takes time. If none of them
-/// fits, one of the others has the key.
+/// Only some of the aliases are compared, because folding each of them takes time. If the company
+/// has more aliases, one of these may have the key, so the name fits at least as [`Fit::Squashed`].
 pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
     let own = step(name, &company.name).map(|step| match step {
         0 => Fit::Name,
@@ -341,8 +351,8 @@ pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
     own.into_iter().chain(alias).chain(beyond).min()
 }
 
-/// The step at which two names are equal: 0 when folded, 1 also without legal forms, 2 also without
-/// spaces.
+/// Returns the first step at which two names are equal: 0 for the folded names, 1 without legal
+/// forms, 2 also without spaces. `None` if they are not equal.
 fn step(name: &CompanyName, other: &str) -> Option<u8> {
     let other = CompanyName::parse(other).ok()?;
     if name.folded() == other.folded() {

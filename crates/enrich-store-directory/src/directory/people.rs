@@ -12,12 +12,12 @@ use super::lookup::{Lookup, Stop};
 use super::names::CandidateMatch;
 use super::view::View;
 
-/// The most people of one name and scope that are compared. More people cannot be distinguished by
-/// their name.
+/// The most people with one name at one employer or in one country that are compared. If there are
+/// more, the name cannot distinguish them.
 const MOST_NAMESAKES: usize = 64;
 
-/// The points by which the best match must exceed the next, so that the best is clear. Names that
-/// differ only in spelling are closer than this.
+/// The percentage points by which the confidence of the best match must exceed that of the next
+/// one; otherwise there is no answer. Names that differ only in spelling differ by less.
 const CLEAR_LEAD: u8 = 4;
 
 /// The confidence of a match by a person's name, for one kind of scope: an employer or a country.
@@ -28,30 +28,33 @@ const CLEAR_LEAD: u8 = 4;
 /// people share a name, so the only match is mostly right. In a country many people are missing
 /// from the directory.
 struct NameConfidence {
-    /// Equal names. The rest are other people with the same name, or people recorded there by
-    /// mistake.
+    /// The names are equal. The remaining percentage stands for other people with the same name,
+    /// and for people recorded there by mistake.
     same: u8,
-    /// Family name first, as in Hungary, Vietnam and lists of names. Few names can be read in both
-    /// orders, and two such people seldom work at one company.
+    /// One name has the family name first, as in Hungary, Vietnam and lists of names. Few names can
+    /// be read in both orders, and two such people seldom work at one company.
     order: u8,
-    /// Only the initial agrees. At a company, one in five is another person with the same initial.
+    /// One given name is only an initial. At a company, one in five such matches is another person
+    /// with the same initial.
     initial: u8,
-    /// Only the consonants were compared. Different names with three or more consonants seldom
-    /// share them all, but some names differ only in their vowels.
+    /// The names are in different scripts, so only their consonants were compared. Different names
+    /// with three or more consonants seldom share them all, but some names differ only in their
+    /// vowels.
     script: u8,
-    /// Only one of two family names is given. This is usual, but many people in a country share
-    /// one.
+    /// One name has only a part of the family name. This is usual, but many people in a country
+    /// share one part.
     family_part: u8,
-    /// A short form is given. Most people called Bob are Robert, but some short forms stand for
-    /// several names. Two colleagues seldom use the short and the full form of one name.
+    /// One given name is a short form of the other. Most people called Bob are Robert, but some
+    /// short forms stand for several names. Two colleagues seldom use the short and the full form
+    /// of one name.
     short_form: u8,
-    /// Only one name has a suffix. Many sources leave it out, but it can also distinguish two
-    /// people, such as father and son.
+    /// Only one name has a suffix. Many sources leave suffixes out, but a suffix can also
+    /// distinguish two people, such as father and son.
     name_suffix: u8,
     /// Only one name has middle names. Most sources leave them out.
     middle_name: u8,
-    /// Only one name has a particle, such as "van den". It is seldom left out: Berg and van den
-    /// Berg are two families.
+    /// Only one name has a particle, such as "van den". Particles are seldom left out: Berg and van
+    /// den Berg are two families.
     particle: u8,
     /// The names are equal under spelling rules, like `Müller` and `Mueller`, so they are most
     /// likely the same name.
@@ -84,7 +87,8 @@ const IN_COUNTRY: NameConfidence = NameConfidence {
     spelling: 98,
 };
 
-/// The identifier in a person reference; `None` if it has none or may have several.
+/// Returns the identifier in a person reference; `None` if the reference contains no identifier, or
+/// may be tried with several.
 pub(crate) fn one_identifier(person: &PersonRef) -> Option<(IdentifierKind, &str)> {
     match person {
         PersonRef::Page(page) => Some((IdentifierKind::PersonPage, page.key())),
@@ -94,7 +98,7 @@ pub(crate) fn one_identifier(person: &PersonRef) -> Option<(IdentifierKind, &str
     }
 }
 
-/// The person that `person` names.
+/// Finds the person that `person` refers to.
 pub(crate) fn find(
     lookup: Lookup<'_>,
     person: &PersonRef,
@@ -116,13 +120,13 @@ pub(crate) fn find(
     Ok(found)
 }
 
-/// The key of a name in a scope (a country's code, a company's id).
+/// Returns the look-up key of a person's name in a scope: a country's code or a company's id.
 pub(crate) fn name_in(scope: &str, name_key: &str) -> String {
     format!("{scope}|{name_key}")
 }
 
-/// Where a name is looked up: the key of an employer or country, the confidence that this employer
-/// or country is meant, and the confidence of the sources for it.
+/// Where a person's name is looked up: the key of an employer or country, the confidence that this
+/// employer or country is meant, and the confidence of the sources that give it.
 struct NameScope {
     key: String,
     match_confidence: Confidence,
@@ -165,7 +169,7 @@ fn by(
 
 type Namesakes = BTreeMap<SubjectId, (Confidence, Confidence)>;
 
-/// The only person of this name in these scopes; `None` when there are several.
+/// Finds the only person with this name in these scopes; `None` when there are several.
 ///
 /// A person whose name agrees has one of a few keys. The keys of a later step are read only if the
 /// earlier steps found nobody.
@@ -198,8 +202,9 @@ fn by_name(
     Ok(None)
 }
 
-/// The people with any of the keys. Each has the confidence that the scope is meant, and the
-/// confidence of the sources. `None` when there are too many to compare.
+/// Finds the people who have any of the keys in any of the scopes. Returns for each person the
+/// confidence that the scope is meant, and the confidence of the sources. `None` when there are too
+/// many people to compare.
 fn namesakes(
     view: View<'_>,
     kind: IdentifierKind,
@@ -224,9 +229,9 @@ fn namesakes(
     Ok(Some(namesakes))
 }
 
-/// The person whose name agrees best, with the confidence of the match and that of the sources.
-/// `None` if another name agrees about as well. If another name agrees less well, the confidence is
-/// at most [`Confidence::AMBIGUOUS`].
+/// Returns the person whose name agrees best, with the confidence of the match and that of the
+/// sources. `None` if another person's name agrees about as well. If another person's name agrees
+/// less well, the confidence of the match is at most [`Confidence::AMBIGUOUS`].
 fn clearly_best(
     mut agreeing: Vec<(Confidence, Confidence, Person)>,
 ) -> Option<(Person, Confidence, Confidence)> {
@@ -241,7 +246,7 @@ fn clearly_best(
     Some((person, confidence.min(most), source_confidence))
 }
 
-/// The confidence that this name means a person; `None` when it cannot.
+/// Returns the confidence that this name means `person`; `None` if it cannot mean this person.
 fn name_confidence(kind: IdentifierKind, name: &PersonName, person: &Person) -> Option<Confidence> {
     let theirs = PersonName::from_parts(&person.first_name, &person.last_name).ok()?;
     let differences = name.agreement(&theirs)?;

@@ -1,7 +1,7 @@
 //! The packed format of a word's list of companies.
 //!
 //! A list is a sequence of entries ordered by company id. An entry is the difference from the
-//! previous id, seven bits a byte with the lowest first, followed by one byte. This byte is the
+//! previous id, in bytes of seven bits with the lowest bits first, followed by one more byte: the
 //! number of words of the company's shortest name that contains the word.
 
 /// One company in the list of a word.
@@ -13,7 +13,7 @@ pub(crate) struct Posting {
     pub(crate) words: u8,
 }
 
-/// A list that was not written by [`pack`].
+/// A list cannot be read, because it was not written by [`pack`].
 #[derive(Debug, thiserror::Error)]
 #[error("a list of companies in the index of words is damaged; stop the server, `enrich reindex`")]
 pub(crate) struct Damaged;
@@ -40,7 +40,7 @@ pub(crate) fn unpack(bytes: &[u8]) -> Unpack<'_> {
     Unpack { bytes, before: 0 }
 }
 
-/// The entries of a packed list.
+/// Iterates over the entries of a packed list.
 pub(crate) struct Unpack<'a> {
     bytes: &'a [u8],
     before: u64,

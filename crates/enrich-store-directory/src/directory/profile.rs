@@ -1,4 +1,5 @@
-//! The one row that a look-up reads: a subject as JSON with short field names.
+//! Profiles. A profile is a subject as JSON with short field names, in one row, so that a look-up
+//! reads a single row.
 //!
 //! A person's profile contains only the id of the employer. The employer's name and domains are
 //! read from the company's own profile, so that they are always current.
@@ -9,10 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use super::codes::{COMPANY, IdentifierKind, PERSON};
 
-/// A profile that cannot be read, because this program did not write it.
+/// Why a profile cannot be read. This program did not write such a profile.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BadProfile {
-    /// Contains only the position, because the parser's message may quote a value.
+    /// The JSON is invalid. Only the position is reported, because the parser's message may quote a
+    /// value.
     #[error("a profile is not the JSON it should be, from line {line}, column {column}")]
     Json { line: usize, column: usize },
     #[error("a profile names a country that there is not")]
@@ -29,14 +31,14 @@ impl From<serde_json::Error> for BadProfile {
 
 /// A kind of subject and how its profile is read.
 pub(crate) trait Profiled: Sized {
-    /// The kind's number.
+    /// The number of the kind in the schema.
     const KIND: i64;
 
     /// Reads the subject of a profile, as [`read_company`] and [`read_person`] do.
     fn read(id: SubjectId, profile: &str) -> Result<Self, BadProfile>;
 
-    /// Whether the subject has an exact identifier. A wrong `true` could answer with another
-    /// subject's profile. A wrong `false` only makes the look-up slower.
+    /// Whether the subject has an exact identifier. If `true` were wrong, a look-up could answer
+    /// with another subject's profile. A wrong `false` only makes the look-up slower.
     fn has(&self, kind: IdentifierKind, key: &str) -> bool;
 }
 
@@ -48,10 +50,10 @@ struct CompanyRow<'a> {
     aliases: Vec<String>,
     #[serde(rename = "c", default, skip_serializing_if = "Vec::is_empty", borrow)]
     seats: Vec<&'a str>,
-    /// A domain and its country, which is often unknown.
+    /// The company's domains, each with the country of the website, if known.
     #[serde(rename = "d", default, skip_serializing_if = "Vec::is_empty", borrow)]
     sites: Vec<(String, Option<&'a str>)>,
-    /// The network's name and the page.
+    /// The company's pages, each with the name of its network.
     #[serde(rename = "p", default, skip_serializing_if = "Vec::is_empty", borrow)]
     pages: Vec<(&'a str, String)>,
     #[serde(rename = "e", default, skip_serializing_if = "Vec::is_empty")]
@@ -80,7 +82,7 @@ struct PersonRow<'a> {
     phones: Vec<String>,
 }
 
-/// A company's profile, without its employees.
+/// Writes a company's profile, without the employees.
 pub(crate) fn write_company(company: Company) -> Result<String, BadProfile> {
     let site = |site: Site| (site.domain, site.country.map(|country| country.alpha2()));
     let page = |(network, page): (Network, String)| (network.as_str(), page);
@@ -95,7 +97,7 @@ pub(crate) fn write_company(company: Company) -> Result<String, BadProfile> {
     })?)
 }
 
-/// The company of a profile, without its employees.
+/// Reads the company of a profile, without employees.
 pub(crate) fn read_company(id: SubjectId, profile: &str) -> Result<Company, BadProfile> {
     let row: CompanyRow<'_> = serde_json::from_str(profile)?;
     let seats = row.seats.iter().map(|code| Country::from_code(code)).collect::<Result<_, _>>()?;
@@ -117,7 +119,7 @@ pub(crate) fn read_company(id: SubjectId, profile: &str) -> Result<Company, BadP
     })
 }
 
-/// A person's profile, with the employer's id only.
+/// Writes a person's profile. Of the employer, only the id is written.
 pub(crate) fn write_person(person: Person) -> Result<String, BadProfile> {
     Ok(serde_json::to_string(&PersonRow {
         first_name: person.first_name,
@@ -131,7 +133,7 @@ pub(crate) fn write_person(person: Person) -> Result<String, BadProfile> {
     })?)
 }
 
-/// The person of a profile, with the employer's id only.
+/// Reads the person of a profile. Of the employer, only the id is known.
 pub(crate) fn read_person(id: SubjectId, profile: &str) -> Result<Person, BadProfile> {
     let row: PersonRow<'_> = serde_json::from_str(profile)?;
     Ok(Person {
@@ -147,14 +149,14 @@ pub(crate) fn read_person(id: SubjectId, profile: &str) -> Result<Person, BadPro
     })
 }
 
-/// The person of a profile, as an entry of a list of employees.
+/// Reads the person of a profile as an entry of a list of employees.
 pub(crate) fn read_employee(profile: &str) -> Result<Employee, BadProfile> {
     let row: PersonRow<'_> = serde_json::from_str(profile)?;
     let name = format!("{} {}", row.first_name, row.last_name);
     Ok(Employee { name, title: row.title, page: row.page })
 }
 
-/// An employer with only its id; the rest is read later.
+/// Creates an employer of which only the id is known; name and domains are read later.
 pub(crate) fn employer_to_be_read(id: SubjectId) -> Employer {
     Employer { id, name: String::new(), domains: Vec::new() }
 }
@@ -192,7 +194,8 @@ impl Profiled for Person {
         read_person(id, profile)
     }
 
-    /// Checks only the page that is returned. A look-up by another page of the person is slower.
+    /// Checks only the page that answers contain. A look-up by another page of the person is
+    /// therefore slower.
     fn has(&self, kind: IdentifierKind, key: &str) -> bool {
         match kind {
             IdentifierKind::PersonEmail => self.emails.iter().any(|email| email == key),

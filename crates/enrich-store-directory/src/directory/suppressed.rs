@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::view::View;
 use crate::importer::suppression;
 
-/// Reads the suppressed values when they have changed.
+/// Caches the suppressed values, and reads them again when they have changed.
 #[derive(Debug)]
 pub(super) struct Suppression {
     secrets: Secrets,
@@ -31,8 +31,8 @@ impl Suppression {
         Self { secrets: secrets.clone(), known: Mutex::new(None) }
     }
 
-    /// The suppressed values of the visible directory. They are read again only if the directory's
-    /// revision and their number have changed.
+    /// Returns the suppressed values in the state that `view` reads. They are read again only if
+    /// both the directory's revision and the number of suppressed values have changed.
     pub(super) fn current(&self, view: View<'_>) -> rusqlite::Result<Arc<dyn SuppressedValues>> {
         let revision = view.revision()?;
         let mut known = self.known.lock();
@@ -55,33 +55,34 @@ impl Suppression {
 }
 
 impl SuppressedHashes {
-    /// No values.
+    /// Creates an empty set of suppressed values.
     pub fn none(secrets: &Secrets) -> Self {
         Self { secrets: secrets.clone(), hashes: FxHashMap::default() }
     }
 
-    /// The hash under which a value is suppressed from now on.
+    /// Returns the hash under which a value is suppressed, made with the current secret.
     pub fn hash(secrets: &Secrets, value: &Suppressed) -> [u8; 32] {
         suppression::current_hash(secrets, value)
     }
 
-    /// Adds a hash; one that is there keeps the later time.
+    /// Adds a hash with the time from which its value is suppressed. If the hash is already
+    /// present, the later time is kept.
     pub fn add(&mut self, hash: [u8; 32], at: Timestamp) {
         let known = self.hashes.entry(hash).or_insert(at);
         *known = at.max(*known);
     }
 
-    /// Whether there is no value.
+    /// Whether no value is suppressed.
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// The hashes with their times, in no order.
+    /// Returns the hashes with their times, in any order.
     pub fn iter(&self) -> impl Iterator<Item = ([u8; 32], Timestamp)> {
         self.hashes.iter().map(|(hash, at)| (*hash, *at))
     }
 
-    /// The values that are not in `other`.
+    /// Returns the suppressed values that are not in `other`.
     pub fn without(&self, other: &Self) -> Self {
         let is_new = |hash: &[u8; 32]| !other.hashes.contains_key(hash);
         let new = self.iter().filter(|(hash, _)| is_new(hash));

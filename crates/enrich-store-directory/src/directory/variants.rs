@@ -1,16 +1,18 @@
 //! The variants by which a misspelt word finds the right word.
 //!
-//! Two words are one edit apart if a letter is missing, added, replaced, or swapped with its
-//! neighbour. Such words share a variant: the word itself, or the word without one letter. This is
-//! the method of SymSpell (W. Garbe, 2012). Only the beginning of a word counts, so that long words
-//! do not have many variants.
+//! Two words are one edit apart if one letter is missing, added, replaced, or swapped with the next
+//! letter. Such words share a variant: the word itself, or the word without one letter. This is the
+//! method of SymSpell (W. Garbe, 2012). Only the beginning of a word counts, so that long words do
+//! not have many variants.
 
-/// The letters of a word that make its variants.
+/// The number of letters at the beginning of a word from which the word's variants are made.
 const LETTERS: usize = 8;
-/// Shorter words have no variants, because nearly every other short word is one edit away.
+/// The fewest letters of a word with variants. Shorter words have none, because each short word is
+/// one edit away from many others.
 const FEWEST_LETTERS: usize = 4;
 
-/// The distinct variants of a word of Latin letters; none for short words and numbers.
+/// Returns the hashes of a word's distinct variants. Only words of Latin letters have variants;
+/// short words and numbers have none.
 pub(crate) fn variants(word: &str) -> Vec<i64> {
     let is_latin = word.bytes().all(|byte| byte.is_ascii_lowercase());
     if !is_latin || word.len() < FEWEST_LETTERS {
@@ -20,7 +22,7 @@ pub(crate) fn variants(word: &str) -> Vec<i64> {
     let mut variants = Vec::with_capacity(beginning.len() + 2);
     variants.push(hash(beginning));
     if word.len() > LETTERS {
-        // The edit may move a letter across the end of the beginning.
+        // An added or missing letter changes which letters the beginning contains.
         variants.push(hash(&beginning[..LETTERS - 1]));
     }
     for missing in 0..beginning.len() {
@@ -32,7 +34,7 @@ pub(crate) fn variants(word: &str) -> Vec<i64> {
     variants
 }
 
-/// FNV-1a of 64 bits. The hashes are stored, so this function never changes.
+/// Returns the FNV-1a hash, 64 bits. The hashes are stored, so this function must never change.
 fn hash(bytes: &[u8]) -> i64 {
     let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)

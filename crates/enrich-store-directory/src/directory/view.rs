@@ -1,4 +1,4 @@
-//! The reads of a look-up. Each is one point read of an index.
+//! The reads of a look-up. Each read finds rows by a key.
 
 use enrich_core::{
     Attribute, Company, Confidence, DirectoryRevision, DomainFacts, Employee, Employer, Fact,
@@ -14,7 +14,7 @@ use super::hash_index::HashIndex;
 use super::postings::{Damaged, Posting, unpack};
 use super::profile::{self, BadProfile, Profiled};
 
-/// The tier of a bare company's name.
+/// The tier of the identifier that is a bare company's name.
 pub(crate) const BARE_TIER: u8 = 2;
 
 const REVISION: &str = "SELECT generation FROM state";
@@ -23,7 +23,7 @@ const REVISION: &str = "SELECT generation FROM state";
 #[derive(Clone, Copy)]
 pub(crate) struct View<'c> {
     pub(super) connection: &'c Connection,
-    /// The hash index of the state that the view reads.
+    /// The hash index of the state that the view reads, if there is one.
     pub(super) index: Option<&'c HashIndex>,
 }
 
@@ -31,14 +31,14 @@ pub(crate) struct View<'c> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnownDomain {
     pub(crate) facts: DomainFacts,
-    /// The confidence of the IP address; `None` when there is none.
+    /// The confidence of the IP address; `None` when the domain has no IP address.
     pub(crate) ip_confidence: Option<Confidence>,
-    /// The confidence of the rank; `None` when there is none.
+    /// The confidence of the page rank; `None` when the domain has no page rank.
     pub(crate) rank_confidence: Option<Confidence>,
 }
 
 impl<'c> View<'c> {
-    /// The view of `connection`.
+    /// Creates a view of the directory that `connection` reads, without a hash index.
     pub(crate) fn of(connection: &'c Connection) -> Self {
         Self { connection, index: None }
     }
@@ -46,8 +46,9 @@ impl<'c> View<'c> {
     /// Runs `read` so that all its reads see one state of the directory.
     ///
     /// SQLite keeps one state as long as a statement has not ended. So the statement that reads the
-    /// revision stays open. A transaction would need two more statements, about a microsecond.
-    /// Identifiers are looked up in `index` first, if it has the same revision.
+    /// revision stays open. A transaction would need two more statements and take about a
+    /// microsecond longer. If `index` has the same revision, identifiers are looked up in `index`
+    /// first.
     pub(crate) fn of_one_state<T, E: From<rusqlite::Error>>(
         self,
         index: Option<&'c HashIndex>,
@@ -59,7 +60,7 @@ impl<'c> View<'c> {
         let revision = revision_of(row)?;
         let index = index.filter(|index| index.revision() == revision);
         let result = read(Self { index, ..self }, revision);
-        // Ends the statement, and with it the state, only after `read`.
+        // The statement keeps the state, so it must not end before `read` is done.
         drop(rows);
         result
     }
@@ -68,18 +69,19 @@ impl<'c> View<'c> {
         self.connection.prepare_cached(REVISION)?.query_row([], revision_of)
     }
 
-    /// The number of suppressed values.
+    /// Counts the suppressed values.
     pub(crate) fn suppressed_count(&self) -> rusqlite::Result<u64> {
         self.connection.value("SELECT count(*) FROM suppressed", [])
     }
 
-    /// The keyed hashes of the suppressed values, each with the time from which it is suppressed.
+    /// Reads the keyed hashes of the suppressed values, each with the time from which the value is
+    /// suppressed.
     pub(crate) fn suppressed_hashes(&self) -> rusqlite::Result<FxHashMap<[u8; 32], Timestamp>> {
         let suppressed = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, Column<_>>(1)?.0));
         self.connection.list("SELECT hash, at FROM suppressed", [], suppressed)
     }
 
-    /// The bare companies with a name of this key, at most `limit`, ordered by id.
+    /// Returns the bare companies with this look-up key of a name, at most `limit`, ordered by id.
     pub(crate) fn bare_companies(
         &self,
         name_key: &str,
@@ -99,22 +101,24 @@ impl<'c> View<'c> {
         self.connection.has("SELECT 1 FROM subject WHERE id = ?1", [sql_id(id)])
     }
 
-    /// The company with this id, without its employees.
+    /// Reads the company with this id, without its employees.
     pub(crate) fn company(&self, id: SubjectId) -> rusqlite::Result<Option<Company>> {
         self.subject(id)
     }
 
-    /// The person with this id. The employer's data is read from the employer's own profile.
+    /// Reads the person with this id. The employer's name and domains are read from the employer's
+    /// own profile.
     pub(crate) fn person(&self, id: SubjectId) -> rusqlite::Result<Option<Person>> {
         self.person_alone(id)?.map(|person| self.with_employer(person)).transpose()
     }
 
-    /// The person with this id, with the employer's id only.
+    /// Reads the person with this id. Of the employer, only the id is known.
     pub(crate) fn person_alone(&self, id: SubjectId) -> rusqlite::Result<Option<Person>> {
         self.subject(id)
     }
 
-    /// Adds the employer from the employer's own profile.
+    /// Replaces the person's employer, of which only the id is known, with the data of that
+    /// company's own profile; with `None` if there is no such company.
     pub(crate) fn with_employer(&self, mut person: Person) -> rusqlite::Result<Person> {
         if let Some(employer) = person.employer.take() {
             person.employer = self.company(employer.id)?.map(employer_of);
@@ -126,12 +130,12 @@ impl<'c> View<'c> {
         self.connection.value("SELECT companies FROM state", [])
     }
 
-    /// The number of subjects ever added, including removed ones.
+    /// Reads the number of subjects that were ever added, including removed ones.
     pub(crate) fn subjects_ever(&self) -> rusqlite::Result<usize> {
         self.connection.value("SELECT next_subject FROM state", [])
     }
 
-    /// The number of companies with a word in a name.
+    /// Reads the number of companies that have a word in a name.
     pub(crate) fn companies_with_word(&self, word: &str) -> rusqlite::Result<u64> {
         Ok(self
             .connection
@@ -139,8 +143,8 @@ impl<'c> View<'c> {
             .unwrap_or(0))
     }
 
-    /// Reads the companies that have a word: first the last list, then all others, each ordered by
-    /// id.
+    /// Reads the companies that have a word, and passes each to `take`. The last part of the list
+    /// comes first, then all other parts; each part is ordered by id.
     pub(crate) fn postings(
         &self,
         word: &str,
@@ -161,7 +165,7 @@ impl<'c> View<'c> {
         self.connection.each(chunks, [word], take_list)
     }
 
-    /// Words that share a variant, at most `limit`.
+    /// Returns the words that have a variant, at most `limit`.
     pub(crate) fn words_with_variant(
         &self,
         variant: i64,
@@ -174,7 +178,8 @@ impl<'c> View<'c> {
         words.take(limit).collect()
     }
 
-    /// The employees of a company, first seen first, at most `limit`.
+    /// Returns the employees of a company, at most `limit`, in the order in which the people were
+    /// added.
     pub(crate) fn employees(
         &self,
         company: SubjectId,
@@ -197,7 +202,7 @@ impl<'c> View<'c> {
         Ok(employees)
     }
 
-    /// The facts of exactly this domain.
+    /// Reads the facts of exactly this domain.
     pub(crate) fn domain(&self, domain: &str) -> rusqlite::Result<Option<KnownDomain>> {
         let facts = "SELECT attribute, value, confidence FROM domain_fact WHERE domain = ?1
                      ORDER BY ordinal";
@@ -229,25 +234,25 @@ impl<'c> View<'c> {
     }
 }
 
-/// The revision in the first column of a row.
+/// Reads the revision from the first column of a row.
 pub(super) fn revision_of(row: &Row<'_>) -> rusqlite::Result<DirectoryRevision> {
     let revision: i64 = row.get(0)?;
     Ok(DirectoryRevision(u64::try_from(revision).unwrap_or_default()))
 }
 
-/// The employer in a person's answer.
+/// Converts a company to the employer of a person.
 fn employer_of(company: Company) -> Employer {
     let domains = company.sites.into_iter().map(|site| site.domain).collect();
     Employer { id: company.id, name: company.name, domains }
 }
 
-/// A damaged list of companies, as a query's error.
+/// Converts the error of a damaged list of companies to a query's error.
 pub(crate) fn damaged(reason: Damaged) -> rusqlite::Error {
-    // The only variant that shows the inner error without text before it.
+    // This is the only variant of the error that shows the inner error without additional text.
     rusqlite::Error::ToSqlConversionFailure(Box::new(reason))
 }
 
-/// An unreadable profile, as a query's error.
+/// Converts the error of an unreadable profile to a query's error.
 pub(crate) fn unreadable(reason: BadProfile) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, reason.into())
 }

@@ -1,14 +1,14 @@
 //! Imports companies, and the employers in people's records.
 //!
-//! The rules of the native format match a record to a company ([`CompanyRecord::identity`]). If
-//! they find none, two more checks are made before a new company is added:
+//! The rules of the native format match a record to a company ([`CompanyRecord::identity`]). If the
+//! rules find no company, two more checks are made before a new company is added:
 //!
 //! - Did the source give a record with the same id before? Then this record describes that company.
-//! - Is there a bare company of this name? It came from a person's employer, and this record
-//!   describes it. People and companies can therefore be imported in any order.
+//! - Is there a bare company with this name? It was added as a person's employer, and this record
+//!   describes the same company. People and companies can therefore be imported in any order.
 //!
-//! Values are merged by the rules of the native format, even if a record with the same id comes
-//! again: the earlier values stay. Removing the source and importing it again replaces them.
+//! Values are merged by the rules of the native format. If a record with the same id is imported
+//! again, the earlier values stay. To replace them, remove the source and import it again.
 
 use enrich_core::port::importer::{Effect, ImportOutcome};
 use enrich_core::{Attribute, CompanyRecord, Confidence, EmployerRecord, Identity, SubjectId};
@@ -25,11 +25,12 @@ use crate::directory::names::{self, Fit};
 const MOST_NAMESAKES: usize = 1000;
 /// The most bare companies that are compared with a record.
 const MOST_BARE: usize = 64;
-/// Confidence of a name that is only the domain: any other name is better.
+/// The confidence of a company's name that is only its domain. Any other name is better.
 pub(crate) const DOMAIN_AS_NAME: Confidence = Confidence::clamped(1);
 
 impl Writer<'_> {
-    /// Imports a company's record. Returns its effect, and whether it was new to its source.
+    /// Imports a company's record. Returns the effect, and whether the source gave this record for
+    /// the first time.
     pub(crate) fn take_company(
         &mut self,
         source: i64,
@@ -59,8 +60,8 @@ impl Writer<'_> {
         Ok((taken(effect), true))
     }
 
-    /// The company that a person's record names as the employer. It is created if it does not
-    /// exist.
+    /// Finds the company that a person's record names as the employer. Creates the company if it
+    /// does not exist. `None` if the record has neither name nor domain of an employer.
     pub(crate) fn employer(
         &mut self,
         claim: &SourceClaim<'_>,
@@ -102,7 +103,8 @@ impl Writer<'_> {
         Ok(Some(subject_facts.subject))
     }
 
-    /// Finds the company that matches the record, or starts a new one.
+    /// Returns the facts of the company that matches the record, or the empty facts of a new
+    /// company.
     fn matching_company_facts(
         &mut self,
         record: &CompanyRecord,
@@ -130,8 +132,9 @@ impl Writer<'_> {
         self.view().first_holder(kind, key)
     }
 
-    /// The stored company with this name or alias and a common country, or with no country if
-    /// `seats` is empty. If there are several, the first.
+    /// Finds the stored company that has this name or alias, and a seat in one of the countries
+    /// `seats`. If `seats` is empty, the company must have no seat. If there are several, returns
+    /// the first.
     fn company_named(
         &self,
         name: &CompanyName,
@@ -161,8 +164,8 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Adds IP address and page rank as facts of the record's main domain. If the record has no
-    /// domain, of the company's main domain.
+    /// Adds the record's IP address and page rank as facts of the record's main domain. If the
+    /// record has no domain, they become facts of the company's main domain.
     fn assert_of_main_domain(
         &mut self,
         subject_facts: &SubjectFacts,

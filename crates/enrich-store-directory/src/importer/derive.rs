@@ -19,16 +19,16 @@ use crate::directory::{names, view::BARE_TIER};
 /// existing directories to be derived again.
 pub(crate) const DERIVED_BY: i64 = 1;
 
-/// The most words by which a company is found. A hundred names have fewer words. With thousands of
-/// names, one company would take as much of the index as a town.
+/// The most words by which one company is found. A hundred names have fewer words. Without the
+/// limit, a company with thousands of names would take a large part of the index.
 const MOST_WORDS_IN_ALL: usize = 1024;
-/// A name with more words than this is not found by its words in another order.
+/// The most words of a name that is also found by its words in another order.
 const MOST_SORTED: usize = 16;
 
-/// The data derived from the facts of one subject; empty if the facts do not make a subject.
+/// The data derived from the facts of one subject; empty if the facts contain no name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Derived {
-    /// The profile, as stored; `None` if there is no subject.
+    /// The profile in stored form; `None` if the facts contain no name.
     pub(crate) profile: Option<String>,
     /// The subject's identifiers.
     pub(crate) identifiers: BTreeMap<Identifier, Strength>,
@@ -43,9 +43,9 @@ pub(crate) type Identifier = (IdentifierKind, String);
 /// How strongly an identifier belongs to the subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Strength {
-    /// 0 for the strongest; see [`IdentifierKind`].
+    /// The tier, 0 for the strongest; see [`IdentifierKind`].
     pub(crate) tier: u8,
-    /// The confidence of the most trusted source.
+    /// The highest confidence of a source that gives the subject this identifier.
     pub(crate) confidence: Confidence,
 }
 
@@ -107,10 +107,11 @@ fn of_company(company: Company, facts: &[Fact]) -> Result<Derived, BadProfile> {
     Ok(derived)
 }
 
-/// Adds the identifiers for inexact names: the words of the company's names, the same words in
-/// alphabetical order, their initials, and the labels of its domains.
+/// Adds the words and identifiers by which a company is found if its name is not given exactly: the
+/// words of its names, the same words in alphabetical order, their initials, and the labels of the
+/// company's domains.
 fn add_words(derived: &mut Derived, company: &Company, facts: &[Fact]) {
-    // A bare company is found only by exactly its name.
+    // A bare company is found only by its exact name.
     if names::is_bare(company) {
         return;
     }
@@ -179,8 +180,8 @@ fn of_person(person: Person, facts: &[Fact]) -> Result<Derived, BadProfile> {
     Ok(derived)
 }
 
-/// The keys of a person's name in the country and at the employer. The confidence of each is that
-/// of its least certain part.
+/// Adds the keys of a person's name in the person's country and at the employer. The confidence of
+/// a key is the lowest of its parts: first name, last name, and country or employer.
 fn add_names(derived: &mut Derived, person: &Person, facts: &[Fact]) {
     let Ok(name) = PersonName::from_parts(&person.first_name, &person.last_name) else { return };
     let confidence = |attributes: [Attribute; 3]| {
@@ -207,7 +208,8 @@ fn add_names(derived: &mut Derived, person: &Person, facts: &[Fact]) {
     }
 }
 
-/// The highest confidence of an attribute's facts. The fact with it gives the value.
+/// Returns the highest confidence of an attribute's facts. The attribute's value comes from the
+/// fact with this confidence.
 fn highest_confidence(facts: &[Fact], attribute: Attribute) -> Confidence {
     let confidences = facts.iter().filter(|fact| fact.attribute == attribute);
     confidences.map(|fact| fact.confidence).max().unwrap_or(Confidence::FULL)

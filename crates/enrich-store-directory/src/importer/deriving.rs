@@ -1,7 +1,8 @@
-//! Derives all data from the facts again, in a directory whose data other rules have derived.
+//! Derives all look-up data from the facts again, in a directory whose data was derived by other
+//! rules.
 //!
 //! Each part is one transaction; the last one writes the version of the rules. An interrupted run
-//! starts again from the beginning. Nothing reads the directory before the run is complete.
+//! starts again from the beginning. No process reads the directory before the run is complete.
 
 use std::path::Path;
 
@@ -18,16 +19,17 @@ use super::writer::Writer;
 use crate::directory::codes::{COMPANY, sql_id, subject_id};
 use crate::directory::view::unreadable;
 
-/// Subjects per transaction. Their rows are written in key order, which is faster with more
-/// subjects. The subjects take some hundred megabytes of memory.
+/// The number of subjects per transaction. Their rows are written in key order, which is faster
+/// with more subjects. This number takes some hundred megabytes of memory.
 const PART: usize = 500_000;
 
-/// The version of this build's rules.
+/// Returns the version of this build's derivation rules.
 pub(crate) fn known() -> u32 {
     u32::try_from(DERIVED_BY).unwrap_or_default()
 }
 
-/// The version of the rules that a directory was derived by. An empty directory has this build's.
+/// Returns the version of the rules by which a directory was derived. For an empty directory, this
+/// is the version of this build's rules.
 pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
     if is_due(connection)? {
         return connection.query_row("SELECT derived_by FROM state", [], |row| row.get(0));
@@ -35,7 +37,7 @@ pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
     Ok(known())
 }
 
-/// Whether the directory holds rows that were derived by other rules.
+/// Whether the directory contains rows that were derived by other rules.
 pub(crate) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
     let by: i64 = connection.query_row("SELECT derived_by FROM state", [], |row| row.get(0))?;
     if by == DERIVED_BY {
@@ -46,8 +48,8 @@ pub(crate) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Derives all data in the directory at `path` from its facts again. Before the first part and
-/// after each part, calls `done` with the number of subjects that are done and the number of all.
-/// Returns the number of all. No other process may have the directory open.
+/// after each part, calls `done` with the number of subjects that are done and the total number.
+/// Returns the total number. No other process may have the directory open.
 ///
 /// # Errors
 ///
@@ -84,7 +86,7 @@ pub fn derive_all(
     Ok(derived)
 }
 
-/// The ids and kinds of the subjects after an id.
+/// Reads the ids and kinds of the next subjects after the id `behind`.
 fn next_subjects(connection: &Connection, behind: i64) -> rusqlite::Result<Vec<(i64, i64)>> {
     let mut statement =
         connection.prepare_cached("SELECT id, kind FROM subject WHERE id > ?1 ORDER BY id")?;
@@ -92,13 +94,13 @@ fn next_subjects(connection: &Connection, behind: i64) -> rusqlite::Result<Vec<(
     subjects.take(PART).collect()
 }
 
-/// Derives the rows of some subjects that have none.
+/// Derives the rows of subjects that have no derived rows yet.
 fn derive(
     connection: &Connection,
     secrets: &Secrets,
     subjects: &[(i64, i64)],
 ) -> rusqlite::Result<()> {
-    // No time is written, so any time will do.
+    // The time is not used, because no facts are written.
     let writer = Writer::new(connection, secrets, Timestamp::UNIX_EPOCH)?;
     let mut rows: Vec<(Identifier, Strength, i64)> = Vec::new();
     let mut words = WordChanges::default();

@@ -11,7 +11,7 @@ use super::subject_facts::SourceClaim;
 use super::writer::Writer;
 use crate::directory::codes::{attribute_code, attribute_of};
 
-/// The facts of a domain from one source.
+/// A stored fact of a domain, without its value.
 struct Held {
     ordinal: i64,
     attribute: Attribute,
@@ -20,7 +20,7 @@ struct Held {
 }
 
 impl Writer<'_> {
-    /// Imports a domain's record. Returns its effect, and whether it was new to its source.
+    /// Imports a domain's record. Returns the effect, and whether anything was written.
     pub(crate) fn take_domain(
         &mut self,
         source: i64,
@@ -36,9 +36,9 @@ impl Writer<'_> {
         Ok((ImportOutcome { effect, suppressed_values: 0 }, is_new))
     }
 
-    /// Writes a source's facts of a domain. A source has one value for each attribute; only a value
-    /// with more confidence replaces it. Returns the effect on answers, and whether anything was
-    /// written.
+    /// Writes a source's facts of a domain. A source has one value for each attribute; a later
+    /// value replaces it only if its confidence is higher. Returns the effect on answers, and
+    /// whether anything was written.
     pub(crate) fn assert_of_domain(
         &mut self,
         claim: &SourceClaim<'_>,

@@ -1,10 +1,10 @@
 //! A load: one thread with the writing connection, which receives batches.
 //!
-//! A transaction contains the batches of about a second, or all of them ([`Atomic::Whole`]).
-//! Between transactions, other writers of any process have a turn; a writer that waits too long
-//! gets an error. Look-ups never wait: they read the state before the transaction. When a
-//! transaction fails, its batches are not written and the load ends. Repeating the import completes
-//! it.
+//! A transaction contains the batches of about a second, or all batches of the load
+//! ([`Atomic::Whole`]). Between transactions, other writers of any process have a turn; a writer
+//! that waits too long gets an error. Look-ups never wait: they read the state before the
+//! transaction. When a transaction fails, its batches are not written and the load ends. The import
+//! can then be repeated.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,9 +26,9 @@ use super::turn;
 use super::writer::Writer;
 use crate::directory::hash_index;
 
-/// Time for which a transaction of a load takes batches. Writing changed pages is a large part of
-/// an import's cost, and a page that many records change is written once per transaction. Other
-/// writers wait for this long.
+/// Time for which a transaction of a load accepts batches; other writers wait for this time.
+/// Writing changed pages is a large part of an import's cost, and a page that many records change
+/// is written once per transaction.
 const TRANSACTION: Duration = Duration::from_secs(1);
 /// The transaction is committed if no batch arrives for this time.
 const IDLE: Duration = Duration::from_millis(50);
@@ -50,8 +50,8 @@ impl Command {
     }
 }
 
-/// Why a load cannot continue, and the command that waits for an answer. If no command waits, the
-/// next one gets the error.
+/// The error that ends a load, and the command that waits for an answer. If no command waits, the
+/// next command gets the error.
 type Failure = (rusqlite::Error, Option<Command>);
 
 /// The destination of a load.
@@ -61,7 +61,7 @@ pub(crate) struct Target {
     pub(crate) secrets: Secrets,
     /// The hash index of this process's look-ups.
     pub(crate) index: Arc<hash_index::Current>,
-    /// Length of the write-ahead log after a load, in bytes.
+    /// The longest write-ahead log after a transaction of a load, in bytes.
     pub(crate) longest_log: u64,
 }
 
@@ -117,7 +117,7 @@ fn run(target: &Target, load: &Load, begun: Answer<()>, commands: &Receiver<Comm
     }
 }
 
-/// A load on its thread.
+/// A load that runs on its thread.
 struct Run<'a> {
     connection: &'a Connection,
     target: &'a Target,
@@ -148,8 +148,9 @@ impl Run<'_> {
         }
     }
 
-    /// Imports the first batch and those that follow in time, and commits them. If the caller has
-    /// ended the load meanwhile, returns where to send its answer.
+    /// Imports a first batch and the batches that arrive while the transaction accepts them, and
+    /// commits all of them. If the caller has asked to finish the load meanwhile, returns where to
+    /// send the answer.
     fn transaction(
         &self,
         mut records: Vec<Record>,
@@ -161,7 +162,7 @@ impl Run<'_> {
             turn::begin(self.connection).and_then(|transaction| Ok((self.writer()?, transaction)));
         let (mut writer, transaction) = match opened {
             Ok(opened) => opened,
-            // Nothing was written: the caller can send the batch again.
+            // Nothing was written, so the caller can send the batch again.
             Err(error) => {
                 send_answer(answer, Err(store_error(error)));
                 return Ok(None);
@@ -178,7 +179,8 @@ impl Run<'_> {
             match commands.recv_timeout(IDLE) {
                 Ok(Command::Take(next, waiting)) => (records, answer) = (next, waiting),
                 Ok(Command::Finish(waiting)) => break Some(waiting),
-                // No batch came, or the load was dropped: the imported batches stay in both cases.
+                // No batch arrived in time, or the load was dropped. In both cases the imported
+                // batches are committed.
                 Err(_) => break None,
             }
         };
@@ -231,19 +233,19 @@ impl Run<'_> {
         Writer::new(self.connection, &self.target.secrets, self.load.at)
     }
 
-    /// Commits with a disk sync. The sync includes all earlier commits, so batches are committed
-    /// without one.
+    /// Makes a commit with a disk sync. The sync also makes all earlier commits durable, so batches
+    /// are committed without a sync.
     fn make_durable(&self) -> rusqlite::Result<()> {
         self.connection.pragma_update(None, "synchronous", "FULL")?;
         turn::write(self.connection, |transaction| {
-            // Without a write SQLite does not sync, so this writes the same value again.
+            // SQLite syncs only if something is written, so this writes the same value again.
             transaction.execute("UPDATE state SET generation = generation", [])?;
             Ok(())
         })
     }
 }
 
-/// Imports a batch of records.
+/// Imports a batch of records. Returns one outcome for each record, in order.
 fn take(
     writer: &mut Writer<'_>,
     load: &Load,

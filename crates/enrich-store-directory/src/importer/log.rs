@@ -3,8 +3,8 @@
 //! SQLite moves the log's content into the database, but starts the log again from its beginning
 //! only when no read uses the log. A server always keeps a read open (`directory/hold.rs`), so the
 //! log would grow until the import ends. If a transaction leaves the log too long, the import
-//! therefore waits until all readers use the database instead. Each changes over when its current
-//! read ends.
+//! therefore waits until all readers use the database instead. A reader changes over when its
+//! current read ends.
 
 use std::cell::Cell;
 use std::fs;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use enrich_store_sqlite::{self as sqlite, Statements};
 use rusqlite::Connection;
 
-/// Length limit after a transaction: 64 MiB.
+/// The longest log after a transaction, in bytes: 64 MiB.
 pub(super) const LONGEST: u64 = 64 * 1024 * 1024;
 
 /// The log of a database that is being written.
@@ -21,12 +21,12 @@ pub(super) struct Log<'c> {
     connection: &'c Connection,
     path: Option<PathBuf>,
     longest: u64,
-    /// The log's length above which the next attempt is made to empty it.
+    /// The length of the log, in bytes, above which the next attempt is made to empty it.
     next: Cell<u64>,
 }
 
 impl<'c> Log<'c> {
-    /// The log of `connection`, limited to `longest` bytes.
+    /// Creates the log of `connection`, limited to `longest` bytes.
     pub(super) fn of(connection: &'c Connection, longest: u64) -> Self {
         let database = connection.path().map(PathBuf::from);
         let path = database.and_then(|path| path.canonicalize().ok());

@@ -1,13 +1,13 @@
-//! Remembers the subject of each record. A repeated record is then recognised at once, and a record
-//! that changed at its source finds its subject.
+//! Remembers the subject of each record. A repeated record is then recognised without comparing its
+//! values, and a record that changed at its source finds its subject.
 //!
 //! A record is remembered by a hash of its content. If its source gives it an id, it is also
 //! remembered by a hash of the id. The hashes are keyed: without the secret, nobody can test ids or
 //! records against the database to find a person who was forgotten.
 //!
-//! If the subject of a remembered record no longer exists, it was forgotten on request. Removing a
-//! source does not leave such records, because it also removes the fingerprints of the subjects
-//! that it removes.
+//! If the subject of a remembered record no longer exists, the subject was forgotten on request.
+//! Removing a source does not leave such records, because it also removes the fingerprints of the
+//! subjects that it removes.
 
 use enrich_core::{Origin, SubjectId};
 use enrich_secrets::{Purpose, Secret};
@@ -32,16 +32,16 @@ enum RecordFingerprint<'a> {
 pub(crate) enum Remembered {
     /// The record is new.
     No,
-    /// Exactly this record was imported.
+    /// Exactly this record was already imported.
     Same,
-    /// A record of the same id was imported and became this subject.
+    /// A record with the same id was already imported; this is its subject.
     Earlier(SubjectId),
     /// The record's subject was forgotten.
     Forgotten,
 }
 
 impl Writer<'_> {
-    /// Looks a source's record up.
+    /// Returns what the directory knows of a source's record.
     pub(crate) fn remembered(
         &self,
         source: i64,
@@ -62,7 +62,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Stores which subject a record became.
+    /// Stores the subject to which a record was imported.
     pub(crate) fn remember(
         &mut self,
         source: i64,
@@ -90,7 +90,7 @@ impl Writer<'_> {
         mark: RecordFingerprint<'_>,
     ) -> rusqlite::Result<Option<SubjectId>> {
         let select = "SELECT subject FROM record WHERE source = ?1 AND hash = ?2";
-        // A hash may have been made with an older secret.
+        // The stored hash may have been made with an older secret.
         for secret in self.secrets.newest_first() {
             let values = params![source, mark.hash(secret)];
             let found = self.connection.find(select, values, |row| Ok(subject_id(row.get(0)?)))?;
@@ -103,7 +103,8 @@ impl Writer<'_> {
 }
 
 impl RecordFingerprint<'_> {
-    /// The first half of the keyed hash: 16 bytes distinguish any number of records.
+    /// Returns the first half of the keyed hash. 16 bytes are enough to distinguish any number of
+    /// records.
     fn hash(self, secret: &Secret) -> [u8; 16] {
         let parts: [&[u8]; 2] = match self {
             Self::Content(content) => [b"content", content],

@@ -1,9 +1,10 @@
 //! Imports people.
 //!
-//! The rules of the native format match a record to a person ([`PersonRecord::identities`]). If
-//! they find none, a record with the same id from the same source does. A match by email address,
-//! or by name and employer, counts only if the record or the stored person has no page. Two
-//! different pages always mean two people, even with the same name or mailbox.
+//! The rules of the native format match a record to a person ([`PersonRecord::identities`]). If the
+//! rules find no person, an earlier record with the same id from the same source gives the person.
+//! A match by email address, or by name and employer, counts only if the record or the stored
+//! person has no page. Two different pages always mean two people, even with the same name or
+//! mailbox.
 
 use enrich_core::port::importer::{Effect, ImportOutcome};
 use enrich_core::{Attribute, Identity, PersonRecord, SubjectId};
@@ -20,7 +21,8 @@ use crate::directory::people::name_in;
 const MOST_NAMESAKES: usize = 1000;
 
 impl Writer<'_> {
-    /// Imports a person's record. Returns its effect, and whether it was new to its source.
+    /// Imports a person's record. Returns the effect, and whether the source gave this record for
+    /// the first time.
     pub(crate) fn take_person(
         &mut self,
         source: i64,
@@ -87,7 +89,8 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// The first person with one of these addresses whose page does not contradict this page.
+    /// Finds the first person with one of these email addresses. If `page` is present, the person
+    /// must have no page.
     fn person_reached_at(
         &self,
         emails: &[EmailAddress],
@@ -109,7 +112,8 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// The person with exactly this name at an employer.
+    /// Finds the person with exactly this name at an employer. If `page` is present, the person
+    /// must have no page.
     fn person_named(
         &self,
         name: &PersonName,

@@ -19,12 +19,12 @@ const EMAIL_KINDS: [IdentifierKind; 2] =
 /// A running removal.
 struct Removal {
     removed: Removed,
-    /// People whose employer was removed, and every removed subject.
+    /// The ids of the removed subjects, and of the people whose employer was removed.
     touched: HashSet<i64>,
 }
 
 impl Writer<'_> {
-    /// Removes all facts of a source; `None` when there is no such source.
+    /// Removes a source with all its facts; `None` when there is no such source.
     ///
     /// People from other sources stay when their employer is removed. The fingerprints of their
     /// records are deleted, so that importing them again restores the employer.
@@ -44,7 +44,7 @@ impl Writer<'_> {
         Ok(Some(removal.removed))
     }
 
-    /// Suppresses values and removes the facts that hold them.
+    /// Suppresses values and removes the facts that contain them.
     pub(crate) fn forget(&mut self, all: &[Suppressed]) -> rusqlite::Result<Removed> {
         let mut removal = Removal { removed: Removed::default(), touched: HashSet::new() };
         let mut domains = Vec::new();
@@ -72,7 +72,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes the email address, and the same mailbox with any `+tag`.
+    /// Removes the email address, and all addresses that differ from it only by a `+tag`.
     fn forget_email(
         &mut self,
         removal: &mut Removal,
@@ -86,7 +86,8 @@ impl Writer<'_> {
         let mut subjects = Vec::new();
         for kind in EMAIL_KINDS {
             subjects.extend(self.all_holders(kind, email.as_str())?);
-            // Addresses with a tag: from `ada+` to `ada,`, the character after `+`.
+            // Addresses with a tag are the keys from `ada+` to before `ada,`, because `,` is the
+            // character after `+`.
             let (from, to) = (format!("{}+", email.local()), format!("{},", email.local()));
             let tagged =
                 "SELECT key, subject FROM identifier WHERE kind = ?1 AND key >= ?2 AND key < ?3";
@@ -160,7 +161,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The domains with facts that match `is_it`.
+    /// Returns the domains for which `is_it` returns true and which have facts.
     fn domains_with_facts(&self, is_it: impl Fn(&str) -> bool) -> rusqlite::Result<Vec<String>> {
         let mut domains = Vec::new();
         self.connection.each("SELECT DISTINCT domain FROM domain_fact", [], |row| {
@@ -173,7 +174,8 @@ impl Writer<'_> {
         Ok(domains)
     }
 
-    /// Removes facts from a subject. Removes the subject if no name is left.
+    /// Removes the facts that `is_to_go` selects from a subject. Removes the subject if it has no
+    /// name left.
     fn edit(
         &mut self,
         removal: &mut Removal,
@@ -214,8 +216,8 @@ impl Writer<'_> {
         Ok(holders.into_iter().map(|holder| holder.subject).collect())
     }
 
-    /// The subjects with facts from a source, people first. If a company is removed together with
-    /// its people, it then need not be removed from their facts.
+    /// Returns the subjects with facts from a source, people first. If people are removed before
+    /// their company, the company need not be removed from their facts.
     fn subjects_of_source(&self, source: i64) -> rusqlite::Result<Vec<SubjectId>> {
         let ids = "SELECT id FROM subject
                    WHERE id IN (SELECT subject FROM fact WHERE source = ?1)

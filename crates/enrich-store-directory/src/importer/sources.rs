@@ -11,8 +11,8 @@ use rusqlite::{Connection, params};
 use super::writer::Writer;
 
 impl Writer<'_> {
-    /// The id of a load's source. Adds the source if it is new, and stores the time and file of the
-    /// import.
+    /// Returns the id of a load's source. Adds the source if it is new, and stores the time and the
+    /// file of the import.
     pub(crate) fn source(&mut self, load: &Load) -> rusqlite::Result<i64> {
         let (at, file) = (Column(self.at), load.file.as_deref());
         if let Some(source) = self.source_named(&load.source)? {
@@ -32,7 +32,7 @@ impl Writer<'_> {
         Ok(source)
     }
 
-    /// The id of the source with this name; `None` if it does not exist.
+    /// Returns the id of the source with this name; `None` if there is no such source.
     pub(crate) fn source_named(&self, name: &SourceName) -> rusqlite::Result<Option<i64>> {
         self.connection
             .find("SELECT id FROM source WHERE name = ?1", [name.as_str()], |row| row.get(0))
@@ -48,13 +48,14 @@ impl Writer<'_> {
     }
 }
 
-/// The file that a source's records came from, if one is stored.
+/// Returns the stored file of a source's records; `None` if no file is stored.
 pub(crate) fn file(connection: &Connection, name: &SourceName) -> rusqlite::Result<Option<String>> {
     let file = "SELECT file FROM source WHERE name = ?1";
     Ok(connection.find(file, [name.as_str()], |row| row.get(0))?.flatten())
 }
 
-/// Every source, by name. Each call counts all values, which takes a second for some millions.
+/// Returns every source, sorted by name. Each call counts all values, which takes a second for some
+/// million values.
 pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<SourceInfo>> {
     let mut values: HashMap<i64, u64> = HashMap::new();
     let counts = "SELECT source, count(*) FROM fact GROUP BY source

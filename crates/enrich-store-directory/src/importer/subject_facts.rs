@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use enrich_core::{Attribute, Confidence, Fact, Origin, SubjectId};
 use enrich_text::Country;
 
-/// Number of facts from which an index is used. With fewer, a linear search is faster.
+/// The fewest facts for which an index is used. With fewer facts, a linear search is faster.
 const LONG: usize = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) struct SourceClaim<'a> {
 }
 
 impl<'a> SourceClaim<'a> {
-    /// The claim of a record.
+    /// Creates the claim that a source makes with a record.
     pub(crate) fn of(source: i64, origin: &'a Origin) -> Self {
         Self { source, record: origin.id.as_deref(), confidence: origin.confidence }
     }
@@ -43,15 +43,15 @@ pub(crate) struct FactRow {
 /// Whether and how a fact must be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Nothing.
+    /// Nothing is written, because the fact is stored.
     Held,
-    /// The country and the confidence.
+    /// The country and the confidence are written.
     Raised,
-    /// The whole fact.
+    /// The whole fact is written.
     New,
 }
 
-/// The facts of one subject, in the order they were first seen.
+/// The facts of one subject, in the order in which they were first seen.
 #[derive(Debug)]
 pub(crate) struct SubjectFacts {
     pub(crate) subject: SubjectId,
@@ -59,7 +59,7 @@ pub(crate) struct SubjectFacts {
     pub(crate) facts: Vec<Fact>,
     /// The row of each of `facts`.
     pub(crate) rows: Vec<FactRow>,
-    /// The ordinals of facts to be deleted.
+    /// The ordinals of stored facts that are to be deleted.
     pub(crate) removed: Vec<i64>,
     /// The facts before the first change; `None` until something changes.
     pub(crate) before: Option<Vec<Fact>>,
@@ -85,7 +85,7 @@ impl SubjectFacts {
         }
     }
 
-    /// The stored facts of a subject, in order.
+    /// Creates the facts of a subject from the stored ones: ordinal, source and fact, in order.
     pub(crate) fn held(subject: SubjectId, kind: Kind, held: Vec<(i64, i64, Fact)>) -> Self {
         let next_ordinal = held.last().map_or(0, |(ordinal, _, _)| ordinal + 1);
         let mut subject_facts = Self { before: None, next_ordinal, ..Self::new(subject, kind) };
@@ -101,7 +101,8 @@ impl SubjectFacts {
         !self.removed.is_empty() || self.rows.iter().any(|row| row.state != State::Held)
     }
 
-    /// Adds a source's fact. Adding it again changes nothing, or raises its confidence.
+    /// Adds a source's fact. Adding the same fact again changes nothing, or raises the fact's
+    /// confidence.
     pub(crate) fn assert_fact(
         &mut self,
         claim: &SourceClaim<'_>,
@@ -111,7 +112,7 @@ impl SubjectFacts {
         self.assert_fact_for(claim, attribute, value, None);
     }
 
-    /// Adds a source's fact, with a country if it is a site.
+    /// Like [`assert_fact`](Self::assert_fact), with the country of a website.
     pub(crate) fn assert_fact_for(
         &mut self,
         claim: &SourceClaim<'_>,
@@ -143,7 +144,7 @@ impl SubjectFacts {
         }
     }
 
-    /// Removes every fact that `is_to_go` selects; returns their number.
+    /// Removes every fact that `is_to_go` selects. Returns the number of removed facts.
     pub(crate) fn remove(&mut self, is_to_go: impl Fn(&Fact, i64) -> bool) -> u64 {
         let is_any = self.facts.iter().zip(&self.rows).any(|(fact, at)| is_to_go(fact, at.source));
         if !is_any {
@@ -167,7 +168,7 @@ impl SubjectFacts {
         gone
     }
 
-    /// The position of a fact that this source gave.
+    /// Returns the position of a fact that this source gave; `None` if there is no such fact.
     fn position_of(&mut self, source: i64, attribute: Attribute, value: &str) -> Option<usize> {
         let mut facts = self.facts.iter().zip(&self.rows);
         if self.facts.len() < LONG {

@@ -1,5 +1,5 @@
-//! Values that are neither imported nor answered. They are stored as keyed hashes, so the table
-//! does not show who asked to be forgotten.
+//! Suppressed values: values that are neither imported nor answered. They are stored as keyed
+//! hashes, so the table does not show who asked to be forgotten.
 
 use enrich_core::port::importer::Suppressed;
 use enrich_core::{CompanyRecord, PersonRecord};
@@ -10,7 +10,8 @@ use rusqlite::params;
 
 use super::writer::Writer;
 
-/// The kinds of values. The hash of a value includes its kind, so these texts never change.
+/// The kinds of values. The hash of a value includes the text of its kind, so these texts must
+/// never change.
 mod kind {
     pub(super) const EMAIL: &[u8] = b"email";
     pub(super) const PHONE: &[u8] = b"phone";
@@ -19,7 +20,7 @@ mod kind {
 }
 
 impl Writer<'_> {
-    /// Suppresses a value from now on.
+    /// Suppresses a value from the writer's time on.
     pub(crate) fn suppress(&mut self, what: &Suppressed) -> rusqlite::Result<()> {
         let (kind, value) = kind_and_value(what);
         if self.has_suppressed && self.is_suppressed(kind, value)? {
@@ -46,7 +47,8 @@ impl Writer<'_> {
             return Ok(false);
         }
         let mut rest = domain.as_str();
-        // A top-level domain alone does not parse as a domain, so the loop ends before it.
+        // A top-level domain alone is not a domain that can be suppressed, so the loop does not
+        // check it.
         while let Some((_, parent)) = rest.split_once('.') {
             if self.is_suppressed(kind::DOMAIN, rest)? {
                 return Ok(true);
@@ -56,7 +58,7 @@ impl Writer<'_> {
         Ok(false)
     }
 
-    /// Removes suppressed values from a company's record; returns their number.
+    /// Removes suppressed values from a company's record. Returns the number of removed values.
     pub(crate) fn screen_company(&self, record: &mut CompanyRecord) -> rusqlite::Result<u32> {
         if !self.has_suppressed {
             return Ok(0);
@@ -73,7 +75,7 @@ impl Writer<'_> {
         Ok(dropped)
     }
 
-    /// Removes suppressed values from a person's record; returns their number.
+    /// Removes suppressed values from a person's record. Returns the number of removed values.
     pub(crate) fn screen_person(&self, record: &mut PersonRecord) -> rusqlite::Result<u32> {
         if !self.has_suppressed {
             return Ok(0);
@@ -110,7 +112,7 @@ impl Writer<'_> {
 
     fn is_suppressed(&self, kind: &[u8], value: &str) -> rusqlite::Result<bool> {
         let select = "SELECT 1 FROM suppressed WHERE hash = ?1";
-        // A hash may have been made with an older secret.
+        // The stored hash may have been made with an older secret.
         for secret in self.secrets.newest_first() {
             if self.connection.has(select, [hash(secret, kind, value)])? {
                 return Ok(true);
@@ -120,7 +122,7 @@ impl Writer<'_> {
     }
 }
 
-/// The hashes under which the table may hold a value, one for each secret.
+/// Returns the hashes under which the table may contain a value, one for each secret.
 pub(crate) fn hashes<'a>(
     secrets: &'a Secrets,
     what: &'a Suppressed,
@@ -129,7 +131,7 @@ pub(crate) fn hashes<'a>(
     secrets.newest_first().map(move |secret| hash(secret, kind, value))
 }
 
-/// The hash of a value with the current secret.
+/// Returns the hash of a value, made with the current secret.
 pub(crate) fn current_hash(secrets: &Secrets, what: &Suppressed) -> [u8; 32] {
     let (kind, value) = kind_and_value(what);
     hash(secrets.current(), kind, value)
@@ -144,7 +146,7 @@ fn kind_and_value(what: &Suppressed) -> (&'static [u8], &str) {
     }
 }
 
-/// Removes the values that `is_to_go` selects; returns their number.
+/// Removes the values that `is_to_go` selects. Returns the number of removed values.
 fn retain<T>(
     values: &mut Vec<T>,
     is_to_go: impl Fn(&T) -> rusqlite::Result<bool>,

@@ -1,8 +1,8 @@
 //! Turns at writing: the directory has one writer at a time, across all processes.
 //!
-//! SQLite's own wait checks the lock only ten times a second. A load releases the lock only briefly
-//! between two transactions, so it would always get the lock again. Therefore waiting writers check
-//! every millisecond, and a load pauses for a few milliseconds.
+//! While SQLite waits for the lock, it checks the lock only ten times a second. A load releases the
+//! lock only briefly between two transactions, so it would always get the lock again. Therefore
+//! waiting writers check every millisecond, and a load pauses for a few milliseconds.
 
 use std::path::Path;
 use std::thread;
@@ -11,36 +11,41 @@ use std::time::Duration;
 use enrich_store_sqlite::{self as sqlite, Durability};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-/// Page cache, at most 512 MiB, in SQLite's unit of −1 KiB. An import whose pages fit into it is as
-/// fast in a large directory as in a small one.
+/// Size of the page cache: at most 512 MiB, as SQLite's negative number of KiB. If all pages that
+/// an import changes fit into the cache, the import is as fast in a large directory as in a small
+/// one.
 const CACHE: i64 = -512 * 1024;
-/// Amount written before it is moved from the log into the database: 64 MiB in pages of 4 KiB. A
-/// page that several transactions change is moved once.
+/// The number of pages in the log at which the log is moved into the database: 64 MiB in pages of 4
+/// KiB. A page that several transactions have changed is moved only once.
 const CHECKPOINT_PAGES: i64 = 16 * 1024;
-/// Number of cached prepared statements; there are about forty.
+/// The most prepared statements in the cache; about forty are used.
 const STATEMENTS: usize = 128;
 
 /// Interval at which a waiting writer checks the lock.
 const LOOK: Duration = Duration::from_millis(1);
-/// Number of checks before a writer gives up: about ten seconds, several turns of a load.
+/// Number of checks before a writer gives up. They take about ten seconds, in which a load makes
+/// several transactions.
 const LOOKS: i32 = 10_000;
-/// Pause of a load between two transactions: several checks.
+/// Pause of a load between two transactions. A waiting writer checks the lock several times in this
+/// pause.
 const PAUSE: Duration = Duration::from_millis(4);
 
-/// A connection for large writes, which waits for its turn.
+/// Opens a connection for large writes. The connection waits for the write lock until other writers
+/// are done.
 pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let mut connection = sqlite::writer(path, Durability::Checkpoint)?;
     connection.busy_handler(Some(wait))?;
     connection.pragma_update(None, "cache_size", CACHE)?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // Deleted content is overwritten, so that the file no longer contains a forgotten value. A load
-    // may have moved or rewritten its row before; otherwise a copy could stay.
+    // SQLite overwrites deleted content, so that the file no longer contains a forgotten value. A
+    // load needs this too: when it moves or rewrites a row, no copy of the row's values must stay
+    // in the file.
     connection.pragma_update(None, "secure_delete", true)?;
     Ok(connection)
 }
 
-/// Begins a transaction that has the write lock.
+/// Begins a transaction and takes the write lock.
 pub(crate) fn begin(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
     Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
 }

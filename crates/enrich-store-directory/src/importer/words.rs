@@ -12,22 +12,23 @@ use crate::directory::postings::{Posting, pack, unpack};
 use crate::directory::variants::variants;
 use crate::directory::view::damaged;
 
-/// The longest packed list, in bytes: SQLite keeps this much in one page of a clustered table.
+/// The longest packed list, in bytes. SQLite keeps a row of this length in one page of a clustered
+/// table.
 const MOST_BYTES: usize = 900;
 
-/// The most changes in memory, some tens of megabytes.
+/// The most changes in memory; they take some tens of megabytes.
 const MOST_NOTED: usize = 400_000;
 
-/// The words of a company's names. With each word, the number of words of the shortest name that
-/// contains it.
+/// The words of a company's names. For each word, the number of words of the shortest name that
+/// contains this word.
 pub(crate) type Words = BTreeMap<String, u8>;
 
 #[derive(Debug, Default)]
 pub(crate) struct WordChanges {
-    /// For each word, the companies that have it now (with the number of words) and those that no
-    /// longer have it (`None`).
+    /// For each word, the companies whose entry has changed: the new number of words, or `None` if
+    /// the company no longer has the word.
     changes: BTreeMap<String, BTreeMap<u64, Option<u8>>>,
-    /// The number of changes.
+    /// The number of changes recorded since the last write.
     noted: usize,
 }
 
@@ -70,7 +71,7 @@ impl WordChanges {
     }
 }
 
-/// A word's lists in the database.
+/// The list of companies of one word in the database.
 struct Word<'a> {
     connection: &'a Connection,
     word: &'a str,
@@ -121,7 +122,8 @@ impl Word<'_> {
         })
     }
 
-    /// Changes complete lists. Returns the change in the number of companies.
+    /// Changes companies in the full chunks of the list. Returns the change in the number of
+    /// companies.
     fn change_chunks(&self, mut changes: BTreeMap<u64, Option<u8>>) -> rusqlite::Result<isize> {
         let mut more = 0;
         while let Some((&company, _)) = changes.first_key_value() {
@@ -142,8 +144,8 @@ impl Word<'_> {
         Ok(more)
     }
 
-    /// The chunk in which a company is or should be: its first company, its entries, and the first
-    /// company of the next chunk.
+    /// Finds the chunk to which a company belongs. Returns the chunk's first company, the chunk's
+    /// entries, and the first company of the next chunk.
     fn chunk_of(&self, company: u64) -> rusqlite::Result<(Option<i64>, Vec<Posting>, Option<u64>)> {
         let company = sql_id(SubjectId(company));
         let chunk = "SELECT first, companies FROM name_word_chunk WHERE word = ?1 AND first <= ?2
@@ -185,7 +187,8 @@ impl Word<'_> {
     }
 }
 
-/// Sets a company's entry in a list. Returns the change in the number of companies.
+/// Sets a company's entry in a list, or removes it if `words` is `None`. Returns the change in the
+/// number of companies.
 fn set(list: &mut Vec<Posting>, company: u64, words: Option<u8>) -> isize {
     let at = list.binary_search_by_key(&company, |posting| posting.company);
     match (at, words) {

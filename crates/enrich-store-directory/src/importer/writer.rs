@@ -23,8 +23,8 @@ pub(crate) struct Writer<'c> {
     pub(crate) has_suppressed: bool,
     words: WordChanges,
     companies: i64,
-    /// Whether the directory had no subjects before. Then the current rules have derived all its
-    /// rows.
+    /// Whether the directory contained no subjects when this transaction began. The current rules
+    /// then derive all its rows.
     is_first: bool,
     next_subject: i64,
     next_source: i64,
@@ -34,7 +34,7 @@ pub(crate) struct Writer<'c> {
 /// The effect of saving a subject on look-ups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Saved {
-    /// No effect.
+    /// Look-ups find the same data as before.
     Same,
     /// The subject changed.
     Changed,
@@ -43,7 +43,7 @@ pub(crate) enum Saved {
 }
 
 impl<'c> Writer<'c> {
-    /// Begins to write; `connection` is in a transaction that has the write lock.
+    /// Creates a writer. `connection` must be in a transaction that has the write lock.
     pub(crate) fn new(
         connection: &'c Connection,
         secrets: &'c Secrets,
@@ -69,12 +69,13 @@ impl<'c> Writer<'c> {
         })
     }
 
-    /// The directory, including what this writer has written so far.
+    /// Returns a view of the directory, including what this writer has written so far.
     pub(crate) fn view(&self) -> View<'c> {
         View::of(self.connection)
     }
 
-    /// Writes the directory's state, before the commit.
+    /// Writes the changes of the index of words and the directory's state. Must be called before
+    /// the commit.
     pub(crate) fn finish(mut self) -> rusqlite::Result<()> {
         self.words.write(self.connection)?;
         if self.is_changed {
@@ -106,7 +107,7 @@ impl<'c> Writer<'c> {
         SubjectFacts::new(subject_id(id), kind)
     }
 
-    /// The facts of a stored subject, without a person's employers that no longer exist.
+    /// Reads the facts of a stored subject. A person's employers that no longer exist are left out.
     pub(crate) fn subject_facts(
         &self,
         subject: SubjectId,
@@ -288,7 +289,7 @@ impl<'c> Writer<'c> {
                 i64::from(now.profile.is_some()) - i64::from(before.profile.is_some());
         }
         let Some(profile) = &now.profile else {
-            // Other facts, such as an email address, no longer belong to a subject.
+            // Facts that are left, such as an email address, no longer belong to a subject.
             self.connection.run("DELETE FROM fact WHERE subject = ?1", [id])?;
             self.connection.run("DELETE FROM subject WHERE id = ?1", [id])?;
             return Ok(Saved::Gone);
@@ -309,7 +310,7 @@ impl<'c> Writer<'c> {
         Ok(Saved::Changed)
     }
 
-    /// The employers in a person's facts that no longer exist.
+    /// Returns the employers in a person's facts that no longer exist.
     fn employers_gone(&self, subject_facts: &SubjectFacts) -> rusqlite::Result<Vec<String>> {
         let mut gone = Vec::new();
         for fact in subject_facts.facts.iter().filter(|fact| fact.attribute == Attribute::Employer)

@@ -17,22 +17,25 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::holder::{Holder, holder_of};
 use crate::directory::view::View;
 
-/// The fewest bytes of an identifier in the file.
+/// The fewest bytes that an identifier takes in the file.
 const LEAST_BYTES: usize = 16;
-/// Expected identifiers of these kinds per subject. If there are more, they are read twice.
+/// The expected number of identifiers of these kinds per subject. If there are more, all
+/// identifiers are read a second time.
 const EACH_HAS: usize = 4;
-/// The most identifiers in an index, which then takes a gigabyte.
+/// The most identifiers in a hash index. With this number, the index takes a gigabyte of memory.
 const MOST: usize = 1 << 27;
-/// Identifiers read without a pause, so that others do not wait long.
+/// The most identifiers that are read without a pause. The limit keeps the delay of other threads
+/// short.
 pub(super) const AT_ONCE: usize = 4096;
-/// Length of the pause after them, as a multiple of the time that reading them took.
+/// Length of the pause after [`AT_ONCE`] identifiers, as a multiple of the time that reading them
+/// took.
 const REST: u32 = 3;
-/// Delay before the first index is built, because a command may end earlier. Also the interval at
-/// which the thread checks whether a new index is needed.
+/// Delay before the first index is built; a short command ends before this time. Also the interval
+/// at which the thread checks whether a new index is needed.
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long the directory must be unchanged before the index is built again, as a multiple of the
-/// last build's time. With it, building takes at most a tenth of a processor, even with frequent
-/// imports.
+/// time that the last build took. This limits building to a tenth of a processor, even with
+/// frequent imports.
 const QUIET: u32 = 2;
 /// Delay after an error while reading the identifiers.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(60);
@@ -52,7 +55,7 @@ fn maintain(connection: &Connection, current: &Current, owner: &Owner) {
     let mut seen = None;
     let mut too_large = None;
     while owner.is_there_after(PAUSE) {
-        // If it cannot be read, look-ups report the error.
+        // If the revision cannot be read, look-ups report the error.
         let Ok(now) = View::of(connection).revision() else { continue };
         let since = match seen {
             Some((revision, since)) if revision == now => since,
@@ -87,7 +90,8 @@ fn maintain(connection: &Connection, current: &Current, owner: &Owner) {
     }
 }
 
-/// Reads the index; `None` when it is too large, or when `goes_on` returned `false`.
+/// Builds an index; `None` when there are too many identifiers, when the directory has changed, or
+/// when `goes_on` returned `false`.
 pub(super) fn build(
     connection: &Connection,
     goes_on: impl Fn(Duration) -> bool,
@@ -98,9 +102,10 @@ pub(super) fn build(
     }
 }
 
-/// Reads the identifiers of [`KINDS`], each with its first holder. Returns whether all were read.
-/// After each `at_once` identifiers, calls `goes_on`, which pauses for the given time. The pause
-/// leaves the processor to others and releases the state of the file. No key is empty.
+/// Reads the identifiers of [`KINDS`] and passes each to `take`, with its first holder. After each
+/// `at_once` identifiers, calls `goes_on`, which pauses for the given time and returns whether to
+/// continue. During the pause, other threads can use the processor, and no read of the file is
+/// open. Returns whether all identifiers were read. An identifier's key must not be empty.
 pub(super) fn each_identifier(
     connection: &Connection,
     at_once: usize,
@@ -131,8 +136,8 @@ pub(super) fn each_identifier(
     Ok(true)
 }
 
-/// Takes the next `left` identifiers from rows, each with its first holder. Returns `true` at the
-/// end of the rows. Sets `last` to the last identifier taken.
+/// Reads the next `left` identifiers from `rows` and passes each to `take`, with its first holder.
+/// Returns `true` at the end of the rows. Sets `last` to the key of the last identifier.
 fn some_identifiers(
     rows: &mut Rows<'_>,
     mut left: usize,
@@ -167,7 +172,7 @@ fn some_identifiers(
 
 /// The result of reading all identifiers.
 pub(super) enum Reading {
-    /// The index.
+    /// The complete index.
     Made(HashIndex),
     /// No index: the directory has changed, or its owner was dropped.
     Changed,
@@ -176,7 +181,8 @@ pub(super) enum Reading {
 }
 
 impl HashIndex {
-    /// Reads all identifiers. From time to time calls `goes_on`, which pauses for the given time.
+    /// Builds an index from all identifiers. From time to time calls `goes_on`, which pauses for
+    /// the given time and returns whether to continue.
     pub(super) fn read(
         connection: &Connection,
         goes_on: impl Fn(Duration) -> bool,
@@ -185,8 +191,8 @@ impl HashIndex {
         let revision = view.revision()?;
         let is_same = || Ok::<_, rusqlite::Error>(view.revision()? == revision);
         let hasher = RandomState::new();
-        // Limits the estimate: subjects may have been removed, and a damaged file may contain wrong
-        // numbers.
+        // The size of the file limits the estimate, because subjects may have been removed, and a
+        // damaged file may contain wrong numbers.
         let most = usize::try_from(sqlite::bytes(connection)?).unwrap_or(usize::MAX) / LEAST_BYTES;
         let mut expected = view.subjects_ever()?.saturating_mul(EACH_HAS).min(most);
         // If the estimate was wrong, the second pass uses the number that the first pass counted.
@@ -208,7 +214,8 @@ impl HashIndex {
             if !is_whole {
                 return Ok(Reading::Changed);
             }
-            // A table that is much too large wastes memory.
+            // A table that is more than twice as large as needed is not used, because it wastes
+            // memory.
             if fits && expected / 2 <= count.get().max(1) {
                 let refresh_gate = RefreshGate::default();
                 return Ok(Reading::Made(Self { revision, hasher, table, refresh_gate }));

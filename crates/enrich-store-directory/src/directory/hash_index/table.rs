@@ -2,30 +2,30 @@
 //! the identifier itself.
 //!
 //! A bucket is one line of the processor's cache, because reading one uncached line is the main
-//! cost of a look-up. If its bucket is full, an entry goes into the next bucket with space, and its
-//! own bucket records the distance. The standard library's table would take twice the memory, and
-//! while it grows it keeps the old table too.
+//! cost of a look-up. If the bucket of an entry is full, the entry goes into the next bucket with
+//! space, and the entry's own bucket records the distance. The standard library's hash map would
+//! take twice the memory, and even more while it grows.
 
 use std::fmt;
 
 use enrich_core::{Confidence, SubjectId};
 
-/// Entries in a line of 64 bytes.
+/// The number of entries in a bucket of 64 bytes.
 const ENTRIES: usize = 9;
-/// Used percentage of the entries in a full table. At this value, one entry in six is in a later
-/// bucket than its own. A look-up of a missing entry reads two buckets.
+/// The percentage of entries that are used in a full table. At this value, one entry in six is in a
+/// later bucket than its own, and a look-up of a missing entry reads two buckets.
 const FULL_PERCENT: usize = 85;
-/// Marks a free entry, in place of a percentage.
+/// Marks a free entry. It is stored in place of the entry's confidence.
 const FREE: u8 = 0;
-/// In place of a subject: the subject's id is too large for an entry, or two entries have the same
-/// fingerprint.
+/// Stored in place of a subject when the subject's id is too large for an entry, or when two
+/// entries have the same fingerprint.
 const ELSEWHERE: u32 = u32::MAX;
 
-/// A hash table of 64-bit hashes. Of each hash it stores the bits that choose the bucket and 16
-/// more.
+/// A hash table of 64-bit hashes. The upper bits of a hash choose the bucket, and the entry stores
+/// the lower 16 bits.
 pub(super) struct Table {
     buckets: Vec<Bucket>,
-    /// How many more entries fit.
+    /// The number of entries that can still be inserted.
     room: usize,
 }
 
@@ -33,9 +33,9 @@ pub(super) struct Table {
 /// entry. In a full table of any size, this happens for one in 4,000 such identifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// This subject, with this confidence.
+    /// The identifier leads to this subject, with this confidence.
     Of(SubjectId, Confidence),
-    /// The table does not know.
+    /// The table does not know the subject.
     Elsewhere,
 }
 
@@ -51,7 +51,8 @@ struct Bucket {
 }
 
 impl Table {
-    /// An empty table; `None` when there is not enough memory.
+    /// Creates an empty table with room for this number of entries; `None` when there is not enough
+    /// memory.
     pub(super) fn with_room_for(entries: usize) -> Option<Self> {
         let hundredths = (ENTRIES * FULL_PERCENT) as u64;
         let count = (entries as u64).saturating_mul(100).div_ceil(hundredths).max(1);
@@ -62,10 +63,11 @@ impl Table {
         Some(Self { buckets, room: entries })
     }
 
-    /// Inserts the entry of a hash that is not in the table; returns whether there was space.
+    /// Inserts the entry of a hash that is not yet in the table. Returns whether there was space.
     ///
-    /// Entries with the same fingerprint, in the buckets that are searched for space, become
-    /// [`ELSEWHERE`]. A look-up of an inserted hash therefore finds its own entry or [`ELSEWHERE`].
+    /// Other entries with the same fingerprint, in the buckets that are searched for space, become
+    /// [`ELSEWHERE`]. A look-up of an inserted hash therefore finds the entry of this hash or
+    /// [`ELSEWHERE`].
     pub(super) fn insert(&mut self, hash: u64, subject: SubjectId, confidence: Confidence) -> bool {
         if self.room == 0 {
             return false;
@@ -86,8 +88,8 @@ impl Table {
         false
     }
 
-    /// The entry of a hash, or one with the same fingerprint. `None` when the hash was not
-    /// inserted.
+    /// Finds the entry of a hash. If the hash was not inserted, returns `None`, or rarely an entry
+    /// with the same fingerprint.
     pub(super) fn get(&self, hash: u64) -> Option<Entry> {
         let (home, fingerprint) = (self.home_of(hash), fingerprint(hash));
         (0..=self.buckets[home].reach)
@@ -101,12 +103,14 @@ impl Table {
         self.buckets.len() * size_of::<Bucket>()
     }
 
-    /// The bucket of a hash: the upper bits, scaled to the number of buckets.
+    /// Returns the index of a hash's own bucket: the upper bits of the hash, scaled to the number
+    /// of buckets.
     fn home_of(&self, hash: u64) -> usize {
         ((u128::from(hash) * self.buckets.len() as u128) >> 64) as usize
     }
 
-    /// All buckets, beginning with `home`; the first bucket follows the last.
+    /// Returns the indexes of all buckets in the order of the search: from `home` to the last one,
+    /// then from the first one.
     fn from(&self, home: usize) -> impl Iterator<Item = usize> + use<> {
         (home..self.buckets.len()).chain(0..home)
     }
@@ -145,7 +149,7 @@ impl fmt::Debug for Table {
     }
 }
 
-/// The lower bits, which do not affect the choice of the bucket.
+/// Returns the lower 16 bits of a hash, which do not affect the choice of the bucket.
 fn fingerprint(hash: u64) -> u16 {
     (hash & 0xffff) as u16
 }

@@ -9,14 +9,14 @@ use super::{is_bare, is_in};
 use crate::directory::view::View;
 
 const MOST_COMPARED: usize = 32;
-/// The most companies that are read to find those in a country.
+/// The most companies that are read to find the companies in a country.
 const MOST_READ_IN_COUNTRY: usize = 512;
-/// The most text of companies' names that is compared, in bytes. 32 companies with a hundred names
-/// each have this much; some companies have thousands of names.
+/// The most text of companies' names that is compared, in bytes. The names of 32 companies with a
+/// hundred names each have this length; some companies have thousands of names.
 const MOST_TEXT: usize = 128 * 1024;
 
-/// The companies that a name may mean, the likeliest first. With a country, only companies with a
-/// domain for that country.
+/// Returns the companies that a name may mean, the likeliest first. With a country, returns only
+/// companies with a domain for that country.
 pub(crate) fn judged(
     view: View<'_>,
     name: &CompanyName,

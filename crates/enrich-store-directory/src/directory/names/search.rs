@@ -1,10 +1,10 @@
 //! Finds candidates for a name: companies with similar names or domains.
 //!
 //! - Keys: the whole name without spaces, its words in alphabetical order, its first words and its
-//!   initials. Each is compared with names and domain labels.
+//!   initials. Each key is compared with names and domain labels.
 //! - Words: the lists of companies that have each word, or a word that a misspelt word may mean. A
-//!   company's score is the sum of the rarities of the shared words. Common words therefore add to
-//!   the score of rare ones, but find few companies by themselves.
+//!   company's score is the sum of the rarities of the shared words. A common word therefore raises
+//!   the score of companies that also share a rare word, but finds few companies by itself.
 //!
 //! The amount of data read is bounded for every name.
 
@@ -16,37 +16,41 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::variants::variants;
 use crate::directory::view::View;
 
-/// The most companies of one look-up key that are compared.
+/// The most companies with one look-up key that become candidates.
 const MOST_OF_A_KEY: usize = 48;
-/// The most list entries that are read for a name.
+/// The most entries of words' lists of companies that are read for a name.
 const MOST_READ: u64 = 200_000;
-/// The most list entries that may add new candidates. Later entries only raise the score of known
-/// candidates.
+/// The most entries of words' lists that may add new candidates. Further entries only raise the
+/// score of known candidates.
 const MOST_GATHERED: u64 = 20_000;
 /// The most words of a name that are searched and indexed; later words are ignored.
 pub(crate) const MOST_WORDS: usize = 16;
 /// The most words that a misspelt word may mean.
 const MOST_MEANT: usize = 4;
-/// The most words of one variant that are read.
+/// The most words that are read for one variant of a misspelt word.
 const MOST_OF_A_VARIANT: usize = 64;
-/// The most first words whose concatenation is compared with labels.
+/// The most words at the beginning of a name that are joined and compared with names and domain
+/// labels.
 const MOST_FIRST_WORDS: usize = 4;
-/// The longest name, in letters, that is searched without spaces as a misspelt word.
+/// The longest name, in bytes without spaces, that is searched as one misspelt word.
 const LONGEST_WORD: usize = 30;
 
 /// Candidates with a score below this share of the best score are not compared, because they share
 /// only common words.
 const LEAST_SHARE: f64 = 0.3;
-/// The score of the whole name, in nats. No sum of words reaches it.
+/// The score of a company that has the whole name, in nats: more than most names score by their
+/// words alone.
 const WHOLE: f64 = 30.0;
 const PART: f64 = 8.0;
-/// The share of a word's rarity that a similar word scores.
+/// Factor, 0 to 1, for the score of a similar word: the candidate scores this share of the word's
+/// rarity.
 const ALIKE: f64 = 0.7;
-/// The cost of each word of a candidate's name. Of two names that share the same words, the shorter
-/// one is closer.
+/// Deducted from the score for each word of a candidate's name, in nats. Of two names that share
+/// the same words with the requested name, the shorter one is closer.
 const A_WORD: f64 = 0.05;
 
-/// Companies to compare with a name, the most promising first, and how rare its words are.
+/// Companies to compare with a name, those with the highest score first, and the rarity of the
+/// name's words.
 pub(crate) struct Candidates {
     pub(crate) ids: Vec<u64>,
     pub(crate) rarity: DirectoryRarity,
@@ -56,9 +60,9 @@ pub(crate) fn index_words(form: &NameForm) -> impl Iterator<Item = String> + '_ 
     form.words.iter().map(|word| word.root.clone())
 }
 
-/// The labels of a domain that may contain a company's name. For a registrable domain this is its
-/// own label. For a host it is the labels before the registrable domain, which belongs to another
-/// owner.
+/// Returns the labels of a domain that may contain a company's name. For a registrable domain, this
+/// is the label before the public suffix. For a host, these are the labels before the registrable
+/// domain, because the registrable domain belongs to another owner.
 pub(crate) fn domain_labels(domain: &str) -> Vec<String> {
     let Ok(domain) = Domain::parse(domain) else { return Vec::new() };
     let registrable = domain.registrable();
@@ -72,7 +76,7 @@ pub(crate) fn domain_labels(domain: &str) -> Vec<String> {
     latin.map(|label| label.replace('-', "")).collect()
 }
 
-/// The best candidates for a name, at most `most`.
+/// Finds the best candidates for a name, at most `most`.
 pub(crate) fn search(
     view: View<'_>,
     asked: &AskedName,
@@ -99,15 +103,15 @@ pub(crate) fn search(
 struct Search<'c> {
     view: View<'c>,
     rarity: DirectoryRarity,
-    /// The score of each company.
+    /// The score of each candidate, by the company's id.
     worth: FxHashMap<u64, f64>,
 }
 
-/// Companies that have a word.
+/// The list of the companies that have a word.
 struct List {
     word: String,
     companies: u64,
-    /// The score of the word.
+    /// The score of a company that has the word, in nats.
     worth: f64,
 }
 
@@ -143,7 +147,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Adds companies with a name or domain label that equals this part of the name.
+    /// Raises the score of companies with a name or domain label that equals this part of the
+    /// requested name.
     fn of_part(&mut self, part: &str) -> rusqlite::Result<()> {
         if part.len() < 3 {
             return Ok(());
@@ -185,7 +190,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The lists of the name's words and of the words that they may mean.
+    /// Returns the lists of the name's words, and of the words that misspelt words of the name may
+    /// mean.
     fn lists(&mut self, form: &NameForm) -> rusqlite::Result<Vec<List>> {
         let mut lists = Vec::new();
         for (at, word) in form.words.iter().enumerate().take(MOST_WORDS) {
@@ -225,8 +231,8 @@ impl Search<'_> {
         self.add_like(&word.root, lists)
     }
 
-    /// Adds the lists of the words that are one edit away from a word; of these, the words that
-    /// most companies have.
+    /// Adds the lists of words of which `word` may be a misspelling. If there are too many such
+    /// words, takes those that most companies have.
     fn add_like(&self, word: &str, lists: &mut Vec<List>) -> rusqlite::Result<()> {
         let mut like: Vec<String> = Vec::new();
         for variant in variants(word) {

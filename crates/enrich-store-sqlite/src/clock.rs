@@ -1,4 +1,4 @@
-//! The system's clock. No other file reads it.
+//! The system's clock. No other file reads the system's time.
 
 use enrich_core::{Clock, Timestamp};
 

@@ -35,33 +35,34 @@ pub enum Durability {
     /// Before the commit returns: a commit survives a power failure (`synchronous=FULL`).
     Commit,
     /// With the next checkpoint or synced commit. A power failure may undo the last commits, each
-    /// as a whole, and nothing else (`synchronous=NORMAL`).
+    /// completely, but cannot damage the database (`synchronous=NORMAL`).
     Checkpoint,
 }
 
-/// How long a connection waits for other connections before it reports `BUSY`.
+/// How long a connection waits for the locks of other connections before it reports `BUSY`.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Length of the write-ahead log, in pages, at which it is moved into the file: 16 MiB. A page that
-/// many commits change is moved once. SQLite's default is a quarter of this (`docs/performance.md`
-/// has the gain). After a crash, opening the database first reads up to this much of the log.
+/// The length of the write-ahead log, in pages, at which the log is moved into the database file:
+/// 16 MiB. A page that many commits have changed is moved only once. SQLite's default is a quarter
+/// of this length (`docs/performance.md` has the gain). After a crash, opening the database first
+/// reads a log of up to this length.
 const CHECKPOINT_PAGES: i64 = 4096;
-/// Length to which a write-ahead log is truncated after a large transaction: 64 MiB.
+/// The length, in bytes, to which a write-ahead log is truncated after a large transaction: 64 MiB.
 const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
-/// How many bytes of a file readers map into memory, so that they need not copy pages from the
-/// system's cache. With 64-bit addresses this is the whole file. SQLite maps at most the
-/// `SQLITE_MAX_MMAP_SIZE` that it was compiled with.
+/// The most bytes of a file that readers map into memory, so that they need not copy pages from the
+/// system's cache. On systems with 64-bit addresses, the whole file is mapped. SQLite maps at most
+/// the `SQLITE_MAX_MMAP_SIZE` that it was compiled with.
 ///
-/// Access to a mapped page that the file no longer has would kill the process. Only the checkpoint
-/// of a compaction makes the file shorter. It waits for all earlier reads, and later reads map the
-/// file anew. A replaced folder has a new file.
+/// Access to a mapped page beyond the end of the file would kill the process. Only the checkpoint
+/// of a compaction makes the file shorter. This checkpoint waits for all earlier reads, and later
+/// reads map the file again. If the data folder is replaced, the old file keeps its length.
 const MAPPED_BYTES: i64 = if cfg!(target_pointer_width = "64") { 64 << 30 } else { 0 };
-/// Number of prepared statements that a connection caches.
+/// The most prepared statements that a connection caches.
 const STATEMENT_CACHE: usize = 64;
 
 /// The first version of SQLite without the WAL-reset corruption bug.
 const OLDEST_SQLITE: (i32, &str) = (3_051_003, "3.51.3");
 
-/// Refuses a SQLite that can corrupt a database under concurrent writers.
+/// Fails if the linked version of SQLite can corrupt a database under concurrent writers.
 pub fn check_version() -> Result<(), OpenError> {
     let (oldest, needed) = OLDEST_SQLITE;
     if rusqlite::version_number() < oldest {
@@ -70,7 +71,7 @@ pub fn check_version() -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Creates a database, readable by its owner alone. Fails if the file exists.
+/// Creates a database whose file only its owner can read and write. Fails if the file exists.
 pub fn create(path: &Path, database: &Database) -> Result<(), OpenError> {
     let file = private_file().create_new(true).open(path);
     file.map_err(|source| OpenError::unusable(path, source))?;
@@ -88,7 +89,7 @@ pub fn create(path: &Path, database: &Database) -> Result<(), OpenError> {
     migrate(&mut connection, path, database)
 }
 
-/// Checks that the file is the expected database, and migrates its schema.
+/// Checks that the file is the expected database, and migrates the database's schema.
 pub fn prepare(path: &Path, database: &Database) -> Result<(), OpenError> {
     let failed = |source| OpenError::of_sqlite(path, source);
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(failed)?;
@@ -106,7 +107,8 @@ pub fn prepare(path: &Path, database: &Database) -> Result<(), OpenError> {
         _ => connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?,
     }
     migrate(&mut connection, path, database)?;
-    // A copy by `VACUUM INTO` has no write-ahead log, so its readers would wait for its writer.
+    // A copy made by `VACUUM INTO` does not use a write-ahead log. Without the log, readers would
+    // wait for the writer.
     let mode: String =
         connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(failed)?;
     if mode != "wal" {
@@ -117,7 +119,7 @@ pub fn prepare(path: &Path, database: &Database) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// A connection that writes to a [created](create) or [prepared](prepare) database.
+/// Opens a connection that writes to a [created](create) or [prepared](prepare) database.
 pub fn writer(path: &Path, durability: Durability) -> rusqlite::Result<Connection> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let synchronous = match durability {
@@ -130,20 +132,20 @@ pub fn writer(path: &Path, durability: Durability) -> rusqlite::Result<Connectio
     Ok(connection)
 }
 
-/// A connection that cannot write.
+/// Opens a connection that cannot write.
 pub fn reader(path: &Path) -> rusqlite::Result<Connection> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
-/// A connection that cannot write, and maps the file into memory.
+/// Opens a connection that cannot write, and that maps the file into memory.
 pub fn mapped_reader(path: &Path) -> rusqlite::Result<Connection> {
     let connection = reader(path)?;
     connection.pragma_update(None, "mmap_size", MAPPED_BYTES)?;
     Ok(connection)
 }
 
-/// A connection to a file that nothing changes, which maps it into memory. It takes no locks, and
-/// needs no other files beside the database.
+/// Opens a connection to a file that no process changes, and maps the file into memory. The
+/// connection takes no locks and needs no other files besides the database.
 pub fn immutable_reader(path: &Path) -> rusqlite::Result<Connection> {
     let mode = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let connection = connect(Path::new(&immutable_uri(path)), mode)?;
@@ -151,7 +153,8 @@ pub fn immutable_reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// The name under which SQLite opens a file as immutable (SQLite, Uniform Resource Identifiers).
+/// Returns the name under which SQLite opens a file as immutable (SQLite, Uniform Resource
+/// Identifiers).
 fn immutable_uri(path: &Path) -> String {
     let mut uri = "file:".to_owned();
     for &byte in path.as_os_str().as_encoded_bytes() {
@@ -165,8 +168,8 @@ fn immutable_uri(path: &Path) -> String {
     uri
 }
 
-/// Read-only connections to one database, one for each thread that reads. A connection's statements
-/// and page cache then stay with one processor.
+/// Read-only connections to one database, one for each thread that reads. The prepared statements
+/// and the page cache of a connection are then used by one thread only.
 #[derive(Debug)]
 pub struct Readers {
     path: PathBuf,
@@ -175,12 +178,12 @@ pub struct Readers {
 }
 
 impl Readers {
-    /// Readers of the database at `path`, opened by `connect`. Opens the first at once, to check
-    /// that it works.
+    /// Creates the readers of the database at `path`, which `connect` opens. Opens the connection
+    /// of this thread immediately, to check that it works.
     ///
     /// # Errors
     ///
-    /// The errors of `connect`.
+    /// When `connect` fails.
     pub fn open(
         path: &Path,
         connect: fn(&Path) -> rusqlite::Result<Connection>,
@@ -212,7 +215,8 @@ impl Readers {
     }
 }
 
-/// Converts SQLite's error for callers. If the database was busy, they may try again.
+/// Converts SQLite's error for callers. If the database was busy, the result is
+/// [`StoreError::Overloaded`], after which callers may try again.
 pub fn store_error(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy) => StoreError::Overloaded,
@@ -227,11 +231,12 @@ pub struct DatabaseReport {
     pub schema_version: i64,
     /// The faults found; empty for a sound database.
     pub problems: Vec<String>,
-    /// The names and values of the counts.
+    /// The counted rows: the name and the value of each count.
     pub counts: Vec<(&'static str, u64)>,
 }
 
-/// Checks a whole database. `counts` are names, each with the query that counts.
+/// Checks a whole database and counts its rows. Each of `counts` is the name of a count and its
+/// query.
 pub fn examine(
     connection: &Connection,
     counts: &[(&'static str, &'static str)],
@@ -274,7 +279,7 @@ fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Applies the missing migrations, all or none.
+/// Applies the missing migrations in one transaction.
 fn migrate(connection: &mut Connection, path: &Path, database: &Database) -> Result<(), OpenError> {
     let runner = (database.migrations)();
     let done =
@@ -296,8 +301,8 @@ fn migrate(connection: &mut Connection, path: &Path, database: &Database) -> Res
     })
 }
 
-/// The version of a database's schema; `None` when it has none. Also checks every value that the
-/// migrations read, because they panic on values that they cannot read.
+/// Returns the version of a database's schema; `None` when the database has no schema. Also reads
+/// every value that the migrations read, because the migrations panic on unreadable values.
 ///
 /// # Errors
 ///
@@ -328,7 +333,7 @@ fn corrupt_history() -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(code, Some("the schema's history cannot be read".to_owned()))
 }
 
-/// The version of the newest schema that this build knows.
+/// Returns the version of the newest schema that this build knows.
 pub fn newest_known(database: &Database) -> i64 {
     let runner = (database.migrations)();
     let versions = runner.get_migrations().iter().map(|migration| i64::from(migration.version()));

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-/// Free space that must remain on a disk after writing.
+/// The free space, in bytes, that must remain on a disk after writing.
 const RESERVE_BYTES: u64 = 16_000_000;
 const MEGABYTE: u64 = 1_000_000;
 
@@ -12,7 +12,7 @@ const MEGABYTE: u64 = 1_000_000;
 ///
 /// # Errors
 ///
-/// The errors of the system.
+/// When the system cannot report the free space.
 pub fn check_space(folder: &Path, bytes: u64) -> io::Result<Result<(), [u64; 2]>> {
     let free = fs4::available_space(or_here(folder))?;
     let needed = bytes.saturating_add(RESERVE_BYTES);

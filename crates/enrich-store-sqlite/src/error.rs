@@ -1,4 +1,4 @@
-//! Errors of opening a data folder; each message says what to do.
+//! The errors of opening a data folder; each message says what the operator can do.
 
 use std::path::PathBuf;
 
@@ -6,8 +6,8 @@ use enrich_secrets::SecretError;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// A data folder could not be opened. Nothing in it was changed: an unusable file is never replaced
-/// or repaired.
+/// Why a data folder could not be opened. Nothing in the folder was changed: an unusable file is
+/// never replaced or repaired.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The linked SQLite has the WAL-reset corruption bug.
@@ -21,7 +21,7 @@ pub enum OpenError {
     /// The folder does not exist or is empty.
     #[error("there is no data folder at {0}")]
     Missing(PathBuf),
-    /// The folder holds other files and none of Enrich's.
+    /// The folder contains other files and none of Enrich's.
     #[error("{0} holds other files; name a new or empty folder for the data")]
     NotOurs(PathBuf),
     /// Some of the folder's files exist, others are missing.
@@ -91,7 +91,7 @@ pub enum OpenError {
          `enrich reindex` or `enrich restore`, and try again"
     )]
     InUse(PathBuf),
-    /// Another process derives the directory again, or restores it.
+    /// Another process derives the directory again, or restores the folder.
     #[error(
         "{0} is being reindexed or restored; wait until `enrich reindex` or `enrich restore` is \
          done with it"
@@ -111,7 +111,7 @@ pub enum OpenError {
     NotAsWritten {
         /// The file.
         path: PathBuf,
-        /// Where the alteration shows.
+        /// Where the ledger differs from what was written.
         #[source]
         source: Source,
     },
@@ -120,7 +120,7 @@ pub enum OpenError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// Which database it should be.
+        /// The name of the expected database.
         expected: &'static str,
     },
     /// A database was written by a newer Enrich.
@@ -150,14 +150,14 @@ pub enum OpenError {
     Secret {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Why the secrets cannot be used.
         #[source]
         source: SecretError,
     },
 }
 
 impl OpenError {
-    /// A file or folder that cannot be read or written.
+    /// Creates the error for a file or folder that cannot be read or written.
     pub fn unusable(path: impl Into<PathBuf>, source: impl Into<Source>) -> Self {
         Self::Unusable { path: path.into(), source: source.into() }
     }

@@ -1,7 +1,7 @@
 //! Whether a data folder is in use, by a lock on an empty file.
 //!
-//! Every process that opens a folder takes the lock shared; a command that needs exclusive use
-//! takes it exclusively. The system releases the lock when a process ends in any way.
+//! Every process that opens a folder takes a shared lock; a command that needs exclusive use takes
+//! an exclusive lock. The system releases the lock when the process ends, even after a crash.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -10,26 +10,27 @@ use std::path::Path;
 use crate::OpenError;
 use enrich_secrets::private_file;
 
-/// The lock file. It is never written, replaced or removed, because processes would then hold
-/// different locks. A copy of the folder does not need it.
+/// The lock file. It must never be replaced or removed, because processes would then hold locks on
+/// different files. A copy of the folder does not need this file.
 pub const FILE: &str = "in-use.lock";
-/// The process that holds this lock migrates the schema; others wait.
+/// The file whose lock a process holds while it migrates the schema; other processes wait.
 const SCHEMA_FILE: &str = "schema.lock";
-/// Both.
+/// Both lock files.
 pub const FILES: [&str; 2] = [FILE, SCHEMA_FILE];
 
-/// A use of a folder, until it is dropped.
+/// Holds a lock of a data folder. Dropping this value releases the lock.
 #[derive(Debug)]
 pub struct InUse {
     _locked: File,
 }
 
-/// Locks a folder for use together with other processes.
+/// Locks a folder for use together with other processes. Fails if another process has exclusive
+/// use.
 pub fn lock_shared(folder: &Path) -> Result<InUse, OpenError> {
     lock(folder, File::try_lock_shared, |folder| OpenError::BeingReindexed(folder.into()))
 }
 
-/// Locks a folder for exclusive use.
+/// Locks a folder for exclusive use. Fails if another process uses the folder.
 pub fn lock_exclusive(folder: &Path) -> Result<InUse, OpenError> {
     lock(folder, File::try_lock, |folder| OpenError::InUse(folder.into()))
 }
@@ -49,8 +50,8 @@ fn lock(
     }
 }
 
-/// Waits until no other process migrates the folder's databases. Other processes wait until the
-/// result is dropped.
+/// Waits until no other process migrates the folder's databases. Other processes cannot migrate
+/// them until the result is dropped.
 pub fn changing_schema(folder: &Path) -> Result<InUse, OpenError> {
     let path = folder.join(SCHEMA_FILE);
     let locked = open(&path).and_then(|file| file.lock().map(|()| file));

@@ -1,4 +1,4 @@
-//! The write-ahead log beside a database.
+//! The write-ahead log of a database, a file in the same folder.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -10,19 +10,20 @@ use rusqlite::Connection;
 use crate::OpenError;
 use crate::database::{Durability, writer};
 
-/// Bytes written at a time.
+/// The most bytes that are read and written at a time.
 const LOG_CHUNK_BYTES: usize = 1024 * 1024;
 
 /// Commits a transaction without changes to the write-ahead log. A reader must have the log open,
 /// because the last connection that closes the log removes it.
 ///
 /// While the log is empty, SQLite asks the system for the file's length at the beginning of each
-/// read (`pagerPagecount`). After a commit, the length is in the log's index, in memory; this saves
-/// a fortieth of the cost of a short look-up. The index keeps the length after the commit was moved
-/// into the file. Readers then search no pages in the log.
+/// read (`pagerPagecount`). After a commit, SQLite reads the length from the log's index, in
+/// memory; this saves a fortieth of the cost of a short look-up. The index keeps the length even
+/// after the commit is moved from the log into the file. The log then contains no pages that
+/// readers must search.
 pub fn begin_log(path: &Path) -> rusqlite::Result<()> {
     let connection = writer(path, Durability::Checkpoint)?;
-    // Returns at once if another writer is active, because it begins the log too.
+    // Fails immediately if another writer is active, because that writer begins the log too.
     connection.busy_timeout(Duration::ZERO)?;
     let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     connection.pragma_update(None, "user_version", version)?;
@@ -38,7 +39,8 @@ pub fn move_log(connection: &Connection) -> rusqlite::Result<bool> {
     })
 }
 
-/// The write-ahead log of the database at `path`, and the log's index, which all processes share.
+/// Returns the paths of the write-ahead log of the database at `path`, and of the log's index,
+/// which all processes share.
 pub fn wal_and_shm_paths(path: &Path) -> [PathBuf; 2] {
     ["-wal", "-shm"].map(|end| {
         let mut name = path.as_os_str().to_owned();
@@ -47,18 +49,18 @@ pub fn wal_and_shm_paths(path: &Path) -> [PathBuf; 2] {
     })
 }
 
-/// Refuses a database whose log was removed while a process had it open. SQLite would treat the log
-/// as empty.
+/// Refuses a database whose log was removed while a process had it open. SQLite would treat the
+/// removed log as empty.
 ///
 /// SQLite creates the log before the index and removes it after the index, so an index without a
-/// log shows that the log was removed. The files are not opened, because closing one would release
-/// the locks that this process has on it.
+/// log shows that the log was removed. The files are not opened, because closing a file would
+/// release the locks that this process has on it.
 pub fn refuse_without_log(path: &Path) -> Result<(), OpenError> {
     let path = path.canonicalize().map_err(|source| OpenError::unusable(path, source))?;
     let [log, index] = wal_and_shm_paths(&path);
     let is_there =
         |file: &Path| file.try_exists().map_err(|source| OpenError::unusable(file, source));
-    // Check the log again: another process may have opened the database meanwhile.
+    // The log is checked again, because another process may have opened the database meanwhile.
     if !is_there(&log)? && is_there(&index)? && !is_there(&log)? {
         return Err(OpenError::LogRemoved { path, log, index });
     }
@@ -68,9 +70,10 @@ pub fn refuse_without_log(path: &Path) -> Result<(), OpenError> {
 /// Writes the write-ahead log of the database at `path` again, unchanged, and syncs it to disk. A
 /// connection must have the log open, and no other connection may append to it.
 ///
-/// SQLite has no locks on the log, so closing it here releases none.
+/// SQLite takes no locks on the log's file, so closing the file here releases no lock.
 pub fn write_log_again(path: &Path) -> io::Result<()> {
-    // The log is beside the file itself, not beside a link to it.
+    // The log is in the folder of the database file itself, not in the folder of a link to that
+    // file.
     let [log, _] = wal_and_shm_paths(&path.canonicalize()?);
     let mut log = OpenOptions::new().read(true).write(true).open(log)?;
     let mut chunk = vec![0; LOG_CHUNK_BYTES];

@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The intervals by default.
+/// The default of [`RefreshGate`]'s `interval`.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(10);
 const LONGEST_INTERVAL: Duration = Duration::from_millis(100);
-/// Stands for no moment: never.
+/// Stands for "no check so far" in place of a moment.
 const NEVER: u64 = 0;
 
-/// When the file was last checked, and which thread checks it next.
+/// Records when a file was last checked for changes, and decides which thread makes the next check.
 #[derive(Debug)]
 pub struct RefreshGate {
     /// How long the cache is used before the next check for other processes' changes.
@@ -23,7 +23,7 @@ pub struct RefreshGate {
     checked: AtomicU64,
 }
 
-/// A moment of a gate, in microseconds after the gate was made.
+/// A time, in microseconds after a [`RefreshGate`] was created.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment(u64);
 
@@ -34,15 +34,15 @@ impl Default for RefreshGate {
 }
 
 impl RefreshGate {
-    /// A gate without any check so far.
+    /// Creates a gate without any check so far.
     pub fn new(interval: Duration, longest: Duration) -> Self {
         let (seen, checked) = (AtomicU64::new(NEVER), AtomicU64::new(NEVER));
         Self { interval, longest, since: Instant::now(), seen, checked }
     }
 
-    /// Whether the caller should check for changes. If the last check is older than `interval`, one
-    /// caller at a time should. If it is older than `longest`, or none happened yet, every caller
-    /// should.
+    /// Whether the caller should check for changes. If the last check is older than `interval`,
+    /// only one caller at a time gets `true`. If the last check is older than `longest`, or there
+    /// was none, every caller gets `true`.
     pub fn is_due(&self) -> bool {
         let now = self.now();
         let is_past =
@@ -58,12 +58,13 @@ impl RefreshGate {
             && self.checked.compare_exchange(checked, now, success, failure).is_ok()
     }
 
-    /// The present moment. It must be taken before a check.
+    /// Returns the present moment. The caller must take the moment before a check and pass it to
+    /// [`seen`](Self::seen) after the check.
     pub fn moment(&self) -> Moment {
         Moment(self.now())
     }
 
-    /// Records that all changes up to a moment are known.
+    /// Records that the caller knows all changes up to a moment.
     pub fn seen(&self, moment: Moment) {
         self.seen.fetch_max(moment.0, Ordering::AcqRel);
     }

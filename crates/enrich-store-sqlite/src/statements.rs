@@ -1,18 +1,18 @@
-//! Cached statements, each in one call.
+//! Prepares and runs cached statements in one call.
 
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
 /// Prepares a statement, or takes it from the connection's cache, and runs it once.
 pub trait Statements {
-    /// Runs a statement that changes rows; returns their number.
+    /// Runs a statement that changes rows. Returns the number of changed rows.
     ///
     /// # Errors
     ///
-    /// SQLite's errors, for all methods of this trait.
+    /// Returns SQLite's error. The same applies to all methods of this trait.
     fn run(&self, statement: &str, values: impl Params) -> rusqlite::Result<usize>;
 
-    /// The first row; `None` when there is none.
+    /// Returns the first row of a query, converted by `read`; `None` when there is no row.
     fn find<T>(
         &self,
         query: &str,
@@ -20,13 +20,13 @@ pub trait Statements {
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Option<T>>;
 
-    /// The first column of the first row, which must exist.
+    /// Returns the first column of the first row. Fails if there is no row.
     fn value<T: FromSql>(&self, query: &str, values: impl Params) -> rusqlite::Result<T>;
 
-    /// Whether there is a row.
+    /// Whether a query returns any row.
     fn has(&self, query: &str, values: impl Params) -> rusqlite::Result<bool>;
 
-    /// All rows.
+    /// Returns all rows of a query, each converted by `read`.
     fn list<T, C: FromIterator<T>>(
         &self,
         query: &str,
@@ -34,7 +34,7 @@ pub trait Statements {
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<C>;
 
-    /// Calls `each` with each row, until one call fails.
+    /// Calls `each` with each row of a query, until one call fails.
     fn each(
         &self,
         query: &str,

@@ -1,4 +1,4 @@
-//! Threads: workers that end with their owner, and threads for single pieces of work.
+//! Threads: workers that belong to an owner, and threads for a single task.
 
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
@@ -10,9 +10,9 @@ use tokio::sync::oneshot;
 
 use crate::OpenError;
 
-/// A thread; dropping this value waits for its end. The thread must end by itself, for example when
-/// its channel closes. The owner therefore declares the other end of the channel first, so that it
-/// is dropped first.
+/// A thread. Dropping this value waits for the thread's end. The thread must end by itself, for
+/// example when its channel closes. The owner therefore declares its end of the channel before this
+/// field, so that the channel closes first.
 #[derive(Debug)]
 pub struct Worker(Option<JoinHandle<()>>);
 
@@ -36,20 +36,20 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         if let Some(thread) = self.0.take() {
-            // If the thread panicked, its callers already got errors.
+            // If the thread panicked, its callers have already got errors.
             let _ = thread.join();
         }
     }
 }
 
-/// A worker that ends when this value is dropped.
+/// A thread that is asked to end when this value is dropped.
 #[derive(Debug)]
 pub struct Background {
     _owner: SyncSender<()>,
     _worker: Worker,
 }
 
-/// The thread's view of its owner.
+/// Tells a [`Background`] thread whether its owner still exists.
 pub struct Owner(Receiver<()>);
 
 impl Background {
@@ -78,17 +78,17 @@ impl Owner {
 
 /// Runs `work` on a thread of its own and returns its result.
 ///
-/// For rare commands of the operator. Work for calls has permanent threads.
+/// It is for rare commands of the operator. Work for calls runs on permanent threads.
 ///
 /// # Errors
 ///
-/// The errors of `work`, and when the system gives no thread.
+/// When `work` fails, or the system gives no thread.
 pub async fn run_on_new_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     let (reply, answer) = oneshot::channel();
     let run = move || {
-        // The caller may no longer wait; the work is done in either case.
+        // The caller may no longer wait; the work is done nevertheless.
         let _ = reply.send(work());
     };
     let thread = thread::Builder::new().name("enrich-store".to_owned()).spawn(run);

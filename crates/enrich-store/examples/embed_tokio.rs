@@ -21,7 +21,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // One service answers all tasks.
     let service = Arc::new(store.service());
 
-    // The first three addresses, at one credit for every two of them.
+    // Look up the first three addresses; every two of them cost one credit.
     let emails = LookUp::company_by_domain("quill.example")
         .price(Price::PerItems(2))
         .limit(3)
@@ -42,7 +42,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let answer = service.look_up(&key, nobody, |found| found.company()?.name()).await?;
     println!("{:?}, used: {}", answer.value, answer.credits_used);
 
-    // What the credits do not pay for is refused, and says so.
+    // An answer that the credits do not pay for is refused.
     let dear = LookUp::company_by_name("Quill & Sons").price(Price::PerAnswer(100));
     match service.look_up(&key, dear, |found| found.company()).await {
         Err(Refusal::NotEnoughCredits { balance, .. }) => println!("{balance} are too few"),
@@ -51,7 +51,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A folder with one company, and with an account that has ten credits.
+/// Creates a data folder with one company, and with an account that has ten credits.
 async fn northwind(folder: &Path) -> Result<(Store, ApiKey), Box<dyn Error>> {
     let store = Store::open_or_create(folder)?;
     let now = SystemClock.now();

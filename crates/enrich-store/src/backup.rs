@@ -1,10 +1,10 @@
 //! Backups of a data folder: taken while it is in use, checked, and either complete or absent.
 //!
-//! Both databases are copied page by page (SQLite's backup API). Their read transactions begin
-//! together and stay open until the copy is done. A reader blocks no writer, so charges continue.
-//! An open transaction reads one state, so the copy need not start again when the ledger changes.
-//! `VACUUM INTO` would also work, but takes several times as much processor time, because it
-//! rebuilds every B-tree.
+//! Both databases are copied page by page (SQLite's backup API). A read transaction of each
+//! database begins before the copy and stays open until the copy is done. A reader blocks no
+//! writer, so charges continue. An open transaction reads one state, so the copy need not start
+//! again when the ledger changes. `VACUUM INTO` would also work, but it takes several times as much
+//! processor time, because it rebuilds every B-tree.
 //!
 //! The order of copying keeps the files consistent:
 //!
@@ -14,9 +14,9 @@
 //!    therefore not older than the revisions in the charges.
 //! 3. `secret.key` comes last: it may contain more secrets than the databases use, but never fewer.
 //!
-//! A backup is written to a folder beside its destination, and moved to the destination once it is
-//! checked and on disk. A restore is written to a folder inside the data folder. The data folder is
-//! refused until its last file, the ledger, is moved into place.
+//! A backup is written to a temporary folder beside its destination, and moved to the destination
+//! once the backup is checked and on disk. A restore is written to a folder inside the data folder.
+//! The data folder is refused until its last file, the ledger, is moved into place.
 
 mod file_entry;
 mod files;
@@ -44,13 +44,13 @@ pub struct BackupReport {
     pub directory_bytes: u64,
     /// The size of the ledger's copy in bytes.
     pub ledger_bytes: u64,
-    /// The number of files copied from other folders.
+    /// The number of files copied in addition to the databases, from subfolders of the data folder.
     pub other_files: u64,
-    /// The size of these files in bytes.
+    /// The size in bytes of the files copied from subfolders of the data folder.
     pub other_bytes: u64,
-    /// The sums of the ledger's copy.
+    /// The result of verifying the ledger's copy.
     pub ledger: Verification,
-    /// The time of the ledger's last row; `None` when there is no row.
+    /// The time of the last row of the ledger's copy; `None` when the ledger has no rows.
     pub last_entry_at: Option<Timestamp>,
 }
 
@@ -69,7 +69,7 @@ pub enum BackupError {
     /// Another backup is being written to the same destination.
     #[error("another backup is being written to {0}; wait for it, or name another folder")]
     UnderWay(PathBuf),
-    /// The folder for the unfinished backup holds files that no backup wrote.
+    /// The folder for the unfinished backup contains files that no backup wrote.
     #[error("{0} holds other files than an unfinished backup; move it away")]
     NotUnfinished(PathBuf),
     /// The disk has too little space.

@@ -39,11 +39,12 @@ pub(crate) enum Found {
 /// folder is history, and the folder is refused by whoever would use it.
 pub(crate) const LEDGER_MOVED: &str = "ledger.moved";
 
-/// A folder that exists in every new file system.
+/// A folder that some file systems contain when they are new. It does not count as a file of the
+/// data folder.
 pub(crate) const LOST_AND_FOUND: &str = "lost+found";
 
-/// The folder inside the data folder to which a restore is written. If it exists and the ledger
-/// does not, the data folder is refused.
+/// The folder inside the data folder to which a restore is written. If this folder exists and a
+/// file of the data folder is missing, the data folder is refused.
 pub(crate) const UNFINISHED_RESTORE: &str = "restore.unfinished";
 
 impl Parts {
@@ -131,7 +132,8 @@ fn is_left_over(name: &OsStr, files: &[&str]) -> bool {
     name.to_str().is_some_and(|name| files.iter().any(|file| name.starts_with(file)))
 }
 
-/// Creates a new folder and its files. After a failure, the folder is refused as incomplete.
+/// Creates a new data folder and its files. If this fails, the folder is later refused as
+/// incomplete.
 pub(crate) fn create(folder: &Path) -> Result<(), OpenError> {
     create_secrets(folder)?;
     create_databases(folder, Parts::Both)
@@ -233,7 +235,8 @@ pub fn read_secrets(folder: &Path) -> Result<Secrets, OpenError> {
     Secrets::load(&path).map_err(|source| OpenError::Secret { path, source })
 }
 
-/// The folders that get a new entry when `folder` is created: the parent of each missing folder.
+/// Returns the folders that get a new entry when `folder` is created: the parent of each missing
+/// folder.
 fn grown_by(folder: &Path) -> Vec<&Path> {
     let missing = folder.ancestors().take_while(|path| !is_here(path) && !path.exists());
     let parents = missing.filter_map(Path::parent);
@@ -245,8 +248,8 @@ fn is_here(path: &Path) -> bool {
     path.as_os_str().is_empty()
 }
 
-/// Opens a complete folder: takes its lock with `lock`, reads its secrets and migrates its
-/// databases.
+/// Opens a complete data folder: takes the folder's lock with `lock`, reads the secrets and
+/// migrates the databases.
 pub(crate) fn enter(
     folder: &Path,
     parts: Parts,
@@ -289,7 +292,7 @@ pub(crate) fn load(folder: &Path, parts: Parts) -> Result<Secrets, OpenError> {
 /// Reads the databases of a folder sequentially, so that the system caches them in memory.
 ///
 /// [`Store::check`](crate::Store::check) reads in the order of the B-trees, which are scattered
-/// pages of the file. Some disks read them at a hundredth of their sequential speed.
+/// pages of the file. Some disks read scattered pages at a hundredth of their sequential speed.
 ///
 /// No store of this folder may be open in this process: closing a file releases all locks that the
 /// process has on it (SQLite, How To Corrupt An SQLite Database File, 2.2).
@@ -323,7 +326,8 @@ fn match_secrets(folder: &Path, secrets: &Secrets, parts: Parts) -> Result<(), O
     Ok(())
 }
 
-/// The secrets that a database has not recorded yet. Fails if a recorded one does not match.
+/// Returns the secrets that a database has not recorded yet. Fails if a recorded secret is missing
+/// or different.
 fn compare<'a>(
     connection: &Connection,
     database: &Database,
@@ -356,7 +360,8 @@ fn compare<'a>(
     Ok(Ok(new))
 }
 
-/// Records the new secrets. A ledger without any is new, so its log begins here.
+/// Records the new secrets in a database. A ledger without any recorded secret is new, so this also
+/// stores the seal of its empty log.
 fn note(
     mut connection: Connection,
     new: &[&Secret],

@@ -1,4 +1,4 @@
-//! An opened data folder and its ports.
+//! An open data folder and its ports.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::folder::{self, Parts};
 /// One data folder: `directory.sqlite`, `ledger.sqlite` and `secret.key`.
 ///
 /// Several processes may have the same folder open: for example, a command grants credits while the
-/// server charges. Dropping the ports finishes and writes the queued work.
+/// server charges. When the ports are dropped, queued work is finished and written.
 #[derive(Debug)]
 pub struct Store {
     /// The look-up data.
@@ -50,11 +50,12 @@ pub struct Store {
 /// The result of [`Store::check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckReport {
-    /// The version of SQLite.
+    /// The version of the linked SQLite.
     pub sqlite: &'static str,
-    /// The look-up data.
+    /// The result for the directory, which contains the look-up data.
     pub directory: DatabaseReport,
-    /// Accounts, keys, credits, idempotency records and sign-ins.
+    /// The result for the ledger, which contains accounts, keys, credits, idempotency records and
+    /// sign-ins.
     pub ledger: DatabaseReport,
 }
 
@@ -63,10 +64,10 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`OpenError::Missing`] when the folder does not exist or is empty. The other errors say what
-    /// to do; existing files are never replaced or repaired. A folder is refused if one of its
-    /// files is missing. It is also refused if a database is damaged, foreign or from a newer
-    /// Enrich. The secrets must match the ledger, and only their owner may read them.
+    /// [`OpenError::Missing`] when the folder does not exist or is empty. The messages of the other
+    /// errors say what to do; existing files are never replaced or repaired. A folder is refused if
+    /// one of its files is missing. It is also refused if a database is damaged, foreign or from a
+    /// newer Enrich. The secrets must match the ledger, and only their owner may read them.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
         Self::open_with(folder, Options::default())
     }
@@ -133,7 +134,7 @@ impl Store {
         self.service_with(Arc::new(SystemClock))
     }
 
-    /// The same service with another clock.
+    /// Creates the same service as [`service`](Self::service), with another clock.
     pub fn service_with(&self, clock: Arc<dyn Clock>) -> Service {
         let mut service = Service::new(ServicePorts {
             directory: Arc::clone(&self.directory) as _,
@@ -152,17 +153,17 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The errors of [`Store::open`], when the file itself cannot be read. Wrong content is part of
-    /// the result.
+    /// The errors of [`Store::open`], when the file itself cannot be read. Faults in the ledger's
+    /// content are part of the result.
     pub fn verify(folder: &Path) -> Result<Verification, OpenError> {
         let secrets = folder::load(folder, Parts::Both)?;
         let path = folder.join(LEDGER.file);
         ledger::verify(&path, &secrets).map_err(|source| OpenError::of_sqlite(path, source))
     }
 
-    /// Derives all data in the directory from its facts again, if an earlier Enrich derived it by
-    /// other rules ([`OpenError::DerivedBefore`]). From time to time, calls `done` with the number
-    /// of subjects that are done and the number of all. Returns the number of all. The folder
+    /// Derives all look-up data in the directory from the facts again, if an earlier Enrich derived
+    /// it by other rules ([`OpenError::DerivedBefore`]). From time to time, calls `done` with the
+    /// number of subjects that are done and the total number. Returns the total number. The folder
     /// cannot be opened meanwhile.
     ///
     /// # Errors
@@ -174,12 +175,12 @@ impl Store {
     }
 
     /// Checks both files in full: schema versions, SQLite's own integrity check, the index of
-    /// words, and the counts of rows. This reads all data.
+    /// words, and the counts of rows. The check reads all data.
     /// [`enrich_core::port::ledger::Ledger::verify`] checks the ledger's sums.
     ///
     /// # Errors
     ///
-    /// When a file cannot be read at all. Faults in it are in the report.
+    /// When a file cannot be read at all. Faults in a file are in the report.
     pub fn check(&self) -> Result<CheckReport, StoreError> {
         let directory = directory::check(&self.folder.join(DIRECTORY.file));
         let ledger = ledger::check(&self.folder.join(LEDGER.file));
@@ -190,7 +191,7 @@ impl Store {
         })
     }
 
-    /// Counts the directory's content. Reads every subject.
+    /// Counts the subjects and domains in the directory. Reads every subject.
     ///
     /// # Errors
     ///
@@ -216,7 +217,8 @@ impl Store {
         ledger::use_statistics(&self.folder.join(LEDGER.file), first, last, most)
     }
 
-    /// The company names that were missed most in the last 30 days, at most `most`.
+    /// Returns the company names that were missed most often in the last 30 days, at most `most`
+    /// names.
     ///
     /// # Errors
     ///
@@ -227,7 +229,7 @@ impl Store {
         missed.map_err(StoreError::failed)
     }
 
-    /// How often a name was missed in the last 30 days.
+    /// Returns how often a name was missed in the last 30 days.
     ///
     /// # Errors
     ///
@@ -238,7 +240,7 @@ impl Store {
         missed.map_err(StoreError::failed)
     }
 
-    /// Removes the counts of a missed name; returns their number.
+    /// Removes the counts of a missed name on all days. Returns the number of removed counts.
     ///
     /// # Errors
     ///
@@ -249,7 +251,7 @@ impl Store {
         removed.map_err(StoreError::failed)
     }
 
-    /// The sizes of the directory and the ledger on disk.
+    /// Returns the sizes of the directory and the ledger on disk, in this order.
     ///
     /// # Errors
     ///

@@ -7,6 +7,6 @@ pub(super) struct FileEntry {
     /// The file's path in the backup, with `/` between folders.
     pub(super) name: String,
     pub(super) bytes: u64,
-    /// The hash of its content, in hex.
+    /// The BLAKE3 hash of the file's content, in hex.
     pub(super) blake3: String,
 }

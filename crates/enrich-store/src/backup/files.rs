@@ -1,4 +1,5 @@
-//! Copies files: readable only by their owner, synced to disk, each with a hash.
+//! Copies files. Each copy is readable only by its owner, synced to disk, and described by its size
+//! and hash.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -11,16 +12,17 @@ use enrich_store_sqlite::{self as sqlite};
 use super::BackupError;
 use super::file_entry::FileEntry;
 
-/// Bytes copied at a time.
+/// The most bytes that are copied at a time.
 const CHUNK_BYTES: usize = 256 * 1024;
 /// The deepest level of subfolders that is copied.
 const MAX_DEPTH: u32 = 8;
-/// The lock file of a folder's user; never copied.
+/// The name of lock files; they are never copied.
 const LOCK: &str = "in-use.lock";
-/// The folder of uploads that are not acknowledged yet.
+/// The folder of uploads that are not acknowledged yet; it is never copied.
 const ARRIVING: &str = "arriving";
 
-/// Copies a file up to its current length and syncs the copy.
+/// Copies a file up to its current length and syncs the copy to disk. `name` is the file's path in
+/// the backup.
 pub(super) fn copy(from: &Path, to: &Path, name: &str) -> io::Result<FileEntry> {
     let source = File::open(from)?;
     let length = source.metadata()?.len();
@@ -30,7 +32,7 @@ pub(super) fn copy(from: &Path, to: &Path, name: &str) -> io::Result<FileEntry> 
     Ok(entry)
 }
 
-/// The size and hash of a file.
+/// Computes the size and the hash of a file. `name` is the file's path in the backup.
 pub(super) fn describe(path: &Path, name: &str) -> io::Result<FileEntry> {
     transfer(&mut File::open(path)?, &mut io::sink(), name)
 }
@@ -55,8 +57,8 @@ fn transfer(from: &mut dyn Read, to: &mut dyn Write, name: &str) -> io::Result<F
 
 /// Copies a folder while other processes write to it. A file that is deleted meanwhile is left out.
 ///
-/// Of files that are written together, the smaller one says how much of the larger one is valid. So
-/// `*.json` and `*.job` are copied before all other files (`enrich-bulk`).
+/// Small files (`*.json`, `*.job`) say how much of a larger file is valid (`enrich-bulk`). They are
+/// therefore copied before all other files.
 pub(super) fn copy_folder(
     from: &Path,
     to: &Path,
@@ -76,7 +78,7 @@ fn copy_level(
     private_folder().create(to).map_err(|source| BackupError::file(to, source))?;
     let mut seen = BTreeSet::new();
     loop {
-        // A file may have got its final name meanwhile.
+        // The names are read again, because a file may have got its final name meanwhile.
         let new = match names(from) {
             Ok(names) => names.into_iter().filter(|name| !seen.contains(name)).collect::<Vec<_>>(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => break,
@@ -109,7 +111,7 @@ fn copy_level(
     sync_folder(to).map_err(|source| BackupError::file(to, source))
 }
 
-/// The names in a folder that are copied, each with its rank in the order of copying.
+/// Returns the names in a folder that are copied, each with its rank in the order of copying.
 fn names(folder: &Path) -> io::Result<Vec<(u8, String)>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -129,14 +131,15 @@ fn names(folder: &Path) -> io::Result<Vec<(u8, String)>> {
     Ok(names)
 }
 
-/// Checks that a disk has space for a number of bytes.
+/// Checks that the disk of a folder has space for a number of bytes.
 pub(super) fn check_space(folder: &Path, bytes: u64) -> Result<(), BackupError> {
     let space = sqlite::check_space(folder, bytes);
     let space = space.map_err(|source| BackupError::file(folder, source))?;
     space.map_err(|[needed, free]| BackupError::NoSpace { folder: folder.into(), needed, free })
 }
 
-/// The size of everything in a folder; 0 when it does not exist.
+/// Returns the size of all files in a folder and its subfolders, in bytes; 0 when the folder does
+/// not exist.
 pub(super) fn folder_bytes(folder: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(folder) else { return 0 };
     entries

@@ -1,5 +1,5 @@
-//! `backup.json`: the list of a backup's files. It is written last, and contains no personal data
-//! and no key.
+//! `backup.json`: the list of a backup's files. The list is written last, and contains no personal
+//! data and no key.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,20 +16,20 @@ use serde::{Deserialize, Serialize};
 use super::file_entry::FileEntry;
 use super::{BackupError, BackupReport};
 
-/// The file's name in the backup.
+/// The name of the manifest in the backup.
 pub(super) const FILE: &str = "backup.json";
 const FORMAT: u32 = 1;
-/// The most bytes that are read: enough for some hundred thousand files.
+/// The most bytes of a manifest that are read: enough for some hundred thousand files.
 const LIMIT_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The content of a backup.
+/// The list of the files of a backup, with its time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     format: u32,
-    /// The time of the databases' copied state.
+    /// The time of the copied state of the databases, as text.
     made_at: String,
     pub(super) ledger_rows: u64,
-    /// Every file except this one.
+    /// Every file of the backup except the manifest itself.
     pub(super) files: Vec<FileEntry>,
 }
 
@@ -38,7 +38,7 @@ impl Manifest {
         Self { format: FORMAT, made_at: made_at.to_string(), ledger_rows, files }
     }
 
-    /// Writes the manifest into a backup and syncs it.
+    /// Writes the manifest into a backup and syncs it to disk.
     pub(super) fn write(&self, folder: &Path) -> Result<(), BackupError> {
         let path = folder.join(FILE);
         let text = serde_json::to_vec_pretty(self).map_err(|e| BackupError::file(&path, e))?;
@@ -76,7 +76,7 @@ impl Manifest {
         Ok(read)
     }
 
-    /// The report of the backup, with the result of the check.
+    /// Creates the report of the backup, with the result of the check.
     pub(super) fn report(
         &self,
         ledger: Verification,
@@ -96,13 +96,13 @@ impl Manifest {
         }
     }
 
-    /// The time of the databases' copied state.
+    /// Returns the time of the copied state of the databases.
     fn made_at(&self) -> Option<Timestamp> {
         self.made_at.parse().ok()
     }
 }
 
-/// Whether a relative path stays inside the folder.
+/// Whether a relative path stays inside the folder to which it is relative.
 fn is_inside(name: &str) -> bool {
     let mut parts = Path::new(name).components().peekable();
     parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))

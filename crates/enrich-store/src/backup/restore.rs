@@ -20,14 +20,15 @@ use crate::folder::{self, UNFINISHED_RESTORE};
 ///
 /// # Errors
 ///
-/// See [`BackupError`]. After an error, `folder` is unchanged or refused as unfinished.
+/// See [`BackupError`]. After an error, `folder` is unchanged, or it is refused as an unfinished
+/// restore.
 pub fn restore(backup: &Path, folder: &Path) -> Result<BackupReport, BackupError> {
     sqlite::check_version()?;
     let manifest = Manifest::read(backup)?;
     check_empty(folder)?;
     let is_made = make(folder)?;
-    // From here on no other process opens the folder. A server that still uses it causes an error
-    // here.
+    // From here on no other process opens the folder. If a server still uses the folder, this
+    // fails.
     let lock = in_use::lock_exclusive(folder)?;
     let report = match prepare(backup, folder, &manifest) {
         Ok(report) => report,
@@ -46,14 +47,15 @@ pub fn restore(backup: &Path, folder: &Path) -> Result<BackupReport, BackupError
     Ok(report)
 }
 
-/// Checks that the folder is empty or holds only the files of an interrupted restore.
+/// Checks that the folder is empty or contains only the files of an interrupted restore.
 fn check_empty(folder: &Path) -> Result<(), BackupError> {
     match folder::is_new(folder) {
         Ok(true) | Err(OpenError::UnfinishedRestore { .. }) => Ok(()),
         Ok(false)
         | Err(OpenError::Incomplete { .. } | OpenError::NotOurs(_) | OpenError::LedgerMoved(_)) => {
             if folder.join(in_use::FILE).exists() {
-                // If another process has the folder open, this error explains more.
+                // If another process has the folder open, the error of this lock explains more than
+                // `NotEmpty`.
                 drop(in_use::lock_exclusive(folder)?);
             }
             Err(BackupError::NotEmpty(folder.into()))
@@ -62,7 +64,7 @@ fn check_empty(folder: &Path) -> Result<(), BackupError> {
     }
 }
 
-/// Creates the folder; returns whether it is new.
+/// Creates the folder if it does not exist. Returns whether it was created.
 fn make(folder: &Path) -> Result<bool, BackupError> {
     match enrich_secrets::private_folder().create(folder) {
         Ok(()) => {
@@ -91,7 +93,7 @@ fn prepare(backup: &Path, folder: &Path, manifest: &Manifest) -> Result<BackupRe
     Ok(manifest.report(ledger, last_entry_at))
 }
 
-/// Like [`check_empty`], for a process that has the folder's lock.
+/// Like [`check_empty`], for a process that already has the folder's lock.
 fn check_empty_alone(folder: &Path) -> Result<(), BackupError> {
     match folder::is_new(folder) {
         Ok(true) | Err(OpenError::UnfinishedRestore { .. }) => Ok(()),
@@ -101,7 +103,7 @@ fn check_empty_alone(folder: &Path) -> Result<(), BackupError> {
 }
 
 /// Removes the files of an interrupted restore. The folder was empty when that restore began, and
-/// no process has opened it since. So all its files are from the restore.
+/// no process has opened the folder since. So all files in it are from that restore.
 fn clear(folder: &Path) -> Result<(), BackupError> {
     let failed = |source| BackupError::file(folder, source);
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -136,7 +138,7 @@ fn copy(backup: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError> 
     sync_all(to)
 }
 
-/// Syncs the entries of all folders below a folder.
+/// Syncs to disk the entries of a folder and of all folders below it.
 fn sync_all(folder: &Path) -> Result<(), BackupError> {
     let failed = |source| BackupError::file(folder, source);
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -148,7 +150,8 @@ fn sync_all(folder: &Path) -> Result<(), BackupError> {
     enrich_secrets::sync_folder(folder).map_err(failed)
 }
 
-/// Moves the restored files into place, the ledger last. Until then the folder is refused.
+/// Moves the restored files into the data folder, the ledger last. Until the ledger is moved,
+/// opening the folder is refused.
 fn move_in(from: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError> {
     let failed = |source| BackupError::file(to, source);
     let mut others: Vec<&str> =

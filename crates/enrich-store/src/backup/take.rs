@@ -1,4 +1,4 @@
-//! Takes a backup.
+//! Takes a backup of a data folder.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,8 +18,8 @@ use super::manifest::{self, Manifest};
 use super::{BackupError, BackupReport, files};
 use crate::folder::{self, Parts};
 
-/// Pages copied between two disk syncs: 16 MiB. A charge's own sync waits until these pages are
-/// written, so more would delay charges.
+/// The number of pages copied between two disk syncs: 16 MiB. The sync of a charge waits until
+/// these pages are written, so more pages would delay charges.
 const STEP_PAGES: i32 = 4096;
 /// The suffix of a backup's name until it is complete.
 const UNFINISHED: &str = ".unfinished";
@@ -66,9 +66,9 @@ pub fn back_up(
 struct BackupPaths {
     /// The path of the complete backup.
     complete: PathBuf,
-    /// The path while it is being written, on the same disk.
+    /// The path of the backup while it is being written, on the same disk.
     unfinished: PathBuf,
-    /// The folder that contains both.
+    /// The folder that contains both paths.
     parent: PathBuf,
 }
 
@@ -126,7 +126,7 @@ impl BackupPaths {
             }
             left.push((entry.path(), is_folder));
         }
-        // Files are removed only after all are known to be those of a backup.
+        // Files are removed only after all of them are known to be files of a backup.
         for (path, is_folder) in left {
             let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
             removed.map_err(failed)?;
@@ -134,7 +134,7 @@ impl BackupPaths {
         Ok(lock)
     }
 
-    /// Moves the backup to its destination. This completes the backup.
+    /// Moves the finished backup to its destination.
     fn finish(&self) -> Result<(), BackupError> {
         let failed = |source| BackupError::file(&self.complete, source);
         fs::rename(&self.unfinished, &self.complete).map_err(failed)?;
@@ -147,7 +147,7 @@ impl BackupPaths {
     }
 }
 
-/// Whether a backup writes files of this name.
+/// Whether a backup writes files with this name.
 fn is_of_backup(name: &std::ffi::OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
     let is_database = |database: &Database| {
@@ -187,7 +187,7 @@ fn write(
     Ok(manifest.report(ledger, last_entry_at))
 }
 
-/// Copies the state of both databases at one moment, and returns that moment.
+/// Copies both databases in the state of one moment, and returns the time of this moment.
 fn copy_databases(
     folder: &Path,
     to: &Path,
@@ -203,13 +203,14 @@ fn copy_databases(
     let directory = hold(DIRECTORY)?;
     let size = |connection: &Connection| sqlite::bytes(connection).unwrap_or_default();
     let (first, all) = (size(&ledger), size(&ledger) + size(&directory));
-    // The ledger first: while its transaction is open, every charge makes its log longer.
+    // The ledger is copied first, because every charge makes its log longer while its transaction
+    // is open.
     copy_database(ledger, &to.join(LEDGER.file), &mut |done| progress(done, all))?;
     copy_database(directory, &to.join(DIRECTORY.file), &mut |done| progress(first + done, all))?;
     Ok(made_at)
 }
 
-/// A connection with an open read transaction.
+/// Opens a connection and begins a read transaction on it.
 fn begin_reading(path: &Path) -> rusqlite::Result<Connection> {
     let connection = sqlite::reader(path)?;
     connection.execute_batch("BEGIN")?;
@@ -218,7 +219,7 @@ fn begin_reading(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Copies the state that a connection reads, and syncs the copy.
+/// Copies a database in the state that a connection reads, and syncs the copy to disk.
 fn copy_database(
     source: Connection,
     to: &Path,
@@ -246,8 +247,8 @@ fn copy_database(
             match step {
                 StepResult::Done => break,
                 StepResult::More => {}
-                // Not expected: no other process has the target, and the source's lock is already
-                // held.
+                // This is not expected: no other process has the target open, and the source's lock
+                // is already held.
                 _ => return Err(BackupError::file(to, "SQLite reports that it is busy")),
             }
         }
@@ -256,7 +257,8 @@ fn copy_database(
     file.sync_all().map_err(|source| BackupError::file(to, source))
 }
 
-/// Checks a copy in full. Returns the ledger's totals and the time of its last row.
+/// Checks the copied data folder in full. Returns the ledger's totals and the time of the ledger's
+/// last row.
 pub(super) fn check(folder: &Path) -> Result<(Verification, Option<Timestamp>), BackupError> {
     let secrets = folder::load(folder, Parts::Both)?;
     let mut problems = Vec::new();
@@ -284,7 +286,8 @@ fn last_entry_at(ledger: &Connection) -> rusqlite::Result<Option<Timestamp>> {
     ledger.query_row(last, [], |row| Ok(row.get::<_, Column<Timestamp>>(0)?.0)).optional()
 }
 
-/// Moves what the check wrote from the logs into the databases, and removes the logs.
+/// Moves what the check has written from the write-ahead logs into the databases, and removes the
+/// logs.
 fn clear_away(folder: &Path) -> Result<(), BackupError> {
     for database in [DIRECTORY, LEDGER] {
         let path = folder.join(database.file);

@@ -29,9 +29,9 @@ use crate::header::text;
 use crate::state::AppState;
 use crate::unrouted;
 
-/// Prefix of all paths of the account page.
+/// The prefix of all paths of the account page.
 const ROOT: &str = "/account";
-/// Path of the first page.
+/// The path of the first page.
 const START: &str = "/account/";
 const METHODS: &str = "GET, HEAD, POST";
 
@@ -39,8 +39,8 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FROM_SCRIPT: HeaderName = HeaderName::from_static("hx-request");
 
-/// Adds the routes of the account page: one route for all its paths, because the page has its own
-/// table of paths, and a redirect from the address without a path.
+/// Adds two routes for the account page: one for all its paths, because `enrich-dashboard` has its
+/// own table of paths, and a redirect from the address without a path.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     let is_unescaped_root = fn_guard(|context| context.head().uri.path().starts_with(ROOT));
     config.service(
@@ -91,7 +91,7 @@ async fn answer(request: HttpRequest, body: Payload, context: CallContext) -> Ht
     let of_page = if encoding::is_fixed(&request) { encoding } else { Encoding::Identity };
     let mut asked = read(&request, method, Rc::clone(&arrival).body(body), Rc::clone(&arrival));
     asked.request_id = Some(context.request_id().to_string());
-    // Boxed, so that each page allocates only what it needs.
+    // The future is boxed, so that each page allocates only the memory that it needs.
     let response = Box::pin(dashboard.answer(asked)).await;
     note(app, &context, &response);
     context.answer(ROOT, response.status, None);
@@ -121,8 +121,8 @@ fn read(
     }
 }
 
-/// Limits the time in which a body arrives. The limit applies to the whole body, or to each piece
-/// of an upload by a signed-in owner.
+/// Limits the time in which a request's body arrives. The limit applies to the whole body; for an
+/// upload by a signed-in owner, it applies to each piece.
 struct Arrival {
     limit: Duration,
     is_unlimited: Cell<bool>,
@@ -163,8 +163,8 @@ impl Arrival {
     }
 }
 
-/// Counts and logs the request for a page. Also counts and logs the API call that the page makes,
-/// if it makes one.
+/// Counts and logs the request for a page. If the page makes an API call, also counts and logs this
+/// call.
 fn note(app: &AppState, context: &CallContext, response: &Response) {
     if let Some(error) = &response.error {
         let (request_id, error) = (context.request_id().as_str(), error_chain(error.as_ref()));
@@ -176,7 +176,7 @@ fn note(app: &AppState, context: &CallContext, response: &Response) {
     }
 }
 
-/// Converts the response: static files are encoded with `of_file`, pages with `of_page`.
+/// Converts the response. Static files are sent with the encoding `of_file`, pages with `of_page`.
 fn sent(response: Response, of_file: Encoding, of_page: Encoding) -> HttpResponse {
     let status = StatusCode::from_u16(response.status);
     let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -214,7 +214,7 @@ fn sent(response: Response, of_file: Encoding, of_page: Encoding) -> HttpRespons
     sent.set_body(body)
 }
 
-/// Converts without copying.
+/// Converts bytes to the HTTP layer's type without copying them.
 fn owned(bytes: Cow<'static, [u8]>) -> Bytes {
     match bytes {
         Cow::Borrowed(bytes) => Bytes::from_static(bytes),

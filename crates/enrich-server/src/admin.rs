@@ -1,5 +1,5 @@
-//! The admin pages. They show whether the process is up (`/healthz`) and can serve (`/readyz`), and
-//! its metrics (`/metrics`).
+//! The admin pages. They show whether the process is up (`/healthz`), whether it can serve
+//! (`/readyz`), and its metrics (`/metrics`).
 
 use actix_web::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue};
 use actix_web::web::{self, ServiceConfig};

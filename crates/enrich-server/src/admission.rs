@@ -3,8 +3,8 @@
 //! A connection beyond the limit does not wait in the system's accept queue, because a supervisor's
 //! health probe would wait behind it. Instead it becomes a guest. A guest may request the health
 //! pages; other requests are refused with status 503. The number of guests is limited too: a new
-//! guest closes the connection of the oldest guest. A probe that sends its request at once is
-//! therefore always answered.
+//! guest closes the connection of the oldest guest. A probe that sends its request as soon as it is
+//! connected is therefore always answered.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -26,7 +26,7 @@ pub(crate) struct ConnectionSlots {
 #[derive(Default)]
 struct Held {
     all: usize,
-    /// Connections of each client; clients without connections have no entry.
+    /// The number of connections of each client. Clients without connections have no entry.
     by_client: HashMap<IpAddr, usize>,
 }
 
@@ -75,9 +75,10 @@ impl Drop for ConnectionSlot {
     }
 }
 
-/// The address under which a client's connections are counted. An IPv6 client counts by its /64
-/// network, because providers give each customer at least one such network. `None` for loopback
-/// addresses: programs on this machine, such as a proxy, connect for many clients.
+/// Returns the address under which a client's connections are counted. For IPv6 this is the
+/// client's /64 network, because providers give each customer at least one such network. `None` for
+/// loopback addresses, which are not counted: programs on this machine, such as a proxy, connect
+/// for many clients.
 fn client(peer: IpAddr) -> Option<IpAddr> {
     let peer = peer.to_canonical();
     let counted = match peer {
@@ -90,7 +91,7 @@ fn client(peer: IpAddr) -> Option<IpAddr> {
     (!peer.is_loopback()).then_some(counted)
 }
 
-/// The admission of one connection: a slot, or guest status.
+/// The admission of one connection, which has a slot or is a guest.
 pub(crate) struct Admission {
     places: Arc<ConnectionSlots>,
     peer: Option<IpAddr>,
@@ -101,7 +102,7 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
-    /// Whether the connection has a slot. Takes a slot if one has become free.
+    /// Whether the connection has a slot. If it has none, takes a slot that has become free.
     pub(crate) fn has_slot(&self) -> bool {
         let mut place = self.place.borrow_mut();
         if place.is_none() {
@@ -110,7 +111,8 @@ impl Admission {
         place.is_some()
     }
 
-    /// Whether the connection must end. If not, its task will be woken when it must.
+    /// Whether the connection must end, because a new guest has taken its place. If not, and if the
+    /// connection is a guest, its task will be woken when the connection must end.
     pub(crate) fn is_evicted(&self, context: &Context<'_>) -> bool {
         if self.place.borrow().is_none() {
             let mut waker = self.waker.borrow_mut();
@@ -133,7 +135,7 @@ impl Admission {
 pub(crate) struct AdmissionControl {
     places: Arc<ConnectionSlots>,
     most_guests: usize,
-    /// Oldest first.
+    /// The guests of this worker, oldest first.
     guests: RefCell<VecDeque<Weak<Admission>>>,
 }
 
@@ -143,7 +145,7 @@ impl AdmissionControl {
         Self { places, most_guests: most_guests.get(), guests: RefCell::default() }
     }
 
-    /// Admits a connection; as a guest if no slot is free.
+    /// Admits a connection. If no slot is free, the connection becomes a guest.
     pub(crate) fn admit(&self, peer: Option<IpAddr>) -> Rc<Admission> {
         let place = self.places.take(peer);
         let is_guest = place.is_none();

@@ -13,10 +13,10 @@ use tokio::task::yield_now;
 
 use crate::connection::PollAgain;
 
-/// The most bytes that are allocated at first. Few calls have a larger body.
+/// The most bytes that are allocated before a body arrives. Few calls have a larger body.
 const USUAL_BYTES: usize = 4096;
 
-/// A body that was refused.
+/// Why a body was refused.
 pub(crate) struct Unread {
     pub(crate) refusal: RequestRefusal,
     /// Whether all of the body was read, so that the connection can be reused.
@@ -24,7 +24,7 @@ pub(crate) struct Unread {
 }
 
 /// Reads a body of at most [`MAX_BODY_BYTES`] that arrives within `limit`. `poll_again` is the
-/// connection's signal; `None` without a connection.
+/// signal of the request's connection; `None` in tests without a connection.
 pub(crate) async fn read(
     headers: &HeaderMap,
     body: &mut Payload,
@@ -49,7 +49,8 @@ pub(crate) async fn read(
     Ok(bytes)
 }
 
-/// The value of `Content-Length`, or 0. The HTTP layer has already refused invalid values.
+/// Returns the value of `Content-Length`, or 0 if the header is missing. The HTTP layer has already
+/// refused invalid values.
 fn declared_length(headers: &HeaderMap) -> u64 {
     let value = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     value.and_then(|text| text.trim().parse().ok()).unwrap_or(0)
@@ -72,11 +73,12 @@ async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRe
 
 /// Runs `future` for at most `limit`; `None` on timeout.
 ///
-/// Most bodies arrive together with their head. The HTTP layer polls the handler as soon as it has
-/// the head, and polls it again in the same turn when it has delivered body bytes. If the body also
-/// woke the task, the whole connection would be processed once more without need. So the first poll
-/// uses a waker that does nothing, and most calls need no timer: it starts at the second poll. A
-/// pipelined call may be polled only once in its turn; then the connection starts another turn.
+/// Most bodies arrive together with the request's head. The HTTP layer polls the handler as soon as
+/// it has the head, and polls the handler again in the same turn when it has delivered body bytes.
+/// If the body also woke the task, the whole connection would be processed once more without need.
+/// So the first poll uses a waker that does nothing. The timer starts only at the second poll, so
+/// most calls need no timer. A pipelined call may be polled only once in its turn; then the
+/// connection starts another turn.
 async fn within<F: Future>(
     limit: Duration,
     poll_again: Option<&PollAgain>,

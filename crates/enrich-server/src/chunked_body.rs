@@ -1,7 +1,8 @@
 //! Sends a body that is in memory to the HTTP layer in pieces.
 //!
 //! The HTTP layer copies its input into the connection's buffer, where it stays until the client
-//! reads it. With pieces, a slow reader's buffer does not grow to a copy of the whole body.
+//! reads it. Because the body is sent in pieces, a slow reader's buffer does not grow to a copy of
+//! the whole body.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -10,8 +11,8 @@ use std::task::{Context, Poll};
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use bytes::Bytes;
 
-/// The size of a piece, in bytes. Shorter bodies are sent whole. The HTTP layer writes once its
-/// buffer holds this much; two pieces fit into the initial 8 KiB of the buffer.
+/// The size of a piece, in bytes. A shorter body is sent as a whole. The HTTP layer writes when its
+/// buffer contains this number of bytes; two pieces fit into the buffer's initial 8 KiB.
 pub(crate) const PIECE_BYTES: usize = 4 * 1024;
 
 struct Pieces(Bytes);

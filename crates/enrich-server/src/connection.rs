@@ -1,12 +1,12 @@
 //! A connection with stall timeouts, which ends after its last answer.
 //!
 //! The HTTP layer limits the time for the head of a connection's first request, and the pause
-//! between requests. It does not limit the time for later heads, or for a client that does not read
-//! its answer. Either could keep a connection open forever.
+//! between requests. It does not limit the time for the heads of later requests, or the time of a
+//! client that does not read its answer. Both could keep a connection open forever.
 //!
-//! If a chunked body is not read, its answer has `Connection: close`. The HTTP layer then still
-//! reads this body to its end, however long it is. It even answers the next request, although the
-//! client expects no further answer (RFC 9112, section 9.6).
+//! If a handler does not read a request's chunked body, the answer has `Connection: close`. The
+//! HTTP layer nevertheless reads this body to its end, whatever its length. It even answers the
+//! next request, although the client expects no further answer (RFC 9112, section 9.6).
 //!
 //! The HTTP layer does not limit pipelining either. It reads and parses everything that fits into
 //! its buffer, and a parsed request takes many times the memory of its bytes. So this stream allows
@@ -32,21 +32,22 @@ use crate::admission::Admission;
 /// How long a connection may make no progress.
 #[derive(Clone, Copy, Debug)]
 pub struct StallTimeouts {
-    /// From the first byte of a request to the first byte of its answer.
+    /// The most time from the first byte of a request to the first byte of its answer.
     pub answer: Duration,
-    /// While the client reads nothing of an answer.
+    /// The most time during which the client reads nothing of an answer.
     pub write: Duration,
 }
 
-/// How long input is read and discarded after the last answer. Closing at once could make the
-/// client's system discard the answer in flight (RFC 9112, section 9.6).
+/// How long input is read and discarded after the last answer. If the connection were closed
+/// immediately, the client's system could discard the answer that is still on its way (RFC 9112,
+/// section 9.6).
 pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
-/// Bytes that a connection may write in one turn. More would delay the worker's other connections,
-/// including health probes.
+/// The number of bytes after which a connection writes no more in one turn. More bytes would delay
+/// the worker's other connections, including health probes.
 const TURN_BYTES: usize = 16 * 1024;
 
-/// Whether the connection's last answer was given.
+/// A flag: whether the handler has given the connection's last answer.
 #[derive(Clone, Default)]
 pub(crate) struct LastAnswer(Rc<Cell<bool>>);
 
@@ -61,29 +62,30 @@ impl LastAnswer {
     }
 }
 
-/// Whether the current request is an upload, which may take any time while it makes progress.
+/// A flag: whether the current request is an upload, which may take any time while it makes
+/// progress.
 #[derive(Clone, Default)]
 pub(crate) struct UploadExemption(Rc<Cell<bool>>);
 
 impl UploadExemption {
-    /// From now until the answer, each received byte restarts the stall timeout.
+    /// Sets the flag: until the answer begins, each received byte restarts the stall timeout.
     pub(crate) fn begin(&self) {
         self.0.set(true);
     }
 }
 
-/// Whether the current request was read to its end and is being answered. Until it is answered,
-/// further input stays in the system's buffer.
+/// A flag: whether the current request was read to its end and is being answered. Until the request
+/// is answered, further input stays in the system's buffer.
 #[derive(Clone, Default)]
 pub(crate) struct InputGate(Rc<Cell<bool>>);
 
 impl InputGate {
-    /// Stops reading: the request is complete.
+    /// Stops the reading of input, because the request is complete.
     pub(crate) fn close(&self) {
         self.0.set(true);
     }
 
-    /// Resumes reading: the request was answered.
+    /// Allows the reading of input again, because the request was answered.
     pub(crate) fn open(&self) {
         self.0.set(false);
     }
@@ -93,12 +95,13 @@ impl InputGate {
     }
 }
 
-/// Whether the current request must be polled once more, in this turn or the next.
+/// A flag: whether the current request must be polled once more, in this turn or the next.
 #[derive(Clone, Default)]
 pub(crate) struct PollAgain(Rc<Cell<bool>>);
 
 impl PollAgain {
-    /// Waits for the next poll. A wake-up is needed only if this turn has no further poll.
+    /// Waits for the next poll of the request. The connection wakes its task only if this turn has
+    /// no further poll.
     pub(crate) async fn next_poll(&self) {
         let mut is_first = true;
         poll_fn(|_| {
@@ -122,13 +125,14 @@ pub(crate) struct ConnectionSignals {
 /// The event that the connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaits {
-    /// Waits for nothing: every request was answered. The HTTP layer limits this time.
+    /// The connection waits for nothing, because every request was answered. The HTTP layer limits
+    /// the time until the next request.
     Nothing,
-    /// Waits for bytes of an answer, after bytes of a request have arrived.
+    /// The connection waits for bytes of an answer, after bytes of a request have arrived.
     Answer,
-    /// Waits for the client to read more of an answer.
+    /// The connection waits for the client to read more of an answer.
     Reader,
-    /// Waits for the client to close the connection, because the last answer was sent.
+    /// The connection waits for the client to close it, because the last answer was sent.
     End,
 }
 
@@ -140,14 +144,14 @@ pub(crate) struct Connection {
     awaits: Awaits,
     /// Whether something was read in this turn.
     has_read: bool,
-    /// Bytes written in this turn.
+    /// The number of bytes written in this turn.
     written_bytes: usize,
     /// Whether unread input was left for a later turn.
     has_more: bool,
-    /// Deadline of the awaited event; unused while nothing is awaited.
+    /// The deadline of the event in `awaits`; unused while nothing is awaited.
     deadline: Instant,
-    /// Wakes the connection at the deadline or earlier. It is reset when it expires, not for each
-    /// request, because most requests are answered long before their deadline.
+    /// Wakes the connection at the deadline or earlier. The timer is reset when it expires and not
+    /// for each request, because most requests are answered long before their deadline.
     timer: Option<Pin<Box<Sleep>>>,
     /// The waker registered with the timer.
     woken: Option<Waker>,
@@ -180,7 +184,7 @@ impl Connection {
         }
     }
 
-    /// The signals to share with the handler.
+    /// Returns the signals, to be shared with the handler of the connection's requests.
     pub(crate) fn signals(&self) -> Rc<ConnectionSignals> {
         Rc::new(self.signals.clone())
     }
@@ -199,7 +203,7 @@ impl Connection {
         }
     }
 
-    /// Fails if the deadline has passed; else registers a wake-up for it.
+    /// Fails if the deadline has passed. Otherwise the task will be woken at the deadline.
     fn check(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         let Some(timer) = self.timer.as_mut().filter(|_| self.awaits != Awaits::Nothing) else {
             return Ok(());
@@ -208,7 +212,8 @@ impl Connection {
         if self.woken.as_ref().is_some_and(is_known) && !timer.is_elapsed() {
             return Ok(());
         }
-        // Outside the task's budget: a timer that was not polled would never wake the task.
+        // The timer is polled outside the task's budget, because a timer that was not polled would
+        // never wake the task.
         while unconstrained(timer.as_mut()).poll_unpin(context).is_ready() {
             if self.deadline <= timer.deadline() {
                 return Err(io::ErrorKind::TimedOut.into());
@@ -295,7 +300,8 @@ impl AsyncWrite for Connection {
         Poll::Pending
     }
 
-    /// The HTTP layer flushes at the end of each turn, when all pending output is written.
+    /// Flushes the stream and ends the turn: the HTTP layer calls this function when it has written
+    /// all pending output.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
         if self.signals.last_answer.is_given() && self.awaits == Awaits::Nothing {

@@ -1,6 +1,6 @@
-//! The outer part of the middleware. It creates the request's context, and closes the connection
-//! after a request that was not read completely. The remaining bytes are then never parsed as the
-//! next request.
+//! The outer part of the middleware. It creates the request's context. It closes the connection
+//! after a request that was not read completely, so that the remaining bytes are never parsed as
+//! the next request.
 
 use actix_web::Error;
 use actix_web::body::BoxBody;
@@ -14,8 +14,8 @@ use crate::detach::DetachOnDrop;
 use crate::record::record;
 use crate::state::ListenerState;
 
-/// Adds `Connection: close` when the connection must end. A call continues to its end even if the
-/// client disconnects.
+/// Runs the request's handler, and adds `Connection: close` to the response when the connection
+/// must end. A call continues to its end even if the client disconnects.
 pub(crate) async fn end_connection(
     listener: Data<ListenerState>,
     mut request: ServiceRequest,

@@ -16,7 +16,7 @@ use crate::connection::ConnectionSignals;
 use crate::header;
 use crate::state::{AppState, ListenerState};
 
-/// Label of requests that match no route.
+/// The label, in log and metrics, of requests that match no route.
 pub(crate) const OTHER: &str = "other";
 
 /// The context of a call, stored as an extension of the request.
@@ -52,7 +52,7 @@ impl FromRequest for CallContext {
 }
 
 impl CallContext {
-    /// Creates the context and attaches it to the request.
+    /// Creates the context of a request and attaches it to the request.
     pub(crate) fn begin(request: &mut ServiceRequest, listener: Data<ListenerState>) -> Self {
         let clock = &*listener.app.service.clock;
         let context = Self(Rc::new(Fields {
@@ -87,12 +87,14 @@ impl CallContext {
         self.0.signals.as_ref()
     }
 
-    /// Whether the request's connection is within the connection limit.
+    /// Whether the request's connection has a connection slot; `true` in tests without a
+    /// connection.
     pub(crate) fn has_slot(&self) -> bool {
         self.signals().is_none_or(|signals| signals.admission.has_slot())
     }
 
-    /// Marks the body as read. Further input stays unread until the request is answered.
+    /// Marks the request's body as read. Further input of the connection stays unread until the
+    /// request is answered.
     pub(crate) fn end_body(&self) {
         self.0.is_body_read.set(true);
         if let Some(signals) = self.signals() {
@@ -104,7 +106,7 @@ impl CallContext {
         self.0.is_body_read.get()
     }
 
-    /// Stores the response for the log and the metrics.
+    /// Stores what the log and the metrics need of the response.
     pub(crate) fn answer(&self, label: &'static str, status: u16, record: Option<CallRecord>) {
         self.0.answered.replace(Some(Answered { label, status, record }));
     }

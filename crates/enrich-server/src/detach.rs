@@ -3,8 +3,8 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// If dropped early, the future continues as a separate task: a client that disconnects must not
-/// stop a call between its charge and the usage counters.
+/// A future that continues as a separate task if it is dropped before its end. A client that
+/// disconnects therefore cannot stop a call between its charge and the usage counters.
 pub(crate) struct DetachOnDrop<T: 'static>(Option<Pin<Box<dyn Future<Output = T>>>>);
 
 impl<T> DetachOnDrop<T> {
@@ -17,7 +17,8 @@ impl<T> Future for DetachOnDrop<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        // Taken out during the poll: after a panic the future must not be polled again.
+        // The future is taken out during the poll, because it must not be polled again after a
+        // panic.
         let Some(mut future) = self.0.take() else { return Poll::Pending };
         let output = future.as_mut().poll(context);
         if output.is_pending() {
@@ -29,8 +30,8 @@ impl<T> Future for DetachOnDrop<T> {
 
 impl<T> Drop for DetachOnDrop<T> {
     fn drop(&mut self) {
-        // The rest runs as a task of this worker thread. It ends early only if the thread stops; a
-        // charge made before is already in the ledger.
+        // The rest of the future runs as a task of this worker thread. It ends early only if the
+        // thread stops; a charge made before that is already in the ledger.
         if let Some(unfinished) = self.0.take() {
             actix_web::rt::spawn(unfinished);
         }

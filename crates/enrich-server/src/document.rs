@@ -19,7 +19,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// Adds a route for each file. The page is also served with a trailing slash.
+/// Adds a route for each file of the document. The page's path may also have a trailing slash.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     for file in &SITE {
         add(config, file, file.path);

@@ -1,8 +1,8 @@
 //! Compression: selects the encoding, and decides which responses may be compressed.
 //!
-//! Static files are compressed at build time, some pages when they are sent. Suppose that a page
-//! holds both a secret and text chosen by an attacker. The attacker can then learn the secret from
-//! the lengths of compressed pages (the BREACH attack). So a page is compressed only if the request
+//! Static files are compressed at build time, some pages when they are sent. If a page contains a
+//! secret and also text that an attacker chooses, the attacker can learn the secret from the
+//! lengths of compressed pages (the BREACH attack). So a page is compressed only if the request
 //! cannot influence its text: the method is GET or HEAD, and the URL has no query. Answers to
 //! forms, such as the page that shows a new key, are never compressed. Downloads and the endpoints'
 //! answers are not compressed either, because they repeat inputs.
@@ -22,9 +22,11 @@ use flate2::write::GzEncoder;
 
 use crate::header::text;
 
-/// Compression does not shorten bodies below this length, in bytes.
+/// The least length, in bytes, of a page that is compressed. Compression does not make shorter
+/// bodies smaller.
 const LEAST_BYTES: usize = 1024;
-/// With this quality, compressing a page takes about one millisecond of a worker's time.
+/// The quality of Brotli for pages. With it, compressing a page takes about one millisecond of a
+/// worker's time.
 const BROTLI_QUALITY: i32 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +46,8 @@ impl Encoding {
     }
 }
 
-/// The available encoding that the client prefers (RFC 9110, section 12.5.3); Brotli if it has no
-/// preference.
+/// Returns the available encoding that the client prefers (RFC 9110, section 12.5.3); Brotli if the
+/// client accepts several equally, none if there is no `Accept-Encoding`.
 pub(crate) fn accepted(headers: &HeaderMap) -> Encoding {
     let Some(accepted) = text(headers, ACCEPT_ENCODING) else { return Encoding::Identity };
     let items = accepted.split(',').filter_map(|item| item.trim().parse().ok());
@@ -66,7 +68,8 @@ pub(crate) fn set_encoding_headers(response: &mut HttpResponse, encoding: Encodi
     }
 }
 
-/// Whether the request cannot influence the text of its page, so that the page may be compressed.
+/// Whether the request cannot influence the text of the page that it asks for. Only such a page may
+/// be compressed.
 pub(crate) fn is_fixed(request: &HttpRequest) -> bool {
     let has_query = request.uri().query().is_some_and(|query| !query.is_empty());
     matches!(*request.method(), Method::GET | Method::HEAD) && !has_query
@@ -78,7 +81,7 @@ pub(crate) fn is_page(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> b
     status == StatusCode::OK && kind.starts_with(b"text/html") && body.len() >= LEAST_BYTES
 }
 
-/// Compresses a page.
+/// Compresses a page with `encoding`; for [`Encoding::Identity`], returns the page unchanged.
 pub(crate) fn compressed(body: &[u8], encoding: Encoding) -> io::Result<Bytes> {
     Ok(match encoding {
         Encoding::Identity => Bytes::copy_from_slice(body),

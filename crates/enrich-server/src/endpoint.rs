@@ -91,10 +91,12 @@ async fn answer(
         idempotency_key: idempotency_key.as_deref(),
         body: &body,
     };
-    // Boxed, so that a connection whose body is still arriving does not use this memory.
+    // The call is boxed, so that a connection whose body is still arriving does not use memory for
+    // it.
     let id = context.request_id();
     let answer = Box::pin(respond(&app.service, api_version, endpoint, id, call));
-    // After a panic the client still gets an answer: the outcome of the charge is unknown.
+    // After a panic the client gets a refusal, which says that the outcome of the charge is
+    // unknown.
     let answer = AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_| {
         refuse(api_version, Refusal::OutcomeUnknown(Panicked.into()).into(), id)
     });

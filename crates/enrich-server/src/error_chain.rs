@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-/// An error and its causes on one line.
+/// Writes an error and its causes on one line.
 pub fn error_chain(error: &dyn Error) -> String {
     let mut said = error.to_string();
     let mut cause = error.source();

@@ -13,16 +13,16 @@ pub(crate) const CREDITS_REMAINING: HeaderName = HeaderName::from_static("x-cred
 pub(crate) const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 pub(crate) const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// The caller's request id if it is valid; else a new id.
+/// Returns the caller's request id if it is valid; else a new id.
 pub(crate) fn request_id(headers: &HeaderMap, clock: &dyn Clock) -> RequestId {
     text(headers, REQUEST_ID)
         .and_then(|text| RequestId::accept(&text))
         .unwrap_or_else(|| RequestId::make(clock.now()))
 }
 
-/// A header's value as text. The values of a repeated header are joined with a comma (RFC 9110,
-/// section 5.3). An API key contains no comma, so a request with two keys is refused: a proxy and
-/// this server never choose different ones.
+/// Returns a header's value as text. The values of a repeated header are joined with a comma (RFC
+/// 9110, section 5.3). An API key contains no comma, so a request with two keys is refused. A proxy
+/// and this server can therefore never use different keys.
 pub(crate) fn text(headers: &HeaderMap, name: impl AsHeaderName) -> Option<Cow<'_, str>> {
     let mut values = headers.get_all(name).map(|value| lossy(value.as_bytes()));
     let first = values.next()?;

@@ -21,10 +21,11 @@ use crate::chunked_body::PIECE_BYTES;
 use crate::connection::{Connection, LINGER, StallTimeouts};
 use crate::state::ListenerState;
 
-/// Length of the accept queue; the system may allow fewer (`net.core.somaxconn` on Linux).
+/// The most connections in the accept queue; the system may allow fewer (`net.core.somaxconn` on
+/// Linux).
 const QUEUE: i32 = 4096;
-/// Unsent bytes that the system buffers per connection (`TCP_NOTSENT_LOWAT`), without bytes in
-/// flight. By default, the system buffers megabytes for each slow reader.
+/// The most unsent bytes that the system buffers for a connection (`TCP_NOTSENT_LOWAT`), without
+/// bytes in flight. By default, the system buffers megabytes for each slow reader.
 #[cfg(target_os = "linux")]
 const UNSENT_BYTES: u32 = 64 * 1024;
 
@@ -33,15 +34,15 @@ const UNSENT_BYTES: u32 = 64 * 1024;
 pub struct ListenerLimits {
     /// Number of worker threads.
     pub workers: NonZeroUsize,
-    /// Connections over all workers.
+    /// The most connections, over all workers.
     pub connections: NonZeroUsize,
-    /// Connections from one address; `None` for no limit.
+    /// The most connections from one address; `None` for no limit.
     pub connections_per_address: Option<NonZeroUsize>,
-    /// Additional connections per worker, for health pages only.
+    /// The most additional connections per worker, for health pages only.
     pub guests: NonZeroUsize,
     /// Time limit for the head of a connection's first request.
     pub head: Duration,
-    /// Time an idle connection is kept open between requests.
+    /// The time for which an idle connection is kept open between requests.
     pub keep_alive: Duration,
     /// How long a connection may make no progress.
     pub stall_timeouts: StallTimeouts,
@@ -56,7 +57,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Binds `address`; port 0 selects a free port. New connections then wait in the accept queue.
+    /// Binds `address`; port 0 selects a free port. From then on, new connections wait in the
+    /// accept queue.
     ///
     /// # Errors
     ///
@@ -76,18 +78,19 @@ impl Listener {
         Ok(Self { socket, address })
     }
 
-    /// The bound address.
+    /// The address that the socket is bound to.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Creates the server. It runs while it is polled, and stops only through its handle.
+    /// Creates the server. The server runs while it is polled, and stops only through its handle.
     ///
     /// # Errors
     ///
     /// When the system refuses the socket.
     pub fn serve(self, listener: ListenerState, limits: ListenerLimits) -> io::Result<Server> {
-        // `ConnectionSlots` enforces the limit, because one worker may get all connections.
+        // `ConnectionSlots` enforces the limit. Each worker must allow all connections, because one
+        // worker may get all of them.
         let per_worker = limits.connections.get().saturating_add(2 * limits.guests.get());
         let places = ConnectionSlots::new(limits.connections, limits.connections_per_address);
         let builder = Server::build()
@@ -97,7 +100,7 @@ impl Listener {
             .disable_signals();
         let closing = builder.graceful_shutdown_signal();
         let server = builder.listen("http", self.socket, move || {
-            // One for each worker, to avoid contention on the reference count.
+            // Each worker gets its own `Data`, to avoid contention on the reference count.
             let application = app(Data::new(listener.clone())).into_factory();
             let application = application.map_err(|error: actix_web::Error| error.error_response());
             let closing = closing.clone();
@@ -118,7 +121,8 @@ impl Listener {
             fn_service(move |stream: TcpStream| {
                 let control = Rc::clone(&control);
                 async move {
-                    // Each answer is written at once; Nagle's algorithm would only delay it.
+                    // Each answer is written in one piece, so Nagle's algorithm would only delay
+                    // it.
                     stream.set_nodelay(true)?;
                     let peer = stream.peer_addr().ok();
                     let admission = control.admit(peer.map(|peer| peer.ip()));

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 /// Minimum interval between log lines for the same kind of refusal.
 const EACH: Duration = Duration::from_secs(10);
 
-/// The time of the last log line for each kind of refusal, and the refusals since then.
+/// The time of the last log line for each kind of refusal, and the number of refusals since then.
 #[derive(Debug, Default)]
 pub(crate) struct LogThrottle(Mutex<Vec<Logged>>);
 
@@ -21,11 +21,11 @@ struct Logged {
 }
 
 impl LogThrottle {
-    /// Whether to log a refusal at `now`. If so, returns how many refusals of its kind were not
-    /// logged since the last line.
+    /// Decides whether to log a refusal at `now`. If yes, returns the number of refusals of the
+    /// same kind that were not logged since the last line; else `None`.
     pub(crate) fn admit(&self, refusal: &Refusal, now: Instant) -> Option<u64> {
         let kind = discriminant(refusal);
-        // A list, because there are only a few kinds.
+        // A list is enough, because there are only a few kinds of refusals.
         let mut all = self.0.lock();
         let Some(logged) = all.iter_mut().find(|logged| logged.kind == kind) else {
             all.push(Logged { kind, at: now, unlogged: 0 });

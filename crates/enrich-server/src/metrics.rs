@@ -1,8 +1,8 @@
 //! The metrics, with their names and labels.
 //!
 //! No label contains an account, a key, or other text that a caller can choose. The metrics that
-//! most requests use are looked up once and kept, because each look-up creates, hashes and compares
-//! labels.
+//! most requests use are looked up once and kept, because each look-up of a metric creates, hashes
+//! and compares labels.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -24,11 +24,12 @@ const CHARGING: &str = "enrich_charging";
 const REVISION: &str = "enrich_directory_generation";
 const BUILD: &str = "enrich_build_info";
 
-/// Upper bounds of the duration buckets, in seconds: from a point read to a stuck disk.
+/// Upper bounds of the duration buckets, in seconds: from the duration of a single read to that of
+/// a disk that does not respond.
 const BUCKETS: [f64; 14] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
-/// Status of most answers.
+/// The HTTP status of most answers.
 const USUAL_STATUS: u16 = 200;
 
 /// Records answers in the metrics.
@@ -38,7 +39,8 @@ pub(crate) struct Metrics {
     overruns: Counter,
 }
 
-/// Metrics of an endpoint's usual answers. Each is registered at its first use.
+/// The metrics of an endpoint's answers with [`USUAL_STATUS`]. Each metric is registered at its
+/// first use.
 #[derive(Default)]
 struct Usual {
     answered: OnceLock<Counter>,
@@ -144,8 +146,8 @@ impl Metrics {
         self.recorder.handle().render()
     }
 
-    /// Sorts the durations recorded since the last call into buckets. Before the call, each
-    /// duration is stored separately.
+    /// Sorts the durations that were recorded since the last call into buckets. Until then, each
+    /// duration is stored separately and takes memory.
     pub(crate) fn tidy(&self) {
         self.recorder.handle().run_upkeep();
     }

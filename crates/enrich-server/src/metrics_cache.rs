@@ -1,7 +1,7 @@
-//! Rendered metrics, shared by slow readers.
+//! A cache of rendered metrics, which slow readers share.
 //!
-//! A rendering is long and costs nothing to request. Many slow readers share one, so that they do
-//! not exhaust the memory.
+//! Anybody who reaches `/metrics` can request any number of renderings, and each takes much memory
+//! until it is read. Many slow readers therefore share one rendering.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-/// While fewer renderings than this are in use, each reader gets a new one.
+/// While fewer renderings than this are in use, each reader gets a new rendering.
 const OWN: usize = 8;
-/// How long the newest rendering is shared when [`OWN`] renderings are in use.
+/// How long the newest rendering is shared when [`OWN`] or more renderings are in use.
 const SHARED_TIME: Duration = Duration::from_secs(1);
 
-/// Renderings in use, the newest last, with their creation times.
+/// The renderings that are being read, the newest last, with their creation times.
 #[derive(Default)]
 pub(crate) struct MetricsCache(Mutex<Vec<(Instant, Weak<Vec<u8>>)>>);
 
@@ -27,7 +27,8 @@ impl AsRef<[u8]> for Rendering {
 }
 
 impl MetricsCache {
-    /// Returns a recent rendering, or creates one with `render`.
+    /// Creates a rendering with `render`. If [`OWN`] or more renderings are in use and the newest
+    /// is younger than [`SHARED_TIME`], returns the newest instead.
     pub(crate) fn get(&self, render: impl FnOnce() -> Vec<u8>) -> Bytes {
         let mut kept = self.0.lock();
         kept.retain(|(_, text)| text.strong_count() > 0);

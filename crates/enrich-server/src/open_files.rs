@@ -1,14 +1,17 @@
-//! The limit of open files: each connection uses one, and the databases need some.
+//! The limit of open files: each connection uses one file, and the databases use some.
 
 use std::num::NonZeroUsize;
 
-/// Files reserved for the databases, and for connections that only request health pages.
+/// The number of files reserved for the databases, and for connections that only request health
+/// pages.
 const OTHER_FILES: usize = 512;
 
-/// The number of connections to allow: `wanted`, or fewer if the open-file limit is too low.
+/// Returns the number of connections to allow: `wanted`, or fewer if the open-file limit is too
+/// low.
 ///
-/// Raises the limit as far as this user may. Services often start with a limit of 1,024, although
-/// far more files are permitted. Connections could then leave none for the databases.
+/// First raises the open-file limit as far as needed and permitted. Services often start with a
+/// limit of 1,024, although far more files are permitted. Connections could then use all files, and
+/// leave none for the databases.
 pub(crate) fn connection_limit(wanted: NonZeroUsize) -> NonZeroUsize {
     let Some(limit) = raised(wanted.get().saturating_add(OTHER_FILES)) else { return wanted };
     let connections = fitting(wanted, limit);
@@ -23,14 +26,15 @@ pub(crate) fn connection_limit(wanted: NonZeroUsize) -> NonZeroUsize {
     connections
 }
 
-/// Connections that fit into `limit`; at least half of a low limit.
+/// Returns the number of connections that fit into the open-file limit `limit`: at most `wanted`,
+/// and at least half of the limit if it is low.
 fn fitting(wanted: NonZeroUsize, limit: usize) -> NonZeroUsize {
     let most = limit.saturating_sub(OTHER_FILES).max(limit / 2);
     wanted.min(NonZeroUsize::new(most).unwrap_or(NonZeroUsize::MIN))
 }
 
-/// Raises the limit to `needed`, or as far as permitted. Returns the new limit; `None` for no
-/// limit.
+/// Raises the open-file limit to `needed`, or as far as permitted. Returns the new limit; `None`
+/// for no limit.
 #[cfg(unix)]
 fn raised(needed: usize) -> Option<usize> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -49,7 +53,7 @@ fn raised(needed: usize) -> Option<usize> {
     }
 }
 
-/// This system has no such limit.
+/// Returns `None`, because this system has no such limit.
 #[cfg(not(unix))]
 fn raised(_: usize) -> Option<usize> {
     None

@@ -1,8 +1,8 @@
 //! The inner part of the middleware. It refuses requests of connections beyond the limit, and
 //! records responses in the metrics and the log.
 //!
-//! Records contain no keys, inputs or values of answers. A path without a route is not recorded,
-//! because callers choose its text.
+//! Records contain no keys, inputs or values of answers. The text of a path without a route is not
+//! recorded, because callers choose it.
 
 use std::time::{Duration, Instant};
 
@@ -120,7 +120,8 @@ impl Recorder<'_> {
     }
 }
 
-/// The method's name for the log. Callers choose the text of unknown methods, so it is not logged.
+/// Returns the method's name for the log. The text of an unknown method is not logged, because
+/// callers choose it.
 fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

@@ -1,4 +1,5 @@
-//! Converts the API's responses to those of actix-web, and stores them for log and metrics.
+//! Converts the API's responses to those of actix-web, and stores what the log and the metrics need
+//! of them.
 
 use std::borrow::Cow;
 
@@ -14,7 +15,7 @@ use crate::header::{CREDITS_REMAINING, CREDITS_USED, RATE_LIMIT, RATE_LIMIT_POLI
 
 type Headers = Vec<(&'static str, Cow<'static, str>)>;
 
-/// Converts the response of a call. `label` is its label in log and metrics.
+/// Converts the response of a call. `label` is the endpoint's label in log and metrics.
 pub(crate) fn response(
     context: &CallContext,
     label: &'static str,
@@ -54,7 +55,7 @@ fn sent(status: u16, headers: Headers, body: Bytes) -> HttpResponse {
         let value = match value {
             Cow::Borrowed(text) => HeaderValue::from_static(text),
             Cow::Owned(text) => {
-                // All headers that Enrich sends are valid; an invalid one would be left out.
+                // All headers that Enrich sends are valid; an invalid header would be left out.
                 let Ok(value) = HeaderValue::try_from(text) else { continue };
                 value
             }
@@ -64,7 +65,7 @@ fn sent(status: u16, headers: Headers, body: Bytes) -> HttpResponse {
     sent
 }
 
-/// The header's name. Names that every answer has are constants, because parsing a name takes
+/// Converts a header's name. The names in every answer are constants, because parsing a name takes
 /// longer than the rest of the conversion.
 fn header_name(name: &'static str) -> HeaderName {
     match name {

@@ -40,8 +40,8 @@ pub struct Prepared {
 
 /// Serves until SIGTERM or Ctrl-C, then finishes requests in flight.
 ///
-/// The address is bound first, so that a second server fails before it touches any data. `prepare`
-/// then gets the bound address and returns what to serve.
+/// The address is bound first, so that a second server fails before it opens any data. Then
+/// `prepare` is called with the bound address and returns what to serve.
 ///
 /// # Errors
 ///
@@ -80,7 +80,8 @@ pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
     })
 }
 
-/// Builds the shared state, opens the lists, and returns the text to print.
+/// Builds the state that all listeners share and opens the lists of the account page. Also returns
+/// the text to print.
 fn app_state(
     prepared: Prepared,
     listens_on: SocketAddr,
@@ -139,7 +140,7 @@ fn bind(address: SocketAddr) -> Result<Listener, ServeError> {
     })
 }
 
-/// Prints the listening address. Scripts wait for this line.
+/// Prints the listening addresses and the text `more`. Scripts wait for the line with the address.
 fn greet((public, admin): (SocketAddr, Option<SocketAddr>), more: &str) {
     info!(%public, admin = admin.map(tracing::field::display), "listening");
     let mut lines = format!("enrich listening on http://{public}\n");

@@ -34,7 +34,7 @@ pub enum ServeError {
     /// The account page cannot be served.
     #[error("the account page cannot be served")]
     AccountPage(#[source] io::Error),
-    /// The server cannot run.
+    /// The HTTP server cannot run.
     #[error("the server cannot run")]
     Server(#[source] io::Error),
     /// The server ended without a stop signal.

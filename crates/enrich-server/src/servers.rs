@@ -19,14 +19,16 @@ use crate::serve_error::ServeError;
 use crate::settings::ServerSettings;
 use crate::state::{AppState, ListenerState, Serves};
 
-/// Time limit for a look-up and its charge. When it passes, the connection is closed.
+/// The time limit for a look-up and its charge. If there is no answer within this time, the
+/// connection is closed.
 const ANSWER_TIME: Duration = Duration::from_secs(15);
-/// How long a client may read nothing of its answer.
+/// The most time during which a client may read nothing of its answer.
 const WRITE_TIME: Duration = Duration::from_secs(20);
-/// Connections beyond the limit that may request the admin pages, over all workers.
+/// The most connections beyond the connection limit, over all workers. They may request only the
+/// health pages.
 const GUESTS: usize = 256;
 
-/// The public server, and the server of the admin pages if these have their own listener.
+/// The public server, and the server of the admin pages if the admin pages have their own listener.
 pub(crate) struct Servers {
     public: Running,
     admin: Option<Running>,
@@ -62,7 +64,8 @@ impl Servers {
         let serves = if admin.is_some() { Serves::Interface } else { Serves::Everything };
         let listener = ListenerState { app: Arc::clone(app), serves };
         let public = public.serve(listener, limits).map_err(ServeError::Server)?;
-        // The admin pages have their own worker, so that it answers when all others are busy.
+        // The admin pages have their own worker, so that they are answered even when all other
+        // workers are busy.
         let limits = ListenerLimits { workers: NonZeroUsize::MIN, ..limits };
         let listener = ListenerState { app: Arc::clone(app), serves: Serves::Admin };
         let admin = admin.map(|admin| admin.serve(listener, limits)).transpose();
@@ -80,7 +83,7 @@ impl Servers {
         Ok(())
     }
 
-    /// Waits for `stop`; fails if a server ends earlier.
+    /// Waits for `stop`. Fails if a server ends before that.
     pub(crate) async fn until(&mut self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let admin = async {
             match &mut self.admin {
@@ -98,7 +101,8 @@ impl Servers {
         }
     }
 
-    /// Stops accepting and waits for requests in flight. `/readyz` is answered until then.
+    /// Stops accepting connections, and waits for requests in flight. Admin pages on their own
+    /// listener are answered until these requests are done.
     pub(crate) async fn stop(self) {
         self.public.handle.stop(true).await;
         if let Some(admin) = self.admin {
@@ -113,7 +117,8 @@ impl Running {
         Self { task: spawn(server), handle }
     }
 
-    /// Waits for the server to end. This is an error unless a stop was requested.
+    /// Waits for the server to end, and returns the error of this end. No stop was requested, so
+    /// the end is always an error.
     async fn ended(&mut self) -> Result<(), ServeError> {
         match (&mut self.task).await {
             Ok(Ok(())) => Err(ServeError::Ended),

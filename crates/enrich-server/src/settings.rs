@@ -7,23 +7,23 @@ use std::time::Duration;
 /// Settings of a server.
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
-    /// Address to listen on; port 0 selects a free port.
+    /// The address to listen on; port 0 selects a free port.
     pub listen: SocketAddr,
-    /// Separate address for the admin pages. If `None`, they are served at `listen`.
+    /// A separate address for the admin pages. If `None`, the admin pages are served at `listen`.
     pub admin_listen: Option<SocketAddr>,
-    /// Threads that answer requests.
+    /// The number of threads that answer requests.
     pub workers: NonZeroUsize,
-    /// Limit of concurrent connections.
+    /// The most concurrent connections.
     pub max_connections: NonZeroUsize,
-    /// Limit of concurrent connections from one address; `None` for no limit.
+    /// The most concurrent connections from one address; `None` for no limit.
     pub max_connections_per_address: Option<NonZeroUsize>,
-    /// Time limit for the head of a connection's first request.
+    /// The time limit for the head of a connection's first request.
     pub head_timeout: Duration,
-    /// Time limit for a request's body.
+    /// The time limit for the arrival of a request's body.
     pub body_timeout: Duration,
-    /// Time an idle connection is kept open between requests.
+    /// The time for which an idle connection is kept open between requests.
     pub keep_alive: Duration,
-    /// Time to wait for requests in flight at shutdown; whole seconds.
+    /// The time to wait for requests in flight at shutdown. A fraction of a second is ignored.
     pub shutdown_timeout: Duration,
     /// Whether each request is logged.
     pub logs_requests: bool,
@@ -34,8 +34,9 @@ pub struct ServerSettings {
 /// Settings of the account page.
 #[derive(Clone, Debug)]
 pub struct AccountPageSettings {
-    /// Settings of the pages. `serve` fills in the listening address.
+    /// Settings of the account page's web pages. `serve` replaces the listening address in them
+    /// with the bound one.
     pub dashboard: enrich_dashboard::Settings,
-    /// Settings of the lists.
+    /// Settings of the lists of rows that owners upload on the account page.
     pub jobs: enrich_bulk::jobs::Settings,
 }

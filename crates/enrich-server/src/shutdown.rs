@@ -7,12 +7,12 @@ use std::time::Duration;
 use futures_util::future::select;
 use tracing::{error, warn};
 
-/// Time limit for the shutdown steps after requests in flight. By default these requests get 5
-/// seconds, so the process ends at most 9 seconds after the signal.
+/// The time limit for the shutdown steps that follow the wait for requests in flight. By default
+/// this wait takes at most 5 seconds, so the process ends at most 9 seconds after the signal.
 const LAST_STEPS: Duration = Duration::from_secs(4);
 
-/// Ends the process after `shutdown_timeout` plus [`LAST_STEPS`], even if a disk or client hangs.
-/// All answered charges are durable by then.
+/// Starts a thread that ends the process after `shutdown_timeout` plus [`LAST_STEPS`], even if a
+/// disk or client does not respond. All answered charges are durable by then.
 pub(crate) fn limit(shutdown_timeout: Duration) {
     let end = move || {
         std::thread::sleep(shutdown_timeout + LAST_STEPS);
@@ -25,7 +25,8 @@ pub(crate) fn limit(shutdown_timeout: Duration) {
     }
 }
 
-/// Waits for SIGTERM or SIGINT. A signal before the first poll also counts.
+/// Returns a future that waits for SIGTERM or SIGINT. A signal that arrives before the first poll
+/// also counts.
 ///
 /// # Errors
 ///
@@ -40,7 +41,7 @@ pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Waits for Ctrl-C.
+/// Returns a future that waits for Ctrl-C.
 ///
 /// # Errors
 ///

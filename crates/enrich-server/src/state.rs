@@ -71,12 +71,14 @@ impl AppState {
         &self.service
     }
 
-    /// Merges the metrics recorded since the last call. It must be called every few seconds.
+    /// Merges the metrics that were recorded since the last call, to free memory. Must be called
+    /// every few seconds.
     pub fn tidy_metrics(&self) {
         self.metrics.tidy();
     }
 
-    /// Refuses calls from now on; `/readyz` reports that the service is not ready.
+    /// Marks the service as shutting down. From then on, calls are refused and `/readyz` reports
+    /// that the service is not ready.
     pub fn begin_closing(&self) {
         self.is_closing.store(true, Ordering::Relaxed);
     }

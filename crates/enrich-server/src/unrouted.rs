@@ -29,8 +29,9 @@ pub(crate) fn wrong_method(
     refusal(label, api_version, RequestRefusal::WrongMethod { allow }, context)
 }
 
-/// Answers `OPTIONS`; `None` for other methods. If pages of any origin may read the path
-/// (`is_open`), the answer also serves as a CORS preflight.
+/// Answers an `OPTIONS` request with the allowed methods; `None` for any other method. If web pages
+/// of any origin may read the path (`is_open`), the answer also allows their requests (CORS
+/// preflight).
 pub(crate) fn options(
     request: &HttpRequest,
     context: &CallContext,

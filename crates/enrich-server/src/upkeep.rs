@@ -18,15 +18,15 @@ use tracing::{error, info, warn};
 use crate::error_chain::error_chain;
 use crate::state::AppState;
 
-/// Time limit for writing the usage counters at shutdown.
+/// The time limit for writing the usage counters at shutdown.
 const FLUSH_TIME: Duration = Duration::from_secs(2);
-/// Time limit for list rows in flight at shutdown.
+/// The time limit for waiting for list rows in flight at shutdown.
 const CLOSE_TIME: Duration = Duration::from_secs(1);
-/// Interval between merges of the metrics.
+/// The interval between merges of the metrics.
 const TIDYING: Duration = Duration::from_secs(5);
-/// Expiries become final every 12th interval: once a minute.
+/// Expiries become final at every 12th merge of the metrics: once a minute.
 const SETTLE_EACH: u32 = 12;
-/// Old lists are deleted every 120th interval: every ten minutes.
+/// Old lists are deleted at every 120th merge of the metrics: every ten minutes.
 const SWEEP_EACH: u32 = 120;
 
 pub(crate) struct Upkeep(JoinHandle<()>);
@@ -69,8 +69,8 @@ async fn run(app: Arc<AppState>, jobs: Option<Arc<Jobs>>, sign_ins: Arc<dyn Sign
     }
 }
 
-/// Makes expired keys, invitations and sessions final, and returns the time. If the clock cannot be
-/// trusted, does nothing.
+/// Makes the ends of expired keys, invitations and sessions final, and returns the present time. If
+/// the clock cannot be trusted, does nothing and returns `None`.
 async fn settle_ends(
     service: &Service,
     sign_ins: &dyn SignIns,
@@ -113,14 +113,16 @@ async fn sweep(jobs: Arc<Jobs>, now: Timestamp) {
     }
 }
 
-/// Waits for list rows in flight. Running lists continue when the server starts again.
+/// Waits for list rows in flight, at most [`CLOSE_TIME`]. Running lists continue when the server
+/// starts again.
 pub(crate) async fn close(jobs: Arc<Jobs>) {
     if timeout(CLOSE_TIME, spawn_blocking(move || jobs.close())).await.is_err() {
         warn!("rows of lists were still on their way; they are asked again, and not paid twice");
     }
 }
 
-/// Writes the usage counters. The ledger needs no flush, because every answered charge is durable.
+/// Writes the usage counters to the store. The ledger needs no flush, because every answered charge
+/// is durable.
 pub(crate) async fn flush(service: &Service) {
     match timeout(FLUSH_TIME, service.usage.flush()).await {
         Ok(Ok(())) => info!("stopped"),

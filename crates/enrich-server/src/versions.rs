@@ -2,7 +2,8 @@
 
 use enrich_wire::ApiVersion;
 
-/// All versions. The first, oldest one gives the error format for paths outside all versions.
+/// All API versions, the oldest first. The first version's error format is used for paths outside
+/// all versions.
 pub static API_VERSIONS: [&ApiVersion; 2] =
     [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION];
 
@@ -10,7 +11,7 @@ pub(crate) fn endpoint_paths() -> impl Iterator<Item = &'static str> {
     API_VERSIONS.iter().flat_map(|version| version.endpoints).map(|endpoint| endpoint.path)
 }
 
-/// The version whose error format is used for `path`.
+/// Returns the version whose error format is used for `path`.
 pub(crate) fn api_version_of(path: &str) -> &'static ApiVersion {
     let of_path = API_VERSIONS.iter().find(|version| path.starts_with(version.prefix));
     of_path.copied().unwrap_or(API_VERSIONS[0])

@@ -16,12 +16,12 @@ use crate::input::{Fields, Value};
 
 /// The largest accepted body, in bytes: 64 KiB.
 pub const MAX_BODY_BYTES: usize = 64 * 1024;
-/// The deepest accepted nesting. The object itself is the first level.
+/// The most nested levels of a body. The body's object itself is the first level.
 pub const MAX_DEPTH: usize = 32;
 /// The most fields in a body.
 pub const MAX_FIELDS: usize = 64;
 
-/// Why a body cannot be parsed. It contains nothing of the body.
+/// Why a body cannot be parsed. The reason contains no text of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Undecodable {
     /// The bytes, or the percent-decoded bytes, are not UTF-8.
@@ -41,7 +41,7 @@ pub enum Undecodable {
     /// A field occurs twice, at any depth.
     #[error("a field is given twice")]
     FieldTwice,
-    /// The body nests deeper than [`MAX_DEPTH`].
+    /// The body has more nested levels than [`MAX_DEPTH`].
     #[error("it nests deeper than {MAX_DEPTH} levels")]
     TooDeep,
     /// The body has more than [`MAX_FIELDS`] fields.
@@ -80,8 +80,8 @@ fn decode_json(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
 }
 
 /// Parses `application/x-www-form-urlencoded` (WHATWG URL, section 5.1). The parser would replace
-/// bytes that are not UTF-8, so they are refused first. Each piece between `&` and `=` is checked
-/// by itself, because these bytes are never part of a longer character.
+/// bytes that are not UTF-8, so such bytes are refused before parsing. Each piece between `&` and
+/// `=` can be checked alone, because these two bytes are never part of a longer UTF-8 character.
 fn decode_form(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
     percent_decode(body).decode_utf8().map_err(|_| Undecodable::NotUtf8)?;
     let fault = Cell::new(None);
@@ -91,13 +91,13 @@ fn decode_form(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
     fields.map_err(|_| fault.take().unwrap_or(Undecodable::NotUtf8))
 }
 
-/// Parses the object or form of a body. This parser's own errors are stored in `fault`, because
+/// Parses the object or form of a body. The reason for a refusal is stored in `fault`, because
 /// serde's errors contain only text.
 struct TopLevel<'f> {
     fault: &'f Cell<Option<Undecodable>>,
 }
 
-/// Stores `fault` and returns the error that ends the parsing.
+/// Stores `fault` in `slot` and returns the error that ends the parsing.
 fn refuse<E: Error>(slot: &Cell<Option<Undecodable>>, fault: Undecodable) -> E {
     slot.set(Some(fault));
     E::custom(fault)
@@ -139,7 +139,8 @@ fn add<'b>(
     if fields.insert(name, value) { Ok(()) } else { Err(Undecodable::FieldTwice) }
 }
 
-/// Parses a value inside `depth` levels. A list or an object is checked and discarded.
+/// Parses a value inside `depth` levels. A list or an object is checked, but its content is not
+/// kept.
 #[derive(Clone, Copy)]
 struct Nested<'f> {
     depth: usize,
@@ -224,7 +225,7 @@ impl<'de> Visitor<'de> for Nested<'_> {
     }
 }
 
-/// A name or a text, borrowed from the body unless it contains escapes.
+/// Parses a name or a text, which is borrowed from the body unless it contains escapes.
 struct Text;
 
 impl<'de> DeserializeSeed<'de> for Text {

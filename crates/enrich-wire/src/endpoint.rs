@@ -19,7 +19,7 @@ use crate::unknown;
 pub struct Endpoint {
     /// The endpoint's path, unique over both API versions.
     pub path: &'static str,
-    /// The price of an answer.
+    /// The price rule of an answer.
     pub price: Price,
     /// The endpoint's description, in one line.
     pub title: &'static str,
@@ -27,26 +27,27 @@ pub struct Endpoint {
     pub wire: Wire,
 }
 
-/// The content of a wire file.
+/// The content of a wire file: an endpoint's inputs, its answer, and the functions for both.
 #[derive(Clone, Copy, Debug)]
 pub struct Wire {
-    /// The inputs, in the order they are documented.
+    /// The inputs, in the order in which they are documented.
     pub inputs: &'static [Field],
-    /// The schema of the answer, with its fields in order.
+    /// Returns the schema of the answer, with the fields in order.
     pub answer: fn(&mut SchemaGenerator) -> Schema,
     /// Parses the fields of a request.
     pub read: fn(&Fields) -> Result<Ask, InvalidFields>,
-    /// Reads the attribute from the result and writes the answer; `None` writes a miss.
+    /// Reads the attribute from the result of the look-up and writes the answer. `None` means that
+    /// nothing was found; it writes a miss.
     pub write: fn(&Ask, Option<&Found>) -> ResponseTemplate,
 }
 
 impl Endpoint {
-    /// Parses the fields of a request. National phone numbers belong to `country`.
+    /// Parses the fields of a request. National phone numbers are read as numbers of `country`.
     ///
     /// # Errors
     ///
-    /// Returns every missing or invalid input. If a required input is missing, unknown fields are
-    /// named too.
+    /// Returns every missing or invalid input. If a required input is missing, the messages also
+    /// name up to three unknown fields, because one may be a misspelling.
     pub fn read(&self, fields: &Fields, country: Option<Country>) -> Result<Ask, InvalidFields> {
         let reads_phones = || self.wire.inputs.iter().any(|input| input.kind == Kind::PhoneNumber);
         let asked = match country {
@@ -59,7 +60,8 @@ impl Endpoint {
         })
     }
 
-    /// Makes a metered call of this endpoint. `idempotency_key` is the header's text as sent.
+    /// Makes a metered call of this endpoint. `idempotency_key` is the text of the
+    /// `Idempotency-Key` header as sent.
     pub async fn call(
         &self,
         service: &Service,
@@ -87,7 +89,7 @@ impl Endpoint {
 }
 
 impl Wire {
-    /// The names of the answer's fields, in order.
+    /// Returns the names of the answer's fields, in order.
     pub fn answer_fields(&self) -> Vec<String> {
         let shape = (self.answer)(&mut SchemaGenerator::default());
         let fields = shape.get("properties").and_then(Value::as_object);
@@ -95,17 +97,18 @@ impl Wire {
     }
 }
 
-/// Where a key is looked for first. The other place is next, then `Authorization: Bearer`.
+/// Where the server looks for the API key first. It looks in the other of the two places next, then
+/// in `Authorization: Bearer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPlace {
-    /// The field `apiKey`.
+    /// The field `apiKey` of the body.
     Body,
     /// The header `x-api-key`.
     Header,
 }
 
 impl KeyPlace {
-    /// Where to send a key, in words.
+    /// Returns, in words, where to send a key.
     pub const fn in_words(self) -> &'static str {
         match self {
             Self::Body => {
@@ -129,16 +132,16 @@ pub struct ApiVersion {
     pub endpoints: &'static [Endpoint],
     /// Where callers send the key.
     pub key_place: KeyPlace,
-    /// The schema of a whole answer, from the schema of an endpoint's answer.
+    /// Returns the schema of the whole response body, from the schema of an endpoint's answer.
     pub answer: fn(&mut SchemaGenerator, Schema) -> Schema,
     /// Returns the status and body of a refusal.
     pub refuse: fn(&RequestRefusal) -> (u16, Vec<u8>),
-    /// The schema of a refusal's body.
+    /// Returns the schema of a refusal's body.
     pub refusal: fn(&mut SchemaGenerator) -> Schema,
 }
 
 impl ApiVersion {
-    /// The endpoint at `path`; `None` if there is no such path.
+    /// Finds the endpoint at `path`; `None` if this version has no such path.
     pub fn endpoint(&self, path: &str) -> Option<&'static Endpoint> {
         self.endpoints.iter().find(|endpoint| endpoint.path == path)
     }

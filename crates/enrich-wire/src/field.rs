@@ -28,7 +28,8 @@ impl Field {
         Self { name, kind, meaning, is_required: false, instead_of: None }
     }
 
-    /// This field as a substitute, which is used only if the required input `other` is missing.
+    /// Returns this field as a substitute: it is used only if the required input `other` is
+    /// missing.
     pub const fn instead_of(self, other: &'static str) -> Self {
         Self { instead_of: Some(other), ..self }
     }

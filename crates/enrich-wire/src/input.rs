@@ -26,17 +26,18 @@ pub enum Value<'a> {
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Fields<'a> {
     sent: Vec<(Cow<'a, str>, Value<'a>)>,
-    /// The country of national phone numbers.
+    /// The country whose national phone numbers are accepted; `None` if only international ones
+    /// are.
     country: Option<Country>,
 }
 
 impl<'a> Fields<'a> {
-    /// The value of a field.
+    /// Returns the value of a field; `None` if the field is absent.
     pub fn get(&self, name: &str) -> Option<&Value<'a>> {
         self.sent.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
-    /// Adds a field; returns `false` without adding it if the name is already present.
+    /// Adds a field. If the name is already present, adds nothing and returns `false`.
     pub fn insert(&mut self, name: Cow<'a, str>, value: Value<'a>) -> bool {
         let is_new = self.get(&name).is_none();
         if is_new {
@@ -45,13 +46,13 @@ impl<'a> Fields<'a> {
         is_new
     }
 
-    /// Sets the country of national phone numbers.
+    /// Sets the country whose national phone numbers are accepted.
     #[must_use]
     pub fn in_country(self, country: Option<Country>) -> Self {
         Self { country, ..self }
     }
 
-    /// All names and values, in the order sent.
+    /// Returns all names and values, in the order in which they were sent.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value<'a>)> {
         self.sent.iter().map(|(name, value)| (name.as_ref(), value))
     }
@@ -91,7 +92,8 @@ impl<'a> Input<'a> {
         Self { fields, invalid: InvalidFields::default(), parsed_fields: Vec::new() }
     }
 
-    /// Parses a required field. If it is missing or invalid, records an error and returns `None`.
+    /// Parses a required field. If the field is missing or invalid, records an error and returns
+    /// `None`.
     pub fn required<T, E: std::fmt::Display>(
         &mut self,
         name: &'static str,
@@ -107,8 +109,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Parses an optional field: `Some(None)` if it is missing. If it is invalid, records an error
-    /// and returns `None`.
+    /// Parses an optional field. Returns `Some(None)` if the field is missing. If the field is
+    /// invalid, records an error and returns `None`.
     pub fn optional<T, E: std::fmt::Display>(
         &mut self,
         name: &'static str,
@@ -122,6 +124,8 @@ impl<'a> Input<'a> {
     }
 
     /// Parses the optional `limit` of list endpoints: a decimal string or integer, at least 1.
+    /// Returns `Some(None)` for no limit. If the limit is invalid, records an error and returns
+    /// `None`.
     pub fn limit(&mut self) -> Option<Option<u64>> {
         const NAME: &str = "limit";
         let digits = match self.fields.get(NAME) {
@@ -135,7 +139,7 @@ impl<'a> Input<'a> {
         }
         let is_decimal =
             digits.len() <= MAX_CHARACTERS && digits.bytes().all(|b| b.is_ascii_digit());
-        // A number beyond 64 bits is no limit.
+        // A number that does not fit into 64 bits has the same effect as no limit.
         match is_decimal.then(|| digits.parse().unwrap_or(u64::MAX)) {
             None | Some(0) => {
                 self.note(NAME, "must be a whole number, at least 1".to_owned());
@@ -148,7 +152,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The trimmed text of a parsed field, for the answer's echo.
+    /// Returns the trimmed text of a parsed field, for the answer's echo.
     pub fn echo(&self, name: &str) -> &'a str {
         match self.fields.get(name) {
             Some(Value::Text(text)) => text.trim(),
@@ -156,7 +160,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The country of the account's national phone numbers.
+    /// The country whose national phone numbers are accepted, from the account.
     pub fn country(&self) -> Option<Country> {
         self.fields.country
     }
@@ -166,16 +170,16 @@ impl<'a> Input<'a> {
         self.fields.has(name)
     }
 
-    /// All recorded errors.
+    /// Returns all recorded errors.
     pub fn invalid(self) -> InvalidFields {
         self.invalid
     }
 
-    /// The request, after all fields are parsed.
+    /// Builds the request after all fields are parsed.
     ///
     /// # Errors
     ///
-    /// All recorded errors, if there are any.
+    /// Returns all recorded errors, if there are any.
     pub fn ask(
         self,
         question: Question,
@@ -199,7 +203,8 @@ impl<'a> Input<'a> {
         Ok(Ask { question, projection, echo, limit, canonical })
     }
 
-    /// A field's trimmed text; `None` if it is missing, `Err` if it is not a usable text.
+    /// Returns a field's trimmed text; `None` if the field is missing or blank. If the value is not
+    /// a valid text, records an error and returns `Err`.
     fn text(&mut self, name: &'static str) -> Result<Option<&'a str>, ()> {
         let fault = match self.fields.get(name) {
             None | Some(Value::Null) => return Ok(None),
@@ -241,7 +246,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Records an error of a field.
+    /// Records that a field is invalid; `fault` says why.
     pub fn note(&mut self, name: &'static str, fault: String) {
         self.invalid.0.push((name, fault));
     }

@@ -17,12 +17,13 @@ pub struct BalanceHere;
 
 impl Serialize for BalanceHere {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // Answers contain no other 128-bit number, so the formatter below recognises this one.
+        // Answers contain no other 128-bit number, so [`Gapped`] recognises the balance by its
+        // type.
         serializer.serialize_u128(0)
     }
 }
 
-/// Callers see the number that fills the gap.
+/// The schema is that of the balance, because callers see the number that fills the gap.
 impl JsonSchema for BalanceHere {
     fn inline_schema() -> bool {
         true
@@ -43,7 +44,7 @@ impl JsonSchema for BalanceHere {
     }
 }
 
-/// Compact JSON without the 128-bit number, and the position at which it was left out.
+/// Writes compact JSON. Leaves out the 128-bit number of [`BalanceHere`] and records its position.
 #[derive(Default)]
 struct Gapped {
     bytes: RefCell<Vec<u8>>,
@@ -68,12 +69,12 @@ impl Formatter for &Gapped {
     }
 }
 
-/// Writes an answer with `items` items; 0 for a miss.
+/// Writes an answer as JSON. `items` is the answer's number of items, 0 for a miss.
 pub fn written(items: u64, answer: &impl Serialize) -> ResponseTemplate {
     let gapped = Gapped { bytes: Vec::with_capacity(256).into(), ..Gapped::default() };
     let mut serializer = serde_json::Serializer::with_formatter(&gapped, &gapped);
-    // This cannot fail: writing to memory never does, and answers are structs of texts, numbers and
-    // lists. After a failure, the incomplete answer must not be charged.
+    // Writing cannot fail, because it goes to memory and answers are structs of texts, numbers and
+    // lists. If it did fail, the empty template would prevent a charge for an incomplete answer.
     match answer.serialize(&mut serializer) {
         Ok(()) => {
             let body = BodyTemplate::new(gapped.bytes.into_inner(), gapped.gap_at.get());
@@ -83,12 +84,13 @@ pub fn written(items: u64, answer: &impl Serialize) -> ResponseTemplate {
     }
 }
 
-/// The fields named in a refusal, as an object from name to fault, in the endpoint's order.
+/// The invalid fields of a refusal. They are written as an object of the fields' names and what is
+/// wrong with each, in the endpoint's order.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldFaults<'a>(&'a InvalidFields);
 
 impl<'a> FieldFaults<'a> {
-    /// The invalid fields of `refusal`; `None` if it has another reason.
+    /// Returns the invalid fields of `refusal`; `None` if the refusal has another reason.
     pub fn of(refusal: &'a RequestRefusal) -> Option<Self> {
         match refusal {
             RequestRefusal::Service(Refusal::Fields(invalid)) => Some(Self(invalid)),
@@ -103,7 +105,7 @@ impl Serialize for FieldFaults<'_> {
     }
 }
 
-/// The schema: an object of texts with any names.
+/// The schema is an object with any names, whose values are texts.
 impl JsonSchema for FieldFaults<'_> {
     fn inline_schema() -> bool {
         true

@@ -10,7 +10,7 @@ pub enum Kind {
     CompanyName,
     /// A domain, bare or in a URL.
     Domain,
-    /// A domain, else a company's name.
+    /// A domain or a company's name; it is tried as a domain first.
     CompanyNameOrDomain,
     /// An email address.
     EmailAddress,
@@ -22,7 +22,7 @@ pub enum Kind {
     PersonPage,
     /// A person's first and last name.
     PersonName,
-    /// A person's first name, or the last.
+    /// A person's first name or last name.
     NamePart,
     /// A country by name or code.
     Country,

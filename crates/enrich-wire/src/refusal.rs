@@ -1,5 +1,5 @@
-//! The reasons why a request is refused. Each API version maps them to a status and a body in one
-//! `match`.
+//! The reasons why a request is refused. Each API version maps the reasons to a status and a body
+//! in one `match`.
 
 use enrich_core::Refusal;
 
@@ -9,22 +9,22 @@ pub enum RequestRefusal {
     /// No endpoint has this path.
     #[error("there is no endpoint at this path; check it against the list of endpoints")]
     NoSuchPath,
-    /// The path exists, but not with this method.
+    /// The path exists, but does not accept this method.
     #[error("this path takes {allow} requests; send one")]
     WrongMethod {
-        /// The allowed method.
+        /// The methods that the path accepts.
         allow: &'static str,
     },
     /// The body exceeds the size limit.
     #[error("the body is larger than {limit_bytes} bytes; send the fields of one look-up")]
     BodyTooLarge {
-        /// The size limit.
+        /// The size limit of a body, in bytes.
         limit_bytes: usize,
     },
     /// The body did not arrive in time.
     #[error("the body did not arrive within {limit_seconds} seconds; send it in one go")]
     BodyTooSlow {
-        /// The time limit.
+        /// The time limit for a body, in seconds.
         limit_seconds: u64,
     },
     /// The body is neither a JSON object nor a form.
@@ -45,7 +45,7 @@ pub enum RequestRefusal {
 }
 
 impl RequestRefusal {
-    /// Seconds after which a repeat makes sense, if known.
+    /// The number of seconds after which the caller can repeat the request, if known.
     pub fn retry_after_seconds(&self) -> Option<u32> {
         match self {
             Self::Service(refusal) => refusal.retry_after_seconds(),

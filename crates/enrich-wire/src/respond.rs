@@ -11,8 +11,9 @@ use crate::endpoint::{ApiVersion, Endpoint, KeyPlace};
 use crate::input::{Fields, Value};
 use crate::refusal::RequestRefusal;
 
-/// The parts of an HTTP request that endpoints read. Header values that are not text are decoded
-/// with replacement characters, which no rule accepts. `Debug` shows neither keys nor inputs.
+/// The parts of an HTTP request that endpoints read. In header values that are not UTF-8, invalid
+/// bytes are replaced by replacement characters, which no parser accepts. `Debug` shows neither
+/// keys nor inputs.
 #[derive(Clone, Copy, Default)]
 pub struct Request<'a> {
     /// `Content-Type`.
@@ -38,7 +39,7 @@ impl fmt::Debug for Request<'_> {
 pub struct Response {
     /// The status.
     pub status: u16,
-    /// The headers that the HTTP layer does not add itself; names are in lower case.
+    /// The headers, except those that the HTTP layer adds by itself. Names are in lower case.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
     /// The body: JSON.
     pub body: Vec<u8>,
@@ -47,15 +48,15 @@ pub struct Response {
 /// What a server counts and logs of a call.
 #[derive(Debug, Default)]
 pub struct CallRecord {
-    /// Credits charged.
+    /// The credits charged; 0 for a miss, a repeat or a refusal.
     pub used: Credits,
     /// Whether something was found; `None` for a repeat and a refusal.
     pub is_found: Option<bool>,
-    /// The key of the call, if it was identified.
+    /// The key of the call, if the key was identified.
     pub key: Option<Arc<KeyInfo>>,
-    /// The rate-limit status of the key.
+    /// The rate-limit status of the key or its account, if the request was counted.
     pub rate_limit_status: Option<RateLimitStatus>,
-    /// Why the call was refused.
+    /// Why the call was refused; `None` if it was answered.
     pub refusal: Option<RequestRefusal>,
 }
 
@@ -124,7 +125,7 @@ fn refused(
     (Response { status, headers, body }, record)
 }
 
-/// The headers of every response.
+/// Returns the headers that every response has.
 fn headers(
     record: &CallRecord,
     remaining: Option<Credits>,
@@ -144,8 +145,8 @@ fn headers(
     headers
 }
 
-/// The key from the API version's own place, else from the other place, else from `Authorization`.
-/// A value in the body that is not text counts as an invalid key.
+/// Returns the API key from the API version's own place, else from the other place, else from
+/// `Authorization`. A value in the body that is not text counts as an invalid key.
 fn sent_key<'a>(place: KeyPlace, fields: &'a Fields<'_>, request: &Request<'a>) -> Option<&'a str> {
     let in_body = match fields.get("apiKey") {
         None | Some(Value::Null) => None,
@@ -161,7 +162,8 @@ fn sent_key<'a>(place: KeyPlace, fields: &'a Fields<'_>, request: &Request<'a>) 
     key.or_else(|| request.authorization.and_then(bearer_token))
 }
 
-/// The token of `Authorization: Bearer` (RFC 6750, section 2.1). The scheme is case-insensitive.
+/// Returns the token of `Authorization: Bearer` (RFC 6750, section 2.1). The scheme is
+/// case-insensitive.
 fn bearer_token(authorization: &str) -> Option<&str> {
     let (scheme, token) = authorization.trim().split_once([' ', '\t'])?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
@@ -171,7 +173,8 @@ fn number(number: u64) -> Cow<'static, str> {
     itoa::Buffer::new().format(number).to_owned().into()
 }
 
-/// Two parameters of the only policy, in the syntax of the rate limit headers draft.
+/// Writes two parameters of the rate-limit policy `default`, in the syntax of the IETF draft on
+/// rate limit headers.
 fn window(name: &str, value: u32, other: &str, other_value: u32) -> Cow<'static, str> {
     let (mut digits, mut other_digits) = (itoa::Buffer::new(), itoa::Buffer::new());
     let (value, other_value) = (digits.format(value), other_digits.format(other_value));

@@ -1,5 +1,5 @@
-//! Handles unknown fields. They are ignored. If a required field is missing, they are named in the
-//! message, because one of them is often a misspelling of it.
+//! Handles unknown fields. They are ignored. If a required field is missing, the message names some
+//! unknown fields, because one of them is often a misspelling of the missing field.
 
 use enrich_core::{InvalidFields, KEY_PREFIX};
 use strsim::normalized_damerau_levenshtein;
@@ -7,19 +7,21 @@ use strsim::normalized_damerau_levenshtein;
 use crate::field::Field;
 use crate::input::Fields;
 
-/// The longest name repeated to the caller, in bytes. A longer text is unlikely to be a name.
+/// The longest name of an unknown field that is repeated to the caller, in bytes. A longer text is
+/// unlikely to be a name.
 const MAX_NAME_BYTES: usize = 32;
-/// The most names repeated.
+/// The most unknown fields that are named in a refusal.
 const MAX_NAMED: usize = 3;
-/// The least similarity of two names for one to be a likely misspelling, from 0 to 1.
+/// The least similarity, 0 to 1, at which one name is a likely misspelling of the other.
 const ALIKE: f64 = 0.75;
-/// The similarity if one name is part of the other: `domain` and `companyDomain`.
+/// The similarity of two names if one is the beginning or the end of the other: `domain` and
+/// `companyDomain`.
 const IS_PART: f64 = 0.9;
-/// The shortest part that counts.
+/// The shortest name, in bytes, that counts as a part of another name.
 const MIN_PART_BYTES: usize = 4;
 
-/// Names the unknown fields among `fields` in the messages for missing fields in `invalid`. A value
-/// is never repeated, and a name only if it looks like one.
+/// Names the unknown fields among `fields` in the messages for missing fields in `invalid`. Values
+/// are never repeated, and names only if [`is_plain`] accepts them.
 pub(crate) fn name_unknown(inputs: &[Field], fields: &Fields, invalid: &mut InvalidFields) {
     let mut missing: Vec<&mut (&'static str, String)> =
         invalid.0.iter_mut().filter(|(name, _)| !fields.has(name)).collect();
@@ -37,7 +39,7 @@ pub(crate) fn name_unknown(inputs: &[Field], fields: &Fields, invalid: &mut Inva
             Some((wanted, _)) if score >= ALIKE => {
                 format!("unknown field `{name}`; did you mean `{wanted}`?")
             }
-            // The name resembles no input: add it to the first message.
+            // The name resembles no missing input, so it is added to the first message.
             _ => format!("unknown field `{name}`"),
         };
         let index = if score >= ALIKE { index } else { 0 };
@@ -58,7 +60,7 @@ fn is_plain(name: &str) -> bool {
     begins && name.len() <= MAX_NAME_BYTES && name.bytes().all(is_letter) && !is_key
 }
 
-/// The similarity of two names, ignoring case and the marks between words.
+/// Returns the similarity of two names, 0 to 1, ignoring case and the marks between words.
 fn likeness(name: &str, wanted: &str) -> f64 {
     let (name, wanted) = (folded(name), folded(wanted));
     let (short, long) = if name.len() < wanted.len() { (&name, &wanted) } else { (&wanted, &name) };

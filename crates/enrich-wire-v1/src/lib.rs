@@ -1,7 +1,8 @@
-//! Version 1 of the interface: 26 endpoints under `/v1/`, the key in the body, flat answers.
+//! Version 1 of the API: 26 endpoints under `/v1/`. The key is in the body, and answers are flat
+//! objects.
 //!
-//! The table below is the interface. The wire file of each row contains its shape, and how its
-//! request is parsed and its answer is written.
+//! The table [`ENDPOINTS`] defines the interface. The wire file of each endpoint contains the shape
+//! of its answer, how its request is parsed and how its answer is written.
 //!
 //! What is not here: HTTP, the order of checks (`enrich-core`), the parsing of bodies
 //! (`enrich-wire`), the other version.
@@ -98,7 +99,7 @@ const fn row(path: &'static str, price: Price, title: &'static str, wire: Wire) 
 #[schemars(inline)]
 struct ConfidenceLevel(#[schemars(range(max = 100))] u8);
 
-/// The `confidence_level` of an answer.
+/// Returns the `confidence_level` of an answer.
 fn confidence(found: Option<&Found>) -> ConfidenceLevel {
     ConfidenceLevel(found.map_or(0, |found| found.confidence.percent()))
 }

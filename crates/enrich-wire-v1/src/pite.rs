@@ -39,8 +39,8 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
     let mut input = Input::of(fields);
     let person = input.required("personName", PersonName::parse);
     // The source's list of inputs has `companyDomain`, but its sample sends the domain as
-    // `companyName`. Both are accepted, the first one takes precedence (docs/api-design.md, version
-    // 1).
+    // `companyName`. Both are accepted; `companyDomain` takes precedence (docs/api-design.md,
+    // version 1).
     let company = if input.has("companyName") && !input.has("companyDomain") {
         input.required("companyName", CompanyRef::domain_or_name)
     } else {

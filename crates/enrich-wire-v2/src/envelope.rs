@@ -23,13 +23,13 @@ struct Envelope<T> {
 #[schemars(inline, extend("maxProperties" = 0))]
 pub(crate) struct Empty {}
 
-/// Puts an answer into the envelope. Status and code are those of success, even for a miss.
+/// Puts an answer into the envelope. `status` and `code` are those of success, even for a miss.
 pub(crate) fn enveloped(exists: bool, data: impl Serialize) -> ResponseTemplate {
     let envelope = Envelope { status: 1, code: 1000, errors: Empty {}, data };
     written(u64::from(exists), &envelope)
 }
 
-/// The schema of the envelope around an answer with the schema `data`.
+/// Returns the schema of the envelope around an answer with the schema `data`.
 pub(crate) fn shape(generator: &mut SchemaGenerator, mut data: Schema) -> Schema {
     let mut envelope = Envelope::<()>::json_schema(generator);
     if let Some(schema) = envelope.pointer_mut("/properties/data") {

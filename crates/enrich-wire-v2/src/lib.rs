@@ -38,7 +38,8 @@ pub static ENDPOINTS: [Endpoint; 3] = [
     ),
 ];
 
-/// The definition of version 2. All refusals under `/v2/` have its form, even for unknown paths.
+/// The definition of version 2. All refusals under `/v2/` have the form of this version, even for
+/// unknown paths.
 pub static API_VERSION: ApiVersion = ApiVersion {
     number: 2,
     prefix: "/v2/",

@@ -24,8 +24,11 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// How long a host may take to accept a connection and to authenticate.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long other hosts come before one that did not confirm a commit.
+/// How long other hosts come before one that did not confirm a commit: an old primary, or one that
+/// has lost its standby.
 const SUSPECTED_FOR: Duration = Duration::from_secs(10);
+/// How long a suspected host waits for another one to answer.
+const PREFERENCE_WAIT: Duration = Duration::from_millis(300);
 const KEEPALIVE: Duration = Duration::from_secs(5);
 
 /// Why a database URL cannot be used. No message contains any part of the URL.
@@ -111,17 +114,20 @@ impl Connector {
     }
 
     /// Connects to the host that answers first as a primary. A suspected host is used only if no
-    /// other one is a primary: two hosts are, when an old primary is not stopped.
+    /// other one answers soon: two hosts are primaries when an old one is not stopped.
     pub(crate) async fn connect(&self) -> Result<Connection, ConnectError> {
         let attempts = self.hosts.iter().map(|host| async move {
             let connecting = timeout(CONNECT_TIMEOUT, self.connect_to(host)).await;
-            connecting.map_err(|_| ConnectError::TimedOut)?
+            connecting.unwrap_or(Err(ConnectError::TimedOut))
         });
         let mut attempts: FuturesUnordered<_> = attempts.collect();
         let (mut suspected, mut failed) = (None, ConnectError::TimedOut);
-        while let Some(connected) = attempts.next().await {
+        let mut limit = CONNECT_TIMEOUT;
+        while let Ok(Some(connected)) = timeout(limit, attempts.next()).await {
             match connected {
-                Ok(connection) if connection.host.is_suspected() => suspected = Some(connection),
+                Ok(connection) if connection.host.is_suspected() => {
+                    (suspected, limit) = (Some(connection), PREFERENCE_WAIT);
+                }
                 Ok(connection) => return Ok(connection),
                 Err(error) => failed = error,
             }

@@ -88,3 +88,8 @@ torture-pg:
     target/release/enrich-torture pg failover --rounds 20 --asynchronous
     target/release/enrich-torture pg node --rounds 100
     target/release/enrich-torture pg cut --rounds 60
+
+# Tests many nodes with the real things around them: Patroni, HAProxy, pgbouncer, pgBackRest. Needs root and
+# Debian's packages; see docs/guide/many-nodes.md.
+many-nodes *ARGS:
+    bash scripts/many-nodes.sh {{ARGS}}

@@ -10,30 +10,32 @@ use tokio::sync::{Mutex as Line, OwnedMutexGuard, OwnedSemaphorePermit, Semaphor
 /// Grants each account at most `most` permits.
 pub struct AccountLimit {
     most: usize,
-    /// The accounts that have permits. Accounts without permits are removed at the next call.
+    /// The accounts that hold permits. An account that holds none is removed at the next call of
+    /// `take`.
     accounts: Mutex<BTreeMap<AccountId, Own>>,
 }
 
-/// The free permits of one account.
+/// The free permits of one account, and the order in which its permits get the turn.
 #[derive(Clone)]
 struct Own {
     permits: Arc<Semaphore>,
     line: Arc<Line<()>>,
 }
 
-/// A permit of an account; dropping it releases it.
+/// A permit of an account. Dropping the permit releases it.
 pub struct AccountPermit {
     line: Arc<Line<()>>,
     _permit: OwnedSemaphorePermit,
 }
 
 impl AccountLimit {
-    /// A limit of `most` permits for each account.
+    /// Returns a limit of `most` permits for each account.
     pub fn new(most: usize) -> Self {
         Self { most, accounts: Mutex::default() }
     }
 
-    /// Takes a permit; `None` if the account already has the maximum.
+    /// Takes a permit of the account. Returns `None` if the account already holds the maximum
+    /// number of permits.
     pub fn take(&self, account: AccountId) -> Option<AccountPermit> {
         let mut accounts = self.accounts.lock();
         accounts.retain(|_, own| own.permits.available_permits() < self.most);
@@ -44,8 +46,8 @@ impl AccountLimit {
 }
 
 impl AccountPermit {
-    /// Waits for the account's turn: only one of its permits has the turn at a time, in order of
-    /// arrival. Dropping the returned guard ends the turn.
+    /// Waits until this permit has the turn of its account. Only one permit of an account has the
+    /// turn at a time, in order of arrival. Dropping the returned guard ends the turn.
     pub async fn turn(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.line).lock_owned().await
     }

@@ -11,9 +11,9 @@ const LEFT_OUT: [&str; 4] = ["query", "exists", "credit_count", "remaining_credi
 #[derive(Clone, Debug)]
 pub(crate) struct Answers {
     path: &'static str,
-    /// The fields of every answer.
+    /// The fields that every answer of the endpoint has.
     fields: Vec<String>,
-    /// The fields that become columns.
+    /// The fields that become columns of the output.
     pub(crate) columns: Vec<String>,
 }
 
@@ -25,12 +25,13 @@ impl Answers {
         Self { path: endpoint.path, fields, columns }
     }
 
-    /// The endpoint's path.
+    /// Returns the endpoint's path.
     pub(crate) fn path(&self) -> &'static str {
         self.path
     }
 
-    /// Parses a body into the fields of the answer; `None` if it is not an answer of this endpoint.
+    /// Parses a response body into the fields of the answer. Returns `None` if the body is not an
+    /// answer of this endpoint.
     pub(crate) fn read(&self, body: &[u8]) -> Option<Map<String, Value>> {
         let mut object: Map<String, Value> = serde_json::from_slice(body).ok()?;
         if let Some(Value::Object(data)) = object.remove("data") {
@@ -39,7 +40,7 @@ impl Answers {
         self.fields.iter().all(|name| object.contains_key(name)).then_some(object)
     }
 
-    /// The values of the columns, in order.
+    /// Returns the values of the answer's columns, in the order of `columns`.
     pub(crate) fn values(&self, mut answer: Map<String, Value>) -> Vec<Value> {
         let value = |name: &String| answer.remove(name).unwrap_or_default();
         self.columns.iter().map(value).collect()

@@ -1,5 +1,5 @@
-//! Callers: what answers a row. There is one for a directory, one for the metered service, and one
-//! for a remote server.
+//! Callers: each answers the rows of a list. There is one for a directory, one for the metered
+//! service, and one for a remote server.
 
 mod directory;
 mod metered;
@@ -29,7 +29,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// The endpoints of these API versions, in the order of their tables.
+    /// Returns the endpoints of these API versions, in the order of their tables.
     pub fn all(api_versions: &[&'static ApiVersion]) -> impl Iterator<Item = Self> {
         api_versions.iter().flat_map(|api_version| {
             api_version.endpoints.iter().map(|endpoint| Self { api_version, endpoint })
@@ -37,10 +37,10 @@ impl Target {
     }
 }
 
-/// The fields of one row, by the endpoint's field names.
+/// The fields of one row: each pair is an endpoint's field name and its value.
 pub type RowFields = [(&'static str, String)];
 
-/// Sends one row.
+/// Answers the rows of a list, one row for each call.
 #[async_trait]
 pub trait Caller: Send + Sync {
     /// Sends the row once. A row that is sent again with the same `idempotency` and fields is not
@@ -51,39 +51,41 @@ pub trait Caller: Send + Sync {
     fn is_metered(&self) -> bool;
 }
 
-/// The result of a call.
+/// The result of sending one row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallResult {
-    /// Found.
+    /// The look-up found an answer.
     Found {
         /// The values of the answer's columns.
         values: Vec<Value>,
         /// The charge of the row. For a replay, the charge of the first answer.
         credits: Credits,
     },
-    /// Not found, which is free.
+    /// The look-up found nothing, which is free.
     NotFound,
-    /// The fields are invalid, for this reason.
+    /// The fields of the row are invalid. The text is the reason.
     Invalid(String),
-    /// The balance is too low; with a message.
+    /// The account's balance is too low for the row. The text is the message for the user.
     OutOfCredits(String),
-    /// Retry later, with the same idempotency key.
+    /// The row is not answered yet. The run must send the row again later, with the same
+    /// idempotency key.
     Later {
-        /// The time to wait, if the server gave it.
+        /// The time to wait before the retry, if the server gave one.
         after: Option<Duration>,
-        /// Whether the reason is the rate limit.
+        /// Whether the rate limit is the reason.
         is_rate_limited: bool,
-        /// The reason.
+        /// The reason, as a message for the user.
         why: String,
     },
-    /// Not answered and not charged, for this reason. A retry may help.
+    /// The row was not answered and not charged. The text is the reason. A retry may help.
     Failed(String),
-    /// No row can be answered, for this reason.
+    /// The caller can answer no row of the list. The text is the reason.
     Refused(String),
 }
 
 impl CallResult {
-    /// A found answer in `body` that cost `credits`.
+    /// Returns `Found` with the answer in `body`, which cost `credits`. Returns `Refused` if `body`
+    /// is not an answer of the endpoint.
     pub(crate) fn found(answers: &Answers, body: &[u8], credits: Credits) -> Self {
         match answers.read(body) {
             Some(answer) => Self::Found { values: answers.values(answer), credits },
@@ -91,7 +93,7 @@ impl CallResult {
         }
     }
 
-    /// Retry later, at an unknown time.
+    /// Returns `Later` with the reason `why` and no time to wait.
     pub(crate) fn later(why: String) -> Self {
         Self::Later { after: None, is_rate_limited: false, why }
     }
@@ -100,7 +102,8 @@ impl CallResult {
         Self::Refused(format!("the response is not an answer of {}", answers.path()))
     }
 
-    /// The result for a row whose status is not 200.
+    /// Returns the result for a row whose response has the HTTP status `status`, which is not 200.
+    /// `after` is the requested pause, and `why` is the reason.
     pub(crate) fn refused(status: u16, after: Option<Duration>, why: String) -> Self {
         match status {
             400 => Self::OutOfCredits(why),

@@ -13,11 +13,11 @@ use crate::shape::Shape;
 use crate::spreadsheet::{BYTE_ORDER_MARK, LIST_SEPARATOR, neutralised};
 use crate::workbook;
 
-/// The column for data that fits no other CSV column: lines that are not objects, and members that
-/// only later objects have.
+/// The CSV column for data of a JSON Lines list that fits no other column: lines that are not
+/// objects, and members that only later objects have.
 const OTHER_FIELDS: &str = "other_fields";
 
-/// The result of a row.
+/// What became of a row of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -25,14 +25,14 @@ pub enum Status {
     Found,
     /// The look-up found nothing.
     NotFound,
-    /// The row is invalid and was not sent; the error column gives the reason.
+    /// The row is invalid and was not sent. The error column gives the reason.
     Invalid,
-    /// The row was sent but not answered; the error column gives the reason.
+    /// The row was sent but not answered. The error column gives the reason.
     Failed,
 }
 
 impl Status {
-    /// The value in the column `status`.
+    /// Returns the value in the column `status`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Found => "found",
@@ -57,19 +57,20 @@ pub(crate) struct Added {
 pub(crate) struct Export {
     format: Format,
     shape: Shape,
-    /// The names of the added columns: the answer's, `status`, `error`, `credits`.
+    /// The names of the added columns: first the columns of the answer, then `status`, `error` and
+    /// `credits`.
     added: Vec<String>,
     delimiter: Delimiter,
-    /// Whether CSV starts with a byte order mark. Needed if the list's encoding is one that
-    /// spreadsheets assume for files without a mark.
+    /// Whether a CSV output starts with a byte order mark. The mark is needed if the list is not in
+    /// UTF-8: spreadsheets then assume the list's encoding for a file without a mark.
     is_marked: bool,
     csv: csv::Writer<Vec<u8>>,
     json: Vec<u8>,
 }
 
 impl Export {
-    /// Writes rows in `format`. A CSV output has the delimiter of a CSV list. The names of added
-    /// columns start with `prefix`.
+    /// Returns an export that writes rows in `format`. A CSV output has the same delimiter as a CSV
+    /// list. The names of added columns start with `prefix`.
     pub(crate) fn new(
         format: Format,
         shape: &Shape,
@@ -96,7 +97,7 @@ impl Export {
         Self { format, shape, added, delimiter, is_marked, csv, json: Vec::new() }
     }
 
-    /// Writes the header, if the format has one.
+    /// Writes the header, if the output format has one.
     pub(crate) fn header(&mut self) -> Result<(), csv::Error> {
         if self.format == Format::JsonLines {
             return Ok(());
@@ -112,7 +113,8 @@ impl Export {
         Ok(())
     }
 
-    /// Writes a row. Returns the number of its cells that are truncated in a workbook.
+    /// Writes a row. Returns the number of the row's cells that will be truncated in the workbook;
+    /// 0 for other formats.
     pub(crate) fn row(&mut self, row: &Row, added: &Added) -> Result<u64, csv::Error> {
         match self.format {
             Format::Csv | Format::Tsv | Format::Xlsx => self.csv_row(row, added),
@@ -123,12 +125,12 @@ impl Export {
         }
     }
 
-    /// The approximate size of the buffer, in bytes.
+    /// Returns the approximate size of the buffer, in bytes.
     pub(crate) fn len(&self) -> usize {
         self.json.len() + self.csv.get_ref().len()
     }
 
-    /// Takes the contents of the buffer.
+    /// Takes the contents of the buffer. The buffer is then empty.
     pub(crate) fn take(&mut self) -> Result<Vec<u8>, std::io::Error> {
         if self.format == Format::JsonLines {
             return Ok(std::mem::take(&mut self.json));
@@ -159,12 +161,13 @@ impl Export {
         Ok(cut_cells)
     }
 
-    /// 1 if the cell will be truncated, else 0.
+    /// Returns 1 if the output is a workbook in which the cell will be truncated, else 0.
     fn is_cut(&self, cell: &[u8]) -> u64 {
         u64::from(self.format == Format::Xlsx && workbook::is_too_long(cell))
     }
 
-    /// Escapes formulas in a CSV cell. In a workbook, a text is never run as a formula.
+    /// Escapes formulas in a cell of a CSV output. A cell of a workbook stays unchanged, because
+    /// Excel never runs a text in a workbook as a formula.
     fn safe<'c>(&self, cell: Cow<'c, [u8]>) -> Cow<'c, [u8]> {
         if self.format == Format::Xlsx {
             return cell;
@@ -176,7 +179,8 @@ impl Export {
     }
 
     fn json_row(&mut self, row: &Row, added: &Added) {
-        // The row's text is the object's own text up to its end, or is built from the cells.
+        // The text of a JSON row is kept up to its closing brace. For a CSV row, an object is built
+        // from the cells.
         let taken = self.begin_object(row);
         let mut is_first = self.json.last() == Some(&b'{');
         let answer = self.added.len() - 3;
@@ -194,7 +198,8 @@ impl Export {
         self.json.extend_from_slice(b"}\n");
     }
 
-    /// Writes the row as an object without its closing brace; returns the names in it.
+    /// Writes the row as an object without the closing brace. Returns the names of the object's
+    /// members.
     fn begin_object(&mut self, row: &Row) -> Vec<String> {
         if let Ok(Cells::Json(members)) = &row.cells {
             let text = row.text.trim_ascii_end();
@@ -216,8 +221,9 @@ impl Export {
     }
 }
 
-/// The cells of a row in the order of the input's columns. Data without a column is kept in the
-/// last cell, or in the column for other fields.
+/// Returns the cells of a row in the order of the input's columns. If a CSV row has too many cells,
+/// the last column gets the surplus cells too. A JSON Lines row has one more cell, for members
+/// without a column.
 pub(crate) fn csv_cells<'a>(shape: &Shape, row: &'a Row) -> Vec<Cow<'a, [u8]>> {
     let none: Cow<'a, [u8]> = Cow::Borrowed(b"");
     match (shape, &row.cells) {
@@ -240,7 +246,7 @@ pub(crate) fn csv_cells<'a>(shape: &Shape, row: &'a Row) -> Vec<Cow<'a, [u8]>> {
         (Shape::Json(names), Ok(Cells::Json(members))) => {
             let mut cells = vec![none; names.len()];
             let (mut other, mut is_first) = (Vec::new(), true);
-            // A map, because there may be many columns and members.
+            // This is a map, because there may be many columns and members.
             let mut places: HashMap<&str, usize> =
                 names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
             for (name, value) in members {
@@ -262,7 +268,7 @@ pub(crate) fn csv_cells<'a>(shape: &Shape, row: &'a Row) -> Vec<Cow<'a, [u8]>> {
             cells.push(Cow::Owned(other));
             cells
         }
-        // A line that is not an object has only one cell.
+        // A line that is not an object goes into the cell for members without a column.
         (Shape::Json(names), _) => {
             let mut cells = vec![none; names.len()];
             cells.push(Cow::Borrowed(&row.text));
@@ -285,14 +291,15 @@ fn field(into: &mut Vec<u8>, is_first: &mut bool, name: &str, value: &Value) {
     if !std::mem::take(is_first) {
         into.push(b',');
     }
-    // Writing to memory cannot fail.
+    // This cannot fail, because it writes to memory.
     let _ = serde_json::to_writer(&mut *into, name);
     into.push(b':');
     let _ = serde_json::to_writer(into, value);
 }
 
-/// The names of the added columns. If one of them is already a column, all get the same number, so
-/// that they can be recognised as a group: `status_2`, `error_2`, `credits_2`.
+/// Returns the names of the added columns. If the list already has a column of one of these names,
+/// all added columns get the same number, so that users recognise them as a group: `status_2`,
+/// `error_2`, `credits_2`.
 fn free_names(names: &[String], is_taken: impl Fn(&str) -> bool) -> Vec<String> {
     let taken: Vec<bool> = names.iter().map(|name| is_taken(name)).collect();
     let mut number = 1_u64;
@@ -310,7 +317,7 @@ fn free_names(names: &[String], is_taken: impl Fn(&str) -> bool) -> Vec<String> 
     }
 }
 
-/// The columns as member names: repeated names get a number.
+/// Returns the columns as member names. A repeated name gets a number.
 fn unlike(columns: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(columns.len());
     for column in columns {

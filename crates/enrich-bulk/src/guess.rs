@@ -3,7 +3,7 @@
 use enrich_import::plain_name;
 use enrich_wire::Field;
 
-/// Usual column names of a field, by a part of the field's name.
+/// Column names that users often give to a field, by a part of the field's name.
 const COLUMN_SYNONYMS: [(&str, &[&str]); 11] = [
     ("companydomain", &["domain", "website", "web", "url", "site", "homepage"]),
     ("companywebsite", &["website", "domain", "web", "url", "site", "homepage"]),
@@ -18,8 +18,9 @@ const COLUMN_SYNONYMS: [(&str, &[&str]); 11] = [
     ("linkedin", &["linkedin", "profile"]),
 ];
 
-/// The column that most likely contains a field, as a suggestion for the user to check: the result
-/// of `by_name`, else a column whose name contains a usual name.
+/// Returns the column that most likely contains a field, as a suggestion for the user to check.
+/// This is the result of `by_name`, or else a column whose name contains a usual column name of the
+/// field.
 pub fn guess(field: &Field, columns: &[String]) -> Option<String> {
     by_name(field, columns).or_else(|| {
         let contains = |name: &str| find(columns, |column| column.contains(name));
@@ -27,15 +28,16 @@ pub fn guess(field: &Field, columns: &[String]) -> Option<String> {
     })
 }
 
-/// The column whose name shows that it contains a field: the field's own name, else exactly a usual
-/// name. Case, spaces and punctuation are ignored. Optional fields match only their own name.
+/// Returns the column whose name shows that it contains a field. The column's name must equal the
+/// field's name, or a usual column name of a required field. Case, spaces and punctuation are
+/// ignored.
 pub(crate) fn by_name(field: &Field, columns: &[String]) -> Option<String> {
     let wanted = plain_name(field.name);
     let same = find(columns, |column| column == wanted);
     same.or_else(|| usual_names(field).find_map(|name| find(columns, |column| column == name)))
 }
 
-/// Usual column names of a field; none for an optional field.
+/// Returns the usual column names of a required field, and none for an optional field.
 fn usual_names(field: &Field) -> impl Iterator<Item = &'static str> {
     let wanted = if field.is_required { plain_name(field.name) } else { String::new() };
     let called = COLUMN_SYNONYMS.iter().filter(move |(part, _)| wanted.contains(part));

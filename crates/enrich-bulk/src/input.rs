@@ -7,13 +7,13 @@ use crate::export;
 use crate::mapping::{Bound, From};
 use crate::shape::Shape;
 
-/// How many rows and bytes of JSON Lines are read to find the columns.
+/// Maximum number of rows and of bytes of JSON Lines that are read to find the columns.
 const LOOKED_AT: usize = 1000;
 const LOOKED_AT_BYTES: usize = 4 * 1024 * 1024;
-/// Maximum number of characters of a cell in a sample.
+/// Maximum number of characters of a cell in a sample. The rest of the cell is not shown.
 const SHOWN_LETTERS: usize = 200;
 
-/// The rows of a list.
+/// An open list, and the rows that are still to be read.
 pub struct Input {
     rows: Rows,
     shape: Shape,
@@ -25,7 +25,8 @@ pub struct Input {
 }
 
 impl Input {
-    /// Opens a list: CSV with a header, JSON Lines, plain or compressed, or an Excel workbook.
+    /// Opens a list: CSV with a header or JSON Lines, both plain or compressed, or an Excel
+    /// workbook.
     ///
     /// # Errors
     ///
@@ -44,13 +45,13 @@ impl Input {
         Ok(Self { rows, shape, first, layout: None, read_bytes: 0 })
     }
 
-    /// The columns: those of the header. For JSON Lines, the names in the first thousand objects,
-    /// or in those within the first 4 MiB.
+    /// Returns the names of the columns: those in the header, or for JSON Lines the names in the
+    /// first 1000 objects, or in those within the first 4 MiB.
     pub fn columns(&self) -> &[String] {
         self.shape.columns()
     }
 
-    /// The default output format: the format of the list, but CSV for a workbook.
+    /// Returns the default output format: JSON Lines for a JSON Lines list, else CSV.
     pub fn format(&self) -> Format {
         match self.shape {
             Shape::Csv(_) => Format::Csv,
@@ -58,23 +59,24 @@ impl Input {
         }
     }
 
-    /// The layout of the list. Its encoding may change until the whole list is read.
+    /// Returns the layout of the list, such as its delimiter and its encoding. The detected
+    /// encoding may change until the whole list is read.
     pub fn layout(&self) -> Option<Layout> {
         self.layout.clone().or_else(|| self.rows.layout())
     }
 
-    /// Overrides the detected layout.
+    /// Replaces the detected layout of the list by `layout`.
     pub(crate) fn with_layout(self, layout: Layout) -> Self {
         Self { layout: Some(layout), ..self }
     }
 
-    /// The number of bytes read so far, before decompression.
+    /// Returns the number of bytes of the list that were read so far, counted before decompression.
     pub fn read_bytes(&mut self) -> u64 {
         self.read_bytes += self.rows.newly_read_bytes();
         self.read_bytes
     }
 
-    /// The next row; `None` at the end.
+    /// Returns the next row of the list, or `None` at the end.
     ///
     /// # Errors
     ///
@@ -86,7 +88,7 @@ impl Input {
         }
     }
 
-    /// The number of the remaining rows.
+    /// Reads the list to its end and returns the number of rows that were read.
     ///
     /// # Errors
     ///
@@ -99,7 +101,7 @@ impl Input {
         Ok(rows)
     }
 
-    /// The row for display: a text for each column. Long texts are truncated.
+    /// Returns the texts of the row for display, one for each column. Long texts are truncated.
     pub fn shown(&self, row: &Row) -> Vec<String> {
         let mut cells: Vec<String> = export::csv_cells(&self.shape, row)
             .iter()
@@ -107,7 +109,7 @@ impl Input {
             .map(|cell| String::from_utf8_lossy(&cell[..cell.len().min(4 * SHOWN_LETTERS)]))
             .map(|text| text.chars().take(SHOWN_LETTERS).collect())
             .collect();
-        // Only JSON Lines rows have members without a column; they are left out.
+        // Members without a column exist only in JSON Lines. They are not shown.
         if matches!(row.cells, Ok(Cells::Json(_))) {
             cells.truncate(self.columns().len());
         }
@@ -119,7 +121,8 @@ impl Input {
     }
 }
 
-/// The fields of a row; on failure, why the row cannot be sent.
+/// Returns the names and values of the endpoint's fields for a row. The error says why the row
+/// cannot be sent.
 pub(crate) fn fields(
     bound: &Bound,
     shape: &Shape,

@@ -45,7 +45,7 @@ pub use record::{JobId, MalformedId, Order, State};
 pub use running::{Callers, MeteredCallers};
 pub use view::{Job, Sample, Settings, Written};
 
-/// The jobs of all accounts.
+/// The jobs of all accounts, stored in a folder.
 pub struct Jobs {
     shared: Arc<JobsState>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -60,15 +60,15 @@ struct JobsState {
     registry: Mutex<JobRegistry>,
     changed: Condvar,
     uploads: AccountLimit,
-    /// Limits how many lists of an account are read to their end at the same time.
+    /// Limits how many lists of one account are read to their end at the same time.
     reads: AccountLimit,
     /// Stops the reading of lists at shutdown.
     closing: Stop,
-    /// The folder's lock, while this process holds it.
+    /// The lock on the folder, while this process holds it.
     locked: Mutex<Option<File>>,
 }
 
-/// The state of all jobs, and the queue.
+/// All jobs, and the queue of the waiting ones.
 #[derive(Default)]
 struct JobRegistry {
     jobs: BTreeMap<JobId, Entry>,
@@ -76,9 +76,10 @@ struct JobRegistry {
     is_closing: bool,
     /// Whether another process holds the folder.
     is_elsewhere: bool,
-    /// Folders of unreadable jobs.
+    /// The paths of the folders whose job could not be read.
     set_aside: Vec<PathBuf>,
-    /// The number of each account's last turn.
+    /// For each account, the number of its last turn. Turns are numbered in the order in which jobs
+    /// start.
     turns: BTreeMap<AccountId, u64>,
     last_turn: u64,
 }
@@ -86,25 +87,25 @@ struct JobRegistry {
 struct Entry {
     record: Record,
     counts: Counts,
-    /// The size of the job's files.
+    /// The size of the job's files, in bytes.
     bytes: u64,
-    /// Stops the job while it runs.
+    /// The signal that stops the job; `None` if the job is not running.
     stop: Option<Stop>,
-    /// The account stopped the job.
+    /// Whether the account stopped the job.
     is_stopped: bool,
-    /// Until when the rate limit delays the job's rows.
+    /// The time until which the rate limit delays the job's rows.
     rate_limited_until: Option<Timestamp>,
-    /// The job was stopped to make room for others.
+    /// Whether the running job was told to stop and to return to the queue.
     is_yielding: bool,
-    /// Held while the job's files are searched for forgotten values.
+    /// Locked while the job's files are searched for forgotten values and rewritten.
     files: Arc<Mutex<()>>,
-    /// The number of suppressed values at the last search while the job ran.
+    /// The number of suppressed values when the files were last searched while the job ran.
     scrubbed_running: u64,
-    /// The most recent preview.
+    /// The preview that was computed last.
     cached_preview: Option<CachedPreview>,
 }
 
-/// A preview with its inputs.
+/// A preview, and the inputs that it was computed from.
 #[derive(Clone)]
 struct CachedPreview {
     endpoint: String,
@@ -165,17 +166,18 @@ impl Jobs {
         Ok(())
     }
 
-    /// Whether another process works in the folder. No jobs are available here until it ends.
+    /// Whether another process works in the folder. This process has no jobs until the other
+    /// process ends.
     pub fn are_elsewhere(&self) -> bool {
         self.shared.registry.lock().is_elsewhere
     }
 
-    /// The folders of jobs that could not be read when the jobs were opened.
+    /// Returns the folders of jobs that could not be read when the folder of jobs was opened.
     pub fn set_aside(&self) -> Vec<PathBuf> {
         self.shared.registry.lock().set_aside.clone()
     }
 
-    /// The jobs of an account, newest first.
+    /// Returns the jobs of an account, newest first.
     pub fn of_account(&self, account: AccountId) -> Vec<Job> {
         let registry = self.shared.registry.lock();
         let mut jobs: Vec<Job> = registry.of_account(account).map(Entry::job).collect();
@@ -183,17 +185,17 @@ impl Jobs {
         jobs
     }
 
-    /// A job of an account; `None` if the account has no such job.
+    /// Returns a job of an account; `None` if the account has no such job.
     pub fn get(&self, account: AccountId, id: JobId) -> Option<Job> {
         let registry = self.shared.registry.lock();
         registry.of(account, id).map(Entry::job).ok()
     }
 
-    /// Starts a job; it runs when a thread is free.
+    /// Starts a job. The job runs when a thread is free.
     ///
     /// # Errors
     ///
-    /// When there is no such job, it was started before, or the order cannot be carried out.
+    /// When there is no such job, the job was started before, or the order cannot be carried out.
     pub fn start(&self, account: AccountId, id: JobId, order: Order) -> Result<(), JobError> {
         let rows = self.preview(account, id, &order.endpoint, &order.mapping)?.rows;
         let mut registry = self.shared.registry.lock();
@@ -206,11 +208,12 @@ impl Jobs {
         self.shared.put_in_line(&mut registry, record)
     }
 
-    /// Continues a job that ended early, optionally with another key or ceiling.
+    /// Continues a job that ended early, with this key and ceiling, which may differ from the
+    /// earlier ones.
     ///
     /// # Errors
     ///
-    /// When there is no such job, or it cannot continue.
+    /// When there is no such job, or the job cannot continue.
     pub fn go_on(
         &self,
         account: AccountId,
@@ -228,11 +231,11 @@ impl Jobs {
         self.shared.put_in_line(&mut registry, record)
     }
 
-    /// Stops a job. Rows in flight are waited for; written rows are kept.
+    /// Stops a job. The job waits for the rows in flight, and written rows are kept.
     ///
     /// # Errors
     ///
-    /// When there is no such job, or it is neither running nor waiting.
+    /// When there is no such job, or the job is neither running nor waiting.
     pub fn stop(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
         let mut registry = self.shared.registry.lock();
         let entry = registry.of_mut(account, id)?;
@@ -256,7 +259,7 @@ impl Jobs {
     ///
     /// # Errors
     ///
-    /// When there is no such job, or it is running.
+    /// When there is no such job, or the job is running.
     pub fn delete(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
         let mut registry = self.shared.registry.lock();
         let entry = registry.of_mut(account, id)?;
@@ -269,7 +272,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// Deletes the jobs whose retention time is over at `now`; returns their number.
+    /// Deletes the jobs whose retention time is over at `now`. Returns the number of deleted jobs.
     ///
     /// # Errors
     ///
@@ -291,7 +294,8 @@ impl Jobs {
         Ok(over.len())
     }
 
-    /// Waits for rows in flight and ends. Running jobs continue when the folder is opened again.
+    /// Stops all jobs and waits for the rows in flight. The jobs that were running continue when
+    /// the folder is opened again.
     pub fn close(&self) {
         {
             let mut registry = self.shared.registry.lock();
@@ -321,16 +325,18 @@ impl JobsState {
         found.ok_or_else(|| JobError::NoEndpoint(path.to_owned()))
     }
 
-    /// Opens the list of a job in `folder`, within the limits; `stop` interrupts the reading.
+    /// Opens the list of a job in `folder`. The reading fails beyond the limits for lists; `stop`
+    /// interrupts it.
     fn input(&self, folder: &Path, record: &Record, stop: &Stop) -> Result<Input, ReadError> {
         self.input_at(&record.list(folder), record, stop)
     }
 
-    /// Opens the list in the file at `path`.
+    /// Opens the list of a job from the file at `path`.
     fn input_at(&self, path: &Path, record: &Record, stop: &Stop) -> Result<Input, ReadError> {
         let source = Source::file(path)?;
         let input = Input::open(source.read_as(record.read_as()).bounded(self.bounds(stop)))?;
-        // The layout of the list before rows were emptied, so that the output stays the same.
+        // A stored layout replaces the detected one: emptied rows may change what is detected, but
+        // the output must stay the same.
         Ok(match &record.layout {
             Some(layout) if record.is_rewritten => input.with_layout(layout.clone()),
             _ => input,

@@ -8,45 +8,45 @@ use serde::{Deserialize, Serialize};
 
 use crate::guess::by_name;
 
-/// A value that is valid for most fields, to test which fields an endpoint requires.
+/// A value that is valid for most fields. It is used to find the fields that an endpoint requires.
 const PROBE: &str = "probe.example";
 
-/// The source of each field of an endpoint.
+/// The source of each field of an endpoint: a column, or a constant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mapping {
-    /// Fields with their columns.
+    /// Pairs of a field and the column that gives its value.
     pub columns: Vec<(String, String)>,
-    /// Fields with a constant value.
+    /// Pairs of a field and the constant that is its value in every row.
     pub constants: Vec<(String, String)>,
 }
 
-/// Why a mapping is invalid. The message lists what is possible.
+/// Why a mapping is invalid. The message lists the possible fields or columns.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MappingError {
-    /// The syntax is wrong.
+    /// A term has another form than `FIELD=COLUMN` or `FIELD:=VALUE`.
     #[error(
         "`{0}` is not a mapping; write FIELD=COLUMN, or FIELD:=VALUE for one value in every row"
     )]
     Unreadable(String),
-    /// A field is mapped twice.
+    /// The mapping gives this field twice.
     #[error("the field `{0}` is mapped twice")]
     FieldTwice(String),
     /// The endpoint has no such field.
     #[error("{path} has no field `{field}`; its fields are {there}")]
     NoField {
-        /// The endpoint.
+        /// The path of the endpoint.
         path: &'static str,
-        /// The field.
+        /// The field that the endpoint does not have.
         field: String,
-        /// The endpoint's fields.
+        /// The fields that the endpoint has, as a list for the message.
         there: String,
     },
     /// The input has no such column.
     #[error("the input has no column `{column}`; its columns are {there}")]
     NoColumn {
-        /// The column.
+        /// The column that the input does not have.
         column: String,
-        /// The input's columns.
+        /// The columns that the input has, as a list for the message.
         there: String,
     },
     /// The input has the column more than once.
@@ -55,11 +55,11 @@ pub enum MappingError {
     /// A required field has no column.
     #[error("{path} needs `{field}`; map a column to it: {field}=COLUMN, of {there}")]
     Missing {
-        /// The endpoint.
+        /// The path of the endpoint.
         path: &'static str,
-        /// The field.
+        /// The required field.
         field: &'static str,
-        /// The input's columns.
+        /// The columns that the input has, as a list for the message.
         there: String,
     },
 }
@@ -71,26 +71,27 @@ pub(crate) struct Bound(pub(crate) Vec<BoundField>);
 #[derive(Clone, Debug)]
 pub(crate) struct BoundField {
     pub(crate) name: &'static str,
-    /// Whether a row without this field cannot be sent.
+    /// Whether a row without a value for this field cannot be sent.
     pub(crate) is_needed: bool,
     pub(crate) from: From,
 }
 
-/// The source of a field.
+/// Where the value of a field comes from.
 #[derive(Clone, Debug)]
 pub(crate) enum From {
-    /// A column: its index in CSV, its name in JSON.
+    /// A column of the list. CSV rows have the value at `index`; JSON Lines rows have it under
+    /// `name`.
     Column { index: usize, name: String },
-    /// A constant for every row.
+    /// A constant, the same for every row.
     Constant(String),
 }
 
 impl Mapping {
-    /// Parses `companyName=Company` (a column) and `country_code:=CH` (a constant).
+    /// Parses terms such as `companyName=Company` (a column) and `country_code:=CH` (a constant).
     ///
     /// # Errors
     ///
-    /// When a term is neither, or maps a field that is already mapped.
+    /// When a term has another form, or maps a field that is already mapped.
     pub fn parse<'a>(terms: impl IntoIterator<Item = &'a str>) -> Result<Self, MappingError> {
         let mut mapping = Self::default();
         for term in terms {
@@ -142,7 +143,7 @@ impl Mapping {
         mapping
     }
 
-    /// Whether both map the same fields to the same sources, in any order.
+    /// Whether both mappings give the same fields the same sources, in any order.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let sorted = |pairs: &[(String, String)]| {
             let mut pairs = pairs.to_vec();
@@ -188,7 +189,7 @@ impl Mapping {
     }
 }
 
-/// Shows the mapped columns. For a constant, it shows only the field, because the value may be
+/// Shows the mapping. For a constant, only the name of the field is shown, because the value may be
 /// personal data.
 impl fmt::Display for Mapping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -219,15 +220,16 @@ fn column_named(column: &str, columns: &[String]) -> Result<From, MappingError> 
     }
 }
 
-/// The required fields that have no source. The endpoint's own parser finds them, because sometimes
-/// one of two fields is enough.
+/// Returns the required fields that have no source. The endpoint's own parser finds these fields,
+/// because sometimes one of two fields is enough.
 fn missing(endpoint: &Endpoint, bound: &[BoundField]) -> Vec<&'static str> {
     let mut names = at_fault(endpoint, bound.iter());
     names.retain(|name| bound.iter().all(|field| field.name != *name));
     names
 }
 
-/// The fields that the endpoint reports as invalid or missing when only `given` are sent.
+/// Returns the fields that the endpoint reports as invalid or missing when only the fields in
+/// `given` are sent.
 fn at_fault<'a>(
     endpoint: &Endpoint,
     given: impl Iterator<Item = &'a BoundField>,

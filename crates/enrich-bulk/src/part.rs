@@ -26,13 +26,14 @@ pub(crate) use files::{
 };
 use files::{failed_at, folder_of};
 
-/// The destination of rows.
+/// Where the rows of the output are written to.
 pub enum Output {
-    /// A file. It gets its final name at the end and can be continued until then.
+    /// A file. It has the name `OUT.part` until it is complete. An interrupted run can be
+    /// continued.
     Part(Box<Part>),
-    /// A stream, which cannot be continued.
+    /// A stream, such as the standard output. An interrupted run cannot be continued.
     Stream {
-        /// The stream.
+        /// The stream that the rows are written to.
         into: Box<dyn Write>,
         /// The format of the rows.
         format: Format,
@@ -42,7 +43,7 @@ pub enum Output {
 }
 
 impl Output {
-    /// The counts of the written rows.
+    /// Returns the counts of the rows that are written so far.
     pub(crate) fn counts(&self) -> Counts {
         match self {
             Self::Part(part) => part.checkpoint.counts,
@@ -51,7 +52,7 @@ impl Output {
     }
 }
 
-/// An unfinished output file.
+/// The file of an output that is not complete.
 pub struct Part {
     out: PathBuf,
     part: PathBuf,
@@ -64,27 +65,27 @@ pub struct Part {
     pub(crate) checkpoint: Checkpoint,
 }
 
-/// An opened output.
+/// The result of opening an output.
 pub enum Opened {
     /// Rows remain to be written.
     ToDo(Box<Part>),
-    /// All rows were written earlier; with their counts.
+    /// All rows were written by an earlier run. These are their counts.
     Whole(Counts),
 }
 
 impl Part {
-    /// Creates the file `out`, or continues it if it was begun for the same purpose. `format`
-    /// applies if the file name shows no format.
+    /// Creates the file `out`, or continues it if it was begun for the same purpose. `format` is
+    /// used if the extension of `out` shows no format.
     ///
     /// # Errors
     ///
-    /// When the file exists, was begun for another purpose, or cannot be written.
+    /// When `out` already exists, was begun for another purpose, or cannot be written.
     pub fn open(out: &Path, format: Format, purpose: &Purpose) -> Result<Opened, PartError> {
         Self::open_with(out, format, purpose, false)
     }
 
-    /// Like [`Part::open`], but keeps `OUT.job` when the output is complete, so that opening it
-    /// again returns the counts.
+    /// Does the same as [`Part::open`], but keeps `OUT.job` when the output is complete. Opening a
+    /// complete output then returns its counts.
     ///
     /// # Errors
     ///
@@ -114,7 +115,8 @@ impl Part {
         }
         let known = read_checkpoint(&job)?;
         if out.exists() {
-            // The process ended after the file was renamed, but before the clean-up.
+            // An earlier process ended after it renamed the complete file, but before it removed
+            // `OUT.job`.
             let Some(known) = known.filter(|known| known.is_whole && !part.exists()) else {
                 return Err(PartError::IsThere(out.to_owned()));
             };
@@ -133,9 +135,11 @@ impl Part {
             Err(fs::TryLockError::WouldBlock) => return Err(PartError::Busy(part)),
             Err(fs::TryLockError::Error(error)) => return Err(failed(error)),
         }
-        // Read again, because another process may have written it before this one got the lock.
+        // The checkpoint is read again, because another process may have written it before this
+        // process got the lock.
         let checkpoint = match read_checkpoint(&job)? {
-            // The stored mapping is kept: the idempotency keys depend on the order of its fields.
+            // The mapping in the checkpoint is kept: the idempotency keys depend on the order of
+            // its fields.
             Some(mut checkpoint) => {
                 checkpoint.agree(purpose, &part, &job)?;
                 checkpoint.purpose.columns =
@@ -178,7 +182,7 @@ impl Part {
         write_atomically(&self.job, &self.checkpoint)
     }
 
-    /// Renames the complete file to its final name.
+    /// Gives the complete file its final name.
     pub(crate) fn name(&self) -> Result<(), PartError> {
         if self.format == Format::Xlsx {
             let made = with_ending(&self.out, ".new");
@@ -193,7 +197,7 @@ impl Part {
         if self.keeps_job { Ok(()) } else { remove(&self.job) }
     }
 
-    /// Converts the CSV rows to a workbook.
+    /// Converts the CSV rows in `OUT.part` to a workbook at `path`.
     fn write_workbook(&self, path: &Path) -> io::Result<()> {
         let rows = File::open(&self.part)?.take(self.checkpoint.output_bytes);
         let mut file = private().truncate(true).open(path)?;
@@ -201,8 +205,9 @@ impl Part {
         file.sync_all()
     }
 
-    /// Keeps the CSV rows of a workbook for a later conversion, if its job is kept. If not, but the
-    /// workbook has truncated cells, keeps the rows as a CSV file next to it.
+    /// Keeps the CSV rows of a workbook for a later conversion, if the job is kept. If the job is
+    /// not kept, but the workbook has truncated cells, keeps the rows as a CSV file next to the
+    /// workbook.
     fn keep_rows(&self) -> Result<(), PartError> {
         if !self.keeps_job {
             return match self.checkpoint.counts.cut_cells {
@@ -232,7 +237,7 @@ impl Part {
 }
 
 fn give_name(file: &Path, name: &Path) -> Result<(), PartError> {
-    // An existing file of that name is not replaced.
+    // If a file of this name exists, it is not replaced.
     fs::hard_link(file, name).or_else(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Err(PartError::IsThere(name.to_owned())),
         // Not every file system supports hard links.
@@ -241,12 +246,13 @@ fn give_name(file: &Path, name: &Path) -> Result<(), PartError> {
     sync_folder_of(name)
 }
 
-/// The CSV file with complete cells, next to a workbook with truncated ones.
+/// Returns the path of the CSV file with complete cells. The file is written next to a workbook
+/// that has truncated cells.
 pub fn whole_cells_of(out: &Path) -> PathBuf {
     with_ending(out, ".csv")
 }
 
-/// The counts of the job for `out`; `None` if there is no job.
+/// Returns the counts of the job that writes `out`; `None` if there is no such job.
 ///
 /// # Errors
 ///
@@ -256,8 +262,9 @@ pub fn counts_of(out: &Path) -> Result<Option<Counts>, PartError> {
     Ok(checkpoint.map(|checkpoint| checkpoint.counts))
 }
 
-/// The complete rows of an unfinished `out`, if there are any, as a file limited to its valid
-/// bytes. For a workbook, they are in a temporary workbook, which is already unlinked.
+/// Returns the complete rows of an unfinished `out` as a file that is limited to the valid bytes;
+/// `None` if no output was begun. For a workbook, a temporary workbook with these rows is created
+/// and unlinked.
 ///
 /// # Errors
 ///
@@ -274,7 +281,8 @@ pub fn rows_until_now(out: &Path) -> Result<Option<io::Take<File>>, PartError> {
     Ok(Some(made.take(length)))
 }
 
-/// The complete rows of an unfinished `out` as stored; for a workbook as CSV.
+/// Returns the complete rows of an unfinished `out` as they are stored; the rows of a workbook are
+/// stored as CSV. Returns `None` if no output was begun.
 pub(crate) fn begun_rows(out: &Path) -> Result<Option<io::Take<File>>, PartError> {
     let Some(checkpoint) = read_checkpoint(&with_ending(out, ".job"))? else { return Ok(None) };
     let part = with_ending(out, ".part");
@@ -290,12 +298,13 @@ fn workbook_until_now(out: &Path, rows: io::Take<File>) -> io::Result<File> {
     Ok(made)
 }
 
-/// The files of an output, finished or not.
+/// Returns the paths of all files that an output can have: the complete file, the unfinished rows
+/// and the checkpoint.
 pub(crate) fn files_of(out: &Path) -> [PathBuf; 3] {
     [out.to_owned(), with_ending(out, ".part"), with_ending(out, ".job")]
 }
 
-/// The CSV rows of a workbook whose job is kept.
+/// Returns the path of the CSV rows that are kept for a complete workbook whose job is kept.
 pub(crate) fn rows_of_workbook(out: &Path) -> PathBuf {
     with_ending(out, ".rows")
 }

@@ -10,32 +10,33 @@ use crate::input::{self, Input};
 use crate::mapping::{Mapping, MappingError};
 use crate::row;
 
-/// A phone number that every endpoint accepts: from a range reserved for fiction.
+/// A phone number that every endpoint accepts. It is from a range that is reserved for fiction.
 const READABLE_NUMBER: &str = "+442079460123";
 
-/// The result of a preview.
+/// What a list may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Preview {
-    /// The number of rows.
+    /// The number of rows in the list.
     pub rows: u64,
     /// The number of invalid rows, which cost nothing.
     pub invalid: u64,
-    /// The highest cost of all other rows; `None` if a list in the answer has no limit.
+    /// The highest cost of the valid rows, in credits. `None` if the length of a list in an answer
+    /// has no limit.
     pub highest_credits: Option<u64>,
 }
 
-/// The country for the national phone numbers of a list.
+/// The country whose national phone numbers are valid in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NationalNumbers {
-    /// The numbers of this country. With `None`, only international numbers are valid.
+    /// National numbers of this country are valid. With `None`, only international numbers are
+    /// valid.
     Of(Option<Country>),
-    /// The numbers of the account's country, which is unknown here because the account is on
-    /// another server. Possible national numbers count as valid, so that the highest cost is never
-    /// too low.
+    /// The country is unknown here, because the account is on another server. Every text that may
+    /// be a national number counts as valid, so that the highest cost is never too low.
     OfUnknownAccount,
 }
 
-/// Why there is no preview.
+/// Why the cost of a list cannot be computed.
 #[derive(Debug, thiserror::Error)]
 pub enum PreviewError {
     /// The list cannot be read.
@@ -100,7 +101,7 @@ fn can_be_asked(endpoint: &'static Endpoint, fields: &RowFields, numbers: Nation
     endpoint.read(&wire_fields(&fields), None).is_ok()
 }
 
-/// Whether a text may be a phone number once the country is known.
+/// Whether a text may be a national phone number of some country.
 fn may_be_national(text: &str) -> bool {
     let unread = Phone::parse(text).err();
     let is_number =

@@ -1,4 +1,4 @@
-//! Sends one row, and retries it.
+//! Sends one row, and sends it again after a failure.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -10,16 +10,18 @@ use crate::caller::{CallResult, Caller, RowFields};
 use crate::export::{Added, Status};
 use crate::stop::{End, Stop};
 
-/// The first pause before a retry without `Retry-After`; it doubles with each retry.
+/// The first pause before a retry if the server requests none (`Retry-After`). The pause doubles
+/// with each retry.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
-/// The longest pause without `Retry-After`.
+/// The longest pause before a retry if the server requests none.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// The longest `Retry-After` that is followed. No useful rate-limit window is longer.
+/// The longest requested pause (`Retry-After`) that is obeyed. No useful rate-limit window is
+/// longer.
 const LONGEST_ASKED: Duration = Duration::from_secs(3600);
-/// How long a run continues if no call was ever answered. It is short, because the cause is more
-/// often a wrong address than a server that is down.
+/// How long a run continues if no row was ever answered. This time is short, because the cause is
+/// more often a wrong address than a server that is down.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
-/// The most times that a row is sent, if every result is [`CallResult::Failed`].
+/// Maximum number of times that a row is sent, if every result is [`CallResult::Failed`].
 const MAX_FAILURES: u32 = 4;
 
 impl Added {
@@ -28,16 +30,16 @@ impl Added {
     }
 }
 
-/// State shared by the waiting rows of a run.
+/// State that all rows in flight of a run share.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     /// How long the run continues without an answer to any row.
     patience: Duration,
-    /// When a row was last answered, or when the run began.
+    /// The time when a row was last answered, or when the run began.
     answered_at: Cell<Instant>,
     was_answered: Cell<bool>,
-    /// Until when the rate limit refuses rows, as far as known. An answer does not reset it,
-    /// because the answer may belong to a call from before the limit was reached.
+    /// The last known time until which the rate limit refuses rows. An answer does not reset this
+    /// time, because the answer may belong to a call from before the limit was reached.
     limited_until: Cell<Option<Instant>>,
     /// Set when the run is stopped.
     stop: Stop,
@@ -58,13 +60,14 @@ impl Waiting {
         self.was_answered.set(true);
     }
 
-    /// How long the rate limit still delays rows; `None` if it does not.
+    /// Returns how long the rate limit still delays rows; `None` if it delays no rows.
     pub(crate) fn limited_for(&self) -> Option<Duration> {
         let left = self.limited_until.get()?.saturating_duration_since(Instant::now());
         Some(left).filter(|left| !left.is_zero())
     }
 
-    /// Whether the run has had no answer for too long. A requested pause extends the limit.
+    /// Whether the run got no answer for longer than `patience`. A requested pause (`asked`) can
+    /// extend this time.
     fn is_over(&self, asked: Option<Duration>) -> bool {
         let patience = match asked {
             Some(pause) => self.patience.max(2 * pause.min(LONGEST_ASKED)),
@@ -75,11 +78,12 @@ impl Waiting {
     }
 }
 
-/// Sends a row until it is done.
+/// Sends a row, if necessary several times, until its result is final.
 ///
 /// # Errors
 ///
-/// How the run ends, if it ends before the row is done. No further row is then sent.
+/// The reason why the run ends, if it ends before the row has a result. The run then sends no
+/// further row.
 pub(crate) async fn ask(
     caller: &dyn Caller,
     fields: &RowFields,
@@ -129,15 +133,17 @@ pub(crate) async fn ask(
     Err(End::Stopped)
 }
 
-/// The pause before a retry. It doubles with each retry, and is at least the requested one. A
-/// random part prevents that rows return at the same time.
+/// Returns the pause before a retry. The pause doubles with each retry, and is at least the
+/// requested one (`asked`). It has a random part, so that not all rows are sent again at the same
+/// time.
 fn pause(times: u32, asked: Option<Duration>) -> Duration {
     let own = FIRST_PAUSE.saturating_mul(1 << times.min(10)).min(LONGEST_PAUSE);
     let least = asked.unwrap_or_default().min(LONGEST_ASKED).max(own / 2);
     least + (own / 2).mul_f64(fastrand::f64())
 }
 
-/// The highest price of an answer to these fields; `None` without a limit.
+/// Returns the highest price of an answer to these fields, in credits; `None` if the price has no
+/// limit.
 pub(crate) fn highest_price(price: Price, fields: &RowFields) -> Option<u64> {
     match price {
         Price::PerAnswer(credits) => Some(credits),
@@ -145,7 +151,8 @@ pub(crate) fn highest_price(price: Price, fields: &RowFields) -> Option<u64> {
             let limit = fields.iter().find(|(name, _)| *name == "limit");
             let digits = limit.map(|(_, digits)| digits.trim())?;
             let is_decimal = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-            // An invalid limit is refused at no cost. A number beyond 64 bits is no limit.
+            // An invalid limit costs nothing, because the call is refused. A number beyond 64 bits
+            // counts as no limit.
             if is_decimal { digits.parse().ok().map(|items| price.of(items).0) } else { Some(0) }
         }
     }

@@ -31,32 +31,36 @@ use identity::{idempotency, skip};
 use pace::Ceiling;
 use slot::Slot;
 
-/// How many rows after the first unanswered one may be answered.
+/// Maximum number of rows that are held in memory from the first unanswered row on, answered or
+/// not.
 const MAX_AHEAD: usize = 4096;
-/// Memory limit for all rows after the first unanswered one.
+/// Maximum size of the rows that are held in memory from the first unanswered row on, in bytes.
 const MAX_AHEAD_BYTES: usize = 32 * 1024 * 1024;
-/// Written rows are synced to disk after these times or this size, whichever comes first.
+/// Written rows are synced to disk after `COMMIT_EVERY` or after `COMMIT_BYTES`, whichever comes
+/// first. After a slow commit the time is longer, up to `COMMIT_AT_LAST`.
 const COMMIT_EVERY: Duration = Duration::from_millis(500);
 const COMMIT_AT_LAST: Duration = Duration::from_secs(10);
 const COMMIT_BYTES: usize = 4 * 1024 * 1024;
-/// The next commit waits at least this many times the duration of the last one. A slow disk then
-/// delays rows for at most a twentieth of the time.
+/// The next commit waits at least this many times the duration of the last commit. A slow disk then
+/// delays rows for about a twentieth of the time.
 const COMMIT_SHARE: u32 = 20;
 
-/// Progress interval while waiting for a row.
+/// Interval between progress reports while the run waits for a row.
 const WAIT_EACH: Duration = Duration::from_millis(200);
 
-/// Number of rows after which the run yields to other tasks, even if it need not wait for a row.
+/// Number of rows after which the run yields to other tasks, even if the run has no row to wait
+/// for.
 const TURNS_OF_ITS_OWN: u64 = 64;
 
 /// Options of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Rows in flight, at least 1.
+    /// Number of rows in flight; at least 1.
     pub concurrency: usize,
-    /// The ceiling for all rows, including those of earlier runs of the job.
+    /// The ceiling in credits for all rows, including those of earlier runs of the job; `None` for
+    /// no ceiling.
     pub max_credits: Option<u64>,
-    /// How long a run continues without an answer.
+    /// How long a run continues without an answer to any row.
     pub patience: Duration,
 }
 
@@ -68,13 +72,13 @@ impl Default for Options {
 
 /// A list, its caller and its output.
 pub struct Work<'a> {
-    /// The list, from its beginning.
+    /// The list, from its first row.
     pub input: Input,
-    /// The caller.
+    /// Answers the rows.
     pub caller: &'a dyn Caller,
     /// The endpoint.
     pub endpoint: &'static Endpoint,
-    /// The output.
+    /// The destination of the rows.
     pub output: Output,
 }
 
@@ -106,7 +110,7 @@ pub async fn run(
 ) -> Result<Outcome, RunError> {
     let before = work.output.counts();
     let mut engine = match Engine::begin(work, options, stop) {
-        // Stopped while it skipped rows that are already written.
+        // The run was stopped while it skipped rows that are already written.
         Err(RunError::Input(ReadError::Halted(Halt::Stopped))) => {
             return Ok(Outcome { counts: before, end: End::Stopped });
         }
@@ -136,7 +140,7 @@ pub async fn run(
     engine.finish()
 }
 
-/// The answer of a row, or how the run ends instead.
+/// The answer of a row, or the reason why the run ended before the row was answered.
 type Answered = Result<Added, End>;
 
 struct Engine<'a> {
@@ -150,7 +154,7 @@ struct Engine<'a> {
     options: Options,
     ceiling: Ceiling,
     waiting: Rc<Waiting>,
-    /// The rows after the written ones, in order.
+    /// The rows from the first unwritten one on, in the order of the list.
     ahead: VecDeque<Slot>,
     ahead_bytes: usize,
     /// A row that was read and cannot be sent yet.
@@ -206,7 +210,7 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// Sends as many rows as allowed.
+    /// Sends rows until as many are in flight as allowed.
     fn fill(&mut self, stop: &Stop) {
         while self.end.is_none()
             && !self.is_read
@@ -229,7 +233,7 @@ impl<'a> Engine<'a> {
                 Ok(None) => self.is_read = true,
                 Err(ReadError::Halted(Halt::Stopped)) => self.end = Some(End::Stopped),
                 Err(error) => {
-                    // Rows in flight are still waited for and kept.
+                    // The run still waits for the rows in flight and keeps their answers.
                     self.unreadable = Some(error);
                     self.end = Some(End::Stopped);
                 }
@@ -237,8 +241,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Sends a row, unless it is already done. Returns the row if it must wait for other rows or
-    /// may cost too much.
+    /// Sends a row, unless an earlier run has its answer or the row is invalid. Returns the row if
+    /// it must wait for other rows or may cost too much.
     fn send(&mut self, row: Row) -> Option<Row> {
         let number = self.checkpoint.counts.rows + self.ahead.len() as u64;
         let fields = match input::fields(&self.bound, self.input.shape(), &row) {
@@ -280,7 +284,7 @@ impl<'a> Engine<'a> {
         self.ahead.push_back(slot);
     }
 
-    /// Stores the result of a row.
+    /// Stores the result of the row with this number.
     fn take(&mut self, number: u64, answered: Answered) {
         let at = number.saturating_sub(self.checkpoint.counts.rows);
         let slot = usize::try_from(at).ok().and_then(|at| self.ahead.get_mut(at));
@@ -300,7 +304,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Writes the rows that are done, up to the first one that is not done.
+    /// Writes the rows that have a result, up to the first row without one.
     fn write(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
         let mut has_advanced = false;
         while let Some(Slot { row, added: Some(added), memory_bytes, .. }) = self.ahead.front() {

@@ -1,11 +1,11 @@
 //! The shape of a list: its format and its columns.
 
-/// The format of the rows.
+/// The format of the rows, with the names of their columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// CSV with these columns.
+    /// CSV. The texts are the names of the columns.
     Csv(Vec<String>),
-    /// JSON Lines, with the names in the first rows.
+    /// JSON Lines. The texts are the names of the members in the first rows.
     Json(Vec<String>),
 }
 

@@ -11,12 +11,12 @@
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
 
-/// The mark at the start of a file by which spreadsheets recognise UTF-8.
+/// The bytes at the start of a file by which spreadsheets recognise UTF-8.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Separates the values of a list in a cell, as in the native CSV format.
 pub(crate) const LIST_SEPARATOR: &str = "|";
 
-/// Copies the CSV rows of a workbook as CSV that is safe for spreadsheets.
+/// Copies the stored CSV rows of a workbook as CSV that is safe to open in a spreadsheet.
 pub(crate) fn write_csv(rows: impl Read, mut into: impl Write) -> io::Result<()> {
     into.write_all(BYTE_ORDER_MARK)?;
     let mut rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(rows);
@@ -28,7 +28,7 @@ pub(crate) fn write_csv(rows: impl Read, mut into: impl Write) -> io::Result<()>
     writer.flush()
 }
 
-/// The cell with an apostrophe before each part that a spreadsheet would run as a formula.
+/// Returns the cell with an apostrophe before each part that a spreadsheet would run as a formula.
 pub fn neutralised(cell: &[u8]) -> Cow<'_, [u8]> {
     let is_formula = begins_a_formula(cell) && !is_list_of_numbers(cell);
     let parts: Vec<usize> = dangerous_parts(cell).collect();
@@ -49,7 +49,7 @@ pub fn neutralised(cell: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(safe)
 }
 
-/// Positions of the later parts of a cell that a spreadsheet would run as formulas.
+/// Returns the positions of the parts after the first that a spreadsheet would run as a formula.
 fn dangerous_parts(cell: &[u8]) -> impl Iterator<Item = usize> {
     let is_separator = |byte: u8| matches!(byte, b';' | b'\t' | b'|' | b'\n' | b'\r');
     let behind = (1..cell.len()).filter(move |at| is_separator(cell[at - 1]));
@@ -80,7 +80,7 @@ fn is_list_of_numbers(cell: &[u8]) -> bool {
     cell.split(|byte| LIST_SEPARATOR.as_bytes().contains(byte)).all(is_number)
 }
 
-/// Whether the text is a number: `-5`, `+3.14`, `+41 44 668 18 00`.
+/// Whether the text is a number that stays unchanged, such as `-5`, `+3.14` or `+41 44 668 18 00`.
 fn is_number(text: &[u8]) -> bool {
     let digits = match text {
         [b'+' | b'-', rest @ ..] => rest,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-/// Stops a run: it waits for rows in flight and sends no more. Clones share the signal.
+/// The signal that stops a run: the run then sends no more rows, and waits for the rows in flight.
+/// Clones share the signal.
 #[derive(Clone, Debug)]
 pub struct Stop(Arc<watch::Sender<bool>>);
 
@@ -16,7 +17,7 @@ impl Default for Stop {
 }
 
 impl Stop {
-    /// Sends the signal, from any thread.
+    /// Sends the signal. This can be called from any thread.
     pub fn now(&self) {
         self.0.send_replace(true);
     }
@@ -28,7 +29,7 @@ impl Stop {
 
     pub(crate) async fn wait(&self) {
         let mut signal = self.0.subscribe();
-        // Cannot fail: `self` holds the sender.
+        // This cannot fail, because `self` holds the sender of the signal.
         let _ = signal.wait_for(|is_set| *is_set).await;
     }
 }
@@ -41,7 +42,7 @@ pub enum End {
     Whole,
     /// The run was stopped.
     Stopped,
-    /// The next row might exceed the ceiling.
+    /// The next row might cost more than the ceiling leaves.
     Ceiling,
     /// The account cannot pay for the next row.
     OutOfCredits(String),

@@ -1,5 +1,5 @@
-//! Writes Excel workbooks. A workbook is created at the end from complete CSV rows, because an
-//! interrupted workbook could not be continued.
+//! Writes Excel workbooks. A workbook is created at the end from the complete CSV rows, because a
+//! half-written workbook could not be continued.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -11,23 +11,24 @@ use rust_xlsxwriter::{Workbook, Worksheet, XlsxError};
 const MAX_SHEET_ROWS: u32 = 1_048_576;
 /// Maximum number of columns of a sheet (Excel's limit).
 const MAX_SHEET_COLUMNS: usize = 16_384;
-/// Maximum length of a cell (Excel's limit, in UTF-16 units); longer texts are truncated.
+/// Maximum length of a cell (Excel's limit), in UTF-16 units. Longer texts are truncated.
 const MAX_CELL_UNITS: usize = 32_767;
-/// The longest number that Excel displays unchanged.
+/// Maximum length, in characters, of a number that Excel displays unchanged.
 const MAX_NUMBER_LETTERS: usize = 11;
 
 /// Extensions of unsupported workbook formats.
 const OTHER_ENDINGS: [&str; 4] = [".xls", ".xlsm", ".xlsb", ".ods"];
 
-/// The extension of a file name, if it is that of an unsupported workbook format. A compression
-/// extension after it is ignored.
+/// Returns the extension of a file name, if it is the extension of an unsupported workbook format.
+/// A compression extension after it is ignored.
 pub(crate) fn other_ending(file_name: &str) -> Option<&'static str> {
     let name = file_name.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
     OTHER_ENDINGS.into_iter().find(|ending| name.ends_with(ending))
 }
 
-/// Converts CSV rows to a workbook. Keeps the rows in temporary files in `folder`.
+/// Converts CSV rows to a workbook and writes the workbook to `into`. Uses temporary files in
+/// `folder`.
 pub(crate) fn write(rows: impl Read, into: impl Write + Send, folder: &Path) -> io::Result<()> {
     let mut rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(rows);
     let mut workbook = Workbook::new();
@@ -66,7 +67,7 @@ fn write_row(sheet: &mut Worksheet, number: u32, row: &csv::ByteRecord) -> io::R
     Ok(())
 }
 
-/// The number in a cell, if Excel displays it exactly as written.
+/// Returns the number in a cell, if Excel displays the number exactly as the cell has it.
 fn as_number(text: &str) -> Option<f64> {
     let is_plain = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
     if text.is_empty() || text.len() > MAX_NUMBER_LETTERS || !text.bytes().all(is_plain) {
@@ -76,9 +77,9 @@ fn as_number(text: &str) -> Option<f64> {
     (value.to_string() == text && text != "-0").then_some(value)
 }
 
-/// Whether a cell is truncated in a workbook.
+/// Whether a cell would be truncated in a workbook.
 pub(crate) fn is_too_long(cell: &[u8]) -> bool {
-    // A UTF-16 unit needs at least one byte in UTF-8.
+    // A text has at least as many bytes in UTF-8 as units in UTF-16.
     cell.len() > MAX_CELL_UNITS && {
         let text = String::from_utf8_lossy(cell);
         cut(&text).len() < text.len()

@@ -13,19 +13,20 @@ use enrich_wire::{Fields, Value};
 use super::{CallResult, Caller, RowFields, Target};
 use crate::answer::Answers;
 
-/// Calls a directory.
+/// Answers rows from a directory, without charging or counting.
 pub struct DirectoryCaller {
     directory: Arc<dyn Directory>,
     target: Target,
     answers: Answers,
-    /// As in [`enrich_core::Service`].
+    /// The same limit as in [`enrich_core::Service`]: the most items of a list in an answer whose
+    /// price does not depend on the list's length.
     max_enrichment_items: Option<NonZeroU64>,
-    /// The country of national phone numbers.
+    /// The country in which national phone numbers are read.
     country: Option<Country>,
 }
 
 impl DirectoryCaller {
-    /// Answers from this directory like the endpoint.
+    /// Returns a caller that answers from this directory like the endpoint of `target`.
     pub fn new(directory: Arc<dyn Directory>, target: Target) -> Self {
         let answers = Answers::of(target.endpoint);
         Self { directory, target, answers, max_enrichment_items: None, country: None }
@@ -37,7 +38,7 @@ impl DirectoryCaller {
         Self { country, ..self }
     }
 
-    /// Limits the lists in answers whose price does not depend on their length.
+    /// Limits the length of lists in answers whose price does not depend on that length.
     #[must_use]
     pub fn with_max_enrichment_items(self, most: Option<NonZeroU64>) -> Self {
         Self { max_enrichment_items: most, ..self }

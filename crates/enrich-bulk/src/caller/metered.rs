@@ -21,7 +21,7 @@ pub struct MeteredCaller {
 }
 
 impl MeteredCaller {
-    /// Calls `service` for an endpoint; the account of `key` pays.
+    /// Returns a caller of `service` for one endpoint. The account of `key` pays.
     pub fn new(service: Arc<Service>, target: Target, key: ApiKey) -> Self {
         Self { service, target, answers: Answers::of(target.endpoint), key }
     }
@@ -37,7 +37,7 @@ impl Caller for MeteredCaller {
         let outcome = endpoint.call(service, key, &request_id, Some(idempotency), &fields).await;
         match outcome.result {
             Ok(answer) if !answer.is_found => CallResult::NotFound,
-            // A replay is free; the first answer's charge is shown as the row's cost.
+            // A replay is free. The row shows the charge of the first answer as its cost.
             Ok(answer) => CallResult::found(&self.answers, &answer.body, answer.first_charge),
             Err(refusal) => {
                 let refusal = RequestRefusal::from(refusal);

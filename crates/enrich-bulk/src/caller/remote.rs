@@ -1,4 +1,4 @@
-//! Calls a server over HTTP, with connections that are reused.
+//! Calls a server over HTTP. Connections are reused.
 
 mod reply;
 
@@ -22,11 +22,11 @@ use serde::Serializer;
 use super::{CallResult, Caller, RowFields, Target};
 use reply::{RemoteAnswers, Reply};
 
-/// Time limit for establishing a connection.
+/// Time limit for opening a connection.
 const CONNECTING: Duration = Duration::from_secs(10);
-/// Time limit for an answer, counted from the request.
+/// Time limit for an answer, counted from the moment when the request is sent.
 const ANSWERING: Duration = Duration::from_secs(60);
-/// Maximum length of an answer: enough for a list of a hundred thousand items.
+/// Maximum length of an answer, in bytes: enough for a list of 100,000 items.
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -34,7 +34,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENCY_REPLAYED: &str = "idempotency-replayed";
 const CREDITS_USED: &str = "x-credits-used";
 
-/// Calls a server with an API key. Its calls must be made in a tokio runtime.
+/// Calls a server with an API key. Its `call` must run in a tokio runtime.
 pub struct RemoteCaller {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     answers: RemoteAnswers,
@@ -45,20 +45,21 @@ pub struct RemoteCaller {
 /// Why a server cannot be called.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RemoteError {
-    /// The URL is invalid.
+    /// The URL of the server is invalid.
     #[error("`{0}` is not the address of a server; write one like https://enrich.example:8443")]
     NoAddress(String),
-    /// The system has no trusted certificates.
+    /// The operating system has no trusted certificates.
     #[error("the system's list of trusted certificates cannot be read: {0}")]
     NoCertificates(String),
 }
 
 impl RemoteCaller {
-    /// Calls the server at `url` over at most `connections` connections; the account of `key` pays.
+    /// Returns a caller of the server at `url`, over at most `connections` connections. The account
+    /// of `key` pays.
     ///
     /// # Errors
     ///
-    /// When the URL is invalid.
+    /// When the URL is invalid, or the system has no trusted certificates.
     pub fn new(
         url: &str,
         target: Target,
@@ -104,7 +105,8 @@ impl RemoteCaller {
     }
 }
 
-/// A connector without TLS does not need the system's certificates.
+/// Returns a connector with TLS if `is_secure`. A connector without TLS does not load the system's
+/// certificates.
 fn connector(
     http: HttpConnector,
     is_secure: bool,
@@ -154,11 +156,11 @@ impl Caller for RemoteCaller {
     }
 }
 
-/// The fields as a JSON object.
+/// Returns the fields as the text of a JSON object.
 fn body(fields: &RowFields) -> Vec<u8> {
     let mut body = Vec::with_capacity(128);
     let pairs = fields.iter().map(|(name, value)| (name, value));
-    // Writing to memory cannot fail.
+    // This cannot fail, because it writes to memory.
     let _ = serde_json::Serializer::new(&mut body).collect_map(pairs);
     body
 }
@@ -167,7 +169,8 @@ fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
     headers.get(name)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// The error with its causes; the last cause has the detail, such as a refused connection.
+/// Returns the text of the error and of its causes. The last cause has the detail, such as a
+/// refused connection.
 fn explained(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -181,7 +184,7 @@ fn explained(error: &(dyn Error + 'static)) -> String {
     text
 }
 
-/// The URL without user name and password.
+/// Returns the URL without user name and password.
 fn without_user(url: &str) -> String {
     match (url.find("//"), url.rfind('@')) {
         (Some(start), Some(end)) if start < end => format!("{}//…{}", &url[..start], &url[end..]),

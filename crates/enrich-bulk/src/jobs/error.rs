@@ -16,22 +16,22 @@ pub enum JobError {
     /// The job's state does not allow the operation.
     #[error("this cannot be done while the job is {0}")]
     WrongState(&'static str),
-    /// The list is too large.
+    /// The list has more bytes than this maximum.
     #[error("the list is larger than {0} bytes; split it")]
     TooLarge(u64),
-    /// The account has the maximum number of jobs.
+    /// The account already has this maximum number of jobs.
     #[error("this account already has {0} lists; delete one that is done")]
     TooMany(usize),
-    /// A limit is reached.
+    /// A limit is reached. The operation may succeed later.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// There is no such endpoint.
+    /// There is no endpoint with this path.
     #[error("there is no endpoint `{0}`")]
     NoEndpoint(String),
     /// The list cannot be read.
     #[error("{}", with_cause(.0))]
     Input(#[from] ReadError),
-    /// The written rows belong to another list.
+    /// The list is not the one that the written rows come from.
     #[error("the list has changed since it was started; upload it again")]
     OtherList,
     /// The mapping is invalid.
@@ -45,7 +45,7 @@ pub enum JobError {
     Folder(#[from] io::Error),
 }
 
-/// The message for a list error, including the cause for an invalid header.
+/// Returns the message for a list error. For an invalid header, the message includes the cause.
 pub(super) fn with_cause(error: &ReadError) -> String {
     match error {
         ReadError::NoList(refused) => refused.to_string(),
@@ -54,7 +54,7 @@ pub(super) fn with_cause(error: &ReadError) -> String {
     }
 }
 
-/// A limit that may be lifted later.
+/// A limit that refuses an operation now. The operation may succeed later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The account's lists use the maximum number of bytes.
@@ -66,7 +66,7 @@ pub enum Refusal {
     /// The file system is nearly full.
     #[error("the server has too little disk space for lists; continue later, or tell its operator")]
     NoSpace,
-    /// The account has the maximum number of uploads running.
+    /// The account already has this maximum number of uploads running.
     #[error("{0} lists of this account are already being uploaded; wait for one of them")]
     Uploading(usize),
     /// The list arrives too slowly.
@@ -75,7 +75,7 @@ pub enum Refusal {
     /// Another list of the account is being read.
     #[error("another list of this account is being read; try again in a moment")]
     Reading,
-    /// Another process holds the folder.
+    /// Another process works in the folder.
     #[error("another process is using this server's lists; try again when it has stopped")]
     Elsewhere,
 }

@@ -11,16 +11,17 @@ use super::{Entry, Job, JobError, JobRegistry, JobsState, scrub};
 use crate::part;
 use crate::run::Counts;
 
-/// Locked by the process that works in the folder. The system releases the lock at its end.
+/// The file that the process that works in the folder holds locked. The operating system releases
+/// the lock when the process ends.
 const LOCK: &str = "in-use.lock";
-/// Folder for unfinished uploads. Their clients have not been told of a job.
+/// Folder for uploads that are not finished. Their clients have not been told of a job.
 pub(super) const ARRIVING: &str = "arriving";
-/// Folder for unreadable jobs.
+/// Name of the folder that jobs which cannot be read are moved to.
 const SET_ASIDE: &str = "set-aside";
-/// How often a second process checks whether the first has ended.
+/// Interval at which a second process checks whether the first process has ended.
 const LOOK_EACH: Duration = Duration::from_millis(500);
 
-/// Locks the folder; `None` if another process holds it.
+/// Locks the folder and returns the lock file; `None` if another process holds the lock.
 pub(super) fn lock(folder: &Path) -> io::Result<Option<File>> {
     let file = part::private().open(folder.join(LOCK))?;
     match file.try_lock() {
@@ -31,7 +32,7 @@ pub(super) fn lock(folder: &Path) -> io::Result<Option<File>> {
 }
 
 pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
-    // Uploads that never finished. Their clients got an error or no answer.
+    // These uploads never finished. Their clients got an error or no answer.
     match fs::remove_dir_all(folder.join(ARRIVING)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
         _ => record::make_folder(&folder.join(ARRIVING))?,
@@ -60,30 +61,31 @@ pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
             .jobs
             .insert(id, Entry::new(record, counts.ok().flatten().unwrap_or_default(), bytes));
     }
-    // The oldest job continues first.
+    // When the folder is opened, the oldest job continues first.
     let jobs = &registry.jobs;
     let since = |id: &record::JobId| jobs.get(id).map(|entry| entry.record.created_at);
     registry.waiting.make_contiguous().sort_by_key(since);
     Ok(registry)
 }
 
-/// Moves a job's folder aside, because it may contain paid rows. Returns its new path.
+/// Moves a job's folder into the folder for unreadable jobs, because it may contain paid rows.
+/// Returns the new path.
 fn set_aside(folder: &Path, name: &str) -> PathBuf {
     let (from, aside) = (folder.join(name), folder.join(SET_ASIDE));
     let free = (1..1000).map(|number| aside.join(format!("{name}-{number}")));
     let to = free.into_iter().find(|path| !path.exists());
     let moved =
         to.filter(|to| record::make_folder(&aside).and_then(|()| fs::rename(&from, to)).is_ok());
-    // A folder that cannot be moved stays in place; it is also reported.
+    // If the folder cannot be moved, it stays in place. Its path is returned and reported too.
     moved.unwrap_or(from)
 }
 
-/// Waits until no other process holds the folder, then continues its jobs.
+/// Waits until no other process holds the folder, then continues the jobs of the folder.
 pub(super) fn take_over(shared: &JobsState) {
     let mut registry = shared.registry.lock();
     while !registry.is_closing {
         shared.changed.wait_for(&mut registry, LOOK_EACH);
-        // If the folder cannot be read now, it is tried again later.
+        // If the folder cannot be locked or read now, the next loop tries again.
         if !registry.is_closing
             && let Ok(Some(lock)) = lock(&shared.folder)
             && let Ok(loaded) = load(&shared.folder)
@@ -112,7 +114,7 @@ impl Entry {
         }
     }
 
-    /// The number of suppressed values at the last search of this list.
+    /// Returns the number of suppressed values when this list was last searched.
     pub(super) fn scrubbed(&self) -> u64 {
         if self.stop.is_some() { self.scrubbed_running } else { self.record.scrubbed }
     }

@@ -11,7 +11,7 @@ use super::{Entry, JobError, JobRegistry, JobsState};
 use crate::account_limit::AccountPermit;
 use crate::stop::Stop;
 
-/// Concurrent uploads of an account.
+/// Maximum number of concurrent uploads of an account.
 pub(super) const MAX_UPLOADS: usize = 2;
 /// Minimum speed of an upload, in bytes a second.
 const LEAST_RATE: u64 = 4 * 1024;
@@ -30,13 +30,13 @@ impl JobsState {
         self.reads.take(account).ok_or(Refusal::Reading.into())
     }
 
-    /// Fails if the file system is nearly full.
+    /// Returns an error if the file system is nearly full.
     pub(super) fn check_disk_space(&self) -> Result<(), JobError> {
         let left = fs4::available_space(&self.folder)?;
         if left < self.settings.min_free_bytes { Err(Refusal::NoSpace.into()) } else { Ok(()) }
     }
 
-    /// Fails if the account has no room for a new job of this size.
+    /// Returns an error if the account has no room for a new job of `bytes` bytes.
     pub(super) fn check_quota(
         &self,
         registry: &JobRegistry,
@@ -53,7 +53,8 @@ impl JobsState {
         Ok(())
     }
 
-    /// Fails if a running job has no room to continue.
+    /// Updates the size of a running job. Returns an error if the account has no room for the job
+    /// to continue.
     pub(super) fn check_job_quota(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
         self.check_disk_space()?;
         let bytes = Record::held_bytes(id, &self.folder)?;
@@ -68,7 +69,8 @@ impl JobsState {
         Ok(())
     }
 
-    /// The limits for reading a list: its size, and a signal that stops the reading.
+    /// Returns the limits for reading a list: its bytes and lines, and a signal that stops the
+    /// reading.
     pub(super) fn bounds(&self, stop: &Stop) -> Bounds {
         let (max_bytes, max_lines) = (self.settings.max_unpacked_bytes, self.settings.max_rows);
         let stop = stop.clone();
@@ -86,8 +88,8 @@ impl JobRegistry {
     }
 }
 
-/// Whether an upload is too slow to continue. It has received `bytes` in the time `took`; the speed
-/// is not checked before `patience` is over.
+/// Whether an upload is too slow to continue. The upload has received `bytes` in the time `took`.
+/// The speed is not checked before the time `patience` is over.
 pub(super) fn is_too_slow(bytes: u64, took: Duration, patience: Duration) -> bool {
     took > patience && bytes < took.as_secs().max(1).saturating_mul(LEAST_RATE)
 }

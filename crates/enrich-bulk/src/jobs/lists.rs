@@ -16,11 +16,12 @@ use crate::mapping::Mapping;
 use crate::preview::{NationalNumbers, Preview, PreviewError, preview};
 use crate::run::Counts;
 
-/// Bytes of an upload after which the free space is checked again.
+/// Number of received bytes of an upload after which the account's limits and the free space are
+/// checked again.
 const LOOK_EACH_BYTES: u64 = 4 * 1024 * 1024;
 
 impl Jobs {
-    /// Stores an uploaded list and counts its rows. Its rows are sent only after it is
+    /// Stores an uploaded list and counts its rows. The rows are sent only after the job is
     /// [started](Jobs::start).
     ///
     /// # Errors
@@ -46,7 +47,8 @@ impl Jobs {
         taken
     }
 
-    /// The columns of a list and at most `rows` of its first rows, with long cells truncated.
+    /// Returns the columns of a list and at most `rows` of its first rows, with long cells
+    /// truncated.
     ///
     /// # Errors
     ///
@@ -60,7 +62,7 @@ impl Jobs {
         let read_as = record.read_as;
         let layout = record.layout.clone().or(input.layout());
         let mut sample = Sample { columns, rows: Vec::new(), layout, read_as };
-        // The list may end with many blank lines, which are not read.
+        // The reading stops after the last row, because many blank lines may follow it.
         let rows = record.rows.and_then(|all| usize::try_from(all).ok()).unwrap_or(rows).min(rows);
         while sample.rows.len() < rows {
             let Some(row) = input.next_row()? else { break };
@@ -69,11 +71,12 @@ impl Jobs {
         Ok(sample)
     }
 
-    /// Changes how a list is read, and counts its rows again.
+    /// Changes the options for reading a list, and counts its rows again.
     ///
     /// # Errors
     ///
-    /// When there is no such job, it was started, or its list cannot be read that way.
+    /// When there is no such job, the job was started, or its list cannot be read with these
+    /// options.
     pub fn read_as(&self, account: AccountId, id: JobId, read_as: ReadAs) -> Result<(), JobError> {
         let shared = &*self.shared;
         let _permit = shared.reading(account)?;
@@ -93,11 +96,12 @@ impl Jobs {
         Ok(())
     }
 
-    /// The highest cost of a list. Reads the whole list, but only once for each mapping.
+    /// Returns the highest cost of a list. Reads the whole list, unless the last preview was for
+    /// the same endpoint, mapping and country.
     ///
     /// # Errors
     ///
-    /// When there is no such job or endpoint, or the mapping is invalid.
+    /// When there is no such job or endpoint, the list cannot be read, or the mapping is invalid.
     pub fn preview(
         &self,
         account: AccountId,
@@ -135,7 +139,7 @@ impl Jobs {
 }
 
 impl JobsState {
-    /// Stores an upload and reads it to its end.
+    /// Stores an upload in the folder `arriving` and reads its list to the end.
     fn arrive(
         &self,
         arriving: &Path,
@@ -160,7 +164,7 @@ impl JobsState {
         })?;
         let mut input = self.input(arriving, &record, &self.closing)?;
         (record.rows, record.layout) = (Some(input.count_rows()?), input.layout());
-        // Values that were forgotten before the upload may stay in the list.
+        // The list is not searched for values that were forgotten before the upload.
         record.scrubbed = self.suppressed_count();
         record.save(arriving)?;
         let bytes = Record::held_bytes(record.id, arriving)?;

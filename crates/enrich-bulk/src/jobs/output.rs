@@ -11,8 +11,8 @@ use crate::part::{self, PartError};
 use crate::spreadsheet;
 
 impl Jobs {
-    /// The rows that a job has written so far, or its complete output. `None` before the first
-    /// rows.
+    /// Returns the rows that a job has written so far, or its complete output. Returns `None`
+    /// before the first rows are written.
     ///
     /// # Errors
     ///
@@ -31,7 +31,7 @@ impl Jobs {
                 Err(error) => return Err(error.into()),
             }
             match part::rows_until_now(&out) {
-                // The output was completed and renamed in the meantime.
+                // In the meantime the output was completed and renamed. The loop opens it again.
                 Err(PartError::Failed { error, .. })
                     if error.kind() == io::ErrorKind::NotFound && out.exists() => {}
                 rows => {
@@ -42,8 +42,8 @@ impl Jobs {
         }
     }
 
-    /// The rows of a workbook as CSV, without truncated cells. `None` before the first rows, or if
-    /// the CSV rows were not kept.
+    /// Returns the rows of a workbook as CSV, without truncated cells. Returns `None` if the output
+    /// is not a workbook, before the first rows are written, or if the CSV rows were not kept.
     ///
     /// # Errors
     ///

@@ -57,9 +57,9 @@ impl fmt::Debug for JobId {
 pub struct Order {
     /// The endpoint's path.
     pub endpoint: String,
-    /// The column for each field.
+    /// The column or the constant for each field.
     pub mapping: Mapping,
-    /// The key that pays.
+    /// The id of the key whose account pays.
     #[serde(serialize_with = "as_text", deserialize_with = "of_text")]
     pub key: KeyId,
     /// The ceiling; `None` for no limit.
@@ -70,11 +70,11 @@ pub struct Order {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Uploaded, not started.
+    /// The list is uploaded, and the job is not started.
     New,
-    /// Started; waits for a free thread.
+    /// The job is started and waits for a free thread.
     Waiting,
-    /// Running.
+    /// The job is running.
     Running,
     /// The run has ended. Unless the output is complete, the job can continue.
     Ended(End),
@@ -112,7 +112,7 @@ pub(super) struct Record {
     #[serde(serialize_with = "as_text", deserialize_with = "of_text")]
     pub(super) account: AccountId,
     pub(super) file_name: String,
-    /// In seconds since the Unix epoch, like `ended_at`.
+    /// The time of the upload, in seconds since the Unix epoch. `ended_at` has the same unit.
     pub(super) created_at: i64,
     pub(super) ended_at: Option<i64>,
     pub(super) order: Option<Order>,
@@ -125,16 +125,16 @@ pub(super) struct Record {
     /// The layout that was detected when the rows were counted.
     #[serde(default)]
     pub(super) layout: Option<Layout>,
-    /// The number of suppressed values when the files were last searched.
+    /// The number of suppressed values when the job's files were last searched for them.
     #[serde(default)]
     pub(super) scrubbed: u64,
     /// The number of rows that were emptied or removed because they contained forgotten values.
     #[serde(default)]
     pub(super) removed_rows: u64,
-    /// Whether the list was rewritten with emptied rows. It is then UTF-8 text.
+    /// Whether the list was rewritten with emptied rows. A rewritten list is UTF-8 text.
     #[serde(default)]
     pub(super) is_rewritten: bool,
-    /// Whether a replacement of files by staged ones is in progress.
+    /// Whether the staged files are being renamed to the files that they replace.
     #[serde(default)]
     pub(super) is_replacing: bool,
 }
@@ -166,14 +166,15 @@ impl Record {
         })
     }
 
-    /// Reads a record; `None` if it is unreadable or belongs to another id.
+    /// Reads the record of the job `id`. Returns `None` if the record is unreadable or belongs to
+    /// another id.
     pub(super) fn read(folder: &Path, id: JobId) -> Option<Self> {
         let bytes = fs::read(folder.join(id.to_string()).join(RECORD)).ok()?;
         let record = serde_json::from_slice::<Self>(&bytes).ok()?;
         Some(record).filter(|record| record.id == id)
     }
 
-    /// The size of a job's files, in bytes.
+    /// Returns the size of a job's files, in bytes.
     pub(super) fn held_bytes(id: JobId, folder: &Path) -> io::Result<u64> {
         let mut bytes = 0;
         for entry in fs::read_dir(folder.join(id.to_string()))? {
@@ -195,7 +196,7 @@ impl Record {
         (self.state, self.ended_at) = (state, Some(now.as_second()));
     }
 
-    /// How to read the list.
+    /// Returns the options for reading the list.
     pub(super) fn read_as(&self) -> ReadAs {
         if !self.is_rewritten {
             return self.read_as;
@@ -204,7 +205,7 @@ impl Record {
         ReadAs { delimiter, encoding: Some(TextEncoding::UTF_8) }
     }
 
-    /// The delimiter for the list when it is rewritten.
+    /// Returns the delimiter that the list has when it is rewritten.
     pub(super) fn rewritten_delimiter(&self) -> Delimiter {
         let detected = self.layout.as_ref().and_then(|layout| layout.delimiter);
         detected.unwrap_or(Delimiter::Comma)
@@ -214,7 +215,7 @@ impl Record {
         folder.join(self.id.to_string())
     }
 
-    /// The path of the list; its name shows format and compression.
+    /// Returns the path of the list. The extension shows format and compression.
     pub(super) fn list(&self, folder: &Path) -> PathBuf {
         let (format, compression) = format_from_file_name(&self.file_name);
         let mut name = "list".to_owned();
@@ -232,19 +233,19 @@ impl Record {
         self.folder(folder).join(name)
     }
 
-    /// The path of the output: JSON Lines or a workbook if the list has that format, else CSV with
-    /// the list's delimiter.
+    /// Returns the path of the output: JSON Lines or a workbook if the list has that format, else
+    /// CSV with the list's delimiter.
     pub(super) fn output(&self, folder: &Path) -> PathBuf {
         let ending = if self.ending() == ".tsv" { ".csv" } else { self.ending() };
         self.folder(folder).join(format!("output{ending}"))
     }
 
-    /// The file name of the output in a download.
+    /// Returns the file name that the output has in a download.
     pub(super) fn output_name(&self) -> String {
         self.output_named(self.ending())
     }
 
-    /// The file name of the output with another extension.
+    /// Returns the file name of the output with the extension `ending`.
     pub(super) fn output_named(&self, ending: &str) -> String {
         let name = self.file_name.as_str();
         let endings = [".gz", ".zst", ".csv", ".tsv", ".tab", ".txt", ".xlsx", ".jsonl", ".ndjson"];
@@ -277,8 +278,8 @@ pub(super) fn ids(folder: &Path) -> io::Result<Vec<JobId>> {
     Ok(ids)
 }
 
-/// Stores the list of a new job. `see` gets the number of bytes received so far; it may end the
-/// upload with an error.
+/// Stores the list of a new job. Calls `see` with the number of bytes received so far; an error of
+/// `see` ends the upload.
 pub(super) fn store_list(
     folder: &Path,
     record: &Record,

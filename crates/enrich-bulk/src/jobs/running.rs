@@ -17,13 +17,14 @@ use crate::part::{Opened, Output, Part, Purpose};
 use crate::run::{Counts, End, Options, Progress, RunError, Work, run};
 use crate::stop::Stop;
 
-/// How often a running job is checked.
+/// Interval at which the limits of a running job are checked.
 const LOOK_EACH: Duration = Duration::from_millis(100);
 
 /// Provides the callers of jobs.
 #[async_trait]
 pub trait Callers: Send + Sync {
-    /// The caller for `target` with the account's key. On failure, a message for the account.
+    /// Returns the caller that sends rows to `target` with the account's key. The error is a
+    /// message for the account.
     async fn caller(
         &self,
         target: Target,
@@ -31,21 +32,21 @@ pub trait Callers: Send + Sync {
         key: KeyId,
     ) -> Result<Box<dyn Caller>, String>;
 
-    /// The country for the account's national phone numbers.
+    /// Returns the country in which the account's national phone numbers are read.
     async fn country(&self, _account: AccountId) -> Result<Option<Country>, StoreError> {
         Ok(None)
     }
 
-    /// The suppressed values; `None` if there are none.
+    /// Returns the suppressed values; `None` if there are none.
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
         Ok(None)
     }
 }
 
-/// Message for any failure of the store.
+/// The message for the account if the store fails in any way.
 const UNREADABLE: &str = "the API key cannot be read; continue later";
 
-/// Calls the metered service, with the account's own key.
+/// Provides callers of the metered service. Each uses a key of the account.
 pub struct MeteredCallers(pub Arc<Service>);
 
 #[async_trait]
@@ -105,7 +106,8 @@ pub(super) fn work(shared: &JobsState) {
             (Err(why), _) => State::Broken(why),
         };
         if is_closing && state == State::Ended(End::Stopped) {
-            // The state on disk stays "running", so the job continues when the folder is opened.
+            // The state on disk is still "running", so the job continues when the folder is opened
+            // again.
             continue;
         }
         let mut record = entry.record.clone();
@@ -116,15 +118,15 @@ pub(super) fn work(shared: &JobsState) {
             entry.record = record;
             entry.record.save(&shared.folder).map_err(JobError::from)
         };
-        // If saving fails, the state on disk remains "running" and the job runs again; the
-        // idempotency keys of its rows prevent double charges.
+        // If saving fails, the state on disk is still "running", and the job runs again when the
+        // folder is opened. The idempotency keys of its rows prevent double charges.
         if let (Err(error), Some(entry)) = (saved, registry.jobs.get_mut(&id)) {
             entry.record.state = State::Broken(in_words(&error));
         }
     }
 }
 
-/// Waits for the next job to run.
+/// Waits for the next job to run. Returns its record and stop signal; `None` at shutdown.
 fn next(shared: &JobsState) -> Option<(Record, Stop)> {
     let mut registry = shared.registry.lock();
     loop {
@@ -155,7 +157,7 @@ fn begin(shared: &JobsState, registry: &mut JobRegistry) -> Option<(Record, Stop
     }
 }
 
-/// Runs a job. Returns its counts and how it ended. On failure, returns a message for the account.
+/// Runs a job. Returns its counts and how it ended. The error is a message for the account.
 fn run_job(
     shared: &JobsState,
     record: Record,
@@ -195,7 +197,7 @@ fn run_job(
     })
 }
 
-/// The error message without file paths, which accounts must not see.
+/// Returns the error message without file paths, which accounts must not see.
 fn in_words(error: &JobError) -> String {
     match error {
         JobError::Files(_) | JobError::Folder(_) => {
@@ -217,7 +219,8 @@ impl JobError {
     }
 }
 
-/// Updates the counts of a running job, and stops it at its limits of space and time.
+/// Updates the counts of a running job. Stops the job when the account or the disk has no more
+/// space, or when the job must yield.
 struct Watch<'a> {
     shared: &'a JobsState,
     id: JobId,
@@ -225,7 +228,7 @@ struct Watch<'a> {
     stop: &'a Stop,
     began: Instant,
     looked: Option<Instant>,
-    /// Why the job was stopped, as a message for the account.
+    /// The message for the account if a limit of space stopped the job.
     held_back: Option<String>,
 }
 
@@ -235,7 +238,7 @@ impl<'a> Watch<'a> {
         Self { shared, id, account, stop, began, looked: None, held_back: None }
     }
 
-    /// Checks the limits, unless the last check was a moment ago.
+    /// Checks the limits, unless they were checked less than `LOOK_EACH` ago.
     fn look(&mut self) {
         if self.looked.is_some_and(|looked| looked.elapsed() < LOOK_EACH) || self.stop.is_set() {
             return;

@@ -41,7 +41,7 @@ impl Jobs {
         for id in ids {
             match self.shared.scrub(id, &*values) {
                 Ok(is_changed) => changed += usize::from(is_changed),
-                // The job was deleted in the meantime.
+                // The account deleted the job in the meantime.
                 Err(_) if !self.shared.registry.lock().jobs.contains_key(&id) => {}
                 // The other lists are still searched.
                 Err(error) => failed = Some(error),
@@ -79,24 +79,27 @@ impl JobsState {
         Ok(values.filter(|values| values.count() > 0))
     }
 
-    /// The number of suppressed values. 0 if it is unknown, so that the list is searched again.
+    /// Returns the number of suppressed values. Returns 0 if the number is unknown, so that the
+    /// list is searched again.
     pub(super) fn suppressed_count(&self) -> u64 {
         self.suppressed().ok().flatten().map_or(0, |values| values.count())
     }
 
-    /// Whether a list was searched for this many suppressed values.
+    /// Whether the list was last searched when there were `count` suppressed values.
     fn is_scrubbed(&self, id: JobId, count: u64) -> bool {
         self.registry.lock().jobs.get(&id).is_some_and(|entry| entry.scrubbed() == count)
     }
 
-    /// The lock on the files of a list, held while they are searched and rewritten.
+    /// Returns the lock on the files of a list. The lock is held while the files are searched and
+    /// rewritten.
     fn files_of(&self, id: JobId) -> Result<Arc<Mutex<()>>, JobError> {
         let registry = self.registry.lock();
         registry.jobs.get(&id).map(|entry| Arc::clone(&entry.files)).ok_or(JobError::NotThere)
     }
 
-    /// Searches a list, once for the same suppressed values. Returns whether it was changed. A
-    /// running list is changed later, by the thread that runs it, and counts as changed.
+    /// Searches a list for suppressed values, unless it was searched for these values before.
+    /// Returns whether the list was changed. A running list counts as changed: it is stopped, and
+    /// its files are changed when it continues.
     fn scrub(&self, id: JobId, values: &dyn SuppressedValues) -> Result<bool, JobError> {
         if self.is_scrubbed(id, values.count()) {
             return Ok(false);
@@ -118,14 +121,15 @@ impl JobsState {
         let values = &since(&record, values);
         let holds = self.holds(&record, values)?;
         if holds && let Some(entry) = self.registry.lock().jobs.get_mut(&id) {
-            // The job returns to the queue; its files are rewritten when it continues.
+            // The job is stopped and returns to the queue. Its files are rewritten when it
+            // continues.
             entry.is_yielding = true;
             entry.stop.iter().for_each(Stop::now);
         }
         Ok(holds)
     }
 
-    /// Removes forgotten values from a list that is about to run; returns its record.
+    /// Removes forgotten values from a list that is about to run. Returns the record of its job.
     pub(super) fn scrub_before_run(&self, id: JobId) -> Result<Record, JobError> {
         let files = self.files_of(id)?;
         let _one_at_a_time = files.lock();
@@ -143,8 +147,8 @@ impl JobsState {
         }
     }
 
-    /// Removes forgotten values from the files of a list that is not running. Returns whether there
-    /// were any.
+    /// Removes forgotten values from the files of a list that is not running. Returns whether the
+    /// files had such values.
     fn scrub_files(
         &self,
         record: &Record,
@@ -153,7 +157,7 @@ impl JobsState {
         let (id, count) = (record.id, values.count());
         let values = &since(record, values);
         if record.is_replacing {
-            // A previous replacement was interrupted.
+            // An earlier replacement of files was interrupted. It is finished first.
             complete(&record.folder(&self.folder), true)?;
         }
         let record = &self.with_layout(record);
@@ -190,7 +194,8 @@ impl JobsState {
     }
 
     /// Stages the output of a finished list without the rows that contain a suppressed value.
-    /// Returns the number of these rows; `None` if this is impossible.
+    /// Returns the number of removed rows; `None` if the rows cannot be removed because only the
+    /// workbook is left.
     fn without_rows(
         &self,
         record: &Record,
@@ -203,7 +208,7 @@ impl JobsState {
         }
         let rows = part::rows_of_workbook(&out);
         if !rows.exists() {
-            // An earlier version kept only the workbook, whose text may not all be readable.
+            // An earlier version kept only the workbook. Some of its text may be unreadable.
             let holds = rows_hold(|| Input::open(Source::file(&out)?), values);
             return Ok(if holds.unwrap_or(true) { None } else { Some((staged, 0)) });
         }
@@ -214,7 +219,8 @@ impl JobsState {
         Ok(Some((staged, removed)))
     }
 
-    /// Adds the layout of the list to the record of an earlier version.
+    /// Returns the record with the layout of the list. Records of an earlier version have no
+    /// layout.
     fn with_layout(&self, record: &Record) -> Record {
         let known = record.layout.clone();
         let detected = || self.input(&self.folder, record, &Stop::default()).ok()?.layout();
@@ -229,7 +235,7 @@ impl JobsState {
         Ok(true)
     }
 
-    /// Changes a job's record, on disk first.
+    /// Changes a job's record, first on disk and then in memory.
     fn change(&self, id: JobId, change: impl FnOnce(&mut Record)) -> Result<(), JobError> {
         let mut registry = self.registry.lock();
         if let Some(entry) = registry.jobs.get_mut(&id) {
@@ -241,7 +247,7 @@ impl JobsState {
         Ok(())
     }
 
-    /// Whether a list, its order or its output so far contains a suppressed value.
+    /// Whether the list of a job, its order or its output so far contains a suppressed value.
     fn holds(&self, record: &Record, values: &dyn SuppressedValues) -> Result<bool, JobError> {
         if order_holds(record, values) || list_holds(self, record, values)? {
             return Ok(true);
@@ -256,13 +262,14 @@ impl JobsState {
     }
 }
 
-/// The values that were suppressed after the list was uploaded.
+/// Returns the values that were suppressed after the list was uploaded.
 fn since<'a>(record: &Record, values: &'a dyn SuppressedValues) -> SuppressedSince<'a> {
     let since = Timestamp::from_second(record.created_at).unwrap_or(Timestamp::MIN);
     SuppressedSince { values, since }
 }
 
-/// The format of the output rows. Until a workbook is complete, its rows are CSV.
+/// Returns the format of the rows in the output file. Until a workbook is complete, its rows are
+/// stored as CSV.
 fn written(record: &Record) -> Written {
     let delimiter = record.layout.as_ref().and_then(|layout| layout.delimiter);
     match format_from_file_name(&record.file_name).0 {

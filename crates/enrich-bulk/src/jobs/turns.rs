@@ -10,8 +10,8 @@ use super::{JobRegistry, Settings};
 
 impl JobRegistry {
     /// Takes the next job from the queue. Jobs of the account with the fewest running jobs come
-    /// first; among these, the job whose account's last turn was the longest ago; then the first in
-    /// the queue.
+    /// first. Among these, the job comes first whose account's last turn was the longest ago; then
+    /// the first job in the queue.
     pub(super) fn take_next(&mut self) -> Option<JobId> {
         let running = self.running();
         let rank = |at: &usize| {
@@ -29,8 +29,8 @@ impl JobRegistry {
         Some(id)
     }
 
-    /// Whether a job that has run for `ran` must yield to an account without a running job. It must
-    /// yield at once if its own account runs several jobs, else when its turn is over.
+    /// Whether a job that has run for `ran` must yield to an account without a running job. The job
+    /// must yield immediately if its own account runs several jobs, else when its turn is over.
     pub(super) fn must_yield(&mut self, id: JobId, ran: Duration, settings: &Settings) -> bool {
         let running = self.running();
         let places: usize = running.values().sum();
@@ -58,7 +58,7 @@ impl JobRegistry {
         self.jobs.get(&id).map(|entry| entry.record.account)
     }
 
-    /// The number of running jobs of each account.
+    /// Returns the number of running jobs of each account.
     fn running(&self) -> BTreeMap<AccountId, usize> {
         let mut running = BTreeMap::new();
         for entry in self.jobs.values().filter(|entry| entry.stop.is_some()) {

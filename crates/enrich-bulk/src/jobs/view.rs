@@ -13,9 +13,9 @@ use crate::run::Counts;
 /// Settings for storing and running jobs.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Number of jobs that run at once.
+    /// Maximum number of jobs that run at the same time.
     pub running: usize,
-    /// Number of rows of each job in flight.
+    /// Number of rows in flight of each running job.
     pub concurrency: usize,
     /// How long a job is kept, in seconds: after it ended, or after its upload if it was not
     /// started.
@@ -34,13 +34,14 @@ pub struct Settings {
     pub min_free_bytes: u64,
     /// How long a job keeps running while an account without a running job waits.
     pub turn: Duration,
-    /// Grace period before the speed of an upload is checked.
+    /// Time after the start of an upload in which its speed is not checked.
     pub upload_patience: Duration,
 }
 
 impl Settings {
-    /// Settings for uploads of at most `max_upload_bytes`. A list may have four times as many bytes
-    /// after decompression, and at least 256 MiB. An account may have eight times as many.
+    /// Returns settings for uploads of at most `max_upload_bytes`. A list may have four times as
+    /// many bytes after decompression, and at least 256 MiB. All files of an account may have eight
+    /// times as many bytes.
     pub fn with_max_upload(max_upload_bytes: u64) -> Self {
         const MEBIBYTE: u64 = 1024 * 1024;
         Self {
@@ -60,8 +61,8 @@ impl Settings {
 }
 
 impl Default for Settings {
-    /// Two jobs at the same time with eight rows in flight each, kept for a week. Lists may have
-    /// 256 MiB; an account may have 100.
+    /// Runs two jobs at the same time, with eight rows in flight each, and keeps a job for a week.
+    /// A list may have 256 MiB, and an account may have 100 jobs.
     fn default() -> Self {
         Self::with_max_upload(256 * 1024 * 1024)
     }
@@ -74,9 +75,9 @@ pub struct Job {
     pub id: JobId,
     /// The file name of the list.
     pub file_name: String,
-    /// When it was uploaded.
+    /// When the list was uploaded.
     pub created_at: Timestamp,
-    /// When it ended.
+    /// When the job ended; `None` if it has not ended.
     pub ended_at: Option<Timestamp>,
     /// The order; `None` until the job is started.
     pub order: Option<Order>,
@@ -86,10 +87,11 @@ pub struct Job {
     pub rows: Option<u64>,
     /// The counts of the job's rows so far.
     pub counts: Counts,
-    /// Until when the key's rate limit delays the job's rows; `None` if it does not.
+    /// The time until which the key's rate limit delays the job's rows; `None` if the limit delays
+    /// no rows.
     pub rate_limited_until: Option<Timestamp>,
-    /// The number of rows that were emptied, or removed from the output, because they contained
-    /// forgotten values.
+    /// The number of rows that were emptied in the list, or removed from the output, because they
+    /// contained forgotten values.
     pub removed_rows: u64,
 }
 
@@ -117,7 +119,7 @@ impl Job {
 pub struct Sample {
     /// The columns of the list.
     pub columns: Vec<String>,
-    /// The rows, with a text for each column.
+    /// The rows, each with a text for every column.
     pub rows: Vec<Vec<String>>,
     /// The detected layout of the list.
     pub layout: Option<Layout>,
@@ -128,7 +130,7 @@ pub struct Sample {
 /// The rows that a job has written.
 #[derive(Debug)]
 pub struct Written {
-    /// The rows, from the first one on.
+    /// The rows, from the first one.
     pub rows: io::Take<File>,
     /// The file name for the download.
     pub file_name: String,

@@ -11,12 +11,13 @@ use super::files::failed_at;
 use crate::export::Added;
 use crate::run::Counts;
 
-/// The purpose of a job. A job can continue only with the same purpose.
+/// What a job must have in common with its earlier runs to continue: the endpoint, the mapping, the
+/// caller, the prefix, and how the list is split into columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purpose {
     /// The endpoint's path.
     pub endpoint: String,
-    /// The source of each field.
+    /// The source of each field of the endpoint.
     pub mapping: crate::Mapping,
     /// A description of the caller. Different callers have different descriptions.
     #[serde(rename = "asked")]
@@ -24,26 +25,26 @@ pub struct Purpose {
     /// Prefix of the added columns' names.
     #[serde(default)]
     pub prefix: String,
-    /// How the list is split into columns, in words; `None` if its format has no delimiter.
+    /// A description of how the list is split into columns; `None` if its format has no delimiter.
     #[serde(default)]
     pub columns: Option<String>,
 }
 
-/// The progress of a job.
+/// The progress of a job, as `OUT.job` stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
     /// Random prefix of all idempotency keys of the job.
     pub(crate) job: String,
     pub(crate) purpose: Purpose,
-    /// The counts of the written rows.
+    /// The counts of the rows that are written to `OUT.part`.
     pub(crate) counts: Counts,
-    /// A hash over the input text of the written rows.
+    /// A hash over the input text of the rows that are written to `OUT.part`.
     pub(crate) rows_hash: String,
-    /// The size of the file after these rows.
+    /// The size of `OUT.part` after the written rows, in bytes.
     pub(crate) output_bytes: u64,
-    /// Rows that were answered before an earlier row, by idempotency key.
+    /// The results of rows that were answered before an earlier row, each with its idempotency key.
     pub(crate) ahead: Vec<(String, Added)>,
-    /// Whether all rows are written.
+    /// Whether `OUT.part` has all rows of the list.
     pub(crate) is_whole: bool,
 }
 
@@ -85,7 +86,7 @@ impl Checkpoint {
     }
 }
 
-/// Reads a checkpoint; `None` if there is no file.
+/// Reads the checkpoint in the file `job`; `None` if there is no such file.
 pub(crate) fn read_checkpoint(job: &Path) -> Result<Option<Checkpoint>, PartError> {
     match fs::read(job) {
         Ok(bytes) => match serde_json::from_slice(&bytes) {

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 /// Why an output cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum PartError {
-    /// The file already exists.
+    /// The output file already exists.
     #[error("{} already exists; name another output, or remove it first", .0.display())]
     IsThere(PathBuf),
-    /// The output was begun with another purpose.
+    /// The output was begun for another purpose.
     #[error(
         "{} was started with {what}; continue with the same, or remove it and {} to start again",
         .part.display(), .job.display()
@@ -22,24 +22,25 @@ pub enum PartError {
         /// The part of the purpose that differs.
         what: String,
     },
-    /// A workbook cannot be compressed again.
+    /// The output is a workbook, and its file name asks for compression. A workbook is compressed
+    /// already.
     #[error("an Excel workbook is already compressed; name the output .xlsx, without .gz or .zst")]
     PackedWorkbook,
-    /// A workbook format that is not supported.
+    /// The extension of the output file belongs to an unsupported workbook format.
     #[error("no {0} file is written; name the output .xlsx for an Excel workbook, or .csv")]
     OtherWorkbook(&'static str),
-    /// Another process writes the output.
+    /// Another process writes this output.
     #[error("{} is being written by another process", .0.display())]
     Busy(PathBuf),
-    /// The checkpoint is damaged.
+    /// The checkpoint in this file is damaged.
     #[error("{} is damaged; remove it and the `.part` file beside it to start again", .0.display())]
     Damaged(PathBuf),
     /// The system cannot read or write a file.
     #[error("{} cannot be written", .path.display())]
     Failed {
-        /// The file.
+        /// The file that could not be read or written.
         path: PathBuf,
-        /// The system's error.
+        /// The error of the operating system.
         #[source]
         error: io::Error,
     },

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::error::PartError;
 
-/// Replaces a file atomically with `content` as JSON.
+/// Replaces the file at `path` atomically with `content` as JSON.
 pub(crate) fn write_atomically(path: &Path, content: &impl Serialize) -> Result<(), PartError> {
     let new = with_ending(path, ".new");
     let text = serde_json::to_vec(content).map_err(io::Error::other);
@@ -23,7 +23,8 @@ pub(crate) fn write_atomically(path: &Path, content: &impl Serialize) -> Result<
     sync_folder_of(path)
 }
 
-/// Compresses a text as one member (gzip) or frame (zstd). Several of them can follow each other.
+/// Compresses a text as one member (gzip) or frame (zstd), which can follow others in a file.
+/// Without a compression, returns the text unchanged.
 pub(crate) fn compressed(text: &[u8], compression: Option<Compression>) -> io::Result<Vec<u8>> {
     match compression {
         None => Ok(text.to_vec()),
@@ -37,7 +38,7 @@ pub(crate) fn compressed(text: &[u8], compression: Option<Compression>) -> io::R
     }
 }
 
-/// Options for files with personal data: only the owner may read them.
+/// Returns the options for creating files with personal data: only the owner may read them.
 pub(crate) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).create(true);
@@ -52,7 +53,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 }
 
 pub(crate) fn sync_folder_of(path: &Path) -> Result<(), PartError> {
-    // Only Unix can open a folder and needs it synced.
+    // Only Unix can open a folder as a file and needs to sync it.
     #[cfg(unix)]
     {
         File::open(folder_of(path))
@@ -62,7 +63,7 @@ pub(crate) fn sync_folder_of(path: &Path) -> Result<(), PartError> {
     Ok(())
 }
 
-/// Removes a file, if it exists.
+/// Removes a file. A missing file is no error.
 pub(crate) fn remove(path: &Path) -> Result<(), PartError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed_at(path)(error)),

@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::export::{Added, Status};
 
-/// The results of a list's rows.
+/// The number of rows of each status, and their cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// All rows.
+    /// All rows of the list that are written.
     pub rows: u64,
-    /// Found.
+    /// Rows whose look-up found an answer.
     pub found: u64,
-    /// Not found.
+    /// Rows whose look-up found nothing.
     pub not_found: u64,
     /// Invalid rows, which are not sent.
     pub invalid: u64,
-    /// Sent but not answered.
+    /// Rows that were sent but not answered.
     pub failed: u64,
-    /// The cost of the rows.
+    /// The cost of all rows, in credits.
     pub credits: u64,
     /// Cells that are truncated in the workbook, because they exceed Excel's limit.
     #[serde(default)]
@@ -41,15 +41,16 @@ impl Counts {
 
 /// Receives the progress of a run.
 pub trait Progress {
-    /// The counts of the rows written so far.
+    /// Called when rows were written. `counts` are of all rows written so far; `read_bytes` is how
+    /// much of the list was read, before decompression.
     fn advance(&mut self, counts: &Counts, read_bytes: u64);
 
-    /// Called a few times a second while the run waits for rows. If the rate limit delays them,
+    /// Called a few times a second while the run waits for rows. If the rate limit delays the rows,
     /// `_rate_limited_for` is the remaining time.
     fn wait(&mut self, _rate_limited_for: Option<Duration>) {}
 }
 
-/// Ignores the progress.
+/// Progress reports are ignored.
 impl Progress for () {
     fn advance(&mut self, _counts: &Counts, _read_bytes: u64) {}
 }

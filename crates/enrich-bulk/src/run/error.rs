@@ -5,7 +5,7 @@ use enrich_import::ReadError;
 use crate::mapping::MappingError;
 use crate::part::PartError;
 
-/// Why a run failed. Written rows are kept, and a later run can continue.
+/// Why a run failed. The written rows are kept, and a later run can continue.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The list cannot be read to its end.
@@ -14,7 +14,7 @@ pub enum RunError {
     /// The mapping is invalid.
     #[error(transparent)]
     Mapping(#[from] MappingError),
-    /// The written rows belong to another list.
+    /// The list is not the one that the written rows come from.
     #[error(
         "this is not the list that the job was started with: its first {0} rows differ; remove the \
          `.part` and `.job` files to start again"
@@ -23,7 +23,7 @@ pub enum RunError {
     /// The output file cannot be written.
     #[error(transparent)]
     Part(#[from] PartError),
-    /// The stream cannot be written.
+    /// The output stream cannot be written.
     #[error("the output cannot be written")]
     Stream(#[source] std::io::Error),
 }

@@ -4,7 +4,7 @@ use super::RunError;
 use crate::input::Input;
 use crate::part::Checkpoint;
 
-/// Skips the rows that are already written, and verifies that they are unchanged.
+/// Skips the rows of the list that are already written, and checks that they are unchanged.
 pub(super) fn skip(input: &mut Input, checkpoint: &Checkpoint) -> Result<(), RunError> {
     let mut hash = String::new();
     for _ in 0..checkpoint.counts.rows {
@@ -20,7 +20,7 @@ pub(super) fn skip(input: &mut Input, checkpoint: &Checkpoint) -> Result<(), Run
     }
 }
 
-/// The hash of a row and all rows before it.
+/// Returns the hash of a row and all rows before it. `before` is the hash of the rows before.
 pub(crate) fn chained(before: &str, row: &[u8]) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(before.as_bytes());
@@ -28,8 +28,8 @@ pub(crate) fn chained(before: &str, row: &[u8]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The idempotency key of a row, made of the job, the row's number and its fields. A row with
-/// changed fields has another key and is sent as a new call.
+/// Returns the idempotency key of a row. The key is made of the job, the row's number and its
+/// fields. A row with changed fields has another key and is sent as a new call.
 pub(super) fn idempotency(job: &str, number: u64, fields: &[(&'static str, String)]) -> String {
     let mut hasher = blake3::Hasher::new();
     for (name, value) in fields {

@@ -9,7 +9,8 @@ pub(super) struct Ceiling {
 }
 
 impl Ceiling {
-    /// A ceiling, if any, for a job that has spent `spent` credits.
+    /// Returns the ceiling of a job that has already spent `spent` credits. With `max` as `None`,
+    /// the job has no ceiling.
     pub(super) fn new(max: Option<u64>, spent: u64) -> Self {
         Self { max, spent, reserved: 0 }
     }
@@ -18,7 +19,8 @@ impl Ceiling {
         self.max.is_some()
     }
 
-    /// Reserves the highest cost of a row. `false`, and no reservation, if it exceeds the ceiling.
+    /// Reserves the highest cost of a row. Returns `false` and reserves nothing if this cost
+    /// exceeds what the ceiling leaves.
     pub(super) fn reserve(&mut self, highest: u64) -> bool {
         let sum = self.spent.saturating_add(self.reserved).saturating_add(highest);
         let fits = self.max.is_none_or(|max| sum <= max);
@@ -28,7 +30,7 @@ impl Ceiling {
         fits
     }
 
-    /// Replaces a reservation by the actual cost.
+    /// Replaces the reservation of a row by the actual cost of the row.
     pub(super) fn settle(&mut self, reserved: u64, credits: u64) {
         self.reserved = self.reserved.saturating_sub(reserved);
         self.spent = self.spent.saturating_add(credits);

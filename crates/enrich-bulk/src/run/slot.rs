@@ -1,4 +1,4 @@
-//! A row between reading and writing.
+//! A row between its reading and its writing.
 
 use enrich_import::Row;
 
@@ -26,7 +26,8 @@ impl Slot {
         Self { added, ..Self::new(row, String::new()) }
     }
 
-    /// The answer of a row that was sent.
+    /// Returns the idempotency key and the result of a row that was sent; `None` if the row has no
+    /// result yet or was not sent.
     pub(super) fn answered(&self) -> Option<(String, Added)> {
         let added = self.added.as_ref().filter(|_| !self.key.is_empty())?;
         Some((self.key.clone(), added.clone()))

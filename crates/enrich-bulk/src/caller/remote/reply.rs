@@ -17,7 +17,7 @@ pub(super) struct RemoteAnswers {
     price: Price,
 }
 
-/// A server's reply.
+/// A server's reply: its status, the headers that are used, and its body.
 pub(super) struct Reply<'a> {
     pub(super) status: u16,
     pub(super) retry_after: Option<Duration>,
@@ -42,13 +42,14 @@ impl Reply<'_> {
         if items == 0 {
             return CallResult::NotFound;
         }
-        // A replay is free; the first answer's charge is shown as the row's cost.
+        // A replay is free. The row shows the charge of the first answer as its cost.
         let used = self.used.filter(|_| !self.is_replayed).map(Credits);
         let credits = used.unwrap_or_else(|| answers.price.of(items));
         CallResult::Found { values: answers.answers.values(answer), credits }
     }
 
-    /// The error message of the reply, or its status if there is no readable message.
+    /// Returns the error message of the reply, or a text with the reply's status if the body has no
+    /// message.
     fn message(&self) -> String {
         const MAX_CHARACTERS: usize = 500;
         let body: Value = serde_json::from_slice(self.body).unwrap_or_default();
@@ -64,9 +65,9 @@ impl RemoteAnswers {
         Self { answers: Answers::of(endpoint), price: endpoint.price }
     }
 
-    /// The number of items in an answer; 0 if nothing was found. The field `exists` or a confidence
-    /// of 0 shows that nothing was found. An answer without these fields is a list, which is then
-    /// empty.
+    /// Returns the number of items that are charged for an answer; 0 if nothing was found. The
+    /// field `exists` or a confidence of 0 shows that nothing was found. An answer without these
+    /// two fields is a list; if the list is empty, nothing was found.
     fn items(&self, answer: &Map<String, Value>) -> u64 {
         let list = || answer.values().filter_map(Value::as_array).map(Vec::len).max();
         let length = || list().unwrap_or_default() as u64;

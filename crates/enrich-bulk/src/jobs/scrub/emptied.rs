@@ -1,7 +1,7 @@
-//! Empties rows with forgotten values in an unfinished list.
+//! Empties the rows with forgotten values in the list of an unfinished job.
 //!
-//! Rows keep their numbers, and all other rows keep their text, so that paid rows are recognised.
-//! The rewritten list is UTF-8 text.
+//! All rows keep their numbers, and all other rows keep their text, so that paid rows are
+//! recognised. The rewritten list is UTF-8 text.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -19,12 +19,13 @@ use crate::run::chained;
 use crate::shape::Shape;
 use crate::stop::Stop;
 
-/// Bytes of a rewritten list that are compressed at once.
+/// The number of bytes of a rewritten list that are compressed together.
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
 impl JobsState {
-    /// Stages the list and its output so far without the rows that contain a suppressed value.
-    /// Returns the number of these rows; `None` if this is impossible.
+    /// Stages the list with emptied rows, and its output so far without rows, where a row contains
+    /// a suppressed value. Returns the number of emptied and removed rows; `None` if the list or
+    /// its checkpoint is damaged.
     pub(super) fn with_emptied_rows(
         &self,
         record: &Record,
@@ -57,8 +58,8 @@ impl JobsState {
         }
         removed += emptied.range(done..).count() as u64;
         if !emptied.is_empty() {
-            // If only finished input rows contain the value, they are emptied in the list and count
-            // as one.
+            // If the value is only in input rows whose output is already written, these rows are
+            // emptied in the list and count as one row.
             removed = removed.max(1);
             staged.replaces_list = true;
             let Some(hash) = self.write_list(record, &mut staged, &emptied, done)? else {
@@ -77,7 +78,8 @@ impl JobsState {
         Ok(Some((staged, removed)))
     }
 
-    /// The numbers (from 0) of the rows that contain a suppressed value, and those in `known`.
+    /// Returns the numbers (from 0) of the rows of the list that contain a suppressed value, and
+    /// the numbers in `known`.
     fn numbers_held(
         &self,
         record: &Record,
@@ -91,12 +93,12 @@ impl JobsState {
                 known.insert(number);
             }
         }
-        // A value in a column's name stays, because the name identifies the job.
+        // The column names are not searched, because they identify the job.
         Ok(known)
     }
 
-    /// Stages the list with these rows emptied. Returns the hash over its first `done` rows; `None`
-    /// if the new list does not read as the same rows.
+    /// Stages the list with the rows in `emptied` emptied. Returns the hash over its first `done`
+    /// rows; `None` if reading the new list does not give the same number of rows.
     fn write_list(
         &self,
         record: &Record,
@@ -143,14 +145,14 @@ impl JobsState {
     }
 }
 
-/// Whether the error is permanent, because the content of the file causes it.
+/// Whether a retry cannot succeed, because the content of the file causes the error.
 fn is_damage(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, NotFound, UnexpectedEof};
     matches!(error.kind(), InvalidData | InvalidInput | NotFound | UnexpectedEof)
 }
 
-/// The numbers of rows that were answered before an earlier row, and whose answers contain a
-/// suppressed value.
+/// Returns the numbers of the rows that were answered before an earlier row, and whose answers
+/// contain a suppressed value.
 fn numbers_ahead(checkpoint: &Checkpoint, values: &dyn SuppressedValues) -> BTreeSet<u64> {
     let holds = |value: &serde_json::Value| json_holds(value, values);
     let held = checkpoint.ahead.iter().filter(|(_, added)| {
@@ -159,12 +161,13 @@ fn numbers_ahead(checkpoint: &Checkpoint, values: &dyn SuppressedValues) -> BTre
     held.filter_map(|(key, _)| number_of(key)).collect()
 }
 
-/// The row number in an idempotency key.
+/// Returns the row number that an idempotency key contains.
 fn number_of(key: &str) -> Option<u64> {
     key.rsplit('-').nth(1)?.parse().ok()
 }
 
-/// Removes the stored answers of emptied rows. Their cost remains counted.
+/// Removes the stored answers of emptied rows from the checkpoint. The cost of these rows remains
+/// counted.
 fn drop_ahead(checkpoint: &mut Checkpoint, emptied: &BTreeSet<u64>) {
     let counts = &mut checkpoint.counts;
     checkpoint.ahead.retain(|(key, added)| {
@@ -174,7 +177,8 @@ fn drop_ahead(checkpoint: &mut Checkpoint, emptied: &BTreeSet<u64>) {
     });
 }
 
-/// The text of an emptied row. It is not a blank line, which would not count as a row.
+/// Returns the text that replaces an emptied row. The text is not blank, because a blank line would
+/// not count as a row.
 fn emptied_text(input: &Input, row: &Row, delimiter: Delimiter) -> Vec<u8> {
     match (input.shape(), &row.cells) {
         (Shape::Csv(columns), _) => {
@@ -191,8 +195,9 @@ fn emptied_text(input: &Input, row: &Row, delimiter: Delimiter) -> Vec<u8> {
     }
 }
 
-/// The text of a row, unchanged. A malformed CSV row becomes one cell, followed by more cells than
-/// the list has columns. It then remains invalid and cannot merge with other rows.
+/// Returns the text of a row, unchanged. A malformed CSV row becomes one cell, followed by more
+/// cells than the list has columns, so that the row remains invalid and cannot merge with other
+/// rows.
 fn kept_text(input: &Input, row: &Row, delimiter: Delimiter) -> io::Result<Vec<u8>> {
     let Shape::Csv(columns) = input.shape() else { return Ok(row.text.clone()) };
     if row.cells.is_ok() {

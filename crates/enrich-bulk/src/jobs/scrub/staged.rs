@@ -1,4 +1,4 @@
-//! Staged files. They are written next to the files that they replace, and then renamed together.
+//! Staged files are written next to the files that they replace, and then renamed together.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -18,13 +18,13 @@ const STAGED: &str = ".scrubbed";
 /// The format of the rows in a file.
 #[derive(Clone, Copy)]
 pub(super) enum Written {
-    /// CSV with a header.
+    /// CSV with a header and this delimiter.
     Csv(Delimiter),
-    /// One line for each row.
+    /// JSON Lines: one line for each row.
     Lines,
 }
 
-/// The result of a copy.
+/// The result of copying a file.
 pub(super) struct Copied {
     /// The number of removed rows.
     pub(super) removed: u64,
@@ -32,16 +32,16 @@ pub(super) struct Copied {
     pub(super) bytes: u64,
 }
 
-/// Files that are ready to replace others.
+/// Files that are ready to replace other files.
 #[derive(Default)]
 pub(super) struct Staged {
     files: Vec<PathBuf>,
-    /// Whether one of them replaces the list.
+    /// Whether one of the staged files replaces the list.
     pub(super) replaces_list: bool,
 }
 
 impl Staged {
-    /// Creates the file that will replace the one at `path`.
+    /// Creates the staged file that will replace the file at `path`.
     pub(super) fn begin(&mut self, path: &Path) -> io::Result<File> {
         let staged = with_ending(path, STAGED);
         let file = private().read(true).truncate(true).open(&staged)?;
@@ -49,12 +49,13 @@ impl Staged {
         Ok(file)
     }
 
-    /// The path of the staged file for `path`.
+    /// Returns the path of the staged file for the file at `path`.
     pub(super) fn path_of(path: &Path) -> PathBuf {
         with_ending(path, STAGED)
     }
 
-    /// Copies a file, or its first `bytes`, without the rows that contain a suppressed value.
+    /// Stages a copy of the file at `path`, or of its first `bytes`, without the rows that contain
+    /// a suppressed value.
     pub(super) fn copy_without(
         &mut self,
         path: &Path,
@@ -73,7 +74,7 @@ impl Staged {
         Ok(Copied { removed, bytes: file.metadata()?.len() })
     }
 
-    /// Creates a workbook from staged rows.
+    /// Stages a workbook for `out` from the staged copy of `rows`.
     pub(super) fn make_workbook(&mut self, rows: &Path, out: &Path) -> io::Result<()> {
         let rows = BufReader::new(File::open(with_ending(rows, STAGED))?);
         let mut into = self.begin(out)?;
@@ -81,7 +82,8 @@ impl Staged {
         into.sync_all()
     }
 
-    /// Replaces the files. [`complete`] finishes an interrupted replacement.
+    /// Replaces the files by the staged ones. After an interruption, [`complete`] finishes the
+    /// replacement.
     pub(super) fn put_in_place(mut self) -> io::Result<()> {
         for path in std::mem::take(&mut self.files) {
             fs::rename(with_ending(&path, STAGED), &path)?;
@@ -94,14 +96,15 @@ impl Staged {
 impl Drop for Staged {
     fn drop(&mut self) {
         for path in &self.files {
-            // A file that cannot be removed now is removed when the folder is opened again.
+            // If the file cannot be removed now, it is removed when the folder of jobs is opened
+            // again.
             let _ = fs::remove_file(with_ending(path, STAGED));
         }
     }
 }
 
-/// Finishes an interrupted replacement in a list's folder. If no replacement had begun, removes the
-/// staged files.
+/// Finishes an interrupted replacement of files in a list's folder. If no replacement had begun,
+/// removes the staged files.
 pub(in crate::jobs) fn complete(folder: &Path, is_replacing: bool) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let staged = entry?.path();
@@ -143,7 +146,7 @@ fn copy_records(
     delimiter: Delimiter,
     values: &dyn SuppressedValues,
 ) -> io::Result<u64> {
-    // The reader strips the byte order mark.
+    // The CSV reader removes the byte order mark, so the copy must begin with one too.
     if from.fill_buf()?.starts_with(BYTE_ORDER_MARK) {
         into.write_all(BYTE_ORDER_MARK)?;
     }

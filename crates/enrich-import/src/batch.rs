@@ -15,7 +15,7 @@ use crate::rejection::Rejection;
 use crate::report::Notes;
 use crate::source::Source;
 
-/// The most records in a batch, including rejected ones.
+/// Maximum number of records in a batch, including rejected ones.
 const MAX_RECORDS: usize = 4096;
 /// A batch is full when it has this many bytes of lines. Together with the length of the channel,
 /// this bounds the memory of an import.
@@ -24,12 +24,13 @@ const MAX_BYTES: usize = 4 * 1024 * 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) records: Vec<Record>,
-    /// The line of each record.
+    /// The line of each record, in the order of `records`.
     pub(crate) source_lines: Vec<SourceLine>,
-    /// The rejected lines between them.
+    /// The lines that were rejected, each with the reason.
     pub(crate) rejected: Vec<(SourceLine, Rejection)>,
     pub(crate) notes: Notes,
-    /// Bytes read from the source for this batch, still compressed.
+    /// The number of bytes that were read from the source for this batch, counted before
+    /// decompression.
     pub(crate) read_bytes: u64,
     line_bytes: usize,
 }
@@ -46,7 +47,7 @@ pub(crate) struct SourceLine {
 pub(crate) struct ReadOptions {
     /// Whether batches hold the lines' text.
     pub(crate) lines: bool,
-    /// Whether to stop at the first rejected line.
+    /// Whether the reading stops at the first rejected line.
     pub(crate) until_rejected: bool,
 }
 
@@ -75,7 +76,7 @@ impl Batch {
 ///
 /// # Errors
 ///
-/// When the source can't be read to its end. The batches contain what was read before the failure.
+/// When the source can't be read to its end. The batches contain the records before the failure.
 pub(crate) fn read(
     source: Source,
     options: ReadOptions,

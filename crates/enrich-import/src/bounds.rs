@@ -7,11 +7,12 @@ use std::sync::Arc;
 /// Limits on the decompressed text of a source.
 #[derive(Clone)]
 pub struct Bounds {
-    /// The most bytes.
+    /// Maximum number of bytes after decompression.
     pub max_bytes: u64,
-    /// The most lines, including blank lines and lines inside quotes.
+    /// Maximum number of lines, including blank lines and lines inside quotes.
     pub max_lines: u64,
-    /// Called repeatedly while the source is read. `true` stops the reading.
+    /// Called repeatedly while the source is read. If the function returns `true`, the reading
+    /// stops.
     pub is_stopped: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 
@@ -28,19 +29,19 @@ impl fmt::Debug for Bounds {
 /// Why the reading of a source was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Halt {
-    /// [`Bounds::is_stopped`] said so.
+    /// [`Bounds::is_stopped`] returned `true`.
     #[error("reading it was stopped")]
     Stopped,
-    /// The source has more bytes than allowed.
+    /// The source has more bytes than this maximum.
     #[error("it holds more than {0} bytes when uncompressed; split it")]
     TooManyBytes(u64),
-    /// The source has more lines than allowed.
+    /// The source has more lines than this maximum.
     #[error("it has more than {0} lines; split it")]
     TooManyLines(u64),
 }
 
 impl Halt {
-    /// The halt inside an I/O error, if there is one.
+    /// Returns the halt that an I/O error contains, if it contains one.
     pub(crate) fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().copied()
     }
@@ -52,7 +53,7 @@ pub(crate) struct Bounded {
     bounds: Bounds,
     bytes: u64,
     lines: u64,
-    /// Bytes in the input's buffer that are counted but not yet consumed.
+    /// The number of bytes in the input's buffer that are counted in `bytes` but not yet consumed.
     counted: usize,
 }
 

@@ -19,14 +19,14 @@ impl ByteCount {
     }
 }
 
-/// A reader that counts its bytes.
+/// A reader that counts the bytes that it reads.
 pub(crate) struct Counted {
     input: Box<dyn Read + Send>,
     count: ByteCount,
 }
 
 impl Counted {
-    /// Reads `input` and adds to `count`.
+    /// Returns a reader of `input` that adds the bytes it reads to `count`.
     pub(crate) fn new(input: Box<dyn Read + Send>, count: ByteCount) -> Self {
         Self { input, count }
     }

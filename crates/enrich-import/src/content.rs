@@ -1,21 +1,20 @@
-//! Recognises files that are not lists by their first bytes.
+//! Recognises, by their first bytes, files that are not lists.
 
 use std::fmt;
 use std::io;
 
-/// Why a file is not a readable list. The messages are for people who work with lists and don't
-/// know file formats.
+/// Why a file is not a readable list. The messages are for people who don't know file formats.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoList {
-    /// The file is of another kind.
+    /// The file is of this other kind, such as a picture.
     #[error(
         "this is {0}, not a list; save the table in it as CSV or Excel (.xlsx) and use that file"
     )]
     Other(Content),
-    /// The file is an archive of files.
+    /// The file is a zip archive, but not a workbook.
     #[error("this is a zip archive; unpack it and use the list inside")]
     Zip,
-    /// The file is a workbook of another program or version.
+    /// The file is a workbook in this other format, such as `.xls`.
     #[error("this is {0}; save it as an Excel workbook (.xlsx) without a password, or as CSV")]
     OtherWorkbook(&'static str),
     /// The file is a single JSON value, not an object on each line.
@@ -27,10 +26,10 @@ pub enum NoList {
     /// The file is JSON, but its name says CSV.
     #[error("this is JSON, not CSV; if each line is an object, rename the file to .jsonl")]
     JsonAsCsv,
-    /// The workbook is damaged.
+    /// The workbook is damaged. The text names the fault.
     #[error("the Excel file is damaged: {0}; open it in Excel, save it again and use that file")]
     DamagedWorkbook(&'static str),
-    /// The workbook exceeds a limit.
+    /// The workbook exceeds a limit. The text names the limit.
     #[error("the Excel file has {0}; save the list as CSV and use that file")]
     LargeWorkbook(&'static str),
     /// The file is empty.
@@ -42,7 +41,7 @@ pub enum NoList {
 }
 
 impl NoList {
-    /// The refusal inside an I/O error, if there is one.
+    /// Returns the refusal that an I/O error contains, if it contains one.
     pub(crate) fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().cloned()
     }
@@ -51,17 +50,17 @@ impl NoList {
 /// The kind of a file that is not a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// A PDF.
+    /// A PDF document.
     Pdf,
     /// A picture of some format.
     Picture,
-    /// HTML.
+    /// An HTML page.
     WebPage,
-    /// Rich text.
+    /// A text in the Rich Text Format (RTF).
     RichText,
     /// A document of a word processor.
     Document,
-    /// Slides.
+    /// Slides of a presentation.
     Slides,
     /// A program, or other data that isn't text.
     NotText,
@@ -104,7 +103,7 @@ const MAGIC: [(&[u8], Content); 13] = [
 /// The first bytes of old Excel and Word files, and of new ones with a password.
 const COMPOUND_MAGIC: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
-/// Why a file that begins with these bytes is not a list; `None` if it may be one.
+/// Returns why a file that begins with these bytes is not a list; `None` if the file may be a list.
 pub(crate) fn refused(head: &[u8]) -> Option<NoList> {
     if head.starts_with(COMPOUND_MAGIC) {
         return Some(NoList::OtherWorkbook("an old or password-protected Excel file (.xls)"));
@@ -116,7 +115,7 @@ pub(crate) fn refused(head: &[u8]) -> Option<NoList> {
     found.map(|(_, content)| NoList::Other(*content))
 }
 
-/// Whether a text is a JSON array of objects, and not an object on each line.
+/// Whether a text begins like a JSON array of objects. Such a file is not JSON Lines.
 pub(crate) fn is_json_array(text: &[u8]) -> bool {
     let inside = text.trim_ascii_start().strip_prefix(b"[");
     inside.is_some_and(|inside| matches!(inside.trim_ascii_start().first(), Some(b'{')))

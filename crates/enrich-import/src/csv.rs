@@ -15,7 +15,7 @@ use crate::rejection::Rejection;
 use crate::report::Notes;
 use crate::splitter::Splitter;
 
-/// A CSV file after its header.
+/// A CSV file whose header has been read.
 #[derive(Debug)]
 pub(crate) struct Table {
     kind: Kind,
@@ -24,7 +24,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Reads the header. `None` for an empty file.
+    /// Reads the header. Returns `None` for an empty file.
     pub(crate) fn open(opened: &mut Opened, notes: &mut Notes) -> io::Result<Option<Self>> {
         let mut splitter = opened.splitter();
         if !splitter.read_header(&mut opened.lines)? {
@@ -37,8 +37,8 @@ impl Table {
         Ok(Some(Self { kind, columns, splitter }))
     }
 
-    /// Returns the next row's record, or why the row is rejected; `None` at the end. Skips blank
-    /// lines between rows.
+    /// Returns the record of the next row, or why the row is rejected. Returns `None` at the end of
+    /// the file. Skips blank lines between rows.
     pub(crate) fn next(
         &mut self,
         lines: &mut Lines,
@@ -49,15 +49,15 @@ impl Table {
         Ok(Some(Parsed { line: row.line, text: row.text, record }))
     }
 
-    /// Reads the record from the splitter's fields.
+    /// Parses the fields of the current row into a record.
     fn read(&self, line: u64, notes: &mut Notes) -> Result<Record, Rejection> {
         let (found, expected) = (self.splitter.fields().count(), self.columns.len());
         if found != expected {
             return Err(Rejection::FieldCount { found, expected });
         }
         let mut fields = Fields::default();
-        // The hash does not include ignored columns, so a change in them does not make the record
-        // new.
+        // Ignored columns are not part of the hash, so a change in them does not count as a change
+        // of the record.
         let mut parts: Vec<&[u8]> = Vec::with_capacity(2 * expected);
         for (column, bytes) in self.columns.iter().zip(self.splitter.fields()) {
             let text = std::str::from_utf8(bytes).map_err(|_| Rejection::NotUtf8)?;
@@ -75,7 +75,7 @@ impl Table {
             match Kind::from_name(&name) {
                 Some(kind) if kind == self.kind => {}
                 Some(_) => return Err(Rejection::OtherType),
-                // In many lists the column `type` means something else.
+                // In many lists, the column `type` has another meaning.
                 None => notes.ignore_field(Field::Type.name()),
             }
         }
@@ -112,7 +112,8 @@ fn columns(splitter: &Splitter, notes: &mut Notes) -> Result<Vec<Column>, Header
     }
     let columns = names.into_iter().map(|name| {
         let named = exact(name).or_else(|| {
-            // If two columns mean the same field, the one with its exact name is used.
+            // If two columns could mean the same field, the column with the field's exact name is
+            // used.
             let named = Field::from_column(name).filter(|named| !taken.contains(named))?;
             taken.push(named);
             Some(named)

@@ -30,7 +30,7 @@ impl Delimiter {
         }
     }
 
-    /// The delimiter as written on a command line: `,`, `;`, `tab` or `|`.
+    /// Returns the delimiter as users write it on a command line: `,`, `;`, `tab` or `|`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Comma => ",",
@@ -40,7 +40,7 @@ impl Delimiter {
         }
     }
 
-    /// The delimiter's byte in the file.
+    /// Returns the byte that stands for the delimiter in the file.
     pub const fn as_byte(self) -> u8 {
         match self {
             Self::Comma => b',',

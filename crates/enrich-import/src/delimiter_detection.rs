@@ -1,10 +1,11 @@
-//! Detects the delimiter of a CSV file by its first lines.
+//! Detects the delimiter of a CSV file from its first lines.
 
 use crate::delimiter::Delimiter;
 use crate::lines::Line;
 use crate::splitter::Splitter;
 
-/// The delimiter in a first line such as `sep=;`. Some programs write this line for spreadsheets.
+/// Returns the delimiter that a first line such as `sep=;` names. Some programs write this line for
+/// spreadsheets.
 pub(crate) fn announced(line: &[u8]) -> Option<Delimiter> {
     let (name, value) = line.split_at_checked(4)?;
     let value = std::str::from_utf8(value).ok()?;
@@ -12,10 +13,12 @@ pub(crate) fn announced(line: &[u8]) -> Option<Delimiter> {
     name.eq_ignore_ascii_case(b"sep=").then(|| Delimiter::parse(value))?
 }
 
-/// Detects the delimiter of a file that begins with these lines; `otherwise` if none fits.
+/// Detects the delimiter of a file that begins with these lines. Returns `otherwise` if no
+/// delimiter fits.
 ///
-/// A delimiter fits if it splits the header into at least two fields. Of several, the one wins with
-/// which the most rows have as many fields as the header; then the one with more fields.
+/// A delimiter fits if it splits the header into at least two fields. If several fit, the one wins
+/// for which the largest share of rows has as many fields as the header. If these shares are equal,
+/// the delimiter with more fields wins.
 pub(crate) fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
     let mut best = (otherwise, 0.0, 1);
     let others = Delimiter::ALL.into_iter().filter(|one| *one != otherwise);
@@ -34,7 +37,7 @@ pub(crate) fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
     best.0
 }
 
-/// The number of fields of each row. Blank lines are skipped.
+/// Returns the number of fields of each row. Skips blank lines.
 fn field_counts(lines: &[Line], delimiter: Delimiter) -> Vec<usize> {
     let mut splitter = Splitter::new(delimiter);
     let mut counts = Vec::new();

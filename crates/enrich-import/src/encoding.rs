@@ -9,23 +9,25 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Bytes examined to guess an encoding, from the first byte that isn't ASCII.
+/// Number of bytes that are examined to guess an encoding, counted from the first byte that isn't
+/// ASCII.
 const WINDOW_BYTES: usize = 64 * 1024;
 
-/// The encoding of a text.
+/// A text encoding, such as UTF-8 or Windows-1252.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TextEncoding(&'static Encoding);
 
 impl TextEncoding {
-    /// UTF-8.
+    /// The encoding UTF-8.
     pub const UTF_8: Self = Self(UTF_8);
 
-    /// Parses a label of the Encoding Standard: `utf-8`, `utf-16`, `windows-1252`, `latin1`, …
+    /// Parses a label of the WHATWG Encoding Standard: `utf-8`, `utf-16`, `windows-1252`, `latin1`,
+    /// …
     pub fn parse(label: &str) -> Option<Self> {
         Encoding::for_label_no_replacement(label.trim().as_bytes()).map(Self)
     }
 
-    /// The encoding's display name: `UTF-8`, `UTF-16`, `Windows-1252`.
+    /// Returns the encoding's name for display: `UTF-8`, `UTF-16`, `Windows-1252`.
     pub fn name(self) -> String {
         match self.0.name() {
             "UTF-16LE" | "UTF-16BE" => "UTF-16".to_owned(),
@@ -33,7 +35,7 @@ impl TextEncoding {
         }
     }
 
-    /// The label that selects the encoding: `utf-8`, `utf-16`, `windows-1252`.
+    /// Returns the label that selects the encoding: `utf-8`, `utf-16`, `windows-1252`.
     pub fn label(self) -> String {
         self.name().to_ascii_lowercase()
     }
@@ -68,13 +70,13 @@ impl<'de> Deserialize<'de> for TextEncoding {
     }
 }
 
-/// The encoding and the length of the byte-order mark, if the first bytes of a text show the
-/// encoding.
+/// Returns the encoding of a text and the length of its byte order mark in bytes, if the first
+/// bytes show the encoding.
 pub(crate) fn detect_by_start(head: &[u8]) -> Option<(TextEncoding, usize)> {
     if let Some((encoding, mark)) = Encoding::for_bom(head) {
         return Some((TextEncoding(encoding), mark));
     }
-    // In UTF-16 text, every second byte is often zero. Other text contains no zero bytes.
+    // In UTF-16 text, every second byte is often zero. Text in other encodings has no zero bytes.
     let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();
     let (even, odd) = (zeros(0), zeros(1));
     let is_full = |zeros: usize, others: usize| 4 * zeros >= head.len() && zeros > 10 * others;
@@ -87,18 +89,20 @@ pub(crate) fn detect_by_start(head: &[u8]) -> Option<(TextEncoding, usize)> {
     }
 }
 
-/// The encoding of a text, known once enough of it was read.
+/// The encoding of a text. It becomes known when enough of the text was read.
 #[derive(Clone, Default)]
 pub(crate) struct KnownEncoding(Rc<Cell<Option<TextEncoding>>>);
 
 impl KnownEncoding {
-    /// The encoding as far as it is known. A text that is only ASCII so far counts as UTF-8.
+    /// Returns the encoding as far as it is known. A text that is only ASCII so far counts as
+    /// UTF-8.
     pub(crate) fn get(&self) -> TextEncoding {
         self.0.get().unwrap_or(TextEncoding::UTF_8)
     }
 }
 
-/// A reader that converts a text to UTF-8. UTF-8 input is passed through, even if it is invalid.
+/// A reader that converts a text to UTF-8. A UTF-8 text is not changed, even if it has invalid
+/// bytes.
 pub(crate) struct Decoding {
     input: Box<dyn BufRead>,
     state: State,
@@ -110,17 +114,19 @@ pub(crate) struct Decoding {
 }
 
 enum State {
-    /// Only ASCII so far. The number is that of the buffered bytes known to be ASCII.
+    /// The text is only ASCII so far. The number is how many bytes in the input's buffer are known
+    /// to be ASCII.
     Ascii(usize),
     Utf8,
     Other(Decoder),
-    /// The input had another encoding and has ended.
+    /// The text had another encoding than UTF-8, and the input has ended.
     Ended,
 }
 
 impl Decoding {
-    /// Reads `input`, which begins with `head`. The encoding is `chosen`; else the one that `head`
-    /// shows; else it is guessed at the first byte that isn't ASCII.
+    /// Returns a reader of `input`, which begins with `head`. The encoding is `chosen`. If none is
+    /// chosen, it is the encoding that `head` shows. If `head` shows none, the encoding is guessed
+    /// at the first byte that isn't ASCII.
     pub(crate) fn new(
         mut input: Box<dyn BufRead>,
         head: &[u8],
@@ -129,7 +135,7 @@ impl Decoding {
     ) -> io::Result<(Self, KnownEncoding)> {
         let detected = detect_by_start(head);
         let detected = match chosen {
-            // The label `utf-16` does not say the byte order; the text shows it.
+            // The label `utf-16` does not give the byte order, so it is detected from the text.
             Some(chosen) if chosen.is_utf_16() => {
                 Some(detected.filter(|(detected, _)| detected.is_utf_16()).unwrap_or((chosen, 0)))
             }
@@ -151,7 +157,7 @@ impl Decoding {
         Ok((Self { input, state, guesses, known, decoded: Vec::new(), given: 0 }, shared))
     }
 
-    /// Chooses the encoding, from the text that begins with its first non-ASCII byte.
+    /// Chooses the encoding. The input now begins with the first byte that isn't ASCII.
     fn decide(&mut self) -> io::Result<()> {
         let mut window = Vec::new();
         let failure = (&mut self.input).take(WINDOW_BYTES as u64).read_to_end(&mut window).err();
@@ -239,17 +245,17 @@ impl Read for Decoding {
     }
 }
 
-/// Guesses the encoding of a text that begins with these bytes and is not ASCII.
+/// Guesses the encoding of a text from its first bytes, which are not all ASCII.
 fn guess(window: &[u8]) -> &'static Encoding {
     let (mut letters, mut faults) = (0, 0);
     let mut chunks = window.utf8_chunks().peekable();
     while let Some(chunk) = chunks.next() {
         letters += chunk.valid().chars().filter(|letter| !letter.is_ascii()).count();
-        // A character cut off at the end of the window is no error.
+        // If the window ends in the middle of a character, this is no error of the text.
         let is_cut = chunks.peek().is_none() && window.len() == WINDOW_BYTES;
         faults += usize::from(!chunk.invalid().is_empty() && !is_cut);
     }
-    // A few invalid bytes don't rule out UTF-8.
+    // A few invalid bytes do not show that the text isn't UTF-8.
     if letters >= faults {
         return UTF_8;
     }
@@ -270,8 +276,8 @@ fn skip(input: &mut impl BufRead, mut bytes: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// A reader that returns the bytes read ahead, then the error that ended the reading ahead, then
-/// the rest.
+/// Returns a reader of three parts: the bytes that were read ahead, then the error that ended the
+/// reading ahead (if there was one), then the rest.
 pub(crate) fn resumed(
     head: Vec<u8>,
     failure: Option<io::Error>,
@@ -280,7 +286,7 @@ pub(crate) fn resumed(
     Box::new(Cursor::new(head).chain(Failed(failure)).chain(rest))
 }
 
-/// A reader that returns an error once, if it has one.
+/// A reader that returns its error once. Without an error, it is empty.
 struct Failed(Option<io::Error>);
 
 impl BufRead for Failed {

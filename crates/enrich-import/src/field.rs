@@ -12,15 +12,15 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The kind that a value of `type` names, in any case.
+    /// Returns the kind with this name, in upper or lower case.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         let names =
             [("company", Self::Company), ("person", Self::Person), ("domain", Self::Domain)];
         names.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, kind)| kind)
     }
 
-    /// The kind of a record without `type`: `first_name` means a person, `name` a company, `domain`
-    /// facts of a domain.
+    /// Returns the kind of a record that has no `type`: a person if it has `first_name`, else a
+    /// company if it has `name`, else facts of a domain if it has `domain` or `domains`.
     pub(crate) fn from_fields(is_there: impl Fn(Field) -> bool) -> Option<Self> {
         let signs = [
             (Field::FirstName, Self::Person),
@@ -58,15 +58,15 @@ pub(crate) enum Field {
     Domain,
 }
 
-/// A field as a file names it, in the singular or the plural.
+/// A field of the native format, under the singular or the plural of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     pub(crate) field: Field,
-    /// Whether the file uses the singular for a field whose own name is plural.
+    /// Whether the file uses the singular of a field's name that is a plural.
     pub(crate) is_singular: bool,
 }
 
-/// Every field with its name and the kinds that have it, in the order of [`Field`].
+/// Every field with its name and the kinds of record that have it, in the order of [`Field`].
 const TABLE: [(Field, &str, &[Kind]); 22] = {
     use Kind::{Company, Domain, Person};
     [
@@ -98,14 +98,15 @@ const TABLE: [(Field, &str, &[Kind]); 22] = {
 impl Field {
     pub(crate) const COUNT: usize = TABLE.len();
 
-    /// All fields, in the order of [`Field`].
+    /// Returns all fields, in the order of [`Field`].
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         TABLE.into_iter().map(|(field, ..)| field)
     }
 
-    /// The field with this name, in the singular or the plural.
+    /// Returns the field with this name, in the singular or the plural.
     pub(crate) fn from_name(name: &str) -> Option<Named> {
-        // `ids` is reserved for ids of several registers, so it is not the plural of `id`.
+        // `ids` is reserved for the ids of several registers, so it does not count as the plural of
+        // `id`.
         let is_kept = name == "ids";
         let exact = TABLE.into_iter().find(|(_, known, _)| *known == name);
         let other = || TABLE.into_iter().find(|(_, known, _)| differ_in_number(known, name));
@@ -113,7 +114,8 @@ impl Field {
         Some(Named { field, is_singular: name.len() < known.len() })
     }
 
-    /// The field of a CSV column. Case, blanks and punctuation of the name don't matter.
+    /// Returns the field that a CSV column holds. Upper and lower case, blanks and punctuation in
+    /// the column's name don't matter.
     pub(crate) fn from_column(column: &str) -> Option<Named> {
         let plain = plain_name(column);
         let same = TABLE.into_iter().find(|(_, known, _)| plain_name(known) == plain);
@@ -127,7 +129,7 @@ impl Field {
         }
     }
 
-    /// The field's name in the native format.
+    /// Returns the field's name in the native format.
     pub(crate) fn name(self) -> &'static str {
         TABLE[self as usize].1
     }

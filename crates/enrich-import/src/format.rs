@@ -1,4 +1,4 @@
-//! The format and compression of a source, by its file name or first bytes.
+//! Finds the format and compression of a source from its file name or first bytes.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
 pub enum Format {
     /// One JSON object on each line.
     JsonLines,
-    /// A header line, then a row for each record, with any delimiter.
+    /// A header line, then a row for each record. Any delimiter is possible.
     Csv,
     /// CSV with tabs as delimiter.
     Tsv,
@@ -22,16 +22,18 @@ pub enum Format {
 /// The compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// RFC 1952.
+    /// Gzip, as in RFC 1952.
     Gzip,
-    /// RFC 8878.
+    /// Zstandard, as in RFC 8878.
     Zstd,
 }
 
 impl Compression {
-    /// The compression of an input that begins with `bytes`; `None` if it is not compressed.
+    /// Returns the compression of an input that begins with `bytes`; `None` if the input is not
+    /// compressed.
     ///
-    /// Neither signature is valid UTF-8, so no text is mistaken for compressed data.
+    /// The first bytes of both compressions are not valid UTF-8, so no text is mistaken for
+    /// compressed data.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
         match bytes {
             _ if bytes.starts_with(GZIP_MAGIC) => Some(Self::Gzip),
@@ -41,8 +43,8 @@ impl Compression {
     }
 }
 
-/// The format and compression by a file's name: `.jsonl`, `.ndjson`, `.csv`, `.tsv`, `.tab` or
-/// `.xlsx`, then `.gz` or `.zst`, in any case.
+/// Returns the format and compression that a file name shows: `.jsonl`, `.ndjson`, `.csv`, `.tsv`,
+/// `.tab` or `.xlsx`, then `.gz` or `.zst`, in upper or lower case.
 pub fn format_from_file_name(file_name: &str) -> (Option<Format>, Option<Compression>) {
     let compressions = [(".gz", Compression::Gzip), (".zst", Compression::Zstd)];
     let (rest, compression) = without_ending(file_name, &compressions);
@@ -58,8 +60,8 @@ pub fn format_from_file_name(file_name: &str) -> (Option<Format>, Option<Compres
     (format, compression)
 }
 
-/// Removes the first of these endings that the name has. Returns the rest and the meaning of the
-/// ending.
+/// Finds the first of `endings` that the name ends with. Returns the name without the ending, and
+/// the value listed beside the ending; the whole name and `None` if no ending fits.
 fn without_ending<'a, T: Copy>(name: &'a str, endings: &[(&str, T)]) -> (&'a str, Option<T>) {
     for (ending, meaning) in endings {
         if let Some((stem, end)) = name.split_at_checked(name.len().saturating_sub(ending.len()))

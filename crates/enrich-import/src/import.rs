@@ -1,4 +1,5 @@
-//! Imports a source into the directory: one thread reads and parses, the caller's thread stores.
+//! Imports a source into the directory. One thread reads and parses the source, and the caller's
+//! thread stores the records.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -16,16 +17,17 @@ use crate::rejects;
 use crate::report::Report;
 use crate::source::Source;
 
-/// The most batches that wait to be stored.
+/// Maximum number of batches that wait to be stored.
 const WAITING_BATCHES: usize = 4;
 
 /// Receives the progress of an import.
 pub trait Progress: Send {
-    /// Called with the numbers of bytes (before decompression) and records since the last call.
+    /// Called with the number of bytes (before decompression) and the number of records that were
+    /// read since the last call.
     fn advance(&mut self, bytes: u64, records: u64);
 }
 
-/// Reports nothing.
+/// Progress reports are ignored.
 impl Progress for () {
     fn advance(&mut self, _bytes: u64, _records: u64) {}
 }
@@ -34,9 +36,10 @@ impl Progress for () {
 #[derive(Debug, thiserror::Error)]
 #[error("the import stopped")]
 pub struct ImportError {
-    /// The results up to the stop. Nothing is stored if the whole import is one transaction.
+    /// The results until the import stopped. If the whole import is one transaction, nothing is
+    /// stored.
     pub report: Box<Report>,
-    /// Why it stopped.
+    /// Why the import stopped.
     #[source]
     pub cause: Cause,
 }
@@ -44,16 +47,16 @@ pub struct ImportError {
 /// Why an import stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum Cause {
-    /// The source can't be read to its end. If batches are stored one by one, those before the
-    /// failure stay.
+    /// The source can't be read to its end. If each batch is a transaction of its own, the batches
+    /// before the failure stay stored.
     #[error("the source can't be read completely")]
     Read(#[from] ReadError),
-    /// A line was rejected in an import of one transaction.
+    /// A line was rejected in an import that is one transaction.
     #[error("line {line} is rejected, so nothing of the source was imported")]
     Rejected {
-        /// The line's number.
+        /// The number of the rejected line, from 1.
         line: u64,
-        /// The reason.
+        /// Why the line was rejected.
         #[source]
         reason: Rejection,
     },
@@ -68,10 +71,10 @@ pub enum Cause {
 /// Imports a source.
 ///
 /// With [`Atomic::Batch`](enrich_core::port::importer::Atomic) rejected lines are skipped, and each
-/// stored batch stays. After an interruption, the same import again completes the work; stored
-/// records count as unchanged. With `Atomic::Whole` the first rejected line stops the import, and
-/// nothing is stored; a suppressed record also counts as rejected. To import several sources, call
-/// this once for each and add the reports.
+/// stored batch stays. After an interruption, run the same import again: it completes the work, and
+/// records that are already stored count as unchanged. With `Atomic::Whole` the first rejected line
+/// stops the import, and nothing is stored; a suppressed record also counts as rejected. To import
+/// several sources, call this once for each and add the reports.
 ///
 /// `rejects` receives a JSON object for each rejected line: `source`, `line`, `reason`, `record`.
 ///
@@ -135,8 +138,8 @@ impl Import<'_> {
         }
     }
 
-    /// Commits the stored batches after a failure of the source. An import of one transaction is
-    /// rolled back.
+    /// Commits the stored batches after the source could not be read further. If the import is one
+    /// transaction, nothing is committed.
     async fn give_up(&self, loading: Box<dyn Loading>, error: ReadError) -> Result<(), Cause> {
         if !self.is_whole && self.report.took_anything() {
             loading.finish().await?;
@@ -165,7 +168,7 @@ impl Import<'_> {
         self.flush_rejects()
     }
 
-    /// Stores a batch's records. Suppressed records are added to `rejected`.
+    /// Stores the records of a batch. Adds the suppressed records to `rejected`.
     async fn store(
         &mut self,
         records: Vec<Record>,
@@ -201,7 +204,8 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Writes the rejected lines to the file. Nothing more is stored before this.
+    /// Writes the buffered rejected lines to their file. No further batch is stored before this is
+    /// done.
     fn flush_rejects(&mut self) -> Result<(), Cause> {
         match self.rejects.as_mut() {
             Some(into) => into.flush().map_err(Cause::Rejects),
@@ -212,7 +216,8 @@ impl Import<'_> {
 
 type Reading = JoinHandle<Result<(), ReadError>>;
 
-/// Starts the thread that reads and parses, a few batches ahead of the storing.
+/// Starts the thread that reads and parses the source. This thread is at most a few batches ahead
+/// of the storing.
 fn start_reading(
     source: Source,
     options: ReadOptions,

@@ -1,4 +1,4 @@
-//! JSON Lines: one object a line.
+//! Reads JSON Lines: one JSON object on each line.
 
 use std::io;
 
@@ -14,7 +14,8 @@ use crate::record::{self, content_hash};
 use crate::rejection::Rejection;
 use crate::report::Notes;
 
-/// Returns the next record, or why its line is rejected; `None` at the end. Skips blank lines.
+/// Returns the next record, or why its line is rejected. Returns `None` at the end. Skips blank
+/// lines.
 pub(crate) fn next(lines: &mut Lines, notes: &mut Notes) -> io::Result<Option<Parsed>> {
     let Some(line) = lines.next_filled()? else { return Ok(None) };
     let record = read(&line, notes);
@@ -54,7 +55,7 @@ fn kind(fields: &Fields<'_>, notes: &mut Notes) -> Result<Kind, Rejection> {
     {
         return Ok(kind);
     }
-    // In many lists the field `type` means something else.
+    // In many lists, the field `type` has another meaning.
     let kind = by_fields.ok_or(Rejection::UnknownType)?;
     notes.ignore_field(Field::Type.name());
     Ok(kind)

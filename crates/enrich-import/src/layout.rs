@@ -1,4 +1,4 @@
-//! How a source is laid out: detected, or set by the caller.
+//! The format, delimiter and encoding of a source: detected, or set by the caller.
 
 use std::fmt;
 
@@ -8,29 +8,30 @@ use crate::delimiter::Delimiter;
 use crate::encoding::TextEncoding;
 use crate::format::Format;
 
-/// Settings that override detection.
+/// Settings that replace detection. `None` means that the setting is detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadAs {
-    /// The delimiter of CSV.
+    /// The delimiter of a CSV source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<Delimiter>,
-    /// The encoding of the text.
+    /// The encoding of the source's text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<TextEncoding>,
 }
 
-/// The layout of a source.
+/// The format, delimiter and encoding of a source, and its sheets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
     /// The format of the records.
     pub format: Format,
-    /// The delimiter of CSV.
+    /// The delimiter, if the source is CSV.
     pub delimiter: Option<Delimiter>,
-    /// The encoding, as far as it is known; ASCII counts as UTF-8.
+    /// The encoding as far as it is known; `None` for a workbook. Text that is only ASCII counts as
+    /// UTF-8.
     pub encoding: Option<TextEncoding>,
-    /// The name of the workbook's sheet that is read.
+    /// The name of the sheet that is read, if the source is a workbook.
     pub sheet: Option<String>,
-    /// The number of sheets in the workbook.
+    /// The number of sheets in the workbook; 0 if the source is not a workbook.
     pub sheets: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Reads the lines of a file, each with a bounded length.
+//! Reads the lines of a file. The length of a line in memory is limited.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
@@ -13,11 +13,11 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(crate) struct Line {
     /// The line's number in the file, from 1.
     pub(crate) number: u64,
-    /// The line's bytes; if it is too long, the first [`MAX_LINE_BYTES`].
+    /// The line's bytes. If the line is too long, only the first [`MAX_LINE_BYTES`].
     pub(crate) bytes: Vec<u8>,
     /// Whether the line is longer than [`MAX_LINE_BYTES`].
     pub(crate) is_too_long: bool,
-    /// Whether the line ended in CR LF, not only LF.
+    /// Whether the line ended in CR LF, not in LF alone.
     pub(crate) had_return: bool,
 }
 
@@ -32,18 +32,20 @@ pub(crate) struct Lines {
     input: Box<dyn BufRead>,
     read: u64,
     returned: VecDeque<Line>,
-    /// The error of [`Self::peek`]. It is returned after the lines before it.
+    /// An error that occurred in [`Self::peek`]. It is returned after the lines that were read
+    /// before it.
     failure: Option<io::Error>,
 }
 
 impl Lines {
-    /// Reads lines that end in LF or CR LF. Skips a byte-order mark before the first line.
+    /// Returns a reader of lines that end in LF or CR LF. It skips a byte order mark before the
+    /// first line.
     pub(crate) fn new(input: Box<dyn BufRead>) -> Self {
         Self { input, read: 0, returned: VecDeque::new(), failure: None }
     }
 
-    /// Returns the next line; `None` at the end. If the input fails in the middle of a line, that
-    /// line is not returned.
+    /// Returns the next line; `None` at the end. If the input fails in the middle of a line, the
+    /// part of the line that was read is not returned.
     pub(crate) fn next(&mut self) -> io::Result<Option<Line>> {
         if let Some(line) = self.returned.pop_front() {
             return Ok(Some(line));
@@ -52,7 +54,7 @@ impl Lines {
             return Err(failure);
         }
         let mut bytes = Vec::new();
-        // The length of the longest line with its CR LF.
+        // The maximum length of a line together with its CR LF.
         let most = MAX_LINE_BYTES + 2;
         let length = (&mut self.input).take(most as u64).read_until(b'\n', &mut bytes)?;
         if length == 0 {
@@ -87,8 +89,8 @@ impl Lines {
         }
     }
 
-    /// Returns copies of the next lines, up to `max_lines` lines or `max_bytes` bytes. `next` still
-    /// returns these lines.
+    /// Returns copies of the next lines: at most `max_lines` lines, and about `max_bytes` bytes.
+    /// `next` still returns these lines.
     pub(crate) fn peek(&mut self, max_lines: usize, max_bytes: usize) -> Vec<Line> {
         let (mut lines, mut bytes) = (Vec::new(), 0);
         while lines.len() < max_lines && bytes < max_bytes {
@@ -108,7 +110,7 @@ impl Lines {
         lines
     }
 
-    /// Puts lines back; `next` returns them first, in their order.
+    /// Puts lines back. `next` returns these lines first, in their order.
     pub(crate) fn put_back(&mut self, lines: impl DoubleEndedIterator<Item = Line>) {
         for line in lines.rev() {
             self.returned.push_front(line);

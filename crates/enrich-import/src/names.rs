@@ -1,7 +1,7 @@
 //! Normalises column names for comparison.
 
-/// The letters and digits of a column's name in lower case: `E-Mail`, `e mail` and `email` are
-/// equal.
+/// Returns the letters and digits of a column's name in lower case, so that `E-Mail`, `e mail` and
+/// `email` are equal.
 pub fn plain_name(name: &str) -> String {
     name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

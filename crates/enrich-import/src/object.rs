@@ -1,4 +1,4 @@
-//! The JSON object of a line.
+//! Parses the JSON object on a line.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,11 +8,11 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use crate::lines::Line;
 use crate::rejection::Rejection;
 
-/// The members of the object in a line, in order. Repeated names are kept.
+/// Returns the members of the object on a line, in order. A repeated name appears repeatedly.
 ///
 /// # Errors
 ///
-/// When the line is too long, or not an object.
+/// When the line is too long, or is not a JSON object.
 pub(crate) fn members<'a, V: Deserialize<'a>>(
     line: &'a Line,
 ) -> Result<Vec<(String, V)>, Rejection> {
@@ -27,7 +27,7 @@ pub(crate) fn members<'a, V: Deserialize<'a>>(
     }
 }
 
-/// The members of an object in order. Repeated names are kept.
+/// The members of a JSON object, in order. A repeated name appears repeatedly.
 struct Object<V>(Vec<(String, V)>);
 
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for Object<V> {

@@ -1,4 +1,4 @@
-//! An opened source: its detected format and layout, and the meaning of read errors.
+//! An opened source: detects its format and layout, and explains its read errors.
 
 use std::fs::File;
 use std::io::{self, BufRead, Cursor, Read};
@@ -16,20 +16,21 @@ use crate::read_error::{HeaderError, ReadError};
 use crate::splitter::Splitter;
 use crate::workbook::{Limits, Workbook};
 
-/// Bytes at the beginning of a source that are used to detect its content.
+/// Number of bytes at the beginning of a source that are used to detect its content.
 const HEAD_BYTES: usize = 16 * 1024;
-/// The most lines, and their most bytes, that are used to detect the delimiter.
+/// Maximum number of lines, and of their bytes, that are used to detect the delimiter.
 const LOOKED_AT_LINES: usize = 100;
 const LOOKED_AT_BYTES: usize = 256 * 1024;
-/// The largest workbook that is read from a stream, in bytes. It is kept in memory.
+/// Maximum size of a workbook that is read from a stream, in bytes. Such a workbook is kept in
+/// memory.
 const MAX_HELD_WORKBOOK: usize = 64 * 1024 * 1024;
 
-/// A source's decompressed input, and what is known of it.
+/// A source's decompressed input, and what is known about it before it is read.
 pub(crate) struct Input {
     pub(crate) bytes: Box<dyn BufRead>,
-    /// The input as a seekable file, if it is one.
+    /// The input as a seekable file, if the input is a file.
     pub(crate) file: Option<File>,
-    /// The format by the file's name.
+    /// The format that the file's name shows.
     pub(crate) format: Option<Format>,
     pub(crate) read_as: ReadAs,
     pub(crate) limits: Limits,
@@ -43,14 +44,15 @@ pub(crate) struct Opened {
     delimiter: Option<Delimiter>,
     encoding: KnownEncoding,
     workbook: Option<Workbook>,
-    /// The name of the sheet, and the number of sheets.
+    /// The name of the sheet that is read, and the number of sheets, if the source is a workbook.
     sheet: Option<(String, usize)>,
     is_compressed: bool,
     read_bytes: ByteCount,
 }
 
 impl Opened {
-    /// Detects the content by the first bytes, unless the name shows it.
+    /// Opens a source: detects a workbook by its first bytes, and other formats by the file's name
+    /// or the first lines.
     pub(crate) fn new(input: Input) -> Result<Self, ReadError> {
         let Input { mut bytes, file, format, read_as, limits, is_compressed, read_bytes } = input;
         let mut opened = Self {
@@ -72,7 +74,7 @@ impl Opened {
         if let Some(refused) = content::refused(&head) {
             return Err(refused.into());
         }
-        // JSON is always UTF-8.
+        // JSON is always UTF-8, so its encoding is not guessed.
         let mark = detect_by_start(&head).map_or(0, |(_, mark)| mark);
         let text = head.get(mark..).unwrap_or_default().trim_ascii_start();
         let format = format.filter(|format| *format != Format::Xlsx);
@@ -86,12 +88,13 @@ impl Opened {
         Ok(opened)
     }
 
-    /// The format; `None` for an empty source.
+    /// Returns the format of the records; `None` for an empty source.
     pub(crate) fn format(&self) -> Option<Format> {
         self.format
     }
 
-    /// Creates the splitter for rows of CSV or of the workbook; can be called once for a workbook.
+    /// Creates the splitter for the rows of CSV or of the workbook. For a workbook, this can be
+    /// called only once.
     pub(crate) fn splitter(&mut self) -> Splitter {
         match self.workbook.take() {
             Some(workbook) => Splitter::of_workbook(workbook),
@@ -99,7 +102,7 @@ impl Opened {
         }
     }
 
-    /// The layout as far as it is known; `None` for an empty source.
+    /// Returns the layout as far as it is known; `None` for an empty source.
     pub(crate) fn layout(&self) -> Option<Layout> {
         let is_text = self.sheet.is_none();
         let (sheet, sheets) = self.sheet.clone().unzip();
@@ -112,12 +115,12 @@ impl Opened {
         })
     }
 
-    /// Detects format and delimiter by the first lines, unless they are set.
+    /// Detects format and delimiter by the first lines. `named` and `read_as` replace detection.
     fn look(&mut self, named: Option<Format>, read_as: ReadAs) -> Result<(), ReadError> {
         let lines = self.lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
         let mut filled = lines.iter().filter(|line| !line.is_blank());
         let Some(first) = filled.next() else {
-            // Many blank lines may come first; the caller's bounds count them.
+            // Many blank lines may come first. The caller's bounds limit their number.
             self.format = named.or(match self.lines.next_filled() {
                 Ok(None) => None,
                 Ok(Some(line)) => {
@@ -154,7 +157,7 @@ impl Opened {
     fn delimiter(&mut self, lines: &[Line], format: Format, read_as: ReadAs) -> Delimiter {
         let announced = lines.first().and_then(|line| delimiter_detection::announced(&line.bytes));
         if announced.is_some() {
-            // The line was read by `peek`, so this cannot fail.
+            // This cannot fail, because `peek` has read the line already.
             let _ = self.lines.next();
         }
         let usual = if format == Format::Tsv { Delimiter::Tab } else { Delimiter::Comma };
@@ -190,12 +193,12 @@ impl Opened {
         Ok(())
     }
 
-    /// Bytes read since the last call, before decompression.
+    /// Returns the number of bytes read since the last call, counted before decompression.
     pub(crate) fn newly_read_bytes(&self) -> u64 {
         self.read_bytes.take()
     }
 
-    /// The [`ReadError`] for an I/O error.
+    /// Returns the [`ReadError`] that an I/O error stands for.
     pub(crate) fn explain(&self, error: io::Error) -> ReadError {
         if let Some(halt) = Halt::of(&error) {
             return halt.into();
@@ -206,7 +209,8 @@ impl Opened {
         if let Some(refused) = NoList::of(&error) {
             return refused.into();
         }
-        // Errors of the system have a number; other errors come from decompression.
+        // An error of the operating system has an error number. An error without one comes from
+        // decompression.
         match error.kind() {
             _ if error.raw_os_error().is_some() || !self.is_compressed => ReadError::Failed(error),
             io::ErrorKind::UnexpectedEof => ReadError::EndsInTheMiddle,

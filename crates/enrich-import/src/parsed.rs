@@ -6,9 +6,9 @@ use crate::rejection::Rejection;
 
 #[derive(Debug)]
 pub(crate) struct Parsed {
-    /// The line's number; for a row of several lines, the first line's.
+    /// The line's number, from 1. For a row of several lines, the number of the first line.
     pub(crate) line: u64,
     pub(crate) text: Vec<u8>,
-    /// The line's record, or why it is rejected.
+    /// The record on the line, or why the line is rejected.
     pub(crate) record: Result<Record, Rejection>,
 }

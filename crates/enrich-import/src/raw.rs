@@ -9,25 +9,27 @@ use crate::field::{Field, Named};
 
 const CSV_LIST_SEPARATOR: char = '|';
 
-/// The fields of a record. Each field may have two values: under its singular, and under its own
-/// name.
+/// The fields of a record, each with up to two values: one under the singular of the field's name,
+/// and one under the name itself.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields<'a>([[Option<Raw<'a>>; 2]; Field::COUNT]);
 
 impl<'a> Fields<'a> {
-    /// Sets a field; `false` if the record already has it under the same name.
+    /// Sets a field under one of its two names. Returns `false` if the record already had a value
+    /// under this name.
     pub(crate) fn set(&mut self, named: Named, raw: Raw<'a>) -> bool {
         let place = usize::from(!named.is_singular);
         self.0[named.field as usize][place].replace(raw).is_none()
     }
 
-    /// The value of a field. Null and empty text count as absent.
+    /// Returns the values of a field. Null and empty text count as absent; `None` if both values
+    /// are absent.
     pub(crate) fn get(&self, field: Field) -> Option<Given<'a>> {
         let given = self.0[field as usize].map(|raw| raw.filter(|raw| !raw.is_absent()));
         given.iter().any(Option::is_some).then_some(Given(given))
     }
 
-    /// Moves the value of `from` to the singular of `to`, unless `to` already has one.
+    /// Moves the value of `from` to the singular of `to`, unless `to` already has a value there.
     pub(crate) fn move_to_singular(&mut self, from: Field, to: Field) {
         if let Some(Given([singular, own])) = self.get(from)
             && self.0[to as usize][0].is_none()
@@ -38,17 +40,19 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The values of a field under its singular and under its own name. At least one is present.
+/// The values of a field: under the singular of its name, and under the name itself. At least one
+/// is present.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given<'a>([Option<Raw<'a>>; 2]);
 
 impl<'a> Given<'a> {
-    /// The values of a list field, without empty ones. A single value is a list of one.
+    /// Returns the values of a list field without the empty ones. A single value counts as a list
+    /// of one value.
     pub(crate) fn list(self) -> Vec<Item<'a>> {
         self.0.into_iter().flatten().flat_map(Raw::list).collect()
     }
 
-    /// The value of a single-valued field.
+    /// Returns the value of a field that may have only one value; `None` if the value is empty.
     pub(crate) fn one(self) -> Result<Option<Item<'a>>, SeveralValues> {
         match self.0 {
             [Some(one), Some(other)] => match (one.one()?, other.one()?) {
@@ -68,14 +72,14 @@ impl<'a> Given<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Raw<'a> {
     Json(&'a RawValue),
-    /// A field of a CSV row.
+    /// The text of a field in a CSV row.
     Csv(&'a str),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Item<'a> {
     Text(Cow<'a, str>),
-    /// A JSON number, with the file's digits.
+    /// A JSON number, with the digits as in the file.
     Number(&'a str),
     Object(&'a RawValue),
     /// A value that is never valid: a boolean, a nested list, or an escape that encodes no
@@ -91,7 +95,8 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// The values of a list field, without empty ones. A single value is a list of one.
+    /// Returns the values of a list field without the empty ones. A single value counts as a list
+    /// of one value.
     fn list(self) -> Vec<Item<'a>> {
         match self {
             Self::Json(raw) if raw.get().starts_with('[') => json_list(raw),
@@ -100,7 +105,7 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// The value of a single-valued field.
+    /// Returns the value of a field that may have only one value; `None` if the value is empty.
     fn one(self) -> Result<Option<Item<'a>>, SeveralValues> {
         match self {
             Self::Json(_) => {
@@ -112,18 +117,18 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// A single-valued field has several values.
+/// A field that may have only one value has several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SeveralValues;
 
 impl<'a> Item<'a> {
-    /// `None` if the text is empty.
+    /// Returns the trimmed text as a value; `None` if the text is empty.
     fn of_text(text: &'a str) -> Option<Self> {
         let text = text.trim();
         (!text.is_empty()).then_some(Self::Text(Cow::Borrowed(text)))
     }
 
-    /// The value, if it is a text.
+    /// Returns the value if it is a text, else `None`.
     pub(crate) fn text(self) -> Option<Cow<'a, str>> {
         match self {
             Self::Text(text) => Some(text),
@@ -131,7 +136,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// `None` if the value is null or an empty text.
+    /// Returns the JSON value; `None` if it is null or an empty text.
     pub(crate) fn of_json(raw: &'a RawValue) -> Option<Self> {
         let json = raw.get();
         match json.as_bytes().first()? {
@@ -151,7 +156,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// The content of a JSON string without escapes, borrowed.
+/// Returns the content of a JSON string that has no escapes, without copying it.
 fn unescaped(json: &str) -> Option<&str> {
     let inside = json.strip_prefix('"')?.strip_suffix('"')?;
     (!inside.contains('\\')).then_some(inside)
@@ -164,7 +169,7 @@ fn json_list(raw: &RawValue) -> Vec<Item<'_>> {
     }
 }
 
-/// A JSON object with a domain and the country of its site.
+/// A JSON object that has a domain and the country of the website at this domain.
 #[derive(Debug, Deserialize)]
 pub(crate) struct SiteObject<'a> {
     #[serde(borrow, default)]
@@ -173,10 +178,11 @@ pub(crate) struct SiteObject<'a> {
     pub(crate) country: Option<&'a RawValue>,
 }
 
-/// Splits `acme.de@DE` into domain and country.
+/// Splits a text such as `acme.de@DE` into domain and country.
 ///
-/// In a URL the last `@` may also be before the host (`//user@acme.example`). The text after it is
-/// a host if it contains a dot, which no code or name of a country does.
+/// The last `@` may also be part of a URL (`//user@acme.example`). If the text after the `@`
+/// contains a dot, it is a host and not a country, because no code or name of a country contains a
+/// dot.
 pub(crate) fn csv_site(text: &str) -> (&str, Option<&str>) {
     match text.rsplit_once('@') {
         Some((domain, country)) if !country.contains('.') => (domain, Some(country)),

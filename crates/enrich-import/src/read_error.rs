@@ -11,10 +11,10 @@ pub enum ReadError {
     /// The source can't be opened.
     #[error("the input can't be opened")]
     NotOpened(#[source] io::Error),
-    /// The system can't read further.
+    /// The operating system can't read the source further.
     #[error("the input can't be read")]
     Failed(#[source] io::Error),
-    /// The compressed data ends too early.
+    /// The compressed data ends before its proper end.
     #[error("the file is incomplete: its compressed data ends too early")]
     EndsInTheMiddle,
     /// The data can't be decompressed.
@@ -34,30 +34,30 @@ pub enum ReadError {
 /// Why a CSV header can't be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
-    /// The header is longer than a line may be, or spans several lines.
+    /// The header is longer than a line may be, or has several lines.
     #[error("it is longer than one line or 1 MiB")]
     NotOneLine,
     /// The header is not UTF-8.
     #[error("it is not UTF-8")]
     NotUtf8,
-    /// The header has a column twice.
+    /// The header has two columns with the name of this field.
     #[error("it has the column `{0}` twice")]
     RepeatedColumn(&'static str),
     /// The header has too many columns.
     #[error("it has {found} columns; at most {most} can be read")]
     TooManyColumns {
-        /// The number of its columns.
+        /// The number of columns in the header.
         found: usize,
-        /// The most columns allowed.
+        /// Maximum number of columns.
         most: usize,
     },
-    /// No column shows the kind of the records.
+    /// No column shows the kind of the records: companies, persons or domains.
     #[error("none of its columns is `first_name`, `name` or `domain`")]
     NoKind,
 }
 
 impl HeaderError {
-    /// The header error inside an I/O error, if there is one.
+    /// Returns the header error that an I/O error contains, if it contains one.
     pub(crate) fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().copied()
     }

@@ -13,8 +13,9 @@ use crate::rejection::{BadValue, Rejection};
 use crate::report::Notes;
 use crate::value::{Values, confidence, ip_address, plain_text};
 
-/// The version of this parser. It is part of every record's hash. Increase it when the same bytes
-/// get another meaning: the next import of a stored file then imports its records again.
+/// The version of this parser. It is part of every record's hash. Increase the version when a
+/// change of the parser gives the same bytes another meaning: the next import of a file that was
+/// imported before then imports its records again.
 const READING: u8 = 2;
 
 const PAGES: [(Field, Network); 5] = [
@@ -25,9 +26,10 @@ const PAGES: [(Field, Network); 5] = [
     (Field::Youtube, Network::Youtube),
 ];
 
-/// Parses a record.
+/// Parses the fields of a record.
 ///
-/// Required fields are parsed first, so that a rejected record does not count dropped values.
+/// Required fields are parsed first, so that the dropped values of a rejected record are not
+/// counted.
 ///
 /// # Errors
 ///
@@ -61,7 +63,7 @@ pub(crate) fn read(
     }
 }
 
-/// Whether a record is name only: it has no other value that a look-up could use or return.
+/// Whether a record has nothing but a name: no other value that a look-up could use or return.
 pub(crate) fn is_name_only(record: &Record) -> bool {
     match record {
         Record::Company(CompanyRecord { sites, pages, emails, phones, .. }) => {
@@ -74,7 +76,8 @@ pub(crate) fn is_name_only(record: &Record) -> bool {
     }
 }
 
-/// The hash of a record's parts as the file gives them. Each part's length is hashed before it.
+/// Returns the hash of a record's parts as the file gives them. The length of each part is hashed
+/// before the part.
 pub(crate) fn content_hash<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&[READING]);
@@ -93,7 +96,8 @@ fn company(values: &mut Values<'_, '_>, content: [u8; 16]) -> Result<CompanyReco
     let mut ip = values.one(Field::Ip, ip_address);
     let mut page_rank = values.one(Field::PageRank, plain_text);
     if !sites.has_main {
-        // These facts are about the main domain and must not be given to another domain.
+        // The IP address and the page rank belong to the main domain. They must not be given to
+        // another domain.
         values.drop_read(Field::Ip, ip.take(), BadValue::NoMainDomain);
         values.drop_read(Field::PageRank, page_rank.take(), BadValue::NoMainDomain);
     }
@@ -152,8 +156,9 @@ fn origin(values: &mut Values<'_, '_>, content: [u8; 16]) -> Origin {
     Origin { id: values.one(Field::Id, plain_text), confidence: trust(values), content }
 }
 
-/// The confidence of a record: 100 if the record states none, and the least possible if the stated
-/// one can't be read. A typing error therefore never gives a record precedence.
+/// Returns the confidence of a record: 100 if the record states none, and the least possible
+/// confidence if the stated one can't be read. A typing error therefore never gives a record
+/// precedence.
 fn trust(values: &mut Values<'_, '_>) -> Confidence {
     let given = values.fields.get(Field::Confidence);
     let says_something = given.is_some_and(|raw| !matches!(raw.one(), Ok(None)));

@@ -1,4 +1,5 @@
-//! Why a line is rejected, and why a value is dropped. The reasons never contain the value.
+//! Why a line is rejected, and why a value is dropped. The reasons never contain the line or the
+//! value.
 
 use enrich_text::{
     InvalidCompanyName, InvalidCountry, InvalidDomain, InvalidEmailAddress, InvalidPage,
@@ -19,13 +20,13 @@ pub enum Rejection {
     /// The line is not JSON.
     #[error("the line is not valid JSON, from column {column}")]
     NotJson {
-        /// The position of the first error, in bytes from 1.
+        /// The position of the first error in the line, in bytes from 1.
         column: usize,
     },
     /// The line is JSON, but not an object.
     #[error("the line is not a JSON object")]
     NotAnObject,
-    /// The record has a field twice.
+    /// The record has this field twice.
     #[error("`{0}` is given twice")]
     RepeatedField(&'static str),
     /// The record's `type` is not one of the native format.
@@ -40,23 +41,23 @@ pub enum Rejection {
     /// A CSV row has more or fewer fields than the header.
     #[error("the row has {found} fields where the header has {expected}")]
     FieldCount {
-        /// The row's number of fields.
+        /// The number of fields in the row.
         found: usize,
-        /// The header's number of fields.
+        /// The number of fields in the header.
         expected: usize,
     },
-    /// A quote is not closed within the longest row.
+    /// A quote is not closed within the maximum length of a row.
     #[error("a quote is opened and not closed within {MAX_LINES_OF_A_ROW} lines")]
     OpenQuote,
-    /// A required field is missing.
+    /// This required field is missing.
     #[error("`{0}` is missing")]
     Missing(&'static str),
     /// A required field can't be read.
     #[error("`{field}` can't be read")]
     Unreadable {
-        /// The field.
+        /// The name of the field.
         field: &'static str,
-        /// The reason.
+        /// Why the field can't be read.
         #[source]
         reason: BadValue,
     },
@@ -66,7 +67,7 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// The reason with its causes, on one line.
+    /// Returns the reason with its causes, on one line.
     pub fn explained(&self) -> String {
         match self {
             Self::Unreadable { reason, .. } => format!("{self}: {reason}"),
@@ -81,10 +82,10 @@ pub enum BadValue {
     /// The value is a number, boolean, list or object, not a text.
     #[error("this is not text")]
     NotText,
-    /// The value is a list in a single-valued field.
+    /// A field that may have only one value has a list.
     #[error("only one value is allowed here, and several are given")]
     SeveralValues,
-    /// The list has more values than allowed before this one.
+    /// The list already has the maximum number of values before this value.
     #[error("a list has at most {MAX_LIST_VALUES} values; the rest is left out")]
     TooMany,
     /// The text is too long.
@@ -120,7 +121,7 @@ pub enum BadValue {
     /// The value is not a phone number.
     #[error(transparent)]
     Phone(#[from] InvalidPhone),
-    /// The value is not a page of the network.
+    /// The value is not a page of the field's network, such as LinkedIn.
     #[error(transparent)]
     Page(#[from] InvalidPage),
     /// The value is not a person's page.

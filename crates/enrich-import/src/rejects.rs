@@ -1,7 +1,8 @@
-//! Writes the file of rejected lines: JSON Lines with number, reason and text of each line.
+//! Writes the file of rejected lines: JSON Lines with the number, the reason and the text of each
+//! line.
 //!
-//! The file holds the operator's own data, to be corrected and imported again. Reasons contain no
-//! data.
+//! The file contains the operator's own data, so that the operator can correct and import it again.
+//! The reasons contain no data.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -17,8 +18,9 @@ struct RejectedLine<'a> {
     source: &'a str,
     line: u64,
     reason: String,
-    /// The line's text, with U+FFFD for bytes that are not UTF-8. A line that is too long is cut
-    /// off. `None` for a suppressed record, so that forgotten data isn't written again.
+    /// The text of the line, with U+FFFD in place of bytes that are not UTF-8. A line that is too
+    /// long is truncated. `None` for a suppressed record, so that forgotten data isn't written
+    /// again.
     #[serde(skip_serializing_if = "Option::is_none")]
     record: Option<Cow<'a, str>>,
 }

@@ -8,20 +8,22 @@ use enrich_text::{Domain, EmailAddress};
 use crate::layout::Layout;
 use crate::rejection::{BadValue, Rejection};
 
-/// The most rejected lines in a report.
+/// Maximum number of rejected lines that a report names.
 const MAX_NAMED_REJECTIONS: usize = 10;
-/// The most names of ignored fields in a report, and the longest such name.
+/// Maximum number of ignored fields that a report names, and maximum length of such a name in
+/// bytes.
 const MAX_IGNORED_FIELDS: usize = 32;
 const MAX_FIELD_NAME: usize = 40;
-/// The most values of an unused column that are examined in a batch, and the longest one.
+/// Maximum number of values of an unused column that are examined in a batch, and maximum length of
+/// such a value in bytes.
 const MAX_SEEN_VALUES: u32 = 200;
 const MAX_SEEN_BYTES: usize = 300;
 
-/// The results of an import. `read` = `added + merged + unchanged + rejected`, unless an import of
-/// one transaction was stopped: then nothing is added, merged or unchanged.
+/// The results of an import. `read` = `added + merged + unchanged + rejected`. If an import that is
+/// one transaction was stopped, nothing is added, merged or unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Records read: lines that are not blank, or rows below the header.
+    /// Records that were read: lines that are not blank, or rows below the header.
     pub read: u64,
     /// Records that became new subjects.
     pub added: u64,
@@ -34,51 +36,51 @@ pub struct Report {
     /// Imported records that are name only: they have no domain, page, address or number, and a
     /// person has no employer. They rarely answer a question.
     pub name_only: u64,
-    /// Values left out of imported records, including suppressed ones.
+    /// Values that were left out of imported records, including suppressed values.
     pub dropped: u64,
-    /// Values that could not be read, by field and reason.
+    /// Values that could not be read, counted by field and reason.
     pub dropped_values: Vec<DroppedValues>,
-    /// Values left out because they are suppressed.
+    /// Values that were left out because they are suppressed.
     pub suppressed_values: u64,
-    /// The first ten rejected lines: line number and reason.
+    /// The first ten rejected lines, each with line number and reason.
     pub first_rejected: Vec<(u64, Rejection)>,
-    /// The names of fields that records of their kind don't have, at most 32. They show mistyped
-    /// names.
+    /// The names of fields that the native format doesn't have for records of their kind, at most
+    /// 32. They help to find mistyped names.
     pub ignored_fields: BTreeSet<String>,
     /// The layout of the source, or of the first of several sources; `None` for an empty source.
     pub layout: Option<Layout>,
     unused: BTreeMap<String, ColumnSample>,
 }
 
-/// The examined values of an unused column.
+/// How many values of an unused column were examined, and how many of them are keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ColumnSample {
     values: u32,
-    /// The number of these values that are domains, URLs or email addresses.
+    /// The number of examined values that are domains, URLs or email addresses.
     keys: u32,
 }
 
 /// The values of one field that were dropped for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DroppedValues {
-    /// The field.
+    /// The name of the field.
     pub field: &'static str,
-    /// The reason.
+    /// Why the values were dropped.
     pub reason: BadValue,
-    /// The number of values.
+    /// The number of dropped values.
     pub count: u64,
     /// The line of the first such value.
     pub first_line: u64,
 }
 
 impl Report {
-    /// Whether the directory now contains anything that this source gave or confirmed.
+    /// Whether the import added, changed or confirmed anything in the directory.
     pub fn took_anything(&self) -> bool {
         self.added + self.merged + self.unchanged > 0
     }
 
-    /// The unused columns that mostly contain domains, URLs or email addresses, judged by 200
-    /// values of each batch.
+    /// Returns the unused columns that mostly contain domains, URLs or email addresses. At most 200
+    /// values of each batch are examined.
     pub fn unused_keys(&self) -> Vec<&str> {
         let is_key = |seen: &ColumnSample| seen.keys > 0 && 2 * seen.keys >= seen.values;
         let keys = self.unused.iter().filter(|(_, seen)| is_key(seen));
@@ -92,7 +94,7 @@ impl Report {
         }
     }
 
-    /// Adds the notes of a batch.
+    /// Adds the notes of a batch to the report.
     pub(crate) fn note(&mut self, notes: Notes) {
         for values in notes.dropped {
             self.dropped += values.count;
@@ -102,17 +104,18 @@ impl Report {
             add_name(&mut self.ignored_fields, name);
         }
         add_samples(&mut self.unused, notes.unused);
-        // The last batch knows the encoding best.
+        // The last batch has read the most text, so its encoding is the most certain.
         self.layout = notes.layout.or(self.layout.take());
     }
 
-    /// The report of an import whose transaction was rolled back.
+    /// Returns the report of an import whose transaction was rolled back: nothing is added, merged
+    /// or unchanged.
     pub(crate) fn undone(self) -> Self {
         Self { added: 0, merged: 0, unchanged: 0, name_only: 0, ..self }
     }
 }
 
-/// Adds the reports of several sources. Line numbers still refer to each line's own source.
+/// Adds the report of another source. A line number still refers to the source of its line.
 impl AddAssign for Report {
     fn add_assign(&mut self, other: Self) {
         self.read += other.read;
@@ -135,7 +138,7 @@ impl AddAssign for Report {
     }
 }
 
-/// Notes taken while records are read.
+/// Notes that are taken while the records of a batch are read.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     dropped: Vec<DroppedValues>,
@@ -149,7 +152,7 @@ impl Notes {
         count(&mut self.dropped, DroppedValues { field, reason, count: 1, first_line: line });
     }
 
-    /// Notes a field that records of this kind don't have.
+    /// Notes that the native format has no field of this name for records of this kind.
     pub(crate) fn ignore_field(&mut self, name: &str) {
         if looks_like_a_name(name) && !self.ignored.contains(name) {
             add_name(&mut self.ignored, name.to_owned());
@@ -179,7 +182,7 @@ impl Notes {
     }
 }
 
-/// Whether this looks like the name of a field. Other text may be data, which must not be in a
+/// Whether a text looks like the name of a field. Other text may be data, which must not be in a
 /// report.
 fn looks_like_a_name(name: &str) -> bool {
     name.len() <= MAX_FIELD_NAME
@@ -189,7 +192,7 @@ fn looks_like_a_name(name: &str) -> bool {
 
 /// Whether a value is a domain, a URL or an email address.
 fn is_key(value: &str) -> bool {
-    // Initials and decimals contain a dot too, but do not end like a domain.
+    // Initials and decimals contain a dot too, but the part after the dot is not like a domain's.
     let ending = value.split(['/', '?']).find(|part| part.contains('.')).unwrap_or_default();
     let ending = ending.rsplit('.').next().unwrap_or_default();
     let has_ending = ending.len() >= 2 && ending.bytes().all(|byte| byte.is_ascii_alphabetic());
@@ -209,8 +212,8 @@ fn add_samples(all: &mut BTreeMap<String, ColumnSample>, more: BTreeMap<String, 
     }
 }
 
-/// Adds to the count of the same field and reason. There are few pairs, so a linear search is
-/// enough.
+/// Adds `values` to the entry with the same field and reason. There are few entries, so a linear
+/// search is enough.
 fn count(counts: &mut Vec<DroppedValues>, values: DroppedValues) {
     let same =
         |known: &&mut DroppedValues| known.field == values.field && known.reason == values.reason;

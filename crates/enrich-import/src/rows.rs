@@ -1,4 +1,4 @@
-//! Reads rows of any CSV, workbook or JSON Lines source, without a meaning for its columns.
+//! Reads the rows of any CSV, workbook or JSON Lines source, without giving its columns a meaning.
 
 use std::collections::HashSet;
 use std::io;
@@ -16,7 +16,8 @@ use crate::rejection::Rejection;
 use crate::source::Source;
 use crate::splitter::Splitter;
 
-/// The most columns of a list. Each column is an option in every form, and a cell in every row.
+/// Maximum number of columns of a list. Each column becomes an option in every form, and a cell in
+/// every row.
 pub const MAX_COLUMNS: usize = 1_000;
 
 /// Reads a source row by row. Skips blank lines.
@@ -36,24 +37,24 @@ enum Kind {
 pub struct Row {
     /// The number of the row's first line, from 1.
     pub line: u64,
-    /// The row's text, without the end of the last line. Cut off if it is too long.
+    /// The text of the row, without the end of its last line. A text that is too long is truncated.
     pub text: Vec<u8>,
-    /// The row's content, or why it can't be read.
+    /// The cells of the row, or why the row can't be read.
     pub cells: Result<Cells, Rejection>,
 }
 
 /// The content of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {
-    /// The fields of a CSV row, as in the file. There may be more or fewer fields than columns, and
-    /// they may not be UTF-8.
+    /// The fields of a CSV row, as in the file. There may be more or fewer fields than columns.
+    /// Fields may contain bytes that are not UTF-8.
     Csv(Vec<Vec<u8>>),
-    /// The names and values of a JSON object, in its order.
+    /// The names and values of a JSON object's members, in the order of the object.
     Json(Vec<(String, Value)>),
 }
 
 impl Rows {
-    /// Opens a source. The first line of CSV is the header.
+    /// Opens a source. The first line of a CSV source is the header.
     ///
     /// # Errors
     ///
@@ -75,13 +76,14 @@ impl Rows {
         Ok(Self { opened, kind })
     }
 
-    /// The layout of the source; `None` for an empty one. The encoding is final at the end of the
-    /// source.
+    /// Returns the layout of the source; `None` for an empty source. The encoding is certain only
+    /// at the end of the source.
     pub fn layout(&self) -> Option<Layout> {
         self.opened.layout()
     }
 
-    /// The column names of a CSV source, trimmed; `None` for JSON Lines and for an empty source.
+    /// Returns the column names of a CSV source, trimmed; `None` for JSON Lines and for an empty
+    /// source.
     pub fn columns(&self) -> Option<&[String]> {
         match &self.kind {
             Kind::Csv { columns, .. } => Some(columns),
@@ -89,9 +91,9 @@ impl Rows {
         }
     }
 
-    /// The distinct member names in the first objects of JSON Lines, in order, at most
-    /// [`MAX_COLUMNS`]. Reads `max_rows` lines that aren't blank, or lines of `max_bytes` in total.
-    /// `next_row` still returns these rows.
+    /// Returns the distinct member names in the first objects of JSON Lines, in order, at most
+    /// [`MAX_COLUMNS`]. Reads at most `max_rows` lines that aren't blank, and stops after
+    /// `max_bytes` bytes. `next_row` still returns these rows.
     ///
     /// # Errors
     ///
@@ -138,14 +140,15 @@ impl Rows {
         next.map_err(|error| self.opened.explain(error))
     }
 
-    /// Bytes read since the last call, before decompression.
+    /// Returns the number of bytes read since the last call, counted before decompression.
     pub fn newly_read_bytes(&self) -> u64 {
         self.opened.newly_read_bytes()
     }
 }
 
 impl Row {
-    /// An estimate of the row's memory. JSON values take far more memory than their text.
+    /// Returns an estimate of the memory that the row takes, in bytes. JSON values take far more
+    /// memory than their text.
     pub fn memory_bytes(&self) -> usize {
         let cells = match &self.cells {
             Ok(Cells::Csv(cells)) => {
@@ -162,7 +165,7 @@ fn of_member((name, value): &(String, Value)) -> usize {
     size_of::<(String, Value)>() + name.capacity() + heap_size(value)
 }
 
-/// The heap memory of a value.
+/// Returns an estimate of the heap memory that a value takes, in bytes.
 fn heap_size(value: &Value) -> usize {
     let of_item = |item: &Value| size_of::<Value>() + heap_size(item);
     match value {

@@ -22,11 +22,11 @@ const BUFFER_BYTES: usize = 128 * 1024;
 /// An input of records.
 ///
 /// The file's name shows format and compression: `.jsonl`, `.ndjson`, `.csv`, `.tsv` or `.xlsx`,
-/// then `.gz` or `.zst`, in any case. Otherwise the first bytes show them. A workbook is always
-/// recognised by its first bytes. Delimiter and encoding are detected.
+/// then `.gz` or `.zst`, in upper or lower case. Otherwise the first bytes show them. A workbook is
+/// always recognised by its first bytes. Delimiter and encoding are detected.
 pub struct Source {
     input: Box<dyn Read + Send>,
-    /// The input as a file, if it is one.
+    /// The input as a file, if the input is a file.
     file: Option<File>,
     read_as: ReadAs,
     format: Option<Format>,
@@ -55,12 +55,13 @@ impl Source {
         Ok(source)
     }
 
-    /// Standard input, as a source named `stdin`.
+    /// Returns standard input as a source with the name `stdin`.
     pub fn stdin() -> Self {
         Self::reader("stdin", io::stdin())
     }
 
-    /// Any reader. `file_name` is used like a file's name without its folder.
+    /// Returns any reader as a source. `file_name` shows format and compression like the name of a
+    /// file.
     pub fn reader(file_name: &str, input: impl Read + Send + 'static) -> Self {
         let (format, compression) = format_from_file_name(file_name);
         Self {
@@ -75,27 +76,29 @@ impl Source {
         }
     }
 
-    /// Limits how much is read.
+    /// Limits how much of the source is read.
     #[must_use]
     pub fn bounded(mut self, bounds: Bounds) -> Self {
         self.bounds = Some(bounds);
         self
     }
 
-    /// Uses these settings, and detects the others.
+    /// Uses these settings for the delimiter and the encoding. A setting that is `None` is
+    /// detected.
     #[must_use]
     pub fn read_as(mut self, read_as: ReadAs) -> Self {
         self.read_as = read_as;
         self
     }
 
-    /// The default name of the source: the file's name without its folder. `None` if this isn't a
-    /// valid source name.
+    /// Returns the default name of the source: the file's name without its folder. Returns `None`
+    /// if the file's name isn't a valid source name.
     pub fn name(&self) -> Option<&SourceName> {
         self.name.as_ref()
     }
 
-    /// The number of bytes to read, before decompression; `None` if it is unknown.
+    /// Returns the size of the source in bytes, before decompression; `None` if the size is
+    /// unknown.
     pub fn total_bytes(&self) -> Option<u64> {
         self.total_bytes
     }

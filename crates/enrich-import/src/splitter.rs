@@ -11,14 +11,14 @@ use crate::read_error::HeaderError;
 use crate::rejection::Rejection;
 use crate::workbook::{SheetRow, Workbook};
 
-/// A row as in the file. Its fields are in the splitter that read it.
+/// The text of a row as in the file. The splitter that read the row holds its fields.
 #[derive(Debug)]
 pub(crate) struct RawRow {
-    /// The number of the row's first line.
+    /// The number of the row's first line, from 1.
     pub(crate) line: u64,
-    /// The row's text, without the end of the last line.
+    /// The row's text, without the end of its last line.
     pub(crate) text: Vec<u8>,
-    /// Whether the row could be split; if not, why.
+    /// `Ok` if the row could be split into fields, else the reason.
     pub(crate) is_whole: Result<(), Rejection>,
 }
 
@@ -31,15 +31,15 @@ pub(crate) struct Splitter {
     written: usize,
     count: usize,
     is_whole: bool,
-    /// The workbook, if the rows come from one instead of text.
+    /// The workbook, if the rows come from a workbook instead of text.
     workbook: Option<Workbook>,
-    /// The number of columns in the workbook's header.
+    /// The number of columns in the header of the workbook.
     width: usize,
 }
 
 impl Splitter {
     pub(crate) fn new(delimiter: Delimiter) -> Self {
-        // A CR without LF doesn't end a line, as in `Lines`.
+        // A CR without LF doesn't end a line. `Lines` has the same rule.
         let reader = ReaderBuilder::new()
             .delimiter(delimiter.as_byte())
             .terminator(Terminator::Any(b'\n'))
@@ -56,12 +56,12 @@ impl Splitter {
         }
     }
 
-    /// A splitter that returns the rows of a workbook and ignores the lines.
+    /// Returns a splitter that returns the rows of a workbook and ignores the lines.
     pub(crate) fn of_workbook(workbook: Workbook) -> Self {
         Self { workbook: Some(workbook), ..Self::new(Delimiter::Comma) }
     }
 
-    /// Reads the header into the fields. `false` if there is no header.
+    /// Reads the header into the splitter's fields. Returns `false` if there is no header.
     pub(crate) fn read_header(&mut self, lines: &mut Lines) -> io::Result<bool> {
         if let Some(workbook) = &mut self.workbook {
             let Some(row) = workbook.next_row()? else { return Ok(false) };
@@ -94,7 +94,8 @@ impl Splitter {
         }))
     }
 
-    /// Loads a row of a workbook. Adds the empty cells that the file omits at the end of a row.
+    /// Loads a row of a workbook into the splitter's fields. Adds the empty cells that the file
+    /// omits at the end of a row.
     fn load(&mut self, mut row: SheetRow) -> RawRow {
         let width = self.width.max(row.cells.len());
         row.cells.resize(width, String::new());
@@ -115,9 +116,9 @@ impl Splitter {
         RawRow { line: row.number, text, is_whole }
     }
 
-    /// Reads until the row's quote is closed, and returns the row's whole text. `None` if the row
-    /// exceeds the limits. Then the lines after the first are put back, because they may be rows of
-    /// their own.
+    /// Reads lines until the row's quote is closed, and returns the row's whole text. If the row
+    /// exceeds the limits, returns `None` and puts back the lines after the first, because they may
+    /// be rows themselves.
     fn rest_of_row(&mut self, first: &Line, lines: &mut Lines) -> io::Result<Option<Vec<u8>>> {
         let mut text = first.bytes.clone();
         let mut taken: Vec<Line> = Vec::new();
@@ -141,7 +142,7 @@ impl Splitter {
         Ok(None)
     }
 
-    /// Adds a line to the row; `true` if the row is complete.
+    /// Adds a line to the row. Returns `true` if the row is complete.
     pub(crate) fn feed(&mut self, line: &Line) -> bool {
         if self.is_whole {
             (self.written, self.count, self.is_whole) = (0, 0, false);
@@ -169,7 +170,8 @@ impl Splitter {
             && self.is_whole
             && let Some(last) = self.count.checked_sub(1).and_then(|at| self.ends.get_mut(at))
         {
-            // Inside quotes the CR belongs to the field. Here it belongs to the line end.
+            // Inside quotes, the reader counted the CR as part of the field. Here the CR belongs to
+            // the line end.
             *last = last.saturating_sub(1);
         }
         self.is_whole
@@ -181,13 +183,13 @@ impl Splitter {
         self.is_whole = true;
     }
 
-    /// The names of the columns; call it after the header was read.
+    /// Returns the names of the columns. Call this after the header was read.
     pub(crate) fn names(&self) -> Result<Vec<&str>, HeaderError> {
         let names = self.fields().map(|name| std::str::from_utf8(name).map(str::trim));
         names.collect::<Result<_, _>>().map_err(|_| HeaderError::NotUtf8)
     }
 
-    /// The fields of the complete row.
+    /// Returns the fields of the complete row.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &[u8]> {
         let mut start = 0;
         self.ends[..self.count].iter().map(move |&end| {

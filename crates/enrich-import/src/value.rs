@@ -21,7 +21,7 @@ pub(crate) struct Values<'f, 'a> {
 pub(crate) struct Sites {
     /// The domains that could be read, each with the country of its website.
     pub(crate) sites: Vec<(Domain, Option<Country>)>,
-    /// Whether the first domain in the file could be read.
+    /// Whether the first domain that the file gives could be read. It is the main domain.
     pub(crate) has_main: bool,
 }
 
@@ -44,7 +44,8 @@ impl Values<'_, '_> {
         }
     }
 
-    /// The value of a single-valued field. It is dropped if it can't be read.
+    /// Returns the value of a field that may have only one value. A value that can't be read is
+    /// noted as dropped, and the result is `None`.
     pub(crate) fn one<T, E>(
         &mut self,
         field: Field,
@@ -60,7 +61,8 @@ impl Values<'_, '_> {
         self.or_note(field, read)
     }
 
-    /// The first [`MAX_LIST_VALUES`] values of a list field, without those that can't be read.
+    /// Returns the first [`MAX_LIST_VALUES`] values of a list field. Values that can't be read are
+    /// noted as dropped.
     pub(crate) fn list<T, E>(
         &mut self,
         field: Field,
@@ -95,7 +97,7 @@ impl Values<'_, '_> {
         read
     }
 
-    /// Drops a value that can be read but can't be used.
+    /// Notes as dropped a value that can be read but not used. `None` is not noted.
     pub(crate) fn drop_read<T>(&mut self, field: Field, value: Option<T>, reason: BadValue) {
         if value.is_some() {
             self.notes.drop_value(field.name(), reason, self.line);
@@ -132,7 +134,7 @@ impl Values<'_, '_> {
         Some((domain, country))
     }
 
-    /// The value. If it can't be read, `None`, and the value is noted as dropped.
+    /// Returns the value. If it can't be read, notes it as dropped and returns `None`.
     fn or_note<T>(&mut self, field: Field, read: Result<T, BadValue>) -> Option<T> {
         match read {
             Ok(value) => Some(value),
@@ -144,7 +146,8 @@ impl Values<'_, '_> {
     }
 }
 
-/// A trimmed text of at most [`MAX_CHARACTERS`] characters without control characters.
+/// Returns the trimmed text, if it has at most [`MAX_CHARACTERS`] characters and no control
+/// characters.
 pub(crate) fn plain_text(text: &str) -> Result<String, BadValue> {
     let text = text.trim();
     if text.chars().nth(MAX_CHARACTERS).is_some() {
@@ -156,7 +159,7 @@ pub(crate) fn plain_text(text: &str) -> Result<String, BadValue> {
     Ok(text.to_owned())
 }
 
-/// A confidence in decimal digits.
+/// Parses a confidence in decimal digits.
 pub(crate) fn confidence(text: &str) -> Result<Confidence, BadValue> {
     let percent = text.trim().parse().ok();
     percent.and_then(Confidence::new).ok_or(BadValue::NotAConfidence)
@@ -182,7 +185,7 @@ where
     Ok(parse(&text)?)
 }
 
-/// Whether files often have this field's values as JSON numbers. Names are never numbers.
+/// Whether files often give this field's values as JSON numbers.
 fn takes_numbers(field: Field) -> bool {
     matches!(field, Field::Id | Field::Confidence | Field::PageRank | Field::Phones)
 }

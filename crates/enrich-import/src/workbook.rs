@@ -1,9 +1,10 @@
 //! Reads the rows of the first visible sheet of an Excel workbook (.xlsx).
 //!
-//! The memory does not depend on sizes that the file claims. Parts are decompressed piece by piece
-//! and within limits, the shared strings are stored in one text, and only a few rows are in memory
-//! at a time. (Libraries that load a whole workbook allocate the sizes that it claims.) The sheet
-//! is read on a thread of its own, which ends when its rows are no longer received.
+//! The memory that is used does not depend on the sizes that the file claims. Parts are
+//! decompressed piece by piece and within limits, the shared strings are stored in one text, and
+//! only a few rows are in memory at a time. (Libraries that load a whole workbook allocate the
+//! sizes that it claims.) The sheet is read on a thread of its own, which ends when its rows are no
+//! longer received.
 
 mod cell;
 mod parts;
@@ -22,11 +23,11 @@ use crate::content::{Content, NoList};
 use parts::Strings;
 use sheet::SheetReading;
 
-/// The most files in a workbook.
+/// Maximum number of files in a workbook, which is a zip archive.
 const MAX_FILES: usize = 10_000;
-/// The longest cell, in bytes; Excel allows 32,767 characters.
+/// Maximum length of a cell, in bytes. Excel allows 32,767 characters.
 const MAX_CELL_BYTES: usize = 128 * 1024;
-/// The most bytes of a decompressed sheet, unless the caller sets a limit.
+/// Maximum size of a decompressed sheet, in bytes, unless the caller sets a limit.
 const MAX_SHEET_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
 pub(crate) trait Seekable: Read + Seek + Send {}
@@ -97,7 +98,8 @@ impl Workbook {
         let path = first.path;
         std::thread::Builder::new().name("enrich-workbook".to_owned()).spawn(move || {
             let ended = reading.run(&mut archive, &path, &into);
-            // An empty batch marks the end. Sending fails if the receiver no longer exists.
+            // An empty batch marks the end of the sheet. Sending fails if the receiver no longer
+            // exists.
             let _ = into.send(ended.map(|()| Vec::new()));
         })?;
         Ok(Self {
@@ -134,7 +136,8 @@ impl Drop for Workbook {
     }
 }
 
-/// The folder of the workbook's parts, usually `xl/`. An error if the archive is not a workbook.
+/// Returns the folder of the workbook's parts, usually `xl/`. Returns an error if the archive is
+/// not a workbook.
 fn folder_of_workbook(archive: &Archive) -> io::Result<String> {
     let has = |name: &str| archive.index_for_name(name).is_some();
     if has("xl/workbook.xml") {

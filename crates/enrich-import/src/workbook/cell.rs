@@ -7,14 +7,15 @@ use jiff::civil::{self, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     Number,
-    /// As a date or a time.
+    /// The number is displayed as a date or a time.
     Date {
         /// Whether days count from 1904 instead of 1900.
         is_1904: bool,
     },
 }
 
-/// The column of a cell reference (`C7` is 2); `None` if it has none.
+/// Returns the index of the column in a cell reference (for `C7`, 2); `None` if the reference has
+/// no column.
 pub(super) fn column_of(place: &str) -> Option<usize> {
     let letters = place.bytes().take_while(u8::is_ascii_alphabetic);
     let add = |column: usize, letter: u8| {
@@ -24,13 +25,15 @@ pub(super) fn column_of(place: &str) -> Option<usize> {
     letters.take(8).try_fold(0, add)?.checked_sub(1)
 }
 
-/// A number as Excel displays it: `41446681800`, `0.5`, `2024-02-29`, `2024-02-29 09:30:00`.
+/// Returns a number as Excel displays it: `41446681800`, `0.5`, `2024-02-29`, `2024-02-29
+/// 09:30:00`.
 pub(super) fn shown(text: &str, style: Option<Style>) -> String {
     let text = text.trim();
     let Ok(number) = text.parse::<f64>() else { return text.to_owned() };
     match style {
         Some(Style::Date { is_1904 }) => date(number, is_1904).unwrap_or_else(|| text.to_owned()),
-        // Up to 15 digits, a float is exact and is displayed without an exponent.
+        // A whole number of up to 15 digits is exact as a float, and is displayed without an
+        // exponent.
         _ if number.is_finite() && number.abs() < 1e15 => number.to_string(),
         _ => text.to_owned(),
     }
@@ -59,7 +62,8 @@ pub(super) fn is_date_format(code: &str) -> bool {
     is_date || (elapsed && !code.to_ascii_lowercase().contains("general"))
 }
 
-/// The date and time of a day number. `None` outside Excel's years, 1900 to 9999.
+/// Returns the date and time that a day number stands for. Returns `None` outside Excel's years,
+/// 1900 to 9999.
 fn date(number: f64, is_1904: bool) -> Option<String> {
     const SECONDS_OF_A_DAY: f64 = 24.0 * 60.0 * 60.0;
     const LAST_DAY: f64 = 2_958_466.0;

@@ -10,15 +10,15 @@ use super::xml::{Xml, attribute, text_of};
 use super::{Archive, Limits, MAX_CELL_BYTES, damaged, refusal};
 use crate::content::NoList;
 
-/// The most bytes of a small part, decompressed.
+/// Maximum size of a small part of the workbook after decompression, in bytes.
 const MAX_PART_BYTES: u64 = 16 * 1024 * 1024;
-/// The most shared strings, and their most bytes. Each also has an offset of 4 bytes; together they
-/// take at most 128 MiB.
+/// Maximum number of shared strings, and maximum length of all of them in bytes. Each string also
+/// takes an offset of 4 bytes, so together they take at most 128 MiB.
 const MAX_STRINGS: usize = 16 * 1024 * 1024;
 const MAX_STRING_BYTES: usize = 64 * 1024 * 1024;
-/// The most bytes of the shared strings' part, decompressed.
+/// Maximum size of the part with the shared strings after decompression, in bytes.
 const MAX_STRINGS_PART_BYTES: u64 = 1024 * 1024 * 1024;
-/// The most sheets and formats.
+/// Maximum number of sheets, and of formats.
 const MAX_ENTRIES: usize = 100_000;
 
 pub(super) struct Sheets {
@@ -33,7 +33,7 @@ pub(super) struct FirstSheet {
     pub(super) path: String,
 }
 
-/// Finds the first visible sheet.
+/// Finds the first visible sheet, and counts the sheets.
 pub(super) fn sheets(archive: &mut Archive, folder: &str, limits: &Limits) -> io::Result<Sheets> {
     let worksheets = worksheets(archive, folder, limits)?;
     let part = archive.by_name(&format!("{folder}workbook.xml")).map_err(damaged)?;
@@ -66,7 +66,7 @@ pub(super) fn sheets(archive: &mut Archive, folder: &str, limits: &Limits) -> io
     }
 }
 
-/// The id of a sheet's part. The attribute may have any prefix.
+/// Returns the id of a sheet's part. The attribute that holds it may have any namespace prefix.
 fn relation(tag: &quick_xml::events::BytesStart<'_>) -> Option<String> {
     let mut given = tag.attributes();
     let mut given = given.with_checks(false).flatten();
@@ -74,7 +74,7 @@ fn relation(tag: &quick_xml::events::BytesStart<'_>) -> Option<String> {
     String::from_utf8(id.value.into_owned()).ok()
 }
 
-/// The paths of worksheets, by the ids of their parts.
+/// Returns the paths of the worksheets by the ids of their parts.
 fn worksheets(
     archive: &mut Archive,
     folder: &str,
@@ -107,7 +107,7 @@ fn worksheets(
     }
 }
 
-/// The display of cells' numbers, by format number.
+/// Returns how numbers in cells are displayed, by the format number that a cell refers to.
 pub(super) fn styles(
     archive: &mut Archive,
     folder: &str,

@@ -14,9 +14,9 @@ use crate::bounds::Halt;
 use crate::content::NoList;
 use crate::limits::MAX_LINE_BYTES;
 
-/// Excel's most columns of a sheet.
+/// Maximum number of columns of a sheet (Excel's limit).
 const MAX_SHEET_COLUMNS: usize = 16_384;
-/// A batch is sent when it has this many bytes, or rows.
+/// A batch is sent when its rows take this many bytes, or when it has `BATCH_ROWS` rows.
 const BATCH_BYTES: usize = 256 * 1024;
 const BATCH_ROWS: usize = 256;
 
@@ -41,7 +41,7 @@ struct OpenCell {
 struct OpenRow {
     number: u64,
     cells: Vec<String>,
-    /// The length of its cells' texts.
+    /// The length of the texts of all cells in the row, in bytes.
     bytes: usize,
 }
 
@@ -54,8 +54,8 @@ impl OpenRow {
         self.bytes > MAX_LINE_BYTES
     }
 
-    /// Sets a cell of the row. Once the row is too long, nothing more is copied: many cells may
-    /// refer to one long shared string, so a small file could fill the memory.
+    /// Sets a cell of the row. Once the row is too long, further texts are not copied: many cells
+    /// may refer to one long shared string, so a small file could fill the memory.
     fn put(&mut self, column: usize, text: Cow<'_, str>) {
         if self.is_too_long() || (text.is_empty() && column != self.cells.len()) {
             return;
@@ -69,9 +69,9 @@ impl OpenRow {
         }
     }
 
-    /// Ends the row and returns it without empty cells at its end; `None` if it is blank. A row
-    /// that is too long keeps more than [`MAX_LINE_BYTES`] of text, so that the splitter rejects
-    /// it.
+    /// Ends the row and returns it without the empty cells at its end; `None` if the row is blank.
+    /// A row that is too long keeps more than [`MAX_LINE_BYTES`] of text, so that the splitter
+    /// rejects the row.
     fn end(&mut self) -> Option<SheetRow> {
         if !self.is_too_long() {
             while self.cells.last().is_some_and(|cell| cell.trim().is_empty()) {
@@ -88,14 +88,15 @@ impl OpenRow {
 struct Batch<'a> {
     rows: Vec<SheetRow>,
     bytes: usize,
-    /// The number of rows so far, including those of earlier batches.
+    /// The number of rows that were added so far, including the rows of earlier batches.
     count: u64,
     max_rows: u64,
     into: &'a RowSender,
 }
 
 impl Batch<'_> {
-    /// Adds a row, and sends the batch if it is full. `false` if the receiver no longer exists.
+    /// Adds a row, and sends the batch if it is full. Returns `false` if the receiver no longer
+    /// exists.
     fn push(&mut self, row: SheetRow) -> io::Result<bool> {
         self.count += 1;
         if self.count > self.max_rows {
@@ -111,7 +112,7 @@ impl Batch<'_> {
         Ok(self.into.send(Ok(std::mem::take(&mut self.rows))).is_ok())
     }
 
-    /// Sends the last batch.
+    /// Sends the rows that are left.
     fn end(self) {
         if !self.rows.is_empty() {
             // Sending fails if the receiver no longer exists.
@@ -121,8 +122,8 @@ impl Batch<'_> {
 }
 
 impl SheetReading {
-    /// Reads the sheet at `path` in the archive, until its end or until the receiver no longer
-    /// exists.
+    /// Reads the sheet at `path` in the archive, until the end of the sheet or until the receiver
+    /// no longer exists.
     pub(super) fn run(
         &self,
         archive: &mut Archive,

@@ -11,19 +11,19 @@ use super::{Limits, not_text, refusal};
 use crate::bounds::Halt;
 use crate::content::NoList;
 
-/// The longest XML event, in bytes: a tag with its attributes, or a text.
+/// Maximum length of an XML event in bytes. An event is a tag with its attributes, or a text.
 const MAX_EVENT_BYTES: usize = 1024 * 1024;
 
 /// An XML reader with limits.
 pub(super) struct Xml<R: Read> {
     reader: quick_xml::Reader<Bounded<R>>,
-    /// Bytes that the current event may still use.
+    /// The number of bytes that the current event may still have.
     left: Rc<Cell<usize>>,
     buffer: Vec<u8>,
 }
 
 impl<R: Read> Xml<R> {
-    /// Reads at most `max_bytes` of `part`.
+    /// Returns a reader of at most `max_bytes` bytes of `part`.
     pub(super) fn new(part: R, max_bytes: u64, limits: &Limits) -> Self {
         let left = Rc::new(Cell::new(0));
         let reader = quick_xml::Reader::from_reader(Bounded {
@@ -43,7 +43,7 @@ impl<R: Read> Xml<R> {
     }
 }
 
-/// The value of an attribute; `None` if it is missing or invalid.
+/// Returns the value of an attribute; `None` if the attribute is missing or invalid.
 pub(super) fn attribute(tag: &BytesStart<'_>, name: &[u8]) -> Option<String> {
     let mut given = tag.attributes();
     let mut given = given.with_checks(false).flatten();
@@ -52,7 +52,7 @@ pub(super) fn attribute(tag: &BytesStart<'_>, name: &[u8]) -> Option<String> {
     Some(quick_xml::escape::unescape(text).ok()?.into_owned())
 }
 
-/// The text of an event; `None` for a tag.
+/// Returns the text of an event; `None` if the event is a tag.
 pub(super) fn text_of<'a>(event: &'a Event<'_>) -> io::Result<Option<Cow<'a, str>>> {
     Ok(Some(match event {
         Event::Text(text) => text.xml10_content().map_err(not_text)?,
@@ -62,7 +62,7 @@ pub(super) fn text_of<'a>(event: &'a Event<'_>) -> io::Result<Option<Cow<'a, str
     }))
 }
 
-/// The text of a reference such as `&amp;` or `&#10;`.
+/// Returns the text that a reference such as `&amp;` or `&#10;` stands for.
 fn resolved(reference: &BytesRef<'_>) -> io::Result<String> {
     if let Some(letter) = reference.resolve_char_ref().map_err(not_text)? {
         return Ok(letter.to_string());
@@ -72,7 +72,8 @@ fn resolved(reference: &BytesRef<'_>) -> io::Result<String> {
     text.map(str::to_owned).ok_or_else(|| not_text(()))
 }
 
-/// Distinguishes an exceeded limit from a damaged file.
+/// Returns the I/O error for an XML error. An exceeded limit is kept, and any other error means a
+/// damaged file.
 fn failure(error: quick_xml::Error) -> io::Error {
     if let quick_xml::Error::Io(error) = &error {
         if let Some(halt) = Halt::of(error) {

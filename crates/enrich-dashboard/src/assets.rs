@@ -11,12 +11,13 @@ use crate::page_context::PageContext;
 /// Prefix of all asset paths.
 pub(crate) const ROOT: &str = "/account/assets/";
 
-/// A file's name, then its content: plain, compressed with gzip, and compressed with Brotli.
+/// A file: its name, then its content three times: plain, compressed with gzip, and compressed with
+/// Brotli.
 type File = (&'static str, &'static [u8], &'static [u8], &'static [u8]);
 
 static FILES: &[File] = &include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
-/// Hexadecimal digits of the hash in the path: 64 bits.
+/// Number of hexadecimal digits of the hash in a path; 16 digits are 64 bits.
 const DIGITS: usize = 16;
 
 /// The hash of each file, in the order of [`FILES`].
@@ -24,14 +25,14 @@ static HASHES: LazyLock<Vec<String>> = LazyLock::new(|| {
     FILES.iter().map(|(_, plain, ..)| blake3::hash(plain).to_hex()[..DIGITS].to_owned()).collect()
 });
 
-/// The path of a file; for templates.
+/// Returns the path of a file. Templates call this.
 pub(crate) fn path(name: &str) -> String {
     let at = FILES.iter().position(|(known, ..)| *known == name);
     let hash = at.and_then(|at| HASHES.get(at)).map_or("", String::as_str);
     format!("{ROOT}{hash}/{name}")
 }
 
-/// Serves the file named in the path.
+/// Serves the file that the path names.
 pub(crate) async fn show(context: &PageContext<'_>) -> Result<Response, Fault> {
     match context.path_parameters.as_slice() {
         [hash, name] => file(hash, name).ok_or(Fault::NoSuchPage),
@@ -39,7 +40,7 @@ pub(crate) async fn show(context: &PageContext<'_>) -> Result<Response, Fault> {
     }
 }
 
-/// The file, if it has this hash.
+/// Returns the response with the file of this name, if its hash is `hash`.
 fn file(hash: &str, name: &str) -> Option<Response> {
     let mut files = HASHES.iter().zip(FILES);
     let (_, (_, plain, gzip, brotli)) =

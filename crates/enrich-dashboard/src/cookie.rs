@@ -1,7 +1,7 @@
 //! The session cookie.
 //!
-//! Its name begins with `__Host-`. Browsers send such a cookie only to this host, for all paths,
-//! and only over https (RFC 6265bis, section 4.1.3.2). They accept it only with `Secure`.
+//! The cookie's name begins with `__Host-`. Browsers send such a cookie only to this host, for all
+//! paths, and only over https (RFC 6265bis, section 4.1.3.2). They accept it only with `Secure`.
 //!
 //! At a loopback address, Safari does not accept `Secure` cookies over plain http, although
 //! Chromium and Firefox do. There the cookie has another name and no `Secure`, so that the pages
@@ -16,8 +16,8 @@ use crate::http::Request;
 const NAME: &str = "__Host-enrich";
 const NAME_ON_LOOPBACK: &str = "enrich";
 
-/// The session token of a request. A cookie that is sent twice is ignored, because an attacker may
-/// have added one of them.
+/// Returns the session token of a request. If the request has the cookie twice, returns `None`,
+/// because an attacker may have added one of them.
 pub(crate) fn token(request: &Request, public_url: Option<&str>) -> Option<Token> {
     let name = name(request, public_url);
     let pairs = request.cookies.as_deref()?.split(';').filter_map(|pair| pair.split_once('='));
@@ -28,7 +28,7 @@ pub(crate) fn token(request: &Request, public_url: Option<&str>) -> Option<Token
     }
 }
 
-/// `Set-Cookie` for a session of the given lifetime.
+/// Returns the value of `Set-Cookie` that sets the session cookie for `lifetime`.
 pub(crate) fn set(
     request: &Request,
     public_url: Option<&str>,
@@ -38,7 +38,7 @@ pub(crate) fn set(
     written(request, public_url, token.expose(), lifetime.as_secs())
 }
 
-/// `Set-Cookie` that deletes the cookie.
+/// Returns the value of `Set-Cookie` that deletes the session cookie.
 pub(crate) fn forget(request: &Request, public_url: Option<&str>) -> String {
     written(request, public_url, "", 0)
 }

@@ -10,8 +10,8 @@ use futures_util::stream::{Stream, StreamExt};
 use crate::fault::Fault;
 use crate::http::{Response, ResponseBody};
 
-/// Rows as CSV (RFC 4180). Cells may hold untrusted text. Values that a spreadsheet would run as
-/// formulas are escaped like those in the results of lists.
+/// Returns rows as CSV (RFC 4180). Cells may contain untrusted text: a value that a spreadsheet
+/// would run as a formula is escaped, as in the results of lists.
 pub(crate) fn rows<'a>(rows: impl IntoIterator<Item = Vec<Cow<'a, str>>>) -> Result<Bytes, Fault> {
     let mut writer = csv::WriterBuilder::new()
         .terminator(csv::Terminator::CRLF)
@@ -24,7 +24,7 @@ pub(crate) fn rows<'a>(rows: impl IntoIterator<Item = Vec<Cow<'a, str>>>) -> Res
     Ok(writer.into_inner().map_err(|error| Fault::failed(error.to_string()))?.into())
 }
 
-/// A response that the browser saves as a file of this name.
+/// Returns a response that the browser saves as a file named `name`.
 pub(crate) fn response(
     name: &str,
     pieces: impl Stream<Item = Result<Bytes, Fault>> + 'static,

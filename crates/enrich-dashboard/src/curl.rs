@@ -2,7 +2,8 @@
 
 use enrich_wire::{ApiVersion, Endpoint, KeyPlace};
 
-/// The command for a call. `key` goes where the API version expects it; `body` is a JSON object.
+/// Returns the command line for a call. `key` goes where the API version expects the API key;
+/// `body` is a JSON object.
 pub(crate) fn command(
     address: &str,
     api_version: &ApiVersion,
@@ -26,10 +27,12 @@ pub(crate) fn command(
     }
 }
 
-/// Path and body of the suggested first call. Any company works, because a miss is free.
+/// Path and body of the suggested first call. Any company is suitable, because a call that finds
+/// nothing is free.
 const FIRST: (&str, &str) = ("/v1/cuf", r#"{"companyName":"Telefonica"}"#);
 
-/// The suggested first call with a key.
+/// Returns the command line of the suggested first call with this key; `None` if its endpoint is
+/// not served.
 pub(crate) fn first_call(
     address: &str,
     api_versions: &[&'static ApiVersion],

@@ -20,14 +20,15 @@ use crate::scans::Scans;
 use crate::settings::Settings;
 use crate::threads::Threads;
 
-/// Concurrent reads of long lists and of files by one account, including waiting ones.
+/// Maximum number of concurrent reads by one account, including waiting ones: of long lists
+/// (`SCANS_OF_ONE`), and of files (`FILES_OF_ONE`).
 const SCANS_OF_ONE: usize = 4;
 const FILES_OF_ONE: usize = 16;
-/// Concurrent uploads: in total, and by one account.
+/// Maximum number of concurrent uploads: by all accounts, and by one account.
 const UPLOADS: usize = 8;
 const UPLOADS_OF_ONE: usize = 2;
 
-/// Minimum interval between updates of a session's last use.
+/// A session's last use is recorded at most once in this interval.
 const NOTED_EACH: SignedDuration = SignedDuration::from_mins(1);
 
 /// The account page.
@@ -40,11 +41,11 @@ pub struct Dashboard {
     pub(crate) job_settings: jobs::Settings,
     pub(crate) passwords: Passwords,
     pub(crate) login_throttle: LoginThrottle,
-    /// Reads and writes of files.
+    /// Threads for reading and writing files.
     pub(crate) files: Scans,
-    /// Long reads whose length no page size limits.
+    /// Threads for long reads, such as exports.
     pub(crate) scans: Scans,
-    /// Uploads, which may take long over a slow connection.
+    /// Threads for uploads, which may take long over a slow connection.
     pub(crate) uploads: Threads,
     pub(crate) upload_limit: AccountLimit,
 }
@@ -56,17 +57,17 @@ pub(crate) struct AccountSession {
     pub(crate) token: Token,
 }
 
-/// Dependencies of the pages.
+/// What the pages need to work.
 pub struct Parts {
-    /// The service.
+    /// Answers API calls, and gives access to accounts.
     pub service: Arc<Service>,
     /// The API versions that the service serves.
     pub api_versions: &'static [&'static ApiVersion],
-    /// The store of sign-ins.
+    /// The store of sign-ins and sessions.
     pub sign_ins: Arc<dyn SignIns>,
-    /// The lists of accounts.
+    /// The lists of all accounts.
     pub jobs: Arc<Jobs>,
-    /// Limits and retention of lists.
+    /// The limits for lists, and how long lists are kept.
     pub job_settings: jobs::Settings,
 }
 
@@ -75,7 +76,7 @@ impl Dashboard {
     ///
     /// # Errors
     ///
-    /// When the system provides no randomness.
+    /// When the operating system provides no random bytes.
     pub fn new(parts: Parts, settings: Settings) -> io::Result<Self> {
         let Parts { service, api_versions, sign_ins, jobs, job_settings } = parts;
         Ok(Self {
@@ -94,7 +95,8 @@ impl Dashboard {
         })
     }
 
-    /// The session of a request. Ends the session if it has expired.
+    /// Returns the session of a request. A session that has expired is ended, and the result is
+    /// `None`.
     pub(crate) async fn session(
         &self,
         request: &Request,
@@ -107,7 +109,7 @@ impl Dashboard {
             self.sign_ins.end_session(&token).await?;
             return Ok(None);
         }
-        // A page that refreshes its own figures must not keep the session active.
+        // A page that refreshes its figures by a script must not keep the session active.
         let is_refresh = request.is_from_script && request.method == Method::Get;
         if idle >= NOTED_EACH && !is_refresh {
             self.sign_ins.touch_session(&token, now).await?;
@@ -120,9 +122,9 @@ impl Dashboard {
         cookie::token(request, self.settings.public_url.as_deref())
     }
 
-    /// The client's address, used only to throttle logins. If the public URL is https, a proxy must
-    /// be in front of this server, which does not speak TLS. The address is then the last one in
-    /// `X-Forwarded-For`.
+    /// Returns the client's address, which is used only to throttle logins. If the public URL is
+    /// https, a proxy must be in front of this server, which does not speak TLS. The client's
+    /// address is then the last address in `X-Forwarded-For`.
     pub(crate) fn client(&self, request: &Request) -> IpAddr {
         let is_behind_proxy =
             self.settings.public_url.as_deref().is_some_and(|url| url.starts_with("https://"));
@@ -131,8 +133,8 @@ impl Dashboard {
         last.unwrap_or(request.peer)
     }
 
-    /// Whether the request's host is this server. With a public URL this is always true, because a
-    /// proxy may change the host; the origin is compared instead.
+    /// Whether the request's host is this server. With a public URL the result is always true,
+    /// because a proxy may change the host. The origin is compared instead.
     pub(crate) fn is_own_host(&self, request: &Request) -> bool {
         match (&self.settings.public_url, self.settings.listens_on, &request.host) {
             (None, Some(listens_on), Some(named)) => host::is_own(named, listens_on),
@@ -140,7 +142,8 @@ impl Dashboard {
         }
     }
 
-    /// The public address, as far as it is known.
+    /// Returns the address of this server in a browser: the public URL, else an address made of the
+    /// request's host.
     pub(crate) fn address(&self, request: &Request) -> String {
         match (&self.settings.public_url, &request.host) {
             (Some(url), _) => url.clone(),

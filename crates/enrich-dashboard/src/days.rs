@@ -9,20 +9,20 @@ use crate::form::Form;
 
 const SECONDS: i64 = 24 * 60 * 60;
 const EPOCH: Date = date(1970, 1, 1);
-/// The last valid day.
+/// The last valid day, which is 2199-12-31, in days since 1970-01-01.
 const LAST: i64 = 84_005;
 
-/// A day, displayed as `2026-03-04`.
+/// A day in UTC, counted from 1970-01-01. It is displayed as `2026-03-04`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Day(pub(crate) i64);
 
 impl Day {
-    /// The day of an instant.
+    /// Returns the day of an instant.
     pub(crate) fn of(at: Timestamp) -> Self {
         Self(at.as_second().div_euclid(SECONDS))
     }
 
-    /// The first instant of the day.
+    /// Returns the first instant of the day.
     pub(crate) fn start(self) -> Timestamp {
         Timestamp::from_second(self.0.saturating_mul(SECONDS)).unwrap_or(Timestamp::MAX)
     }
@@ -45,7 +45,7 @@ impl fmt::Display for Day {
     }
 }
 
-/// A range of days, both ends included; never empty.
+/// A range of days that includes both ends. It is never empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Days {
     pub(crate) first: Day,
@@ -53,12 +53,13 @@ pub(crate) struct Days {
 }
 
 impl Days {
-    /// The last 30 days, including today.
+    /// Returns the last 30 days, including today.
     pub(crate) fn last_30(today: Day) -> Self {
         Self { first: Day(today.0 - 29), last: today }
     }
 
-    /// Reads the fields `from` and `to`. A missing field defaults to that end of the last 30 days.
+    /// Reads the fields `from` and `to`. A missing field counts as the first or the last of the
+    /// last 30 days. The error is a message for the user.
     pub(crate) fn read(query: &Form, today: Day) -> Result<Self, String> {
         let usual = Self::last_30(today);
         let read = |name, usual| match query.text(name) {
@@ -76,7 +77,8 @@ impl Days {
         Ok(Self { first, last })
     }
 
-    /// Like [`Self::read`]. If the range cannot be read, returns the last 30 days and the message.
+    /// Reads the fields `from` and `to` as [`Self::read`] does. If they cannot be read, returns the
+    /// last 30 days and the message for the user.
     pub(crate) fn read_or_usual(query: &Form, today: Day) -> (Self, Option<String>) {
         match Self::read(query, today) {
             Ok(days) => (days, None),
@@ -89,18 +91,18 @@ impl Days {
         (self.first..=self.last).contains(&Day::of(at))
     }
 
-    /// The part of the range from `first` to `last`; `None` if it is empty.
+    /// Returns the days of the range that are between `first` and `last`; `None` if there are none.
     pub(crate) fn within(self, first: Day, last: Day) -> Option<Self> {
         let (first, last) = (self.first.max(first), self.last.min(last));
         (first <= last).then_some(Self { first, last })
     }
 
-    /// Every day, in order.
+    /// Returns every day of the range, in order.
     pub(crate) fn each(self) -> impl Iterator<Item = Day> {
         (self.first.0..=self.last.0).map(Day)
     }
 
-    /// The range in pieces of at most `days` days, in order.
+    /// Splits the range into ranges of at most `days` days, in order.
     pub(crate) fn pieces(self, days: usize) -> impl Iterator<Item = Self> {
         let length = i64::try_from(days.max(1)).unwrap_or(i64::MAX) - 1;
         (self.first.0..=self.last.0).step_by(days.max(1)).map(move |first| Self {
@@ -109,7 +111,7 @@ impl Days {
         })
     }
 
-    /// The first instant after the range.
+    /// Returns the first instant after the range.
     pub(crate) fn end(self) -> Timestamp {
         Day(self.last.0.saturating_add(1)).start()
     }

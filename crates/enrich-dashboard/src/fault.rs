@@ -6,7 +6,8 @@ use enrich_core::port::error::StoreError;
 use crate::password::HashError;
 use crate::threads::Busy;
 
-/// An error; each variant has a status and a page that explains what to do.
+/// Why a page cannot be shown. Each variant has a status and an error page that explains what to
+/// do.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     /// The path does not exist, or belongs to another account. The answer is the same for both.
@@ -15,7 +16,7 @@ pub(crate) enum Fault {
     /// The path does not accept this method.
     #[error("This page does not accept this kind of request.")]
     WrongMethod,
-    /// A change that was not requested from these pages.
+    /// A request for a change did not come from these pages.
     #[error(
         "The request did not come from one of these pages, so nothing was changed. Go back, reload \
          the page and try again. If this happens again, check that the pages are opened over https \
@@ -33,7 +34,7 @@ pub(crate) enum Fault {
     /// The body is longer than a form may be.
     #[error("The form is larger than {limit_bytes} bytes.")]
     TooLarge {
-        /// The maximum, in bytes.
+        /// The maximum length of the form, in bytes.
         limit_bytes: usize,
     },
     /// The body did not arrive completely.
@@ -51,10 +52,10 @@ pub(crate) enum Fault {
          try again in a moment."
     )]
     Counting,
-    /// A queue is full.
+    /// A queue for slow work is full.
     #[error("The server is busy. Nothing was changed; try again in a moment.")]
     Busy,
-    /// A failure of the server.
+    /// The server failed. The cause is logged and not shown.
     #[error(
         "Something went wrong on the server. Try again; if it happens again, tell the service's \
          operator."
@@ -68,7 +69,7 @@ impl Fault {
         Self::Failed(source.into())
     }
 
-    /// The HTTP status, and the title of the error page.
+    /// Returns the HTTP status and the title of the error page.
     pub(crate) fn status_and_title(&self) -> (u16, &'static str) {
         match self {
             Self::NoSuchPage => (404, "Not found"),
@@ -108,7 +109,8 @@ impl From<Busy> for Fault {
 }
 
 impl Fault {
-    /// Converts an error of a list to a message if the user can correct it, else to a fault.
+    /// Returns a message for an error of a list that the user can correct. Returns any other error
+    /// as a fault.
     pub(crate) fn of_job(error: JobError) -> Result<String, Self> {
         match error {
             JobError::NotThere => Err(Self::NoSuchPage),

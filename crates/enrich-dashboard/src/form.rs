@@ -1,13 +1,13 @@
-//! Fields of a form or a query, in the order they were sent.
+//! The fields of a form or a query, in the order in which they were sent.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 
-/// Maximum number of fields that are read. No form of these pages has this many.
+/// Maximum number of fields that are read. No form of these pages has so many fields.
 const MOST_FIELDS: usize = 256;
 
-/// Submitted fields. A missing field reads as empty.
+/// The submitted fields. A missing field has an empty value.
 #[derive(Default)]
 pub(crate) struct Form(Vec<(String, String)>);
 
@@ -15,22 +15,24 @@ impl Form {
     /// Reads `application/x-www-form-urlencoded` (WHATWG URL, section 5.1). Invalid UTF-8 becomes
     /// replacement characters.
     pub(crate) fn read(bytes: &[u8]) -> Self {
-        // Cannot fail: every byte sequence is a valid form.
+        // This cannot fail, because every byte sequence is a valid form.
         serde_urlencoded::from_bytes(bytes).unwrap_or_default()
     }
 
-    /// The first value of a field, unchanged; empty if the field is missing.
+    /// Returns the first value of a field, unchanged. Returns an empty text if the field is
+    /// missing.
     pub(crate) fn raw(&self, name: &str) -> &str {
         let found = self.0.iter().find(|(key, _)| key == name);
         found.map_or("", |(_, value)| value.as_str())
     }
 
-    /// The first value of a field, without surrounding white space.
+    /// Returns the first value of a field, without white space at its ends. Returns an empty text
+    /// if the field is missing.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.raw(name).trim()
     }
 
-    /// Whether the field exists, such as a ticked box.
+    /// Whether the field was sent. A box that is not ticked is not sent.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
     }
@@ -63,10 +65,10 @@ impl<'de> Visitor<'de> for Pairs {
     }
 }
 
-/// Writes a query string. Pairs with an empty value are left out.
+/// Returns a query string with these pairs. Pairs with an empty value are left out.
 pub(crate) fn query(pairs: &[(&str, &str)]) -> String {
     let given: Vec<_> = pairs.iter().filter(|(_, value)| !value.is_empty()).collect();
-    // Cannot fail for pairs of strings.
+    // This cannot fail for pairs of strings.
     serde_urlencoded::to_string(given).unwrap_or_default()
 }
 

@@ -6,7 +6,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-/// The port of `http://` if the host names none.
+/// The port of an `http://` address whose host has no port.
 const HTTP_PORT: u16 = 80;
 
 /// Whether `host`, the value of the `Host` header, is an address of a server that listens on
@@ -35,22 +35,22 @@ pub(crate) fn is_loopback(host: &str) -> bool {
     })
 }
 
-/// The host without the brackets of an IPv6 address.
+/// Returns the host, without brackets if it is an IPv6 address in brackets.
 fn bare(name: &str) -> &str {
     name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name)
 }
 
-/// Splits a `Host` header into name and port.
+/// Splits the value of a `Host` header into name and port.
 fn split(host: &str) -> Option<(&str, u16)> {
     match host.rsplit_once(':') {
-        // The colon is part of an IPv6 address in brackets.
+        // This colon is part of an IPv6 address in brackets, which has no port after it.
         Some((_, rest)) if rest.ends_with(']') => Some((host, HTTP_PORT)),
         Some((name, port)) => Some((name, port.parse().ok()?)),
         None => Some((host, HTTP_PORT)),
     }
 }
 
-/// Browsers resolve these names to this machine without DNS (RFC 6761, section 6.3).
+/// Whether browsers resolve this name to their own machine without DNS (RFC 6761, section 6.3).
 fn is_localhost(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     name == "localhost" || name.ends_with(".localhost")

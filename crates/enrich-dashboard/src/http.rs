@@ -12,9 +12,9 @@ use futures_util::stream::{self, LocalBoxStream, StreamExt};
 /// The methods that the pages accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Shows a page.
+    /// A request that shows a page.
     Get,
-    /// Changes something.
+    /// A request that changes something.
     Post,
 }
 
@@ -35,40 +35,40 @@ pub type Body = LocalBoxStream<'static, Result<Bytes, BodyFault>>;
 /// The parts of an HTTP request that the pages read. `Debug` omits cookies, paths and queries,
 /// because they may contain secrets.
 pub struct Request {
-    /// The method.
+    /// The method of the request.
     pub method: Method,
-    /// The path, as sent.
+    /// The path of the request, as it was sent.
     pub path: String,
     /// The query, without `?`; empty if there is none.
     pub query: String,
-    /// The address of the connection's peer.
+    /// The address of the other end of the connection.
     pub peer: IpAddr,
-    /// `Host`.
+    /// The value of the header `Host`.
     pub host: Option<String>,
-    /// `Origin`.
+    /// The value of the header `Origin`.
     pub origin: Option<String>,
-    /// `Sec-Fetch-Site`.
+    /// The value of the header `Sec-Fetch-Site`.
     pub fetch_site: Option<String>,
-    /// `X-Forwarded-For`.
+    /// The value of the header `X-Forwarded-For`.
     pub forwarded_for: Option<String>,
-    /// `Cookie`.
+    /// The value of the header `Cookie`.
     pub cookies: Option<String>,
-    /// `Content-Type`.
+    /// The value of the header `Content-Type`.
     pub content_type: Option<String>,
     /// Whether a script of the pages sent the request (`HX-Request`).
     pub is_from_script: bool,
     /// The request's id in the log.
     pub request_id: Option<String>,
-    /// The body.
+    /// The body of the request.
     pub body: Body,
-    /// Called when the body is an upload of a signed-in owner. From then on, the upload may take
-    /// any time as long as it makes progress. Every other body must arrive within the time limit
-    /// for forms.
+    /// Called when the body is an upload of a signed-in owner. After the call, the body may take
+    /// any time as long as it makes progress. Any other body must arrive within the time limit for
+    /// forms.
     pub lift_time_limit: Option<Box<dyn Fn()>>,
 }
 
 impl Request {
-    /// A request without headers or body.
+    /// Returns a request without headers and body.
     pub fn new(method: Method, path: &str, query: &str, peer: IpAddr) -> Self {
         Self {
             method,
@@ -97,43 +97,43 @@ impl fmt::Debug for Request {
 
 /// The body of a response.
 pub enum ResponseBody {
-    /// Complete, in memory.
+    /// A complete body in memory.
     Whole(Cow<'static, [u8]>),
     /// A file embedded in the program, plain and compressed.
     File {
-        /// Uncompressed.
+        /// The file's content, not compressed.
         plain: &'static [u8],
-        /// Compressed with gzip.
+        /// The file's content, compressed with gzip.
         gzip: &'static [u8],
-        /// Compressed with Brotli.
+        /// The file's content, compressed with Brotli.
         brotli: &'static [u8],
     },
-    /// A stream of pieces, for long bodies.
+    /// A stream of pieces, for a long body.
     Pieces(LocalBoxStream<'static, Result<Bytes, Box<dyn Error>>>),
 }
 
-/// A response.
+/// A response to a request.
 pub struct Response {
     /// The HTTP status.
     pub status: u16,
-    /// Headers in addition to those of the HTTP layer; names are in lower case.
+    /// Headers that are added to those of the HTTP layer. The names are in lower case.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
-    /// The body.
+    /// The body of the response.
     pub body: ResponseBody,
-    /// A server error, to be logged.
+    /// The server error that caused this response, to be logged.
     pub error: Option<Box<dyn Error + Send + Sync>>,
-    /// The API call that was made for the page, to be counted.
+    /// The API call that was made to build the page, to be counted.
     pub call: Option<Call>,
 }
 
-/// A call of an endpoint by a page.
+/// A call of an endpoint that a page has made.
 #[derive(Debug)]
 pub struct Call {
     /// The endpoint's path.
     pub path: &'static str,
     /// The status of the endpoint's response.
     pub status: u16,
-    /// The record of the call.
+    /// What the server counts and logs of the call.
     pub record: CallRecord,
 }
 
@@ -154,13 +154,13 @@ impl Response {
         Self::new(status, "text/html; charset=utf-8", body)
     }
 
-    /// Redirects the browser to another page of the account page.
+    /// Returns a redirect (303) to another page.
     pub(crate) fn see_other(path: impl Into<Cow<'static, str>>) -> Self {
         let (headers, body) = (vec![("location", path.into())], ResponseBody::Whole(b"".into()));
         Self { status: 303, headers, body, error: None, call: None }
     }
 
-    /// Adds a header.
+    /// Adds a header to the response.
     #[must_use]
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
         self.headers.push((name, value.into()));

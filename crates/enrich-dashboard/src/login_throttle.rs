@@ -1,8 +1,8 @@
 //! Slows down password guessing, by address and by account.
 //!
-//! Each address and each account has a number of attempts, and regains one at a fixed interval.
-//! This is the generic cell rate algorithm: it stores only the time at which all attempts are
-//! available again. An attempt is taken before the password is checked, and given back if the
+//! Each address and each account has a number of attempts, and regains one attempt after each fixed
+//! interval. This is the generic cell rate algorithm: it stores only the time at which all attempts
+//! are available again. An attempt is taken before the password is checked, and given back if the
 //! password is right. Unknown accounts are treated like existing ones.
 
 use std::collections::HashMap;
@@ -12,27 +12,31 @@ use std::net::IpAddr;
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 
-/// Maximum number of entries for addresses, and also for accounts. All others share one entry.
+/// Maximum number of addresses that have an entry of their own, and of accounts. All further ones
+/// share one entry.
 const MOST: usize = 10_000;
 
-/// The number of attempts, and the interval after which one is regained.
+/// The number of attempts, and the interval after which one attempt is regained.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     at_once: i32,
     each: SignedDuration,
 }
 
-/// High enough for several people who share an address and mistype a few times.
+/// The pace of an address: enough attempts for several people who share the address and mistype a
+/// few times.
 const OF_ADDRESS: Pace = Pace { at_once: 20, each: SignedDuration::from_secs(15) };
-/// 10 attempts, then 120 an hour: too slow to guess a password of twelve characters.
+/// The pace of an account: 10 attempts, then 120 an hour. This is too slow to guess a password of
+/// twelve characters.
 const OF_ACCOUNT: Pace = Pace { at_once: 10, each: SignedDuration::from_secs(30) };
 
-/// When the attempts of each address and account are available again.
+/// The times when all attempts of each address and account are available again.
 #[derive(Default)]
 pub(crate) struct LoginThrottle {
     addresses: Mutex<Tries>,
     accounts: Mutex<Tries>,
-    /// Random, so that nobody can predict which names share an entry.
+    /// The random seed of the hashes that stand for addresses and names, so that nobody can find
+    /// names with the same hash.
     seed: RandomState,
 }
 
@@ -41,15 +45,17 @@ struct Tries {
     back_at: HashMap<u64, Timestamp>,
 }
 
-/// The entry shared by all that have no entry of their own; no hash has this value.
+/// The key of the entry that is shared by all that have no entry of their own. No hash has this
+/// value.
 const SHARED: u64 = 0;
 
 impl LoginThrottle {
-    /// Takes an attempt from an address and from the account name that was typed.
+    /// Takes one attempt from the address and one from the account name that was typed.
     ///
     /// # Errors
     ///
-    /// The time to wait if either has no attempt left. Then neither loses an attempt.
+    /// The time to wait, if one of the two has no attempt left. Then the other does not lose an
+    /// attempt either.
     pub(crate) fn take(
         &self,
         peer: IpAddr,
@@ -63,7 +69,7 @@ impl LoginThrottle {
         })
     }
 
-    /// Gives both attempts back.
+    /// Gives the attempt of the address and the attempt of the account name back.
     pub(crate) fn give_back(&self, peer: IpAddr, typed: &str) {
         self.addresses.lock().give_back(self.number(&network(peer)), OF_ADDRESS);
         self.accounts.lock().give_back(self.number(&typed), OF_ACCOUNT);
@@ -94,7 +100,8 @@ impl Tries {
         }
     }
 
-    /// The entry to use for `who`: its own entry if there is room, else the shared one.
+    /// Returns the key of the entry to use for `who`: its own if there is room for another entry,
+    /// else the shared one.
     fn permit(&mut self, who: u64, now: Timestamp) -> u64 {
         if self.back_at.contains_key(&who) || self.back_at.len() < MOST {
             return who;
@@ -104,7 +111,7 @@ impl Tries {
     }
 }
 
-/// The network that one person may control: an IPv4 address, or an IPv6 /64.
+/// Returns the network that one person may control: for IPv4 the address, for IPv6 the /64 network.
 fn network(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => {

@@ -7,7 +7,8 @@
 
 use crate::http::Request;
 
-/// Whether the request comes from a page of this origin. `false` if it has neither header.
+/// Whether the request comes from a page of this server's origin. `false` if the request has
+/// neither header.
 pub(crate) fn is_ours(request: &Request, public_url: Option<&str>) -> bool {
     let origin = request.origin.as_deref().filter(|origin| *origin != "null");
     let is_our_origin = origin.map(|origin| is_same(origin, request, public_url));

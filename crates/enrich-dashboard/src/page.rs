@@ -24,7 +24,8 @@ pub(crate) struct EndpointChoice {
     pub(crate) is_chosen: bool,
 }
 
-/// Every endpoint, in the order of the tables.
+/// Returns every endpoint as a choice, in the order of the tables. The endpoint at the path
+/// `chosen` is selected.
 pub(crate) fn endpoint_choices(context: &PageContext<'_>, chosen: &str) -> Vec<EndpointChoice> {
     let choice = |Target { endpoint: &Endpoint { path, title, .. }, .. }| EndpointChoice {
         path,

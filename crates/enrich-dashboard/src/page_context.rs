@@ -16,18 +16,18 @@ use crate::shown::Number;
 pub(crate) struct PageContext<'a> {
     pub(crate) dashboard: &'a Dashboard,
     pub(crate) request: &'a Request,
-    /// The path parameters, in the order of the path; empty if the route has none.
+    /// The values of the path parameters, in the order of the path. Empty if the route has no
+    /// parameters.
     pub(crate) path_parameters: Vec<String>,
     pub(crate) query: Form,
-    /// The form fields; empty except for a POST.
+    /// The form fields. Empty if the request is not a POST.
     pub(crate) form: Form,
     pub(crate) now: Timestamp,
     /// Whether a path belongs to a page that needs a session.
     pub(crate) is_account_page: fn(&str) -> bool,
 }
 
-/// The context of a page that needs a session. It adds the signed-in account, the only one that the
-/// page handles.
+/// The context of a page that needs a session. The page handles only the account that is signed in.
 pub(crate) struct OwnerContext<'a> {
     pub(crate) page: &'a PageContext<'a>,
     pub(crate) session: AccountSession,
@@ -45,7 +45,7 @@ impl<'a> Deref for OwnerContext<'a> {
 pub(crate) struct Frame {
     /// The signed-in account; `None` if nobody is signed in.
     pub(crate) owner: Option<Owner>,
-    /// The path of the current section in the navigation.
+    /// The path of the current section of the navigation.
     pub(crate) here: &'static str,
 }
 
@@ -53,11 +53,12 @@ pub(crate) struct Frame {
 pub(crate) struct Owner {
     pub(crate) name: String,
     pub(crate) balance: Number,
-    /// The reason if the account is suspended, perhaps empty; `None` if it is not suspended.
+    /// The reason if the account is suspended; the reason may be empty. `None` if the account is
+    /// not suspended.
     pub(crate) suspended: Option<String>,
 }
 
-/// Balances below this number of credits are shown as low.
+/// A balance below this number of credits is shown as low.
 const LOW_CREDITS: u64 = 100;
 
 impl Owner {
@@ -69,7 +70,7 @@ impl Owner {
         (1..LOW_CREDITS).contains(&self.balance.0)
     }
 
-    /// The CSS class of the balance.
+    /// Returns the CSS class of the balance.
     pub(crate) fn class(&self) -> &'static str {
         match self.balance.0 {
             0 => "out",
@@ -78,26 +79,26 @@ impl Owner {
         }
     }
 
-    /// The unit without the number: `credit` or `credits`.
+    /// Returns the unit of the balance, without the number: `credit` or `credits`.
     pub(crate) fn unit(&self) -> &'static str {
         if self.balance.0 == 1 { "credit" } else { "credits" }
     }
 }
 
 impl Frame {
-    /// Whether this section of the navigation is the current one.
+    /// Whether the section at this path is the current one in the navigation.
     pub(crate) fn is_at(&self, path: &str) -> bool {
         self.here == path
     }
 }
 
 impl PageContext<'_> {
-    /// The only path parameter.
+    /// Returns the path parameter of a path that has only one.
     pub(crate) fn path_parameter(&self) -> &str {
         self.path_parameters.first().map_or("", String::as_str)
     }
 
-    /// The layout of a page that needs no session.
+    /// Returns the layout data of a page that needs no session.
     pub(crate) fn open_frame(&self) -> Frame {
         Frame { owner: None, here: "" }
     }
@@ -106,14 +107,14 @@ impl PageContext<'_> {
         self.dashboard.api_versions.iter().find_map(|api_version| api_version.endpoint(path))
     }
 
-    /// The title of the endpoint at a path; empty if it no longer exists.
+    /// Returns the title of the endpoint at a path; empty if there is no such endpoint.
     pub(crate) fn title(&self, path: &str) -> &'static str {
         self.endpoint(path).map_or("", |endpoint| endpoint.title)
     }
 }
 
 impl OwnerContext<'_> {
-    /// The layout of a page of the account, with the current balance.
+    /// Returns the layout data of a page of the account, with the current balance.
     pub(crate) async fn frame(&self, here: &'static str) -> Result<Frame, Fault> {
         let Account { name, status, .. } = &self.session.account;
         let suspended = match status {
@@ -124,7 +125,7 @@ impl OwnerContext<'_> {
         Ok(Frame { owner: Some(Owner { name: name.clone(), balance, suspended }), here })
     }
 
-    /// The account's balance.
+    /// Returns the account's balance.
     pub(crate) async fn balance(&self) -> Result<Credits, Fault> {
         let account = self.session.account.id;
         Ok(self.dashboard.service.ledger.cached_balance(account).await?.unwrap_or_default())

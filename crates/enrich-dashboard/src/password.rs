@@ -14,9 +14,10 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::threads::{Busy, Threads};
 
-/// Minimum length, in characters.
+/// Minimum length of a password, in characters.
 pub(crate) const LEAST_CHARACTERS: usize = 12;
-/// Maximum length, in bytes. Longer passwords are not safer, and take longer to hash.
+/// Maximum length of a password, in bytes. A longer password is not safer, and takes longer to
+/// hash.
 pub(crate) const MOST_BYTES: usize = 256;
 
 const MEMORY_KIB: u32 = 19 * 1024;
@@ -24,14 +25,15 @@ const PASSES: u32 = 2;
 const LANES: u32 = 1;
 
 const THREADS: usize = 2;
-/// Maximum queue length. At 40 ms for each hash, the last one waits for about a second.
+/// Maximum queue length. A hash takes about 40 ms, so the last one in the queue waits for about a
+/// second.
 const WAITING: usize = 32;
 
-/// A password as it was typed.
+/// A password as the user typed it.
 #[derive(Clone)]
 pub(crate) struct Password(SecretString);
 
-/// Why a text cannot become a password.
+/// Why a text cannot be set as a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum UnfitPassword {
     #[error("A password needs at least {LEAST_CHARACTERS} characters.")]
@@ -47,7 +49,8 @@ pub(crate) enum UnfitPassword {
 }
 
 impl Password {
-    /// A password to check against a stored hash.
+    /// Wraps a typed password that is to be checked against a stored hash. Its length is not
+    /// checked.
     pub(crate) fn typed(text: &str) -> Self {
         Self(text.into())
     }
@@ -75,20 +78,20 @@ impl Password {
 /// Why no hash was computed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HashError {
-    /// The queue is full.
+    /// The queue of passwords to hash is full.
     #[error("too many passwords are being checked")]
     Busy(#[from] Busy),
-    /// The system provides no memory or no random bytes.
+    /// The operating system provides no memory or no random bytes.
     #[error("a password cannot be hashed: {0}")]
     Failed(argon2::password_hash::Error),
 }
 
-/// Hashes passwords.
+/// Hashes and checks passwords.
 pub(crate) struct Passwords {
     threads: Threads,
     argon2: Argon2<'static>,
-    /// The hash of a random password. The password typed for an unknown account is checked against
-    /// it, so that the answer takes the same time as for an existing account.
+    /// The hash of a random password. The password that was typed for an unknown account is checked
+    /// against this hash, so that the answer takes the same time as for an existing account.
     nobodys: PasswordHash,
 }
 
@@ -97,7 +100,7 @@ impl Passwords {
     ///
     /// # Errors
     ///
-    /// When the system provides no randomness.
+    /// When the operating system provides no random bytes.
     pub(crate) fn new() -> io::Result<Self> {
         let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(io::Error::other)?;
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
@@ -107,14 +110,15 @@ impl Passwords {
         Ok(Self { threads: Threads::new(THREADS, WAITING), argon2, nobodys })
     }
 
-    /// Computes the hash to store.
+    /// Returns the hash of a password, for storing.
     pub(crate) async fn hash(&self, password: Password) -> Result<PasswordHash, HashError> {
         let argon2 = self.argon2.clone();
         let made = move || hashed(&argon2, password.0.expose_secret().as_bytes());
         self.threads.run(made).await?.map_err(HashError::Failed)
     }
 
-    /// Whether the password matches the hash. Without a hash, returns `false` after the same time.
+    /// Whether the password matches the hash. Without a hash, returns `false` after the same time
+    /// as with one.
     pub(crate) async fn is_right(
         &self,
         password: Password,
@@ -136,7 +140,7 @@ fn hashed(
     Ok(PasswordHash::new(hash.to_string()))
 }
 
-/// An unreadable hash matches no password.
+/// Whether a password matches a hash. An unreadable hash matches no password.
 fn is_of(argon2: &Argon2<'_>, password: &Password, hash: &PasswordHash) -> bool {
     let password = password.0.expose_secret().as_bytes();
     phc::PasswordHash::new(hash.expose())

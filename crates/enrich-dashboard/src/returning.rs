@@ -1,4 +1,4 @@
-//! The page to return to after sign-in when a session has ended.
+//! The page that is shown again after sign-in, when a session has ended.
 
 use crate::form::{Form, query};
 use crate::http::{Method, Request};
@@ -7,8 +7,9 @@ const SIGN_IN: &str = "/account/sign-in";
 /// Maximum length of the return address, in bytes.
 const MOST_BYTES: usize = 1024;
 
-/// The address of the sign-in page, for a request that needs a session. If the request only shows a
-/// page, that page is included as the return address. Changes are not repeated after sign-in.
+/// Returns the address of the sign-in page, for a request that needs a session. If the request
+/// shows a page, the address contains that page as the return address. A request for a change is
+/// not repeated after sign-in.
 pub(crate) fn to_sign_in(request: &Request, is_account_page: fn(&str) -> bool) -> String {
     if matches!(request.path.as_str(), "/account" | "/account/") {
         return SIGN_IN.to_owned();
@@ -22,13 +23,14 @@ pub(crate) fn to_sign_in(request: &Request, is_account_page: fn(&str) -> bool) -
     format!("{SIGN_IN}?ended{and}{pairs}")
 }
 
-/// The return address in the field `to`, if it is one of these pages.
+/// Returns the return address in the field `to`, if it is the address of an account page.
 pub(crate) fn target(fields: &Form, is_account_page: fn(&str) -> bool) -> Option<String> {
     let (path, query) = fields.text("to").split_once('?').unwrap_or((fields.text("to"), ""));
     page_of(path, query, is_account_page)
 }
 
-/// The address of a page of the account. For a file download, the page that links to it.
+/// Returns the address of an account page; `None` for other pages. For a file download, returns the
+/// page that links to the file.
 fn page_of(path: &str, query: &str, is_account_page: fn(&str) -> bool) -> Option<String> {
     let path = ["/output", ".csv"].iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path);
     let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());

@@ -18,18 +18,18 @@ type Answering<'a> = LocalBoxFuture<'a, Result<Response, Fault>>;
 /// A handler, by the access that it requires.
 #[derive(Clone, Copy)]
 pub(crate) enum Handler {
-    /// Open to everybody.
+    /// A page that is open to everybody.
     Open(for<'a> fn(&'a PageContext<'a>) -> Answering<'a>),
-    /// Needs a session, and handles only that account.
+    /// A page that needs a session, and handles only the account that is signed in.
     Owner(for<'a> fn(&'a OwnerContext<'a>) -> Answering<'a>),
-    /// Needs a session; the body is not a form.
+    /// A page that needs a session, and whose body is not a form.
     Upload(for<'a> fn(&'a OwnerContext<'a>, Body) -> Answering<'a>),
 }
 
-/// A row of the table.
+/// A row of the table of pages.
 pub(crate) struct Route {
     pub(crate) method: Method,
-    /// Compared segment by segment. `{…}` matches any segment.
+    /// The pattern of the path, which is compared segment by segment. `{…}` matches any segment.
     pub(crate) path: &'static str,
     pub(crate) handler: Handler,
 }
@@ -103,7 +103,7 @@ pub(crate) fn is_account_page(path: &str) -> bool {
     find(Get, path).is_ok_and(|(route, _)| matches!(route.handler, Handler::Owner(_)))
 }
 
-/// The path parameters of `path`, if it matches `pattern`.
+/// Returns the values of the path parameters, if `path` matches `pattern`.
 fn path_parameters(pattern: &str, path: &str) -> Option<Vec<String>> {
     let mut found = Vec::new();
     let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
@@ -119,7 +119,7 @@ fn path_parameters(pattern: &str, path: &str) -> Option<Vec<String>> {
     }
 }
 
-/// A row of the table, for callers that iterate over all pages.
+/// A row of the table of pages, for callers that iterate over all pages.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRoute {
     /// The method.
@@ -130,7 +130,7 @@ pub struct PageRoute {
     pub is_open: bool,
 }
 
-/// All pages.
+/// Returns all pages of the table.
 pub fn pages() -> impl Iterator<Item = PageRoute> {
     ROUTES.iter().map(|route| PageRoute {
         method: route.method,

@@ -12,7 +12,7 @@ use crate::threads::Threads;
 const THREADS: usize = 2;
 /// Maximum queue length. An account has at most one read and one piece of a download in the queue.
 const WAITING: usize = 512;
-/// Concurrent downloads of one account.
+/// Maximum number of concurrent downloads of one account.
 const DOWNLOADS_OF_ONE: usize = 4;
 
 /// Threads that accounts share fairly.
@@ -22,25 +22,25 @@ pub(crate) struct Scans {
     downloads: AccountLimit,
 }
 
-/// A read or download of an account, in pieces. Dropping it releases its permit.
+/// A read or download of an account, in pieces. Dropping this value releases the permit.
 pub(crate) struct Download {
     threads: Arc<Threads>,
     permit: Arc<AccountPermit>,
 }
 
 impl Scans {
-    /// Each account may have `of_one` reads, including waiting ones.
+    /// Returns threads on which each account may have `of_one` reads, including waiting ones.
     pub(crate) fn new(of_one: usize) -> Self {
         let threads = Arc::new(Threads::new(THREADS, WAITING));
         let [reads, downloads] = [of_one, DOWNLOADS_OF_ONE].map(AccountLimit::new);
         Self { threads, reads, downloads }
     }
 
-    /// Runs work for an account after its earlier work is done.
+    /// Runs work for an account when the account's earlier work is done.
     ///
     /// # Errors
     ///
-    /// When the account's limit or the queue is full.
+    /// When the account's limit is reached, or the queue is full.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         account: AccountId,
@@ -49,7 +49,7 @@ impl Scans {
         self.permitted(&self.reads, account)?.run(work).await
     }
 
-    /// Like [`Self::run`], for async work that calls the ports.
+    /// Does the same as [`Self::run`], for async work that calls the ports.
     pub(crate) async fn read<T, F>(
         &self,
         account: AccountId,
@@ -66,7 +66,7 @@ impl Scans {
     ///
     /// # Errors
     ///
-    /// When the account has too many downloads.
+    /// When the account already has the maximum number of downloads.
     pub(crate) fn download(&self, account: AccountId) -> Result<Download, Fault> {
         self.permitted(&self.downloads, account)
     }
@@ -78,7 +78,7 @@ impl Scans {
 }
 
 impl Download {
-    /// Reads the next piece when the account's earlier pieces are done.
+    /// Runs `work`, which reads the next piece, when the account's earlier pieces are done.
     ///
     /// # Errors
     ///
@@ -90,14 +90,14 @@ impl Download {
         let turn = self.permit.turn().await;
         let permit = Arc::clone(&self.permit);
         let work = move || {
-            // The turn lasts as long as the work, even if the caller no longer waits.
+            // The turn ends with the work, even if the caller no longer waits for the work.
             let _turn = (turn, permit);
             work()
         };
         Ok(self.threads.run(work).await?)
     }
 
-    /// Like [`Self::run`], for async work that calls the ports.
+    /// Does the same as [`Self::run`], for async work that calls the ports.
     pub(crate) async fn read<T, F>(
         &self,
         work: impl FnOnce() -> F + Send + 'static,

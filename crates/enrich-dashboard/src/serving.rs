@@ -16,7 +16,8 @@ use crate::routes::{self, Handler};
 /// Maximum length of a form, in bytes.
 const MAX_FORM_BYTES: usize = 64 * 1024;
 
-/// Pages may load from and contact only this origin, and run no inline code.
+/// The content security policy: pages may load from and contact only their own origin, and run no
+/// inline code.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
@@ -79,7 +80,7 @@ impl Dashboard {
     }
 }
 
-/// Reads a form. Requests other than POST have none.
+/// Reads a form. Requests other than POST have no form.
 async fn form(method: Method, mut body: Body) -> Result<Form, Fault> {
     if method != Method::Post {
         return Ok(Form::default());
@@ -95,8 +96,9 @@ async fn form(method: Method, mut body: Body) -> Result<Form, Fault> {
     Ok(Form::read(&bytes))
 }
 
-/// Redirects to sign-in. A script would follow a redirect by itself and search the sign-in page for
-/// its fragment. It gets a header instead, which makes the browser load the sign-in page.
+/// Redirects to the sign-in page. A script would follow a redirect itself and search the sign-in
+/// page for its part of a page. So a script gets a header instead, which makes the browser load the
+/// sign-in page.
 fn to_sign_in(request: &Request) -> Response {
     let path = returning::to_sign_in(request, routes::is_account_page);
     if request.is_from_script {
@@ -105,7 +107,7 @@ fn to_sign_in(request: &Request) -> Response {
     Response::see_other(path)
 }
 
-/// Adds the security headers to every page.
+/// Adds the security headers, which every page needs.
 fn protected(mut response: Response) -> Response {
     let has_cache_control = response.headers.iter().any(|(name, _)| *name == "cache-control");
     if !has_cache_control {

@@ -4,14 +4,14 @@ use std::net::SocketAddr;
 
 use jiff::SignedDuration;
 
-/// The settings of the pages.
+/// The operator's settings of the account page.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The public URL, as browsers write an origin (`https://enrich.example`). Without it, the
-    /// request's host is used.
+    /// The public URL, in the form of an origin (`https://enrich.example`). Without a public URL,
+    /// the request's host is used.
     pub public_url: Option<String>,
-    /// The listening address. Without a public URL, `Host` must contain this address. `None`
-    /// accepts any host, for servers that check it themselves.
+    /// The listening address. Without a public URL, the header `Host` must contain this address.
+    /// `None` accepts any host, for servers that check the host themselves.
     pub listens_on: Option<SocketAddr>,
     /// Idle time after which a session ends.
     pub session_idle: SignedDuration,
@@ -20,7 +20,7 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// 12 hours without a request, two weeks in total.
+    /// A session ends after 12 hours without a request, and after two weeks even if it is used.
     fn default() -> Self {
         Self {
             public_url: None,

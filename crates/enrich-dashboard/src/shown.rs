@@ -21,12 +21,12 @@ impl fmt::Display for Number {
     }
 }
 
-/// A [`Number`] from a reference, because templates pass references.
+/// Returns a [`Number`] for a reference, because templates pass references.
 pub(crate) fn number(of: &u64) -> Number {
     Number(*of)
 }
 
-/// A share in percent, `93.4 %`; a dash if the whole is 0.
+/// A share in percent, such as `93.4 %`. If the whole is 0, the share is displayed as a dash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(crate) part: u64,
@@ -40,14 +40,14 @@ impl fmt::Display for Share {
         }
         let (part, whole) = (u128::from(self.part), u128::from(self.whole));
         let rounded = (part * 1000 + whole / 2) / whole;
-        // Only an empty part is shown as 0 %, and only the whole as 100 %. Other values are rounded
-        // to 0.1 to 99.9 %.
+        // Only an empty part is shown as 0 %, and only the whole as 100 %. Other values are shown
+        // as at least 0.1 % and at most 99.9 %.
         let tenths = if part == 0 || part == whole { rounded } else { rounded.clamp(1, 999) };
         write!(f, "{}.{} %", tenths / 10, tenths % 10)
     }
 }
 
-/// A time in UTC to the second, `2026-03-04 12:00:30`; the page names the zone.
+/// A time in UTC, to the second: `2026-03-04 12:00:30`. The page says that the zone is UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Time(pub(crate) Timestamp);
 
@@ -57,7 +57,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// A duration for people, rounded up: `12 seconds`, `3 minutes`.
+/// Returns a duration in words, rounded up: `12 seconds`, `3 minutes`.
 pub(crate) fn span(seconds: i64) -> String {
     match seconds {
         ..60 => counted(seconds.max(1), "second"),
@@ -72,17 +72,18 @@ fn counted(number: i64, unit: &str) -> String {
     format!("{number} {unit}{s}")
 }
 
-/// `5 requests in 1 second`, from a reference, because templates pass references.
+/// Returns a rate limit in words: `5 requests in 1 second`. Takes a reference, because templates
+/// pass references.
 pub(crate) fn limit(of: &RateLimit) -> String {
     format!("{} in {}", counted(of.requests().into(), "request"), window(of))
 }
 
-/// The window of the limit: `60 seconds`.
+/// Returns the length of the limit's window in words: `60 seconds`.
 pub(crate) fn window(of: &RateLimit) -> String {
     counted(of.window_seconds().into(), "second")
 }
 
-/// The name of a key: its label, else its hint.
+/// Returns the name of a key: its label if it has one, else its hint.
 pub(crate) fn key_name(key: &KeyInfo) -> String {
     if key.label.is_empty() { format!("{}…", key.hint) } else { key.label.clone() }
 }

@@ -14,21 +14,23 @@ use tokio::task::spawn_blocking;
 #[error("more is waiting than is taken")]
 pub(crate) struct Busy;
 
-/// A share of tokio's blocking threads, with a bounded queue. It needs a tokio runtime.
+/// A share of tokio's blocking threads, with a bounded queue. Its work must be started in a tokio
+/// runtime.
 pub(crate) struct Threads {
     running: Arc<Semaphore>,
     running_or_waiting: Arc<Semaphore>,
 }
 
 impl Threads {
-    /// At most `threads` tasks run at the same time, and at most `waiting` tasks wait.
+    /// Returns a share in which at most `threads` tasks run at the same time, and at most `waiting`
+    /// tasks wait.
     pub(crate) fn new(threads: usize, waiting: usize) -> Self {
         let [running, running_or_waiting] =
             [threads, threads + waiting].map(|most| Arc::new(Semaphore::new(most)));
         Self { running, running_or_waiting }
     }
 
-    /// Runs a task; tasks begin in the order of the calls.
+    /// Runs a task. Tasks start in the order of the calls.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -36,7 +38,7 @@ impl Threads {
         let place = Arc::clone(&self.running_or_waiting).try_acquire_owned().map_err(|_| Busy)?;
         let turn = Arc::clone(&self.running).acquire_owned().await.map_err(|_| Busy)?;
         let work = move || {
-            // Released with the result, even if the caller no longer waits.
+            // Both permits are released when the task ends, even if the caller no longer waits.
             let _permits = (place, turn);
             work()
         };

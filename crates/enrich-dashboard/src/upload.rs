@@ -18,20 +18,20 @@ use crate::dashboard::Dashboard;
 use crate::fault::Fault;
 use crate::http::{Body, BodyFault};
 
-/// The form field with the file.
+/// The name of the form field with the file.
 const FIELD: &str = "list";
-/// Size allowed for the form's parts other than the file, in bytes.
+/// Maximum size of the form without the file, in bytes.
 const AROUND: u64 = 64 * 1024;
 
-/// Bytes that must arrive in each time window after the first.
+/// Number of bytes that must arrive in each time window after the first.
 const LEAST_IN_WINDOW: usize = 64 * 1024;
 const WINDOW: SignedDuration = SignedDuration::from_secs(30);
 
 /// Why a list was not stored.
 pub(crate) enum UploadError {
-    /// A message to show, with the status of its page.
+    /// A message for the user, with the HTTP status of the page that shows it.
     Message(u16, String),
-    /// An error page.
+    /// A fault, which is shown as an error page.
     Fault(Fault),
 }
 
@@ -54,7 +54,7 @@ impl From<multer::Error> for Fault {
     }
 }
 
-/// Stores the list of a form.
+/// Stores the list that a form contains.
 pub(crate) async fn take(
     dashboard: &Dashboard,
     account: AccountId,
@@ -81,7 +81,8 @@ pub(crate) async fn take(
     take_field(dashboard, account, form).await
 }
 
-/// Measures the speed of an upload, so that a slow sender cannot keep a permit forever.
+/// Measures the speed of an upload, so that a slow sender does not keep a permit for an unlimited
+/// time.
 struct Pace {
     since: Timestamp,
     bytes: usize,
@@ -93,7 +94,8 @@ impl Pace {
         Self { since: now, bytes: 0, is_first: true }
     }
 
-    /// Counts a piece; returns whether the upload is fast enough. The first window is not checked.
+    /// Counts the bytes of a piece. Returns whether the upload is fast enough. The first window is
+    /// not checked.
     fn is_fast_enough(&mut self, bytes: usize, now: Timestamp) -> bool {
         if self.since.duration_until(now) >= WINDOW {
             if !self.is_first && self.bytes < LEAST_IN_WINDOW {
@@ -144,7 +146,7 @@ async fn store(
     }
 }
 
-/// Why a form was not read to its end.
+/// Returns the error for a form that was not read to its end.
 fn broken(fault: multer::Error, max_bytes: u64) -> UploadError {
     match fault {
         multer::Error::StreamSizeExceeded { .. } => too_large(max_bytes),
@@ -161,7 +163,8 @@ fn too_large(max_bytes: u64) -> UploadError {
     UploadError::Message(413, said)
 }
 
-/// Forwards the pieces of a field until nobody receives them.
+/// Sends the pieces of a field to `sender`, then `None` as the end. Stops if the receiver no longer
+/// exists.
 async fn read(
     mut field: Field<'_>,
     sender: mpsc::Sender<Option<Bytes>>,
@@ -175,8 +178,8 @@ async fn read(
     }
 }
 
-/// A list that arrives in pieces and is read by a thread. The last piece is `None`; if it is
-/// missing, the upload was interrupted.
+/// A list that arrives in pieces and is read by a thread. After the last piece comes `None`. If
+/// `None` is missing, the upload was interrupted.
 struct Arriving {
     pieces: mpsc::Receiver<Option<Bytes>>,
     piece: Bytes,

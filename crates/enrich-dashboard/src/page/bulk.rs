@@ -23,7 +23,7 @@ struct BulkPage {
     kept: String,
 }
 
-/// A list as a table row.
+/// A list, as a row of the table of lists.
 pub(crate) struct JobRow {
     pub(crate) id: String,
     pub(crate) file_name: String,
@@ -32,9 +32,9 @@ pub(crate) struct JobRow {
     pub(crate) created: Time,
     pub(crate) kept_until: Option<Time>,
     pub(crate) state: String,
-    /// Why the list does not run; empty if there is no reason to show.
+    /// The reason why the list does not run; empty if there is no reason to show.
     pub(crate) reason: String,
-    /// A sentence on the erased rows; empty if there are none.
+    /// A sentence about rows that were erased because of forgotten values; empty if there are none.
     pub(crate) erased: String,
     pub(crate) is_under_way: bool,
     pub(crate) can_go_on: bool,
@@ -46,10 +46,10 @@ pub(crate) struct JobRow {
     pub(crate) invalid: Number,
     pub(crate) failed: Number,
     pub(crate) credits: Number,
-    /// Cells that are truncated in the result workbook.
+    /// The number of cells that are truncated in the result, which is a workbook.
     pub(crate) cut_cells: Number,
     pub(crate) ceiling: Option<Number>,
-    /// The ceiling as the form's field shows it.
+    /// The ceiling in the form that the form field shows.
     pub(crate) ceiling_typed: String,
 }
 

@@ -1,8 +1,8 @@
 //! The charges, newest first: in pages, searched by request id, and as CSV.
 //!
-//! Inputs and answers are not stored, so they cannot be shown. Request ids have no index. A search
-//! therefore reads the range from its end, a limited number of rows at a time, and shows its
-//! progress.
+//! Inputs and answers of calls are not stored, so they cannot be shown. Request ids have no index.
+//! A search by request id therefore reads the range of days from its end, a limited number of rows
+//! at a time, and shows its progress.
 
 use std::sync::Arc;
 
@@ -20,9 +20,9 @@ use crate::page_context::{Frame, OwnerContext, page};
 use crate::shown::{Number, Time, key_name_in};
 
 const ON_A_PAGE: usize = 50;
-/// Ledger rows read at once.
+/// Number of ledger rows that are read in one step.
 const AT_ONCE: u32 = 1_000;
-/// Rows that a search reads before it asks whether to continue.
+/// Number of rows that a search reads before it asks the user whether to continue.
 const LOOKED_THROUGH: u64 = 20_000;
 
 const COLUMNS: [&str; 8] =
@@ -36,13 +36,13 @@ struct CallsPage<'a> {
     days: Days,
     wanted: &'a str,
     calls: Vec<CallRow>,
-    /// The query for the first page of the same range and search; `None` on the first page.
+    /// The query string of the first page for the same range and search; `None` on the first page.
     newest: Option<String>,
-    /// The query for the next page.
+    /// The query string of the next page; `None` on the last page.
     older: Option<String>,
-    /// The query for the CSV of the range.
+    /// The query string of the CSV download of the range.
     export: String,
-    /// The rows that a search has read.
+    /// How far a search has read; `None` without a search.
     progress: Option<SearchProgress>,
 }
 
@@ -64,7 +64,7 @@ struct CallRow {
 }
 
 impl CallRow {
-    /// Converts a ledger row, if it is a charge.
+    /// Returns the table row for an entry of the ledger; `None` if the entry is not a charge.
     fn of(entry: Entry, keys: &[KeyInfo]) -> Option<Self> {
         let EntryKind::Charge { endpoint, items, key, request_id, .. } = entry.kind else {
             return None;
@@ -82,8 +82,8 @@ impl CallRow {
     }
 }
 
-/// The sequence numbers of a range's rows: from `first` to `end`, without `end`. Rows of other days
-/// may be among them if the clock was set back.
+/// The entries of a range of days, by sequence number: from `first` to `end`, without `end`. If the
+/// clock was set back, entries of other days may be among them.
 #[derive(Clone, Copy)]
 struct Rows {
     first: u64,
@@ -136,16 +136,18 @@ async fn rows(service: &Service, account: AccountId, days: Days) -> Result<Rows,
     Ok(Rows { first, end, days })
 }
 
-/// The rows of one page.
+/// The charges of one page.
 struct Gathered {
     charges: Vec<Entry>,
     looked_through: u64,
     back_to: Option<Time>,
-    /// Where the next page starts; `None` at the first row of the range.
+    /// The sequence number before which the next page starts; `None` if no entry is left in the
+    /// range.
     goes_on_before: Option<u64>,
 }
 
-/// Collects the newest charges, at most one page. If `request_id` is given, only its charges.
+/// Collects the newest charges of the range, at most one page. If `wanted` is not empty, collects
+/// only charges with this request id.
 async fn gather(
     service: &Service,
     account: AccountId,
@@ -184,7 +186,8 @@ fn is_wanted(entry: &Entry, wanted: &str) -> bool {
     }
 }
 
-/// All charges of the range as CSV, newest first, streamed while they are read.
+/// Returns all charges of the range as CSV, newest first. The CSV is sent while the charges are
+/// read.
 pub(crate) async fn export(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let Ok(days) = Days::read(&context.query, Day::of(context.now)) else {
         return show(context).await;
@@ -215,7 +218,8 @@ pub(crate) async fn export(context: &OwnerContext<'_>) -> Result<Response, Fault
     Ok(csv_file::response(&name, stream::iter([head]).chain(body)))
 }
 
-/// The next lines, and the sequence number before which the following lines begin.
+/// Returns the next lines of the CSV, and the sequence number before which the lines after them
+/// begin; `None` at the end.
 async fn lines(
     service: &Service,
     account: AccountId,

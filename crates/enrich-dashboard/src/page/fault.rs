@@ -12,7 +12,7 @@ struct FaultPage<'a> {
     frame: Frame,
     title: &'static str,
     said: String,
-    /// The request id to report to the operator; only for server failures.
+    /// The request id that the user reports to the operator; only for server failures.
     request_id: Option<&'a str>,
 }
 

@@ -49,7 +49,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     }
     match begin(context, &sign_in, Some(&hash)).await? {
         Some(cookie) => Ok(Response::see_other("/account/welcome").with("set-cookie", cookie)),
-        // Another password was set at the same moment.
+        // Another request set another password at the same moment.
         None => Ok(Response::see_other("/account/sign-in")),
     }
 }

@@ -29,9 +29,9 @@ use order::{OrderForm, order_form};
 use reading::Reading;
 use terms::{Ceiling, Complaint, chosen};
 
-/// Sample rows shown for a new list.
+/// Number of sample rows that are shown for a new list.
 const SAMPLE_ROWS: usize = 5;
-/// Bytes of a file read at once.
+/// Number of bytes of a file that are read in one step.
 const PIECE_BYTES: u64 = 64 * 1024;
 
 #[derive(Template)]
@@ -45,16 +45,16 @@ struct JobPage {
     reading: Reading,
     asked: Option<OrderForm>,
     held_up: Option<HeldUp>,
-    /// The ceiling with which the list can continue.
+    /// The ceiling that the form for continuing the list suggests.
     ceiling: Ceiling,
     keys: Vec<KeyChoice>,
 }
 
-/// A list that waits for the rate limit.
+/// What the page shows of a list that waits for the rate limit.
 struct HeldUp {
     limit: RateLimit,
     continues_in: String,
-    /// Estimated time for the remaining rows under that rate limit.
+    /// The estimated time for the remaining rows under the rate limit `limit`.
     left: String,
 }
 
@@ -62,7 +62,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     shown(context, None).await
 }
 
-/// Starts the list with the terms of the form.
+/// Starts the list with the ceiling and key in the form.
 pub(crate) async fn start(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = id(context)?;
     let endpoint = context.form.text("endpoint").to_owned();
@@ -127,7 +127,7 @@ pub(crate) async fn delete(context: &OwnerContext<'_>) -> Result<Response, Fault
     }
 }
 
-/// Downloads the rows with their answers, all of them or those done so far.
+/// Downloads the rows with their answers: all of them, or those that are done so far.
 pub(crate) async fn output(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = id(context)?;
     let output = move |jobs: &Jobs, account: AccountId| jobs.output(account, id);
@@ -138,7 +138,7 @@ pub(crate) async fn output(context: &OwnerContext<'_>) -> Result<Response, Fault
         }
         Ok(true) => on_files(context, output).await?,
         // Searching rows for forgotten values, or building a workbook, may take long. After an
-        // error, this call returns the error again.
+        // error, `output` returns the error again.
         Ok(false) | Err(_) => on_list(context, output).await?,
     };
     match written.map_err(Fault::of_job) {
@@ -150,12 +150,13 @@ pub(crate) async fn output(context: &OwnerContext<'_>) -> Result<Response, Fault
     }
 }
 
-/// The list id in the path.
+/// Returns the list id in the path.
 fn id(context: &PageContext<'_>) -> Result<JobId, Fault> {
     context.path_parameter().parse().map_err(|_| Fault::NoSuchPage)
 }
 
-/// Runs `work` on the account's jobs on the file threads, so that no worker waits for a disk.
+/// Runs `work` on the account's jobs. The work runs on the threads for files, so that no worker of
+/// the server waits for a disk.
 async fn on_files<T: Send + 'static>(
     context: &OwnerContext<'_>,
     work: impl FnOnce(&Jobs, AccountId) -> T + Send + 'static,
@@ -164,7 +165,7 @@ async fn on_files<T: Send + 'static>(
     context.dashboard.files.run(account, move || work(&jobs, account)).await
 }
 
-/// Like [`on_files`], for work that reads the whole list and may take long.
+/// Does the same as [`on_files`], for work that reads the whole list and may take long.
 async fn on_list<T: Send + 'static>(
     context: &OwnerContext<'_>,
     work: impl FnOnce(&Jobs, AccountId) -> T + Send + 'static,
@@ -173,7 +174,7 @@ async fn on_list<T: Send + 'static>(
     context.dashboard.scans.run(account, move || work(&jobs, account)).await
 }
 
-/// Changes a job and redirects to its page.
+/// Changes a job and redirects to the page of its list.
 async fn act(
     context: &OwnerContext<'_>,
     change: impl FnOnce(&Jobs, AccountId) -> Result<(), JobError> + Send + 'static,
@@ -192,7 +193,7 @@ async fn acted(
     }
 }
 
-/// Shows the list with the reason why nothing was changed.
+/// Shows the page of the list with the reason why nothing was changed.
 async fn refused(context: &OwnerContext<'_>, said: impl Into<String>) -> Result<Response, Fault> {
     shown(context, Some(Complaint::Page(said.into()))).await
 }
@@ -208,10 +209,10 @@ async fn shown(
         Ok(sample) => (sample, None),
         Err(said) => (Sample::default(), Some(said?)),
     };
-    // Showing the rows may have emptied some of them.
+    // The rows shown above may have been emptied just now, so the job is read again.
     let job = on_files(context, move |jobs, account| jobs.get(account, id)).await?;
     let job = job.ok_or(Fault::NoSuchPage)?;
-    // After a refused form, the page shows the submitted values again.
+    // After the form was refused, the page shows the submitted values again.
     let is_sent = context.form.has("endpoint") || context.form.has("ceiling");
     let fields = if is_sent { &context.form } else { &context.query };
     let asked = if job.state == State::New {
@@ -242,7 +243,7 @@ async fn shown(
     page(status, &template)
 }
 
-/// How long the key's rate limit delays the list; `None` if it does not.
+/// Returns how long the key's rate limit delays the list; `None` if it does not delay the list.
 async fn held_up(context: &PageContext<'_>, job: &Job) -> Result<Option<HeldUp>, Fault> {
     let until = job.rate_limited_until.filter(|until| *until > context.now);
     let (Some(until), Some(order)) = (until, &job.order) else { return Ok(None) };
@@ -259,7 +260,7 @@ async fn held_up(context: &PageContext<'_>, job: &Job) -> Result<Option<HeldUp>,
     }))
 }
 
-/// The first rows of a list that has not started; no rows for other lists.
+/// Returns the first rows of a list that has not started, and no rows for other lists.
 async fn sample(context: &OwnerContext<'_>, job: &Job) -> Result<Result<Sample, JobError>, Fault> {
     if job.state != State::New {
         return Ok(Ok(Sample::default()));
@@ -268,7 +269,7 @@ async fn sample(context: &OwnerContext<'_>, job: &Job) -> Result<Result<Sample, 
     on_list(context, move |jobs, account| jobs.sample(account, id, SAMPLE_ROWS)).await
 }
 
-/// A file, sent in pieces.
+/// Returns a response that sends a file in pieces.
 fn file(download: Download, Written { rows, file_name, is_whole }: Written) -> Response {
     let content_type = match file_name.rsplit('.').next() {
         Some("jsonl") => "application/x-ndjson",

@@ -14,7 +14,7 @@ use super::keys::{KeyRow, no_room, read_label};
 /// How long the page of a new key (`?new`) may show the key itself.
 const NEW_FOR: SignedDuration = SignedDuration::from_mins(10);
 
-/// How long the old key may remain valid after a rotation.
+/// How long the old key remains valid after a rotation: the choices in the form.
 const OVERLAPS: [(&str, &str, SignedDuration); 4] = [
     ("0", "stops working now", SignedDuration::ZERO),
     ("1h", "works for 1 more hour", SignedDuration::from_hours(1)),
@@ -44,7 +44,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     shown(context, &key, is_new, None).await
 }
 
-/// Shows the key itself again.
+/// Shows the page of the key with the key itself.
 pub(crate) async fn reveal(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let key = own(context).await?;
     shown(context, &key, key.is_active(context.now), None).await
@@ -114,19 +114,19 @@ pub(crate) async fn revoke(context: &OwnerContext<'_>) -> Result<Response, Fault
     Ok(Response::see_other("/account/keys"))
 }
 
-/// Redirects to the key's page, with a note on what was saved.
+/// Redirects to the key's page, which then says what was saved.
 fn saved(id: KeyId, what: &str) -> Response {
     Response::see_other(format!("/account/keys/{id}?saved={what}"))
 }
 
-/// The key named in the path, if it belongs to this account.
+/// Returns the key that the path names, if it belongs to this account.
 async fn own(context: &OwnerContext<'_>) -> Result<KeyInfo, Fault> {
     let id: KeyId = context.path_parameter().parse().map_err(|_| Fault::NoSuchPage)?;
     let key = context.dashboard.service.accounts.key(id).await?;
     key.filter(|key| key.account == context.session.account.id).ok_or(Fault::NoSuchPage)
 }
 
-/// Shows the key with the reason why nothing was changed.
+/// Shows the page of the key with the reason why nothing was changed.
 async fn refused(
     context: &OwnerContext<'_>,
     key: &KeyInfo,

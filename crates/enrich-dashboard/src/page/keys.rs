@@ -69,7 +69,7 @@ pub(crate) async fn generate(context: &OwnerContext<'_>) -> Result<Response, Fau
     Ok(Response::see_other(format!("/account/keys/{id}?new")))
 }
 
-/// Parses the label; on failure, a message.
+/// Parses the label in the form. The error is a message for the user.
 pub(crate) fn read_label(context: &PageContext<'_>) -> Result<Label, String> {
     let most = Label::MAX_CHARACTERS;
     Label::parse(context.form.raw("label")).map_err(|invalid| match invalid {
@@ -80,7 +80,7 @@ pub(crate) fn read_label(context: &PageContext<'_>) -> Result<Label, String> {
     })
 }
 
-/// Why an account cannot have another key; `None` if the key was stored.
+/// Returns why the account cannot have another key; `None` if the key was stored.
 pub(crate) fn no_room(stored: KeyStored) -> Result<Option<String>, Fault> {
     let KeyLimit { active, all } = KeyLimit::PER_ACCOUNT;
     let days = KeyLimit::ENDED_DAYS;
@@ -117,13 +117,13 @@ pub(crate) struct KeyChoice {
     pub(crate) is_chosen: bool,
 }
 
-/// The active keys, newest first.
+/// Returns the active keys of the account, newest first.
 pub(crate) async fn active_keys(context: &OwnerContext<'_>) -> Result<Vec<KeyInfo>, Fault> {
     let keys = context.dashboard.service.accounts.keys(context.session.account.id).await?;
     Ok(keys.into_iter().rev().filter(|key| key.is_active(context.now)).collect())
 }
 
-/// Options to select a key.
+/// Returns the options of a form field that selects a key. The key `chosen` is selected.
 pub(crate) fn key_choices(keys: &[KeyInfo], chosen: &str) -> Vec<KeyChoice> {
     let choice = |key: &KeyInfo| {
         let id = key.id.to_string();

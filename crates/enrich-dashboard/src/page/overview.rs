@@ -27,10 +27,10 @@ struct OverviewPage {
     days: Vec<DayRow>,
 }
 
-/// The suggested first call of an account without calls.
+/// The suggested first call, which is shown if the account has no calls.
 struct FirstCall {
     command: String,
-    /// Whether the command contains the full key, not only its hint.
+    /// Whether the command contains the full key and not only the key's hint.
     has_key: bool,
 }
 
@@ -84,7 +84,7 @@ async fn shown(context: &OwnerContext<'_>, shows_key: bool) -> Result<Response, 
     page(200, &template)
 }
 
-/// The first call with the full key, or with its hint.
+/// Returns the suggested first call with the full key, or with the key's hint.
 async fn call_with(
     context: &PageContext<'_>,
     key: &KeyInfo,
@@ -102,7 +102,7 @@ async fn call_with(
     Ok(command.map(|command| FirstCall { command, has_key: secret.is_some() }))
 }
 
-/// A row for each day, including days without calls.
+/// Returns a row for each day of the range, including days without calls.
 fn by_day(range: Days, counts: &[DayCount]) -> Vec<DayRow> {
     let empty = |day| (day, DayRow { day, found: 0, not_found: 0, credits: 0 });
     let mut rows: BTreeMap<Day, DayRow> = range.each().map(empty).collect();

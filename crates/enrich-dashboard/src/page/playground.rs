@@ -1,4 +1,4 @@
-//! The playground: an endpoint's fields and price, then a real call, metered and charged.
+//! The playground: an endpoint's fields and price, then a real call, which is metered and charged.
 //!
 //! A form can be sent twice, by a double click or by reloading the answer. Each form contains an
 //! idempotency key, so that the call is charged once.
@@ -58,7 +58,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     shown(context, chosen, Ok(None)).await
 }
 
-/// Makes the call with one of the account's keys.
+/// Makes the call with one of the account's keys. The account pays.
 pub(crate) async fn call(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let path = context.form.text("endpoint");
     let chosen = chosen(context, path).filter(|_| !path.is_empty()).ok_or(Fault::NoSuchPage)?;
@@ -98,13 +98,13 @@ pub(crate) async fn call(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     Ok(Response { call: Some(call), ..shown })
 }
 
-/// The endpoint at a path; the first endpoint if no path is given.
+/// Returns the endpoint at a path. If the path is empty, returns the first endpoint.
 fn chosen(context: &PageContext<'_>, path: &str) -> Option<Target> {
     let mut all = Target::all(context.dashboard.api_versions);
     all.find(|target| path.is_empty() || target.endpoint.path == path)
 }
 
-/// The filled-in fields as JSON, in the endpoint's order.
+/// Returns the filled-in fields as a JSON object, in the order of the endpoint's fields.
 fn body(context: &PageContext<'_>, endpoint: &Endpoint) -> String {
     let typed = endpoint.wire.inputs.iter().map(|field| (field.name, typed(context, field.name)));
     let pairs = typed
@@ -117,7 +117,7 @@ fn typed<'a>(context: &'a PageContext<'_>, field: &str) -> &'a str {
     context.form.text(&format!("field.{field}"))
 }
 
-/// A sentence that describes the result.
+/// Returns a sentence that describes the result of the call.
 fn said(record: &CallRecord) -> String {
     let used = Number(record.used.0);
     let credits = if record.used.0 == 1 { "credit was" } else { "credits were" };
@@ -129,7 +129,7 @@ fn said(record: &CallRecord) -> String {
     }
 }
 
-/// Indents JSON for display.
+/// Returns JSON with indents and line breaks. A body that is not JSON is returned unchanged.
 fn indented(body: &[u8]) -> String {
     let value: Result<Value, _> = serde_json::from_slice(body);
     let text = value.and_then(|value| serde_json::to_string_pretty(&value));

@@ -100,7 +100,7 @@ pub(crate) async fn end_one(context: &OwnerContext<'_>) -> Result<Response, Faul
     Ok(Response::see_other("/account/settings?done=session"))
 }
 
-/// The active sessions of the account.
+/// Returns the active sessions of the account.
 async fn session_rows(context: &OwnerContext<'_>) -> Result<Vec<SessionRow>, Fault> {
     let dashboard = context.dashboard;
     let listed = dashboard

@@ -16,7 +16,7 @@ use crate::password::{MOST_BYTES, Password};
 use crate::returning;
 use crate::shown::span;
 
-/// Maximum length of an email address, in bytes; RFC 5321 allows 254.
+/// Maximum length of a typed email address, in bytes. RFC 5321 allows 254.
 const MOST_EMAIL_BYTES: usize = 320;
 
 #[derive(Template)]
@@ -26,7 +26,7 @@ struct SignInPage<'a> {
     email: &'a str,
     fault: Option<String>,
     has_ended: bool,
-    /// Where to redirect after sign-in; empty for the overview.
+    /// The page to show after sign-in; empty for the overview.
     to: String,
 }
 
@@ -52,7 +52,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
         return refused(context, email);
     }
     let address = EmailAddress::parse(email).ok();
-    // All spellings of an address share one throttle entry.
+    // All spellings of an address use the same throttle entry.
     let typed = address.as_ref().map_or_else(|| email.to_lowercase(), ToString::to_string);
     let peer = context.dashboard.client(context.request);
     if let Err(wait) = login_throttle.take(peer, &typed, context.now) {
@@ -60,7 +60,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     }
     let right = match is_right(context, address.as_ref(), password).await {
         Ok(right) => right,
-        // No password was checked.
+        // No password was checked, so this attempt does not count.
         Err(fault) => {
             login_throttle.give_back(peer, &typed);
             return Err(fault);
@@ -81,7 +81,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     }
 }
 
-/// The sign-in, if the password is right.
+/// Returns the sign-in with this address, if the password is right.
 async fn is_right(
     context: &PageContext<'_>,
     address: Option<&EmailAddress>,
@@ -96,9 +96,9 @@ async fn is_right(
     Ok(sign_in.filter(|_| is_right))
 }
 
-/// Begins a session with a new id, ends the browser's previous session, and returns the cookie.
-/// `None` if the password was changed after it was checked: the change ended all sessions, so no
-/// new session may begin with the old password.
+/// Begins a session with a new token, ends the browser's previous session, and returns the cookie.
+/// Returns `None` if the password was changed after it was checked: the change ended all sessions,
+/// so no new session may begin with the old password.
 pub(crate) async fn begin(
     context: &PageContext<'_>,
     sign_in: &SignIn,
@@ -151,8 +151,8 @@ fn failed(
     page(status, &SignInPage { frame, email, fault: Some(fault), has_ended: false, to })
 }
 
-/// Where sign-in redirects to. Redirects on to the target page, or shows that the browser did not
-/// return the cookie.
+/// The page that the browser loads after sign-in. Redirects to the return address if the browser
+/// sent the cookie back. If not, explains that the browser did not keep the cookie.
 pub(crate) async fn welcome(context: &PageContext<'_>) -> Result<Response, Fault> {
     if context.dashboard.session(context.request, context.now).await?.is_some() {
         let to = returning::target(&context.query, context.is_account_page);

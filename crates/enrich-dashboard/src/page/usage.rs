@@ -38,13 +38,13 @@ struct UsagePage {
     fault: Option<String>,
     days: Days,
     query: String,
-    /// Whether the counts of these days can still grow.
+    /// Whether further calls may still be counted on these days.
     is_growing: bool,
     rows: Vec<Row>,
     sum: Row,
 }
 
-/// The calls of a key to an endpoint, with their results.
+/// The calls with one key to one endpoint, counted by result.
 #[derive(Clone, Default)]
 struct Row {
     endpoint: String,
@@ -108,7 +108,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
 
 type Sums = BTreeMap<(String, KeyId), Row>;
 
-/// The usage on these days, by endpoint and key, and in total.
+/// Returns the usage on these days: for each endpoint and key, and in total.
 async fn added_up(
     service: &Service,
     account: AccountId,
@@ -124,7 +124,7 @@ async fn added_up(
     Ok((sums, sum))
 }
 
-/// The part of a range in which the account existed.
+/// Returns the days of a range on which the account existed; `None` if there are none.
 fn lived(days: Days, context: &OwnerContext<'_>, today: Day) -> Option<Days> {
     days.within(Day::of(context.session.account.created_at), today)
 }

@@ -28,9 +28,9 @@ pub(crate) struct FieldRow {
     pub(crate) name: &'static str,
     pub(crate) meaning: &'static str,
     pub(crate) is_required: bool,
-    /// The column; empty for none.
+    /// The name of the column; empty if no column is selected.
     pub(crate) column: String,
-    /// A fixed text for every row; empty for none.
+    /// A fixed text that is the same for every row; empty if there is none.
     pub(crate) fixed: String,
 }
 
@@ -42,13 +42,14 @@ pub(crate) struct CostEstimate {
 }
 
 impl CostEstimate {
-    /// Whether the account has enough credits for the whole list.
+    /// Whether the balance is enough for the highest cost of the list.
     pub(crate) fn is_covered(&self) -> bool {
         self.highest.is_some_and(|highest| highest.0 <= self.balance.0)
     }
 
-    /// The suggested ceiling: the highest possible cost, but at most the balance. Empty if there is
-    /// no highest cost, because such a list cannot start with a ceiling.
+    /// Returns the suggested ceiling: the highest cost of the list, but at most the balance if it
+    /// is not 0. Returns an empty text if there is no highest cost, because such a list cannot
+    /// start with a ceiling.
     fn ceiling(&self) -> String {
         match self.highest {
             Some(highest) if self.balance.0 == 0 => highest.0.to_string(),
@@ -58,7 +59,8 @@ impl CostEstimate {
     }
 }
 
-/// The mapping in the form, or why it is invalid; `None` if the form names no endpoint.
+/// Returns the mapping in the form, or why it is invalid. Returns `None` if the form names no
+/// endpoint.
 pub(crate) fn of_form(
     context: &PageContext<'_>,
     path: &str,
@@ -67,7 +69,8 @@ pub(crate) fn of_form(
     Some(mapping(&rows(context.endpoint(path)?, fields, &[])))
 }
 
-/// The order for a list with these columns: from the form, or guessed from the column names.
+/// Returns the order for a list with these columns. The order comes from the form, or is guessed
+/// from the column names. Returns `None` if the form names no endpoint.
 pub(super) async fn order_form(
     context: &OwnerContext<'_>,
     id: JobId,
@@ -92,7 +95,7 @@ pub(super) async fn order_form(
     }))
 }
 
-/// The estimated cost, or a message if it cannot be estimated.
+/// Returns the estimated cost. If it cannot be estimated, returns a message for the user.
 async fn estimate(
     context: &OwnerContext<'_>,
     id: JobId,
@@ -115,8 +118,8 @@ async fn estimate(
     }
 }
 
-/// Why an order with a ceiling cannot run: if a row may have any number of items, it has no highest
-/// price, so the row would never be sent.
+/// Returns why an order with a ceiling cannot run. If an answer may have any number of items, its
+/// row has no highest price, so the row would never be sent.
 pub(super) async fn refused(
     context: &OwnerContext<'_>,
     id: JobId,
@@ -140,7 +143,8 @@ pub(super) async fn refused(
     }
 }
 
-/// The endpoint's fields with the values of the form. If the form has no values, they are guessed.
+/// Returns the endpoint's fields with the values in the form. If the form has no values, they are
+/// guessed from the column names.
 fn rows(endpoint: &'static Endpoint, fields: &Form, columns: &[String]) -> Vec<FieldRow> {
     let inputs = endpoint.wire.inputs;
     let name = |kind: &str, field: &Field| format!("{kind}.{}", field.name);
@@ -159,11 +163,12 @@ fn rows(endpoint: &'static Endpoint, fields: &Form, columns: &[String]) -> Vec<F
     inputs.iter().map(row).collect()
 }
 
-/// Converts columns and fixed values to a mapping.
+/// Converts the columns and fixed texts of the fields to a mapping.
 ///
 /// # Errors
 ///
-/// When a field has both, because it is unclear which one was meant.
+/// When a field has both a column and a fixed text, because it is unclear which of them the user
+/// meant.
 fn mapping(rows: &[FieldRow]) -> Result<Mapping, String> {
     let has_both = |row: &&FieldRow| !row.column.is_empty() && !row.fixed.is_empty();
     if let Some(row) = rows.iter().find(has_both) {

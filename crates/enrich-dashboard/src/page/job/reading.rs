@@ -5,21 +5,21 @@ use enrich_bulk::{Delimiter, Format, ReadAs, TextEncoding};
 
 use crate::form::Form;
 
-/// Selectable encodings, by label and name.
+/// The encodings that can be selected, each with its label and its name.
 const ENCODINGS: [(&str, &str); 3] =
     [("utf-8", "UTF-8"), ("utf-16", "UTF-16"), ("windows-1252", "Windows-1252")];
 
-/// How a list is read.
+/// How a new list is read, and what the user can change about it.
 pub(crate) struct Reading {
-    /// A description; empty for a list that cannot be read.
+    /// A description of the detected layout; empty for a list that cannot be read.
     pub(crate) layout: String,
-    /// Whether delimiter and encoding can be selected.
+    /// Whether the user can select delimiter and encoding.
     pub(crate) is_text: bool,
     pub(crate) delimiters: Vec<Choice>,
     pub(crate) encodings: Vec<Choice>,
 }
 
-/// An option of a select.
+/// An option of a `select` element.
 pub(crate) struct Choice {
     pub(crate) value: &'static str,
     pub(crate) name: &'static str,
@@ -58,7 +58,8 @@ impl Reading {
     }
 }
 
-/// The options selected in a form. An empty option means detection. `None` for unknown options.
+/// Returns the options that the user selected in a form. An empty option means that it is detected.
+/// Returns `None` for unknown options.
 pub(super) fn of_form(form: &Form) -> Option<ReadAs> {
     let delimiter = match form.raw("delimiter") {
         "" => None,

@@ -7,26 +7,26 @@ use crate::form::Form;
 use crate::page::keys::active_keys;
 use crate::page_context::OwnerContext;
 
-/// An error of the form, and where the page shows it.
+/// An error in the form, by the place where the page shows it.
 pub(super) enum Complaint {
-    /// Above the page.
+    /// The message is shown above the page.
     Page(String),
-    /// Next to the ceiling.
+    /// The message is shown next to the ceiling.
     Ceiling(String),
 }
 
-/// The ceiling as the form shows it.
+/// The ceiling as the form shows it, with a suggestion.
 pub(crate) struct Ceiling {
-    /// The text in the field.
+    /// The text in the form field.
     pub(crate) typed: String,
-    /// The suggested ceiling. As long as `typed` equals it, the field shows each new suggestion.
+    /// The suggested ceiling. While `typed` is the same, the form field shows each new suggestion.
     pub(crate) offered: String,
     pub(crate) fault: Option<String>,
 }
 
 impl Ceiling {
-    /// The ceiling for the form, with `offered` as the current suggestion. A value that the user
-    /// changed is kept.
+    /// Returns the ceiling for the form, with `offered` as the current suggestion. A value that the
+    /// user has changed is kept.
     pub(super) fn of(fields: &Form, offered: String, complaint: Option<&Complaint>) -> Self {
         let typed = fields.text("ceiling");
         let is_kept = fields.has("ceiling") && typed != fields.text("offered");
@@ -39,7 +39,7 @@ impl Ceiling {
     }
 }
 
-/// The key and the ceiling of the submitted form.
+/// Returns the key and the ceiling that the user selected in the form.
 pub(super) async fn chosen(
     context: &OwnerContext<'_>,
 ) -> Result<Result<(KeyId, Option<u64>), Complaint>, Fault> {
@@ -53,8 +53,8 @@ pub(super) async fn chosen(
     Ok(ceiling.map(|ceiling| (key.id, ceiling)))
 }
 
-/// Parses a ceiling: digits, optionally in groups of three with one kind of separator. `1,5` is an
-/// error, because without the comma it would be 15.
+/// Parses a ceiling in digits, which may be in groups of three with one kind of separator. `1,5` is
+/// an error, because without the comma it would be 15. An empty text is no ceiling.
 fn read_ceiling(text: &str) -> Result<Option<u64>, String> {
     if text.is_empty() {
         return Ok(None);
@@ -64,7 +64,8 @@ fn read_ceiling(text: &str) -> Result<Option<u64>, String> {
     credits.map(Some).ok_or_else(|| said.to_owned())
 }
 
-/// The digits of a whole number; `None` if it contains anything else.
+/// Returns the digits of a whole number without separators; `None` if the text is not a whole
+/// number.
 fn plain_digits(text: &str) -> Option<String> {
     let separator = text.chars().find(|letter| !letter.is_ascii_digit());
     let Some(separator) = separator else { return Some(text.to_owned()) };

@@ -21,7 +21,7 @@ const OURS: [&str; 5] = [
     "src/site/theme.js",
     "src/site/page.css",
 ];
-/// Higher qualities take many times as long for 1 % less size.
+/// Higher qualities take many times as long and make the files only 1 % smaller.
 const BROTLI_QUALITY: i32 = 9;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes a file, plain and compressed. Equal content gives equal files.
+/// Writes a file twice, plain and compressed. Equal content gives equal files.
 fn prepare(file: &Path, content: &[u8]) -> Result<(), Box<dyn Error>> {
     let beside = |ending: &str| {
         let mut name = file.as_os_str().to_owned();

@@ -1,4 +1,4 @@
-//! The recorded calls: requests and their answers. They are the document's examples.
+//! The recorded calls: requests and their answers. They are the examples in the OpenAPI document.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,16 +7,16 @@ use std::{fs, io};
 use enrich_wire::{Endpoint, Value as Sent, decode};
 use serde_json::{Map, Value};
 
-/// The beginning of every placeholder for a key in the recorded calls.
+/// The beginning of every placeholder that stands for a key in the recorded calls.
 const KEY_BEGINS: &str = "{{";
 
-/// A recorded call.
+/// A recorded call: its request and its answer.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// The call's name: `found`, `nothing`.
+    /// The name of the case that the call shows, such as `found` or `nothing`.
     pub case: String,
-    /// The request's fields, from either encoding, without the key. An example is sent unchanged,
-    /// so a key in its body would replace the reader's own key in a header.
+    /// The fields of the request, from JSON or from a form, without the key. Readers send an
+    /// example unchanged, so a key in its body would replace their own key in a header.
     pub sent: Value,
     /// The status of the answer.
     pub status: u16,
@@ -24,7 +24,8 @@ pub struct Call {
     pub answer: Value,
 }
 
-/// Recorded calls by endpoint path. Calls that found something come first.
+/// The recorded calls of each endpoint, by the endpoint's path. Calls that found something come
+/// first.
 #[derive(Clone, Debug, Default)]
 pub struct Calls(BTreeMap<&'static str, Vec<Call>>);
 
@@ -58,7 +59,7 @@ impl Calls {
         Ok(Self(calls))
     }
 
-    /// The calls of an endpoint.
+    /// Returns the recorded calls of an endpoint.
     pub fn of(&self, endpoint: &Endpoint) -> &[Call] {
         self.0.get(endpoint.path).map(Vec::as_slice).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! The whole document.
+//! The whole OpenAPI document.
 
 use enrich_wire::{ApiVersion, Endpoint};
 use schemars::generate::SchemaSettings;
@@ -21,7 +21,8 @@ refused with 422, never silently missed.
 A path that does not exist is refused with 404, another method with 405, both in the form of the \
 version whose prefix the path has, else in that of version 1.";
 
-/// The document of these API versions in the order of their tables, with examples from `calls`.
+/// Returns the document of these API versions, in the order of their tables, with examples from
+/// `calls`.
 pub fn document(api_versions: &[&'static ApiVersion], calls: &Calls) -> Value {
     let mut paths = Map::new();
     for (api_version, endpoint) in rows(api_versions) {
@@ -92,7 +93,7 @@ fn components(api_versions: &[&'static ApiVersion], calls: &Calls) -> Value {
     })
 }
 
-/// The schemas of requests, answers and refusals, then those of the input kinds.
+/// Returns the schemas of requests, answers and refusals, then the schemas of the input kinds.
 fn schemas(api_versions: &[&'static ApiVersion], calls: &Calls) -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
@@ -119,8 +120,8 @@ fn schemas(api_versions: &[&'static ApiVersion], calls: &Calls) -> Map<String, V
     schemas
 }
 
-/// Declares that answers have no fields beyond the listed ones, and removes the widths of Rust's
-/// integers.
+/// Declares that an object has no fields beyond the listed ones. Removes the formats that give the
+/// size of Rust's integers.
 fn exact(shape: &mut Schema) {
     if shape.get("properties").is_some() && shape.get("additionalProperties").is_none() {
         shape.insert("additionalProperties".to_owned(), false.into());

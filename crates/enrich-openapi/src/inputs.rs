@@ -1,7 +1,7 @@
 //! The schemas of inputs and request bodies.
 //!
-//! A pattern cannot distinguish a domain from a similar text. So all inputs share one pattern, and
-//! each kind has its own `format`, which is explained in words.
+//! A pattern cannot tell a domain from a similar text. So all inputs have the same pattern, and
+//! each kind of input has its own `format`, which is explained in words.
 
 mod kinds;
 
@@ -12,16 +12,17 @@ use serde_json::{Map, Value, json};
 
 use kinds::{Described, described};
 
-/// Unicode white space, which is removed from both ends of an input.
+/// Unicode white space, as part of a regular expression. The service removes white space at both
+/// ends of an input.
 const SPACE: &str = r"\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
 const CONTROL: &str = r"\u0000-\u001f\u007f-\u009f";
 
-/// A reference to a component.
+/// Returns a reference to the schema with this name in the document.
 pub(crate) fn schema_ref(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
-/// The schemas of all kinds in `fields`, by name, and the schema of a missing input.
+/// Returns the schemas of all input kinds in `fields`, by name, and the schema of a missing input.
 pub(crate) fn schemas(fields: impl Iterator<Item = &'static Field>) -> Map<String, Value> {
     let mut schemas = Map::new();
     schemas.insert("ApiKey".to_owned(), api_key());
@@ -39,12 +40,12 @@ pub(crate) fn schemas(fields: impl Iterator<Item = &'static Field>) -> Map<Strin
 pub(crate) enum Encoding {
     /// A JSON object.
     Json,
-    /// A form: it has only texts.
+    /// A form, in which every value is a text.
     Form,
 }
 
 impl Encoding {
-    /// The name of the schema for an input that is present but empty.
+    /// Returns the name of the schema for an input that is present but empty.
     fn missing(self) -> &'static str {
         match self {
             Self::Json => MISSING,
@@ -57,7 +58,7 @@ pub(crate) fn request(api_version: &ApiVersion, endpoint: &Endpoint, encoding: E
     let mut properties = Map::new();
     let mut required = Vec::new();
     if api_version.key_place == KeyPlace::Body {
-        // Optional, because the key may be in a header.
+        // The key in the body is optional, because the key may be in a header.
         let key = match encoding {
             Encoding::Json => schema_ref("ApiKey"),
             // Swagger UI sends all fields of a form, even empty ones.
@@ -127,7 +128,7 @@ fn blank() -> Value {
     })
 }
 
-/// An input that is present but counts as missing.
+/// Returns the schema of an input that is present but counts as missing.
 fn missing() -> Value {
     json!({
         "description": "`null`, or nothing but white space: counts as a missing field.",

@@ -19,5 +19,5 @@ pub use calls::{Call, Calls, UnreadableCall};
 pub use document::document;
 pub use site::{SITE, SiteFile};
 
-/// The document, as committed and served.
+/// The OpenAPI document, as it is committed and served.
 pub const DOCUMENT: &str = include_str!("../../../docs/openapi.json");

@@ -1,4 +1,4 @@
-//! An endpoint in the document: its table row, answers and recorded calls.
+//! An endpoint in the document, made of its table row, its answers and its recorded calls.
 
 use enrich_core::Price;
 use enrich_wire::{ApiVersion, Endpoint, KeyPlace};
@@ -19,7 +19,7 @@ pub(crate) fn tag(api_version: &ApiVersion) -> String {
     format!("Version {}", api_version.number)
 }
 
-/// The prefix of an endpoint's schema names: `V1LcufEmployee`.
+/// Returns the prefix of the names of an endpoint's schemas: `V1LcufEmployee`.
 pub(crate) fn type_name(api_version: &ApiVersion, endpoint: &Endpoint) -> String {
     let words = last_segment(endpoint).split('_').map(|word| {
         let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
@@ -68,7 +68,8 @@ pub(crate) fn operation(api_version: &ApiVersion, endpoint: &Endpoint, calls: &[
     })
 }
 
-/// Both encodings, the version's usual one first.
+/// Returns the request body in both encodings. The encoding that is usual for the API version comes
+/// first.
 fn encodings(key_place: KeyPlace, json: Value, form: Value) -> Value {
     const JSON: &str = "application/json";
     const FORM: &str = "application/x-www-form-urlencoded";
@@ -78,8 +79,8 @@ fn encodings(key_place: KeyPlace, json: Value, form: Value) -> Value {
     }
 }
 
-/// The security schemes. Those with a header come first, because tools can fill them in. `{}` is a
-/// request with the key in its body.
+/// Returns the security schemes. Those with a header come first, because tools can fill them in.
+/// The empty scheme `{}` stands for a request that has the key in its body.
 fn security(key_place: KeyPlace) -> Value {
     match key_place {
         KeyPlace::Body => json!([{ KEY_SCHEME: [] }, { BEARER_SCHEME: [] }, {}]),
@@ -104,8 +105,8 @@ fn credits(price: Price) -> Value {
     rule
 }
 
-/// Sets the example of each form field to its text in a recorded call, or to an empty text. Without
-/// an example, Swagger UI would fill the field with an invented text.
+/// Sets the example of each form field to the text of that field in a recorded call, or to an empty
+/// text. Without an example, Swagger UI would fill the field with an invented text.
 fn add_examples(form: &mut Value, call: Option<&Call>) {
     let fields = form["properties"].as_object_mut().into_iter().flatten();
     for (name, property) in fields {
@@ -118,7 +119,8 @@ fn add_examples(form: &mut Value, call: Option<&Call>) {
     }
 }
 
-/// The answer and all refusals of an endpoint, with recorded examples if there are any.
+/// Returns the answer and all refusals of an endpoint, with recorded answers as examples if there
+/// are any.
 fn responses(api_version: &ApiVersion, endpoint: &Endpoint, calls: &[Call]) -> Value {
     let name = type_name(api_version, endpoint);
     let mut responses = Map::new();
@@ -159,7 +161,7 @@ fn examples(calls: &[Call], status: u16, part: impl Fn(&Call) -> &Value) -> Map<
     calls.map(|call| (call.case.clone(), json!({ "value": part(call) }))).collect()
 }
 
-/// The schemas of an endpoint's request and answer, by name.
+/// Returns the schemas of an endpoint's request and answer, each with its name.
 pub(crate) fn shapes(
     generator: &mut schemars::SchemaGenerator,
     api_version: &ApiVersion,

@@ -1,4 +1,5 @@
-//! The pages besides the endpoints, written by hand. Tests compare the server's answers with them.
+//! The pages that are not endpoints, described by hand. Tests compare the server's answers with the
+//! descriptions.
 
 use serde_json::{Map, Value, json};
 

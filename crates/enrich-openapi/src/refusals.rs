@@ -1,4 +1,4 @@
-//! Refusals: the responses for every status, with the bodies that each API version writes.
+//! The refusals: the responses for each status, with the bodies that each API version writes.
 
 use std::collections::BTreeMap;
 
@@ -15,15 +15,15 @@ use crate::inputs::schema_ref;
 struct RefusalDescription {
     /// The name of the refusal's example.
     name: &'static str,
-    /// When it is answered.
+    /// A sentence that says when the refusal is answered.
     when: &'static str,
-    /// Whether endpoints give this refusal. The others are about the path itself.
+    /// Whether endpoints answer with this refusal. The other refusals are about the path itself.
     is_of_endpoint: bool,
     /// Whether the key may be known when the call is refused.
     can_know_key: bool,
 }
 
-/// One refusal of each kind, in the order of the checks.
+/// Returns one refusal of each kind, in the order of the checks.
 fn samples(api_version: &ApiVersion) -> Vec<RequestRefusal> {
     let limit = RateLimit::default();
     let rate_limit_status = RateLimitStatus {
@@ -140,7 +140,7 @@ fn early(name: &'static str, when: &'static str) -> RefusalDescription {
     RefusalDescription { name, when, is_of_endpoint: true, can_know_key: false }
 }
 
-/// The name of a version's schema for refusals.
+/// Returns the name of the schema for the refusals of an API version.
 pub(crate) fn shape_name(api_version: &ApiVersion) -> String {
     format!("V{}Refusal", api_version.number)
 }
@@ -149,7 +149,8 @@ pub(crate) fn response_name(api_version: &ApiVersion, status: u16) -> String {
     format!("V{}Refusal{status}", api_version.number)
 }
 
-/// The responses of all refusals by status. The `bool` is whether endpoints give the refusal.
+/// Returns the responses of all refusals by status. The `bool` is whether endpoints answer with the
+/// refusal.
 pub(crate) fn responses(api_version: &ApiVersion) -> BTreeMap<u16, (Value, bool)> {
     let mut by_status: BTreeMap<u16, Vec<(RequestRefusal, Vec<u8>)>> = BTreeMap::new();
     for refusal in samples(api_version) {

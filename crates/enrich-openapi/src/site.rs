@@ -1,6 +1,6 @@
 //! The files for browsers: the document, and Swagger UI to read and try it.
 
-/// A served file.
+/// A file that the server serves to browsers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SiteFile {
     /// The file's path.
@@ -13,12 +13,13 @@ pub struct SiteFile {
     pub gzip: &'static [u8],
     /// The file's bytes, compressed with Brotli.
     pub brotli: &'static [u8],
-    /// How long a browser may cache the file, in seconds. 0 for files that change with the
+    /// How long a browser may cache the file, in seconds; 0 for a file that changes with the
     /// program's version.
     pub kept_seconds: u32,
 }
 
-/// Swagger UI's files are cached: they are large, and an older version also shows the document.
+/// How long browsers may cache Swagger UI's files, in seconds. They are large, and an older version
+/// of them also shows the document.
 const HOUR: u32 = 60 * 60;
 
 const JSON: &str = "application/json";
@@ -26,7 +27,7 @@ const HTML: &str = "text/html; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 
-/// A file that the build script compressed.
+/// Builds the entry of a file that the build script compressed.
 macro_rules! file {
     ($path:literal, $name:literal, $content_type:expr, $kept_seconds:expr) => {
         SiteFile {
@@ -40,7 +41,7 @@ macro_rules! file {
     };
 }
 
-/// All files that the page needs. Its HTML has no inline scripts or styles.
+/// All files that the page needs. The HTML of the page has no inline scripts or styles.
 pub static SITE: [SiteFile; 7] = [
     file!("/openapi.json", "openapi.json", JSON, 0),
     file!("/docs", "docs.html", HTML, 0),

@@ -1,9 +1,9 @@
-//! The document's description of each input kind.
+//! The description of each input kind in the OpenAPI document.
 
 use enrich_text::Network;
 use enrich_wire::Kind;
 
-/// The schema of an input kind.
+/// The name, format and description of an input kind's schema.
 pub(super) struct Described {
     pub(super) name: &'static str,
     pub(super) format: &'static str,

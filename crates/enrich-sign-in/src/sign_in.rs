@@ -13,7 +13,8 @@ const SESSION_ID_BYTES: usize = 16;
 
 /// A secret that grants access: a session token, or an invitation to set a password.
 ///
-/// 256 random bits in 64 hexadecimal digits. A store keeps only a keyed hash.
+/// The token has 256 random bits, written as 64 hexadecimal digits. A store keeps only a keyed
+/// hash.
 #[derive(Clone)]
 pub struct Token(SecretString);
 
@@ -23,11 +24,11 @@ pub struct Token(SecretString);
 pub struct MalformedToken;
 
 impl Token {
-    /// Generates a token from the system's random source.
+    /// Generates a token from the operating system's random source.
     ///
     /// # Errors
     ///
-    /// Fails when the system cannot provide random bytes.
+    /// Fails when the operating system cannot provide random bytes.
     pub fn generate() -> Result<Self, getrandom::Error> {
         let mut bytes = [0_u8; TOKEN_BYTES];
         getrandom::fill(&mut bytes)?;
@@ -37,11 +38,11 @@ impl Token {
         Ok(Self(text.into()))
     }
 
-    /// Parses a token as sent.
+    /// Parses a token in the form in which it is sent.
     ///
     /// # Errors
     ///
-    /// [`MalformedToken`] when it is not 64 hexadecimal digits in lower case.
+    /// [`MalformedToken`] when the text is not 64 hexadecimal digits in lower case.
     pub fn parse(text: &str) -> Result<Self, MalformedToken> {
         let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         if text.len() != 2 * TOKEN_BYTES || !text.bytes().all(is_digit) {
@@ -50,7 +51,7 @@ impl Token {
         Ok(Self(text.into()))
     }
 
-    /// The token's text, for sending or hashing. It must never be logged.
+    /// Returns the token's text, for sending or hashing. The text must never be logged.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
@@ -73,7 +74,7 @@ impl PasswordHash {
         Self(phc.into().into())
     }
 
-    /// The text of the hash, for storing or verifying. It must never be logged.
+    /// Returns the text of the hash, for storing or verifying. The text must never be logged.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
@@ -85,11 +86,11 @@ impl fmt::Debug for PasswordHash {
     }
 }
 
-/// The owner's sign-in to an account page. An account has at most one, and an address belongs to at
-/// most one.
+/// The owner's sign-in to an account page. An account has at most one sign-in, and an email address
+/// belongs to at most one account.
 #[derive(Clone, Debug)]
 pub struct SignIn {
-    /// The account.
+    /// The account that the owner signs in to.
     pub account: AccountId,
     /// The email address to sign in with.
     pub email: EmailAddress,
@@ -102,22 +103,22 @@ pub struct SignIn {
 /// The session of a signed-in owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// The account.
+    /// The account that the owner is signed in to.
     pub account: AccountId,
-    /// Time of the sign-in.
+    /// The time of the sign-in.
     pub started_at: Timestamp,
-    /// Time of last use, to within a minute.
+    /// The time of the last use, accurate to a minute.
     pub seen_at: Timestamp,
-    /// Latest end, even if the session is used.
+    /// The time at which the session ends, even if it is used.
     pub ends_at: Timestamp,
 }
 
 impl Session {
-    /// Most sessions of an account at the same time.
+    /// Maximum number of sessions that an account has at the same time.
     pub const MOST_OF_AN_ACCOUNT: usize = 20;
 }
 
-/// Identifies a session to its owner. It reveals nothing of the token and grants no access.
+/// Identifies a session to its owner. The id reveals nothing of the token and grants no access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub [u8; SESSION_ID_BYTES]);
 
@@ -139,7 +140,8 @@ impl fmt::Display for SessionId {
 }
 
 impl SessionId {
-    /// Parses an id as shown; `None` if it is not 32 hexadecimal digits.
+    /// Parses an id in the form in which it is shown; `None` if the text is not 32 hexadecimal
+    /// digits.
     pub fn parse(text: &str) -> Option<Self> {
         let is_whole = text.len() == 2 * SESSION_ID_BYTES && text.is_ascii();
         let mut bytes = [0; SESSION_ID_BYTES];

@@ -66,8 +66,8 @@ const EMAIL_ADDRESS: Described = Described {
     name: "EmailAddress",
     format: "email-address",
     description: "\
-        An email address in any case, bare (`ada@acme.example`) or with a name before it (`Ada \
-        <ada@acme.example>`).",
+        An email address in upper or lower case, bare (`ada@acme.example`) or with a name before \
+        it (`Ada <ada@acme.example>`).",
 };
 
 const PHONE_NUMBER: Described = Described {
@@ -108,14 +108,15 @@ const COUNTRY: Described = Described {
     format: "country",
     description: "\
         A country by its English name or a usual other one (`Germany`, `USA`, `Holland`), or by \
-        its ISO 3166-1 alpha-2 or alpha-3 code, in any case.",
+        its ISO 3166-1 alpha-2 or alpha-3 code, in upper or lower case.",
 };
 
 const COUNTRY_CODE: Described = Described {
     name: "CountryCode",
     format: "country-code",
     description: "\
-        A country by its ISO 3166-1 alpha-2 code in any case; also `UK`, `EL` and `XK`.",
+        A country by its ISO 3166-1 alpha-2 code in upper or lower case; also `UK`, `EL` and \
+        `XK`.",
 };
 
 const LIMIT: Described = Described {

@@ -11,26 +11,26 @@ use enrich_text::{CompanyName, Country};
 use crate::half::Half;
 use crate::queries::{self, Query};
 
-/// The files of queries, in order.
+/// The query files of a set, in the order in which they are asked.
 pub(crate) const FILES: [&str; 5] = ["observed", "negatives", "synth", "country", "hardextra"];
 
 pub(crate) struct Answered {
     pub(crate) file: &'static str,
     pub(crate) query: Query,
-    /// The domain and the confidence; `None` if nothing was found.
+    /// The domain that was found, and its confidence; `None` if nothing was found.
     pub(crate) answer: Option<(String, u8)>,
 }
 
 /// The durations of the queries in each file.
 pub(crate) type Times = BTreeMap<&'static str, Vec<Duration>>;
 
-/// The answers and durations of all queries.
+/// Returns the answers and durations of all queries.
 pub(crate) fn all(store: &Store, half: &Half) -> anyhow::Result<(Vec<Answered>, Times)> {
     let mut answered = Vec::new();
     let mut times = Times::new();
     for file in FILES {
         for query in queries::of_half(half, file)? {
-            // In the other files, the country is not part of the query.
+            // The country is part of the query only in the file `country`.
             let country = Country::from_code(&query.country).ok().filter(|_| file == "country");
             let begun = Instant::now();
             let answer = match CompanyName::parse(&query.query) {

@@ -1,10 +1,11 @@
-//! Calibrates raw probabilities to the share of correct answers.
+//! Calibrates raw probabilities: maps them to shares of correct answers.
 
-/// The fewest answers for a point of the curve.
+/// Number of answers for each point of the curve.
 const FEWEST: usize = 120;
 
-/// The points of a rising curve from raw probabilities to shares of correct answers. Groups answers
-/// in equal sizes, and joins neighbouring groups while the share falls (pool adjacent violators).
+/// Returns the points of a rising curve from raw probabilities to shares of correct answers. Sorts
+/// the answers by probability, puts them into groups of equal size, and joins neighbouring groups
+/// until the share of correct answers rises from group to group (pool adjacent violators).
 pub(crate) fn curve(mut answers: Vec<(f64, bool)>) -> Vec<(f64, f64)> {
     answers.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut pools: Vec<(f64, f64, f64)> = Vec::new();

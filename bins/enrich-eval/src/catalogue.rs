@@ -1,4 +1,4 @@
-//! Imports the set's catalogue as an operator would.
+//! Imports the set's catalogue as an operator does.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -22,12 +22,12 @@ pub(crate) struct Row {
     name: String,
     pub(crate) domain: String,
     country: String,
-    /// Its LinkedIn handle; empty if it has none.
+    /// The LinkedIn handle of the company; empty if it has none.
     pub(crate) linkedin: String,
 }
 
 impl Row {
-    /// Its record in the native format.
+    /// Returns the company's record in the native format.
     pub(crate) fn record(&self) -> Value {
         let countries: Vec<&str> =
             self.country.split('|').filter(|code| !code.is_empty()).collect();
@@ -48,7 +48,7 @@ struct Alias {
     alias: String,
 }
 
-/// The catalogue to import.
+/// Which catalogue is imported, and where.
 #[derive(Debug, Args)]
 pub(crate) struct Catalogue {
     /// The folder of the set
@@ -62,7 +62,7 @@ pub(crate) struct Catalogue {
     pub(crate) aliases: bool,
 }
 
-/// Imports the catalogue into a new folder and opens it.
+/// Imports the catalogue into a new folder and opens the folder.
 pub(crate) fn open(catalogue: &Catalogue) -> anyhow::Result<Store> {
     let mut aliases: HashMap<String, Vec<String>> = HashMap::new();
     if catalogue.aliases {
@@ -80,12 +80,12 @@ pub(crate) fn open(catalogue: &Catalogue) -> anyhow::Result<Store> {
     Ok(store)
 }
 
-/// The companies of the catalogue.
+/// Returns the companies of the catalogue.
 pub(crate) fn companies(set: &Path) -> anyhow::Result<Vec<Row>> {
     rows(&set.join("catalog.csv.gz"))
 }
 
-/// Imports records into a new folder, which replaces an existing one, and opens it.
+/// Imports records into a new folder and opens it. An existing folder is replaced.
 pub(crate) fn imported(folder: &Path, records: &[Value]) -> anyhow::Result<(Store, Report)> {
     if folder.join("directory.sqlite").exists() {
         fs::remove_dir_all(folder)

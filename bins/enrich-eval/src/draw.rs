@@ -11,7 +11,7 @@ use crate::strict::counts;
 const SIZE: (u32, u32) = (640, 480);
 const LINE: RGBColor = RGBColor(31, 98, 142);
 
-/// A reliability diagram: the share of correct answers in each band of confidence.
+/// Draws a reliability diagram: the share of correct answers for each band of confidence.
 pub(crate) fn reliability(answered: &[Answered], path: &Path) -> anyhow::Result<()> {
     let mut bands = vec![(0_u32, 0_u32, 0_u32); 20];
     let asked = answered.iter().filter(|one| matches!(one.file, "observed" | "negatives"));
@@ -28,7 +28,7 @@ pub(crate) fn reliability(answered: &[Answered], path: &Path) -> anyhow::Result<
     chart(path, "Reliability", "confidence", "share right", &[(0.0, 0.0), (1.0, 1.0)], &points)
 }
 
-/// Precision against recall, with a point for each confidence.
+/// Draws precision against recall, with a point for each least confidence.
 pub(crate) fn precision_recall(answered: &[Answered], path: &Path) -> anyhow::Result<()> {
     let asked = || answered.iter().filter(|one| counts(one));
     let positives = asked().filter(|one| one.file == "observed").count() as f64;
@@ -44,7 +44,7 @@ pub(crate) fn precision_recall(answered: &[Answered], path: &Path) -> anyhow::Re
     chart(path, "Precision and recall", "recall", "precision", &wanted, &points)
 }
 
-/// A line with points in the unit square, and a thin line for comparison.
+/// Draws a line with points in the unit square, and a thin line for comparison.
 fn chart(
     path: &Path,
     title: &str,

@@ -1,26 +1,33 @@
-//! Finds the half of a set to use, and its query files.
+//! Finds the half of a set to use: `dev` or `test`, each with its own query files.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-/// The halves of a set; the first one that exists is used.
+/// The names of the halves. If no name is given, the first half whose files exist is used.
 const NAMES: [&str; 2] = ["dev", "test"];
 
-/// The environment variable that names a folder of queries. The set's script uses it too.
+/// The environment variable that names a folder of query files. The set's script uses the same
+/// variable.
 const VARIABLE: &str = "EVAL_DIR";
 
-/// A half of a set. Its files are searched in the same places as by the set's script: the folder in
-/// `EVAL_DIR`, the half's own folder, `dev`, the script's folder.
+/// One half of a set: `dev` or `test`. Its files are searched in the same places as by the set's
+/// script: the folder in `EVAL_DIR`, the folder with the half's name, the folder `dev`, and the
+/// set's own folder.
 #[derive(Debug)]
 pub(crate) struct Half {
-    /// `dev` or `test`.
+    /// The name of the half: `dev` or `test`.
     pub(crate) name: String,
     places: Vec<PathBuf>,
 }
 
 impl Half {
-    /// The half of this name, or the one that exists.
+    /// Finds the half with this name. Without a name, finds the first of `dev` and `test` whose
+    /// files exist.
+    ///
+    /// # Errors
+    ///
+    /// When the query files of the half do not exist.
     pub(crate) fn find(set: &Path, name: Option<&str>) -> anyhow::Result<Self> {
         let named = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty());
         Self::among(set, named.as_deref().map(Path::new), name)
@@ -46,7 +53,7 @@ impl Half {
         Ok(Self { name: half.to_owned(), places })
     }
 
-    /// A file of this half; `None` if it has no such file.
+    /// Returns the path of a file of this half; `None` if there is no such file.
     pub(crate) fn file(&self, name: &str) -> Option<PathBuf> {
         let file = of_half(name, &self.name);
         self.places.iter().map(|place| place.join(&file)).find(|path| path.is_file())

@@ -1,4 +1,4 @@
-//! Checks that pages, further domains and addresses find their company in every spelling.
+//! Checks that pages, further domains and email addresses find their company in every spelling.
 
 mod asked;
 mod chosen;
@@ -20,19 +20,19 @@ use crate::queries;
 use asked::{REQUIRED, Tally, ask};
 use chosen::{AliasRow, FurtherDomain, HeldPage, PageRow, normal};
 
-/// The data to import and the queries.
+/// The data to import, and the values to look up.
 struct Plan {
     records: Vec<Value>,
     pages: Vec<HeldPage>,
     further: Vec<FurtherDomain>,
-    /// Every main and further domain, with the main domain of its company.
+    /// The main domain of each company, by the company's main and further domains.
     known: HashMap<String, String>,
-    /// The owners of each page, by the key that look-ups compare.
+    /// The owners of each page, by the form of the page that look-ups compare.
     owners: HashMap<String, Vec<(String, String)>>,
 }
 
-/// Imports the catalogue with the set's pages and further domains, looks all of them up and reports
-/// the answers.
+/// Imports the catalogue with the set's pages and further domains, looks up all of them, and
+/// reports the answers.
 pub(crate) fn report(
     set: &Path,
     half: &Half,
@@ -128,8 +128,8 @@ fn plan(companies: Vec<Row>, half: &Half, out: &mut dyn Write) -> anyhow::Result
     Ok(Plan { records, pages: pages.all, further: further.all, known, owners })
 }
 
-/// The records of all companies, each with its pages and further domains. A company outside the
-/// catalogue gets a record of its own.
+/// Returns the records of all companies, each with its pages and further domains, and the main
+/// domain for each domain. A company that is not in the catalogue gets a record of its own.
 fn records(
     companies: &[Row],
     pages: &[HeldPage],
@@ -163,7 +163,7 @@ fn records(
     (records, main.chain(more).collect())
 }
 
-/// Adds a value to a list; creates the list if it is missing.
+/// Adds a value to a list. Creates the list if it does not exist.
 fn add(list: &mut Value, value: &str) {
     match list {
         Value::Array(values) => values.push(json!(value)),

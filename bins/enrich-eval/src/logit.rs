@@ -1,5 +1,5 @@
-//! A conditional logit with "none of them" as an additional choice, fitted by gradient ascent
-//! (Adam) on all examples at once.
+//! A conditional logit model with "none of them" as an additional choice. It is fitted by gradient
+//! ascent (Adam) on all examples in each step.
 
 use std::thread;
 
@@ -9,24 +9,24 @@ pub(crate) const WIDTH: usize = Feature::ALL.len();
 
 /// The learning rate: the step size at the beginning, which decreases to almost 0.
 const RATE: f64 = 0.15;
-/// The strength of the L2 penalty on weights.
+/// The strength of the L2 penalty on the weights.
 const RIDGE: f64 = 2e-5;
 
-/// A candidate of an example.
+/// A candidate in an example.
 pub(crate) struct Choice {
-    /// In the order of [`Feature::ALL`].
+    /// The features of the candidate, in the order of [`Feature::ALL`].
     pub(crate) features: [f32; WIDTH],
-    /// Whether the candidate is the right one.
+    /// Whether the candidate is a right answer to the query.
     pub(crate) is_right: bool,
 }
 
-/// A query with its candidates. One, several or none of them are right.
+/// A query with its candidates. One, several or none of the candidates are right.
 pub(crate) struct Example {
     pub(crate) weight: f64,
     pub(crate) choices: Vec<Choice>,
 }
 
-/// The weights with the highest likelihood of the right choices.
+/// Returns the weights for which the right choices are the most likely.
 pub(crate) fn fit(examples: &[&Example], rounds: u32) -> Vec<f64> {
     let total: f64 = examples.iter().map(|example| example.weight).sum();
     let mut weights = vec![0.0; WIDTH];
@@ -47,12 +47,13 @@ pub(crate) fn fit(examples: &[&Example], rounds: u32) -> Vec<f64> {
     weights
 }
 
-/// The score of a choice: the sum of its weighted features.
+/// Returns the score of a choice: the sum of its features, each multiplied by its weight.
 pub(crate) fn score(choice: &Choice, weights: &[f64]) -> f64 {
     choice.features.iter().zip(weights).map(|(value, weight)| f64::from(*value) * weight).sum()
 }
 
-/// The gradient of the log-likelihood, computed on as many threads as there are cores.
+/// Returns the gradient of the log-likelihood. It is computed on as many threads as there are
+/// cores.
 fn slopes(examples: &[&Example], weights: &[f64]) -> Vec<f64> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let size = examples.len().div_ceil(threads).max(1);
@@ -60,7 +61,7 @@ fn slopes(examples: &[&Example], weights: &[f64]) -> Vec<f64> {
         let parts = examples.chunks(size).map(|part| scope.spawn(|| slopes_of(part, weights)));
         let parts: Vec<_> = parts.collect();
         let mut sum = vec![0.0; WIDTH];
-        // The threads don't panic.
+        // A thread that panicked would have no result, but the threads don't panic.
         for part in parts.into_iter().filter_map(|part| part.join().ok()) {
             for (sum, slope) in sum.iter_mut().zip(part) {
                 *sum += slope;
@@ -82,7 +83,7 @@ fn slopes_of(examples: &[&Example], weights: &[f64]) -> Vec<f64> {
         for (choice, odds) in example.choices.iter().zip(&odds) {
             let wanted = if choice.is_right { odds / right } else { 0.0 };
             let slope = example.weight * (wanted - odds / all);
-            // This example contributes almost nothing.
+            // A smaller slope contributes almost nothing.
             if slope.abs() > 1e-6 {
                 for (sum, value) in slopes.iter_mut().zip(&choice.features) {
                     *sum += slope * f64::from(*value);

@@ -14,14 +14,14 @@ use serde::Deserialize;
 use crate::queries;
 use reason::Reason;
 
-/// From this confidence on, two names count as the same.
+/// The least confidence at which two names count as the same.
 const LEAST_PERCENT: u8 = 50;
-/// The most examples shown for a reason.
+/// Maximum number of examples that are shown for a reason.
 const MOST_SHOWN: usize = 5;
-/// The schemas of companies; others are of people and ships.
+/// The schemas whose names are companies' names. Other schemas are of people and ships.
 const COMPANIES: [&str; 3] = ["Company", "Organization", "LegalEntity"];
 
-/// A pair with its label.
+/// A pair of names with its label, which says whether they are the same.
 #[derive(Deserialize)]
 struct Row {
     case_group: String,
@@ -32,7 +32,7 @@ struct Row {
     category: String,
 }
 
-/// A pair with the result of the matching.
+/// A pair of names with the result of the matching.
 struct Pair {
     row: Row,
     percent: u8,
@@ -49,7 +49,8 @@ impl Pair {
     }
 }
 
-/// Compares the pairs beside the set, and reports where the result differs from the label.
+/// Compares the pairs in the folder beside the set, and reports where the result of the matching
+/// differs from the label.
 pub(crate) fn report(set: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     let path = set.join("..").join("name_pairs").join("cases.csv");
     if !path.is_file() {
@@ -72,8 +73,8 @@ pub(crate) fn report(set: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     tell_differences(&pairs, out)
 }
 
-/// Matches the first name of a pair, as the asked name, against a company with only the second
-/// name.
+/// Matches the first name of a pair, as the asked name, against a company that has only the second
+/// name. Returns `None` if one of them is not a company's name.
 fn judged(row: Row) -> Option<Pair> {
     let asked = CompanyName::parse(&row.name1).ok()?;
     let held = CompanyName::parse(&row.name2).ok()?;

@@ -1,4 +1,4 @@
-//! The set's queries.
+//! The queries of the set.
 
 use std::path::Path;
 
@@ -8,7 +8,8 @@ use serde::de::DeserializeOwned;
 
 use crate::half::Half;
 
-/// A name and the domains it should find; none if it must not be answered.
+/// A name, and the domains that are a correct answer. Without such domains, the name must not be
+/// answered.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Query {
     pub(crate) qid: String,
@@ -18,7 +19,7 @@ pub(crate) struct Query {
     pub(crate) kind: String,
     pub(crate) entity_kind: String,
     pub(crate) stratum: String,
-    /// The company that the query is about.
+    /// The name of the company that the query is about.
     pub(crate) group: String,
 }
 
@@ -32,12 +33,13 @@ impl Query {
     }
 }
 
-/// Reads a query file of the set: `observed`, `negatives`, `synth`, `country`, `hardextra`.
+/// Reads a query file of a half of the set. `name` is `observed`, `negatives`, `synth`, `country`
+/// or `hardextra`.
 pub(crate) fn read(set: &Path, half: &str, name: &str) -> anyhow::Result<Vec<Query>> {
     of_half(&Half::find(set, Some(half))?, name)
 }
 
-/// Reads a query file of a half.
+/// Reads the query file `name` of a half.
 pub(crate) fn of_half(half: &Half, name: &str) -> anyhow::Result<Vec<Query>> {
     let path = half
         .file(name)
@@ -45,7 +47,7 @@ pub(crate) fn of_half(half: &Half, name: &str) -> anyhow::Result<Vec<Query>> {
     rows(&path)
 }
 
-/// Reads the rows of a file with a header.
+/// Reads the rows of a CSV file with a header.
 pub(crate) fn rows<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
     let mut reader = csv::Reader::from_path(path)
         .with_context(|| format!("{} can't be read", path.display()))?;
@@ -53,7 +55,8 @@ pub(crate) fn rows<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
     rows.with_context(|| format!("{} is not of the set's form", path.display()))
 }
 
-/// A hash (FNV-1a) that assigns all queries of a company to the same part.
+/// Returns a hash (FNV-1a) of a company. It assigns all queries of the company to the same part of
+/// the cross-validation.
 pub(crate) fn number_of(group: &str) -> u64 {
     let hash = group.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -64,7 +64,8 @@ impl Run {
     }
 }
 
-/// A sibling folder with this suffix.
+/// Returns the path of a folder beside this one: its name is this folder's name and the suffix
+/// `end`.
 fn beside(folder: &Path, end: &str) -> PathBuf {
     let mut name = folder.file_name().unwrap_or(folder.as_os_str()).to_owned();
     name.push(end);
@@ -84,7 +85,7 @@ fn write(path: &Path, answered: &[Answered]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs the set's own scoring script.
+/// Runs the set's own scoring script, and returns what it prints.
 fn score(set: &Path, half: &Half, answers: &Path) -> anyhow::Result<String> {
     let script = set.join("score.py");
     let mut command = Command::new("python3");

@@ -4,7 +4,8 @@ use std::io::Write;
 
 use crate::ask::Answered;
 
-/// Recall at a precision for names of companies only, counted as the script does for all names.
+/// Reports the recall at several precisions for names of companies only. It is counted as the set's
+/// script counts it for all names.
 pub(crate) fn tell(answered: &[Answered], out: &mut dyn Write) -> anyhow::Result<()> {
     let is_company = |one: &&Answered| one.query.entity_kind == "company" && counts(one);
     let positives = answered.iter().filter(is_company).filter(|one| one.file == "observed").count();

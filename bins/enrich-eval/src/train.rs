@@ -1,4 +1,4 @@
-//! Trains the weights of matching on the queries of a set, and their calibration.
+//! Trains the weights of the matching on the queries of a set, and their calibration.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,20 +16,21 @@ use crate::catalogue::{self, Catalogue};
 use crate::logit::{self, Choice, Example, WIDTH};
 use crate::queries::{self, Query};
 
-/// The files to train on, with the weight of each query. Only the first two files are used for
-/// calibration, because they contain names as they occur. The other files contain cases that must
-/// not get worse.
+/// The query files to train on, each with the weight of its queries. Only the first two files are
+/// used for calibration, because they contain names as they occur. The other files contain cases
+/// that must not get worse.
 const FILES: [(&str, f64); 4] =
     [("observed", 1.0), ("negatives", 1.0), ("synth", 1.0), ("hardextra", 0.6)];
-/// Kinds of queries with a higher weight. Misspelt, joined and reordered names are rare among the
-/// observed ones, but resemble wrong names.
+/// The kinds of queries that get a higher weight. Misspelt, joined and reordered names are rare
+/// among the observed names, but resemble wrong names.
 const RARE: [&str; 3] = ["typo", "rotated", "spaces"];
 const RARE_WEIGHT: f64 = 6.0;
-/// Names that no company has. They are made from observed names by replacing a word with a
-/// contradicting one: another number, south for north. Few such names were observed, and no others
-/// resemble real names more.
+/// The kind of queries with names that no company has. They are made of observed names: one word is
+/// replaced by a contradicting word, such as another number, or south instead of north. Few such
+/// names were observed, and no other names resemble real names more.
 const CONTRAST: &str = "contrast";
-/// These names are numerous and made up, so they count less.
+/// The weight of a query with a contrasted name. It is low, because these names are many and made
+/// up.
 const CONTRAST_WEIGHT: f64 = 0.4;
 
 #[derive(Debug, Args)]
@@ -56,7 +57,7 @@ pub(crate) struct Train {
     write: PathBuf,
 }
 
-/// A query and its candidates.
+/// A query with its candidates.
 struct Asked {
     qid: String,
     file: &'static str,
@@ -66,7 +67,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// Whether a candidate has exactly this name.
+    /// Whether a candidate has exactly the name of the query.
     fn has_exact_name(&self) -> bool {
         let same = Feature::SameSquashed as usize;
         self.example.choices.iter().any(|choice| choice.features[same] > 0.0)
@@ -115,7 +116,8 @@ impl Train {
         Ok(())
     }
 
-    /// The best answer to each query. The weights were trained without the query's part.
+    /// Returns the best answer to each query, with weights that were trained without the query's
+    /// part.
     fn cross_validated<'a>(
         &self,
         all: &'a [Asked],
@@ -133,8 +135,8 @@ impl Train {
         Ok(held_out)
     }
 
-    /// Writes the answers in the format of the set's script. Each answer is calibrated by the other
-    /// parts.
+    /// Writes the answers in the format of the set's script. The answers in a part are calibrated
+    /// by the other parts.
     fn write_answers(&self, held_out: &[HeldOut<'_>], path: &Path) -> anyhow::Result<()> {
         let mut file = csv::Writer::from_path(path)
             .with_context(|| format!("{} can't be written", path.display()))?;
@@ -156,11 +158,11 @@ impl Train {
     }
 }
 
-/// The best answer to a query. The weights were trained without the query.
+/// The best answer to a query, with weights that were trained without the query.
 struct HeldOut<'a> {
     asked: &'a Asked,
     domain: Option<&'a str>,
-    /// Its probability before calibration.
+    /// The probability of the answer before calibration.
     raw: f64,
     is_right: bool,
 }
@@ -169,7 +171,8 @@ fn is_calibrated_by(asked: &Asked) -> bool {
     matches!(asked.file, "observed" | "negatives")
 }
 
-/// The query with one contradicted word, preferably a number; `None` if it has no such word.
+/// Returns the query with one word replaced by a contradicting word. A word with a digit is
+/// preferred. Returns `None` if no word has a contradicting word.
 fn contrasted(query: Query) -> Option<Query> {
     let words: Vec<&str> = query.query.split_whitespace().collect();
     let other = |word: &&str| match name_words(&fold(word)).as_slice() {
@@ -185,7 +188,8 @@ fn contrasted(query: Query) -> Option<Query> {
     Some(Query { qid, query: text, expected, ..query })
 }
 
-/// Asks the directory for the candidates of a query.
+/// Asks the directory for the candidates of a query. Returns `None` if the query is not a company's
+/// name.
 fn asked(
     store: &Store,
     query: Query,
@@ -211,7 +215,8 @@ fn asked(
     Ok(Some(Asked { qid: query.qid, file, fold, example: Example { weight, choices }, domains }))
 }
 
-/// The best answer. Records with the same domain count together.
+/// Returns the best answer to a query; `None` if it has no candidates. The probabilities of records
+/// with the same domain are added up.
 fn first<'a>(asked: &'a Asked, weights: &Weights) -> Option<HeldOut<'a>> {
     let choices = &asked.example.choices;
     let values: Vec<f64> = Feature::ALL.iter().map(|feature| weights.of(*feature)).collect();
@@ -229,7 +234,7 @@ fn first<'a>(asked: &'a Asked, weights: &Weights) -> Option<HeldOut<'a>> {
     })
 }
 
-/// The table in the format that `enrich-core` reads.
+/// Returns the table of weights in the format that `enrich-core` reads.
 fn table(weights: &[f64], curve: &[(f64, f64)]) -> String {
     let mut table = "\
 # The weight of each feature in log-odds (crates/enrich-core/src/matching), and the calibration: raw

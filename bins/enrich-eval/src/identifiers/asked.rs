@@ -6,13 +6,14 @@ use enrich_core::port::directory::Directory;
 use enrich_core::{CompanyRef, Found, Projection, Question};
 use enrich_store::Store;
 
-/// The most wrong answers that are shown.
+/// Maximum number of wrong answers that are shown.
 const MOST_SHOWN: usize = 10;
-/// The required share of correct answers.
+/// The share of answers that must be correct.
 pub(crate) const REQUIRED: f64 = 0.99;
 
-/// Looks up a company like an endpoint. The answer must be the company with this main domain;
-/// without a domain, it must be "not found". If it is not, `Err` says why.
+/// Looks up a company like an endpoint, and compares the answer. The answer must be the company
+/// whose main domain is `expected`; if `expected` is `None`, it must be "not found". A wrong answer
+/// gives an inner `Err` with a description.
 pub(crate) fn ask(
     store: &Store,
     company: Result<CompanyRef, String>,
@@ -34,7 +35,7 @@ pub(crate) fn ask(
     })
 }
 
-/// The numbers of look-ups and correct answers, and the wrong ones.
+/// Counts look-ups and correct answers, and keeps the wrong answers.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     subject: String,
@@ -44,25 +45,25 @@ pub(crate) struct Tally {
     wrong: Vec<Wrong>,
 }
 
-/// A value with a wrong answer for at least one spelling.
+/// A value that got a wrong answer for at least one of its spellings.
 #[derive(Debug)]
 struct Wrong {
     subject: String,
     forms: usize,
-    /// The first such spelling.
+    /// The name of the first spelling that got a wrong answer.
     form: &'static str,
     text: String,
     reason: String,
 }
 
 impl Tally {
-    /// Sets the value that is looked up next.
+    /// Sets the value whose spellings are looked up next.
     pub(crate) fn begin(&mut self, subject: &str) {
         self.subjects += 1;
         self.subject = subject.to_owned();
     }
 
-    /// Counts the answer for one spelling.
+    /// Counts the answer to one spelling of the value.
     pub(crate) fn note(&mut self, form: &'static str, text: &str, outcome: Result<(), String>) {
         self.asked += 1;
         let Err(reason) = outcome else {
@@ -81,19 +82,19 @@ impl Tally {
         }
     }
 
-    /// The share of correct answers; NaN without look-ups.
+    /// Returns the share of correct answers; NaN if there were no look-ups.
     fn share(&self) -> f64 {
         self.right as f64 / self.asked as f64
     }
 
-    /// Adds the title to `short` if fewer answers are correct than required.
+    /// Adds the title to `short` if the share of correct answers is less than required.
     pub(crate) fn hold_to_required(&self, title: &str, short: &mut Vec<String>) {
         if self.asked > 0 && self.share() < REQUIRED {
             short.push(title.to_owned());
         }
     }
 
-    /// Reports the number of correct answers, and the first wrong ones.
+    /// Writes a report: the number of correct answers, and the first wrong ones.
     pub(crate) fn tell(&self, title: &str, what: &str, out: &mut dyn Write) -> anyhow::Result<()> {
         if self.asked == 0 {
             writeln!(out, "{title}: no {what} to ask")?;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::forms::is_channel_id;
 
-/// A row of the set's `social`.
+/// A row of the set's file `social`.
 #[derive(Clone, Deserialize)]
 pub(crate) struct PageRow {
     pub(crate) platform: String,
@@ -17,7 +17,7 @@ pub(crate) struct PageRow {
     pub(crate) name: String,
 }
 
-/// A row of the set's `domain_aliases`.
+/// A row of the set's file `domain_aliases`.
 #[derive(Clone, Deserialize)]
 pub(crate) struct AliasRow {
     pub(crate) alias_domain: String,
@@ -25,7 +25,7 @@ pub(crate) struct AliasRow {
     pub(crate) name: String,
 }
 
-/// A page and the main domain of its company.
+/// A page, with the main domain of its company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HeldPage {
     pub(crate) network: Network,
@@ -35,7 +35,7 @@ pub(crate) struct HeldPage {
     pub(crate) name: String,
 }
 
-/// A further domain and the main domain of its company.
+/// A further domain, with the main domain of its company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FurtherDomain {
     pub(crate) text: String,
@@ -43,20 +43,21 @@ pub(crate) struct FurtherDomain {
     pub(crate) name: String,
 }
 
-/// The selected values, and the number left out because they belong to two companies.
+/// The selected values, and the number of values that are left out because they belong to two
+/// companies.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Chosen<T> {
     pub(crate) all: Vec<T>,
     pub(crate) ambiguous: usize,
 }
 
-/// A domain in the form of answers; an invalid one is returned unchanged.
+/// Returns a domain in the form that answers have. An invalid domain is returned unchanged.
 pub(crate) fn normal(domain: &str) -> String {
     Domain::parse(domain).map_or_else(|_| domain.to_owned(), |read| read.as_str().to_owned())
 }
 
-/// The pages of the five networks that belong to one company. `held` are the pages (network,
-/// handle, main domain) of other imported companies.
+/// Returns the pages of the five networks that belong to exactly one company. `held` are the pages
+/// (network, handle, main domain) of other imported companies.
 ///
 /// Handles are compared in lower case, not by the key of look-ups. If the key wrongly treats two
 /// handles as equal, they are therefore still looked up, and the error is reported.
@@ -81,8 +82,8 @@ pub(crate) fn pages(rows: &[PageRow], held: &[(Network, &str, &str)]) -> Chosen<
     Chosen { ambiguous: count - all.len(), all }
 }
 
-/// The further domains that belong to one company and are no company's main domain. `main` are the
-/// main domains of the imported companies.
+/// Returns the further domains that belong to exactly one company and are not the main domain of
+/// any company. `main` contains the main domains of the imported companies.
 pub(crate) fn further_domains(rows: &[AliasRow], main: &HashSet<String>) -> Chosen<FurtherDomain> {
     let mut owners: HashMap<String, BTreeSet<String>> = HashMap::new();
     let mut mains: HashSet<String> = main.clone();
@@ -107,7 +108,7 @@ fn network_of(platform: &str) -> Option<Network> {
     Network::ALL.into_iter().find(|network| network.as_str() == platform)
 }
 
-/// The value by which handles are compared. `given` may be a URL.
+/// Returns the form of a handle that is compared. `given` is a handle or a URL.
 fn same(network: Network, given: &str) -> String {
     let behind = ["/company/", "/school/", "/showcase/"]
         .into_iter()

@@ -3,14 +3,15 @@
 use enrich_text::{Domain, Network};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// The characters that a path need not escape.
+/// The ASCII characters that are escaped in a path: all except letters, digits, `-`, `_`, `.`
+/// and `~`.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// The name of a spelling, and the text.
+/// A spelling: its name and its text.
 pub(crate) type Form = (&'static str, String);
 
-/// The spellings of a page with this handle. If the value has characters that no handle has (the
-/// rest of a URL), only the value itself.
+/// Returns the spellings of a page with this handle. If `handle` has characters that no handle has,
+/// because it is the rest of a URL, returns only `handle` itself.
 pub(crate) fn of_page(network: Network, handle: &str) -> Vec<Form> {
     if handle.contains(['/', '?', '#', '%']) || handle.contains(char::is_whitespace) {
         return vec![("it was given", handle.to_owned())];
@@ -46,7 +47,7 @@ pub(crate) fn of_page(network: Network, handle: &str) -> Vec<Form> {
     forms
 }
 
-/// The spellings that only one network has.
+/// Returns the spellings that only this network has.
 fn of_network(network: Network, handle: &str, is_channel_id: bool) -> Vec<Form> {
     let site = |path: &str| format!("https://www.{}/{path}{handle}", network.host());
     match network {
@@ -81,7 +82,8 @@ fn of_network(network: Network, handle: &str, is_channel_id: bool) -> Vec<Form> 
     }
 }
 
-/// The spellings of a domain: as a host, in a URL, in both forms of an international name.
+/// Returns the spellings of a domain: as a host, in a URL, and in both forms of an international
+/// name.
 pub(crate) fn of_domain(domain: &str) -> Vec<Form> {
     let mut forms = vec![
         ("host", domain.to_owned()),
@@ -107,7 +109,8 @@ fn path_of(network: Network, handle: &str, is_channel_id: bool) -> String {
     }
 }
 
-/// Channel ids are case-sensitive and are not handles.
+/// Whether a handle is a channel id. Upper and lower case differ in channel ids, but not in
+/// handles.
 pub(crate) fn is_channel_id(handle: &str) -> bool {
     handle.len() == 24 && handle.starts_with("UC")
 }
@@ -128,7 +131,7 @@ fn further(network: Network) -> &'static str {
     }
 }
 
-/// Swaps upper and lower case of the letters for which the swap can be undone.
+/// Swaps the upper and lower case of each letter whose swap can be undone.
 fn in_other_case(text: &str) -> String {
     text.chars()
         .map(|letter| {

@@ -1,5 +1,5 @@
-//! Addresses of companies that were imported without addresses. The domain of an address must find
-//! the company.
+//! Looks up email addresses of companies that were imported without email addresses. The domain of
+//! the address must find the company.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,22 +14,22 @@ use serde::Deserialize;
 
 use super::asked::{Tally, ask};
 
-/// A row of the set's `email_phone`.
+/// A row of the set's file `email_phone`.
 #[derive(Deserialize)]
 pub(crate) struct MailRow {
     email: String,
-    /// `same`, `other` or `free`: how the address relates to the company's domain.
+    /// How the domain of the address relates to the company's domain: `same`, `other` or `free`.
     email_domain_relation: String,
 }
 
 /// The expected answer for an address.
 #[derive(Debug, PartialEq, Eq)]
 enum Expected<'a> {
-    /// The imported company with this main domain.
+    /// The imported company with this main domain must be found.
     Company(&'a str),
-    /// Nothing: anybody can get an address at this domain.
+    /// Nothing may be found, because anybody can get an address at this domain.
     PublicHost,
-    /// Nothing: no company with that domain was imported.
+    /// Nothing may be found, because no company with this domain was imported.
     Unknown,
 }
 
@@ -71,8 +71,8 @@ pub(crate) fn report(
     Ok(())
 }
 
-/// Looks up an address at every listed public mail host that is also the domain of an imported
-/// company. Reports the hosts that count as a company's own domain.
+/// Looks up an address at each listed public mail host that is also the domain of an imported
+/// company. Reports the hosts whose addresses find that company.
 pub(crate) fn report_listed(
     store: &Store,
     set: &Path,

@@ -1,28 +1,29 @@
-//! Classifies the difference between two names.
+//! Classifies how two names differ.
 
 use enrich_core::matching::DirectoryRarity;
 use enrich_text::{
     Agreement, CompanyName, Country, NameForm, NameWord, Similarity, country_of_word, similar,
 };
 
-/// The difference between two names.
+/// How two names differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reason {
-    /// Only the legal form.
+    /// The names have different legal forms.
     LegalForm,
-    /// The country, or other words in parentheses: companies of one group.
+    /// The names have different countries, or different other words in parentheses. They are
+    /// companies of one group.
     Place,
-    /// A number, a year or something similar.
+    /// The names have different numbers or years.
     Series,
-    /// Only the spelling: case, accents, spaces.
+    /// The names are written differently: upper and lower case, accents, spaces.
     Writing,
-    /// Words that count as equal, such as translations, or filler words.
+    /// The names differ in words that count as equal, such as translations, or in filler words.
     Equivalent,
     /// One name is an abbreviation of the other.
     Initials,
     /// The names are written in different scripts.
     Script,
-    /// Only misspelt words.
+    /// The names differ only in misspelt words.
     Slip,
     /// One name has additional words.
     More,
@@ -31,7 +32,7 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
-    /// The first difference that applies.
+    /// Returns the first of these reasons that applies to the two names.
     pub(crate) fn of(asked: &CompanyName, held: &CompanyName) -> Self {
         let (left, right) = (NameForm::of_typed(asked), NameForm::of(held));
         if is_latin(asked) != is_latin(held) {
@@ -68,13 +69,13 @@ impl Reason {
         }
     }
 
-    /// Whether the matching and name screening differ here on purpose. Screening looks for one
-    /// registered company, the matching for the website of a name.
+    /// Whether the matching and name screening give different results here on purpose. Screening
+    /// looks for one registered company; the matching looks for the website that belongs to a name.
     pub(crate) fn is_policy(self) -> bool {
         matches!(self, Self::LegalForm | Self::Place | Self::Series)
     }
 
-    /// The reason in words.
+    /// Returns a sentence that describes the reason.
     pub(crate) fn sentence(self) -> &'static str {
         match self {
             Self::LegalForm => "the legal form alone",
@@ -91,8 +92,8 @@ impl Reason {
     }
 }
 
-/// The words that only one of the names has. Different numbers that begin alike (`VII`, `VIII`) are
-/// different words.
+/// Returns the words that only one of the names has. Different numbers with the same beginning
+/// (`VII`, `VIII`) are different words.
 fn apart<'a>(
     left: &'a NameForm,
     right: &'a NameForm,
@@ -117,7 +118,7 @@ fn apart<'a>(
     apart
 }
 
-/// Whether a name has only Latin letters, up to the block Latin Extended-B.
+/// Whether all letters of a name are Latin, up to the block Latin Extended-B.
 fn is_latin(name: &CompanyName) -> bool {
     name.display().chars().all(|sign| !sign.is_alphabetic() || sign <= '\u{24f}')
 }
@@ -129,7 +130,7 @@ fn is_place(word: &NameWord) -> bool {
         || (word.text.len() > 3 && Country::parse(&word.text).is_ok())
 }
 
-/// Whether a word is a number (digits or Roman numerals), or contains digits.
+/// Whether a word is a number in Roman numerals, or contains digits.
 fn counts(word: &NameWord) -> bool {
     let is_roman = !word.text.is_empty() && word.text.bytes().all(|byte| b"ivxl".contains(&byte));
     is_roman || word.text.bytes().any(|byte| byte.is_ascii_digit())

@@ -1,5 +1,5 @@
-//! Attacks a server on the loopback address as a stranger or a customer could. Meanwhile checks the
-//! server's memory and the response time of `/healthz`.
+//! Attacks a server on the loopback address as a stranger or a customer could. Checks the server's
+//! memory and the response time of `/healthz` during the attack.
 //!
 //! Each case is a file with the requests that it sends. This file starts the server, watches it and
 //! judges the figures.
@@ -32,25 +32,25 @@ use crate::report::{Console, Summary};
 use crate::setting::Setting;
 use crate::world::World;
 
-/// The largest resident memory allowed, in megabytes.
+/// Maximum resident memory of the server, in megabytes.
 const MAX_RESIDENT_MB: f64 = 400.0;
 
-/// An attack.
+/// An attack on the server, and how it is prepared.
 pub(crate) struct Case {
     /// The case's name on the command line.
     pub(crate) name: &'static str,
     /// The case's description in the table.
     pub(crate) about: &'static str,
-    /// Options of `enrich serve` besides data folder and address.
+    /// Options of `enrich serve` in addition to data folder and address.
     pub(crate) options: &'static [&'static str],
-    /// Whether the admin pages have their own listener. An attack with thousands of connections
-    /// delays everything on its listener.
+    /// Whether the admin pages have a listener of their own. An attack with thousands of
+    /// connections delays everything on the attacked listener.
     pub(crate) has_admin_listener: bool,
-    /// Fills the data folder before the server starts. The folder already has a few companies, and
-    /// accounts with credits.
+    /// Fills the data folder before the server starts. The folder then already has a few companies,
+    /// and accounts with credits.
     pub(crate) prepare: fn(&Setting, &World) -> Result<()>,
-    /// Attacks until the time is over. The returned figures are judged together with memory and
-    /// health.
+    /// Attacks the server until the time of the attack is over. The returned figures are judged
+    /// together with those of memory and health.
     pub(crate) attack: fn(&Target<'_>) -> Result<Vec<Figure>>,
 }
 
@@ -73,14 +73,14 @@ pub(crate) static CASES: [&Case; 5] = [
     &expensive_names::CASE,
 ];
 
-/// How to run the cases.
+/// Which cases to run, and how.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// The names of the cases; empty for all.
+    /// The names of the cases to run; if empty, all cases run.
     pub(crate) cases: Vec<String>,
-    /// The duration of each attack.
+    /// The duration of each attack, in seconds.
     pub(crate) seconds: u64,
-    /// The judged figure of `/healthz`.
+    /// The figure of `/healthz` that is judged.
     pub(crate) health: HealthFigure,
     /// Whether the admin pages are on the attacked listener in every case.
     pub(crate) is_listener_shared: bool,
@@ -88,7 +88,7 @@ pub(crate) struct Plan {
 
 /// The server under attack.
 pub(crate) struct Target<'a> {
-    /// Accounts, keys and companies of the server.
+    /// The accounts, keys and companies of the server.
     pub(crate) world: &'a World,
     pub(crate) server: SocketAddr,
     pub(crate) ends_at: Instant,
@@ -100,12 +100,16 @@ impl Target<'_> {
     }
 }
 
-/// For cases that need no data.
+/// Prepares nothing, for cases that need no further data.
 pub(crate) fn nothing_to_prepare(_: &Setting, _: &World) -> Result<()> {
     Ok(())
 }
 
-/// Runs the cases one after the other; fails if a figure exceeds its limit.
+/// Runs the cases one after the other.
+///
+/// # Errors
+///
+/// When a figure exceeds its limit.
 pub(crate) fn run(
     setting: &Setting,
     plan: &Plan,
@@ -138,7 +142,7 @@ pub(crate) fn run(
     Broken::if_any(broken)
 }
 
-/// Watches a server while it is attacked.
+/// Attacks a server and watches it. Returns all figures.
 fn attack(case: &Case, plan: &Plan, world: &World, server: &Serving) -> Result<Vec<Figure>> {
     let probe = health::Probe::start(server.admin_address().unwrap_or(server.address()))?;
     let ends_at = Instant::now() + Duration::from_secs(plan.seconds);

@@ -1,4 +1,5 @@
-//! Reads the ledger through its port, from the end of the last reading, and recomputes its sums.
+//! Reads the ledger through its port, from the end of the previous reading, and computes its sums
+//! again.
 
 use anyhow::Result;
 use enrich_core::port::ledger::Ledger as _;
@@ -11,21 +12,21 @@ use crate::world::World;
 
 const PAGE_ROWS: u32 = 1000;
 
-/// The state of the audit.
+/// What the audit has read of the ledger so far.
 #[derive(Debug)]
 pub(crate) struct Audit {
     folds: Vec<Fold>,
 }
 
-/// New rows, in the judge's form.
+/// The rows that are new since the previous reading, in the form that the judge needs.
 #[derive(Debug, Default)]
 pub(crate) struct NewRows {
     pub(crate) charges: Vec<Row>,
-    /// Grants: account, note, credits.
+    /// The grants, each with account, note and credits.
     pub(crate) grants: Vec<(usize, String, i64)>,
 }
 
-/// The sums of one account, from its first row on.
+/// The sums over all rows of one account, from its first row.
 #[derive(Debug)]
 struct Fold {
     account: AccountId,
@@ -34,12 +35,12 @@ struct Fold {
     granted: i128,
     charged: u64,
     charges: u64,
-    /// Inconsistencies found so far.
+    /// The inconsistencies that were found so far.
     faults: Vec<String>,
 }
 
 impl Audit {
-    /// An audit that has read nothing.
+    /// Returns an audit that has not read any row.
     pub(crate) fn new(world: &World) -> Self {
         let fold = |account| Fold {
             account,
@@ -70,18 +71,19 @@ impl Audit {
         Ok(new_rows)
     }
 
-    /// The number of rows read so far.
+    /// Returns the number of rows that were read so far.
     pub(crate) fn rows(&self) -> u64 {
         let last = |fold: &Fold| fold.last.as_ref().map_or(0, |entry| entry.sequence);
         self.folds.iter().map(last).sum()
     }
 
-    /// Runs the ledger's verification and SQLite's integrity check of both files. Compares the
-    /// totals with those of this audit.
+    /// Runs the ledger's own verification, and SQLite's integrity check of both databases. Compares
+    /// the totals with those of this audit.
     ///
     /// # Errors
     ///
-    /// The errors of [`Audit::read`].
+    /// [`Broken`] when a check finds a fault or the totals differ. Other errors when the databases
+    /// cannot be read.
     pub(crate) fn prove(&self, store: &Store) -> Result<()> {
         let proof = pollster::block_on(store.ledger.verify())?;
         let check = store.check()?;

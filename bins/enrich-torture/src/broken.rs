@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::judge::Breach;
 
-/// The most broken promises shown.
+/// Maximum number of broken promises that are shown.
 const SHOWN: usize = 20;
 
 #[derive(Debug, thiserror::Error)]
@@ -14,17 +14,17 @@ const SHOWN: usize = 20;
 pub(crate) struct Broken(Vec<String>);
 
 impl Broken {
-    /// An error with one broken promise.
+    /// Returns an error that names one broken promise.
     pub(crate) fn because(what: impl Into<String>) -> anyhow::Error {
         Self(vec![what.into()]).into()
     }
 
-    /// Fails if any promise is broken.
+    /// Returns an error if any promise is broken.
     pub(crate) fn if_any(broken: Vec<String>) -> Result<()> {
         if broken.is_empty() { Ok(()) } else { Err(Self(broken).into()) }
     }
 
-    /// Fails if the judge found anything.
+    /// Returns an error if the judge found any breach.
     pub(crate) fn if_any_breach(breaches: &[Breach]) -> Result<()> {
         let texts = breaches.iter().map(|Breach { kind, what }| format!("{kind:?}: {what}"));
         Self::if_any(texts.collect())

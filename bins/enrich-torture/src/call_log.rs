@@ -1,23 +1,24 @@
-//! The records of a round: requests, times and answers. Nothing here reads the ledger.
+//! The records of a round: requests, times and answers. This file does not read the ledger.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use enrich_testkit::http::Reply;
 
-/// Part of the message of the only refusal after which the charge is unknown.
+/// Part of the message of the only refusal after which it is unknown whether the call was charged.
 const OUTCOME_UNKNOWN: &str = "cannot be told";
 
-/// A request and its end.
+/// A request, and how it ended.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
-    /// Its unique `X-Request-Id`.
+    /// The `X-Request-Id` of the request, which no other request has.
     pub(crate) request_id: String,
     /// The index of the request's account in the world.
     pub(crate) account: usize,
     /// The index of the request's question in the world.
     pub(crate) question: usize,
-    /// The request's `Idempotency-Key`, if it has one. Repeats have the same key.
+    /// The `Idempotency-Key` of the request, if it has one. A repeat has the same key as the
+    /// request that it repeats.
     pub(crate) repeat_key: Option<Arc<str>>,
     /// The time just before the first byte was sent.
     pub(crate) sent: Instant,
@@ -29,39 +30,39 @@ pub(crate) struct Call {
 pub(crate) enum End {
     /// A complete answer.
     Answered(Answer),
-    /// No complete answer: the connection broke, and the outcome is unknown.
+    /// There is no complete answer: the connection broke, and the outcome is unknown.
     NoAnswer,
 }
 
 /// A complete answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// When the last byte was received.
+    /// The time when the last byte was received.
     pub(crate) at: Instant,
     pub(crate) status: u16,
-    /// `X-Credits-Used`; `None` if it is missing or not a number.
+    /// The header `X-Credits-Used`; `None` if it is missing or not a number.
     pub(crate) used: Option<u64>,
-    /// `X-Credits-Remaining`; `None` as above.
+    /// The header `X-Credits-Remaining`; `None` if it is missing or not a number.
     pub(crate) remaining: Option<u64>,
-    /// Whether the answer has `Idempotency-Replayed: true`.
+    /// Whether the answer has the header `Idempotency-Replayed: true`.
     pub(crate) is_replay: bool,
-    /// The body, for comparison with repeats.
+    /// The body of the answer, for comparison with repeats.
     pub(crate) body: Arc<str>,
 }
 
 /// What the ledger must contain for a request, according to its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Acknowledged as charged: its row must exist.
+    /// The call was acknowledged as charged, so its row must exist.
     Charged,
-    /// Answered as not charged: there must be no row.
+    /// The call was answered as not charged, so no row may exist.
     Free,
-    /// In flight: there may be a row.
+    /// The call was in flight, so its row may exist or not.
     Open,
 }
 
 impl Answer {
-    /// Takes the relevant parts of a reply.
+    /// Takes the parts that are judged from a reply, which was received completely at `at`.
     pub(crate) fn of(reply: &Reply, at: Instant) -> Self {
         let number = |name| reply.header(name).and_then(|value| value.parse().ok());
         Self {
@@ -76,10 +77,10 @@ impl Answer {
 }
 
 impl Call {
-    /// The answer, if it came before the power cut.
+    /// Returns the answer if it came before the power cut at `cut`.
     ///
     /// An answer after the cut comes from a server without a disk. With a real power cut, nobody
-    /// would have received it. So the request counts as in flight.
+    /// would have received this answer. So its request counts as in flight.
     pub(crate) fn answer_before(&self, cut: Option<Instant>) -> Option<&Answer> {
         match &self.end {
             End::Answered(answer) if cut.is_none_or(|cut| answer.at < cut) => Some(answer),
@@ -87,8 +88,8 @@ impl Call {
         }
     }
 
-    /// What the ledger must contain for the request after a power cut at `cut`. `price` is the
-    /// price of its question.
+    /// Returns what the ledger must contain for the request after a power cut at `cut`. `price` is
+    /// the price of the request's question.
     pub(crate) fn fate(&self, price: u64, cut: Option<Instant>) -> Fate {
         let End::Answered(answer) = &self.end else {
             return if price == 0 { Fate::Free } else { Fate::Open };
@@ -99,24 +100,25 @@ impl Call {
             200 if is_acknowledged => Fate::Charged,
             200 => Fate::Open,
             503 if price > 0 && answer.body.contains(OUTCOME_UNKNOWN) => Fate::Open,
-            // Every other refusal, even a 500, promises that nothing was charged.
+            // Any other refusal, even a 500, promises that nothing was charged.
             _ => Fate::Free,
         }
     }
 
-    /// Whether a client would repeat the request, because its outcome is open.
+    /// Whether a client would repeat the request, because it is unknown whether the request was
+    /// charged.
     pub(crate) fn is_unsettled(&self, cut: Option<Instant>) -> bool {
         self.answer_before(cut).is_none_or(|answer| answer.status >= 500)
     }
 }
 
-/// A grant during the torture.
+/// A grant that was made during the torture.
 #[derive(Clone, Debug)]
 pub(crate) struct GrantCall {
     pub(crate) note: String,
-    /// The index of the grant's account.
+    /// The index of the grant's account in the world.
     pub(crate) account: usize,
     pub(crate) credits: i64,
-    /// Whether the grant was acknowledged before the cut. If not, it was in flight.
+    /// Whether the grant was acknowledged before the power cut. If not, the grant was in flight.
     pub(crate) is_acknowledged: bool,
 }

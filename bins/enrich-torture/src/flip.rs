@@ -1,4 +1,4 @@
-//! Flips bytes in copies of a closed ledger: none may cause a wrong balance unnoticed.
+//! Flips bytes in copies of a closed ledger: no flip may cause a wrong balance that no check finds.
 //!
 //! After each flip, one of these must hold: the folder is refused when it is opened; `verify`
 //! reports a fault; every balance and row is unchanged. Some flips are aimed at the small tables
@@ -24,56 +24,57 @@ use crate::setting::Setting;
 use aim::{Flip, TABLES};
 use original::{Original, State};
 
-/// One of this many flips in the ledger is aimed at a table.
+/// One of this many flips in the ledger is aimed at one of the small tables.
 const AIMED_EVERY: u64 = 3;
 const ROUNDS_PER_LINE: u64 = 250;
 
-/// What to do.
+/// How many flips to make, and which results are allowed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     /// The number of flips, each in its own copy.
     pub(crate) rounds: u64,
-    /// The percentage of flips in a write-ahead log.
+    /// The percentage of flips that are made in a write-ahead log.
     pub(crate) log_percent: u8,
-    /// Whether it is enough that SQLite's own check finds a flip.
+    /// Whether a flip is allowed that only SQLite's own integrity check finds.
     pub(crate) allow_check: bool,
     /// Whether SQLite may treat a damaged write-ahead log as one that ends at the damage.
     pub(crate) allow_cut: bool,
-    /// Whether to continue after an unnoticed flip.
+    /// Whether to continue after a flip whose damage was not found.
     pub(crate) keep_going: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum FlipResult {
-    /// The folder was refused.
+    /// The damaged folder was refused when it was opened.
     AtStart,
-    /// `verify` reported the damage, or could not read the file.
+    /// `verify` reported the damage, or could not read the damaged file.
     ByVerify,
-    /// A balance or row differs, and only SQLite's own integrity check reported it.
+    /// A balance or row is different, and only SQLite's own integrity check reported the damage.
     ByCheckAlone(String),
     /// All balances and rows are unchanged.
     Harmless {
-        /// A stored response is lost, and SQLite's own check reports it: a repeat would be charged
-        /// again.
+        /// Whether a stored response is lost, so that a repeat would be charged again. SQLite's own
+        /// integrity check reports the loss.
         is_kept_lost: bool,
-        /// The usage counters differ.
+        /// Whether the usage counters are different.
         is_used_otherwise: bool,
-        /// A later charge was refused, which also reports the damage.
+        /// Whether a later charge was refused, which also reports the damage.
         charge_refused: bool,
     },
-    /// The write-ahead log is read only up to the damage. This gives an earlier state of the
-    /// ledger, unnoticed.
+    /// The write-ahead log was read only up to the damage. The ledger has returned to an earlier
+    /// state, and no check reports this.
     CutOff(String),
-    /// Something differs unnoticed.
+    /// Something is different, and no check reports it.
     Wrong(String),
 }
 
-/// The state of the stored responses, if everything else is unchanged.
+/// How the stored responses compare with the original's, if balances and rows are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum StoredResponseOutcome {
-    /// The stored responses are unchanged, or a read fails, which reports the damage.
+    /// All stored responses are unchanged. A response that cannot be read also counts as unchanged,
+    /// because the failure reports the damage.
     Same,
-    /// One is missing.
+    /// At least one stored response is missing.
     Gone,
     /// A stored response has another balance, or belongs to another question.
     Other,
@@ -86,14 +87,16 @@ struct Counts {
     by_verify: u64,
     by_check_alone: u64,
     harmless: u64,
-    /// Harmless flips with different usage counters.
+    /// The number of harmless flips after which the usage counters are different.
     used_otherwise: u64,
-    /// Stored responses lost, as SQLite's own check reports, with everything else unchanged.
+    /// The number of flips that lost a stored response and left everything else unchanged. SQLite's
+    /// own integrity check reports the loss.
     kept_lost: u64,
     charge_refused: u64,
     cut_off: u64,
     wrong: u64,
-    /// For each table, the number of flips aimed at it, and the number of those that were noticed.
+    /// For each table, the number of flips that were aimed at it, and how many of them were found
+    /// by a check.
     aimed: [(u64, u64); TABLES.len()],
 }
 
@@ -181,7 +184,7 @@ fn summary(setting: &Setting, closed: &Original, in_ledger: &Counts, in_log: &Co
 }
 
 impl Plan {
-    /// Why this result is not allowed; `None` if it is.
+    /// Returns why this result is not allowed; `None` if it is allowed.
     fn broken(self, result: &FlipResult) -> Option<&str> {
         match result {
             FlipResult::Wrong(what) => Some(what),
@@ -226,13 +229,14 @@ impl Counts {
     }
 }
 
-/// Makes a damaged copy and examines it. A panic counts like a wrong balance.
+/// Damages a copy of the ledger by the flip and examines the copy. A panic counts like a wrong
+/// balance.
 fn examine(original: &Original, flip: Flip, folder: &Path) -> Result<FlipResult> {
     original.copy_to(folder, |ledger, log| flip.strike(ledger, log))?;
     let in_log = flip.in_log;
     let examined = panic::catch_unwind(AssertUnwindSafe(|| examine_copy(original, in_log, folder)));
     let result = examined.unwrap_or_else(|_| Ok(FlipResult::Wrong("it panicked".to_owned())));
-    // Folders with a bad result are kept for inspection.
+    // A folder with a bad result is kept for inspection.
     if !matches!(
         result,
         Ok(FlipResult::Wrong(_) | FlipResult::ByCheckAlone(_) | FlipResult::CutOff(_))
@@ -282,7 +286,8 @@ fn examine_copy(original: &Original, in_log: bool, folder: &Path) -> Result<Flip
     charge_after(&store, original, is_kept_lost, is_used_otherwise)
 }
 
-/// Charges one more credit to each account. Damage that looked harmless must stay harmless.
+/// Charges one more credit to each account. Damage that was harmless before must also be harmless
+/// for these charges.
 fn charge_after(
     store: &Store,
     original: &Original,
@@ -315,7 +320,7 @@ fn charge_after(
     let proof = pollster::block_on(store.ledger.verify());
     match proof.map_err(|error| anyhow!(error)) {
         Ok(proof) if proof.faults.is_empty() => {}
-        // The damage is noticed now, before any wrong balance was returned.
+        // The damage is reported here, and no wrong balance was returned before.
         Ok(_) | Err(_) => charge_refused = true,
     }
     Ok(FlipResult::Harmless { is_kept_lost, is_used_otherwise, charge_refused })

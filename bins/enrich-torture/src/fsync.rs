@@ -25,15 +25,16 @@ use tracer::{File, Hit, attach, has_hit, hits, ledger_thread, tracer};
 
 const POSITIONS_PER_FOLDER: u64 = 50;
 const POSITIONS_PER_PROOF: u64 = 25;
-/// Questions beyond the number of positions. Each commit syncs at least one file.
+/// Number of questions that are sent beyond the number of the position. Each commit syncs at least
+/// one file.
 const SPARE_CALLS: u64 = 10;
-/// After this many positions, a call in a checkpoint is made to fail, because few positions are in
-/// one.
+/// Number of positions after which a system call in a checkpoint is made to fail. Of the counted
+/// positions, few are in a checkpoint.
 const POSITIONS_PER_CHECKPOINT: u64 = 10;
-/// The most questions until a checkpoint. It runs after 4,096 pages in the log, and each question
-/// adds some pages.
+/// Maximum number of questions until a checkpoint runs. A checkpoint runs after 4,096 pages in the
+/// log, and each question adds some pages.
 const MAX_CALLS_TO_CHECKPOINT: u64 = 4096;
-/// A checkpoint writes more pages than this.
+/// A number of pages that is lower than what a checkpoint writes.
 const CHECKPOINT_WRITES: u64 = 40;
 
 /// The system call that fails.
@@ -47,41 +48,42 @@ pub(crate) enum FailingCall {
     WriteBroken,
 }
 
-/// The results of the failures at all positions.
+/// The results of all failures, counted by kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// The server did not start; the next start succeeded.
+    /// The server did not start. The next start succeeded.
     refused_to_start: u64,
-    /// A request got 503 and charging stopped.
+    /// A request was answered with 503, and charging stopped.
     stopped: u64,
-    /// A request got 500 and charging continued.
+    /// A request was answered with 500, and charging continued.
     rolled_back: u64,
-    /// All requests succeeded.
+    /// No request failed.
     unnoticed: u64,
-    /// The number of failed system calls, and of those in the ledger's own thread.
+    /// The number of failed system calls, and how many of them were in the thread that writes the
+    /// ledger.
     failed: u64,
     of_ledger_thread: u64,
-    /// Failed calls on `ledger.sqlite`, and on its log.
+    /// The number of failed system calls on `ledger.sqlite`, and on its write-ahead log.
     in_ledger: u64,
     in_log: u64,
-    /// Failed calls on the folder, which SQLite ignores.
+    /// The number of failed system calls on the folder, which SQLite ignores.
     on_folder: u64,
-    /// Failed calls of a checkpoint.
+    /// The number of failed system calls in a checkpoint.
     in_checkpoint: u64,
-    /// Passes in which a call of a checkpoint failed.
+    /// The number of passes in which a system call in a checkpoint failed.
     checkpoints: u64,
-    /// Positions that were never reached.
+    /// The number of positions that no system call reached.
     not_reached: u64,
 }
 
-/// Which system calls are counted.
+/// Which system calls are counted to find the one that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counted {
-    /// All from the start of the process.
+    /// All calls since the start of the process.
     FromStart,
-    /// All after the server listens, for positions at which it would not start.
+    /// All calls since the server listens, for positions at which the server would not start.
     FromListening,
-    /// Those on `ledger.sqlite`. Only checkpoints make them.
+    /// Calls on `ledger.sqlite`, which only checkpoints make.
     InCheckpoint,
 }
 
@@ -92,7 +94,7 @@ struct Failure {
     counted: Counted,
 }
 
-/// The result of the failure at one position.
+/// What a failure at one position caused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FailureEffect {
     RefusedToStart,
@@ -120,12 +122,12 @@ impl FailingCall {
     }
 }
 
-/// Fails if a required program is missing.
+/// Returns an error if a required program is missing.
 pub(crate) fn check() -> Result<()> {
     need_program("strace", "strace", "a failing fsync")
 }
 
-/// Lets each position fail once, and from time to time a call of a checkpoint.
+/// Lets the call at each position fail once, and from time to time a call in a checkpoint.
 pub(crate) fn run(
     setting: &Setting,
     (failing, first, positions): (FailingCall, u64, u64),
@@ -172,7 +174,8 @@ pub(crate) fn run(
 }
 
 impl Counts {
-    /// Adds the failed calls of a traced server, and their threads.
+    /// Counts the failed calls of a traced server. `ledger_thread` is the thread that writes the
+    /// ledger.
     fn add(&mut self, hits: &[Hit], ledger_thread: Option<u32>) {
         let count = |of: &dyn Fn(&Hit) -> bool| hits.iter().filter(|hit| of(hit)).count() as u64;
         self.failed += count(&|_| true);
@@ -183,12 +186,12 @@ impl Counts {
         self.in_checkpoint += count(&|hit| hit.is_checkpoint);
     }
 
-    /// Fails if too few failures were noticed to prove anything.
+    /// Returns an error if too few failures were answered with an error to prove anything.
     fn are_enough(&self, failing: FailingCall, positions: u64, total: &Tally) -> Result<()> {
         if self.not_reached > 0 {
             bail!("{} positions were never reached, so nothing failed there", self.not_reached);
         }
-        // Some may be in a checkpoint, or in a thread for which no request waits.
+        // Some failures may be in a checkpoint, or in a thread for which no request waits.
         let least = positions * 3 / 4;
         let noticed = self.stopped + self.rolled_back;
         ensure!(noticed >= least, "only {noticed} failures were noticed, {least} are expected");
@@ -199,7 +202,7 @@ impl Counts {
             self.in_ledger
         );
         // After a failed fsync, the record of the commit is still in the file, because only the
-        // process ended. So repeats are replayed.
+        // process ended, not the machine. So repeats are replayed.
         let replayed = u64::from(failing == FailingCall::Fsync && positions >= 10);
         let least = Least { charged: positions, failed: least, replayed, ..Least::default() };
         enough(total, &least)
@@ -251,8 +254,8 @@ fn run_folder(
 }
 
 impl Failure {
-    /// Starts a server with the failure, ends it, and starts one without the failure. Returns the
-    /// result; `None` if nothing failed.
+    /// Starts a server whose system call at this position fails, ends the server, and starts one
+    /// without a failure. Returns what the failure caused; `None` if no call failed.
     fn run(
         self,
         trial: &mut Trial<'_>,
@@ -268,16 +271,17 @@ impl Failure {
         Ok((!hits.is_empty()).then_some(effect))
     }
 
-    /// The answers that clients get, and the thread that writes the ledger.
+    /// Sends questions to a server with the failure. Returns what the failure caused, and the
+    /// thread that writes the ledger; `None` for the thread if the server did not start.
     fn observe(self, trial: &mut Trial<'_>, trace: &Path) -> Result<(FailureEffect, Option<u32>)> {
         let said_before = trial.log_length();
-        // An old trace must not be taken for the trace of this server.
+        // An old trace must not be mistaken for the trace of this server.
         if trace.exists() {
             fs::remove_file(trace)?;
         }
         let mut strace = tracer(trace, &self.failing.injection(self.position));
         let serving = match self.counted {
-            // `-D`: the server is the started process, and the tracer ends with it.
+            // `-D` makes the server the started process, and the tracer ends with the server.
             Counted::FromStart => trial.serve_inside({
                 strace.args(["-D", "--seccomp-bpf"]);
                 strace
@@ -306,7 +310,7 @@ impl Failure {
                 ask_until_it_fails(trial, &server, self.failing, |asked| asked < calls)?
             }
             Counted::InCheckpoint => {
-                // If no answer needs to fail, the trace shows the failure. Further questions then
+                // If no answer has to fail, the trace shows the failure. Further questions then
                 // show that charging continues.
                 let mut end = MAX_CALLS_TO_CHECKPOINT;
                 ask_until_it_fails(trial, &server, self.failing, |asked| {
@@ -321,14 +325,15 @@ impl Failure {
         Ok((effect, Some(thread)))
     }
 
-    /// Starts a server without failures, which resolves all unknown outcomes.
+    /// Starts a server without failures, which finds out all unknown outcomes.
     ///
-    /// The server is killed, not stopped, and the ledger is read before. The last process that
-    /// closes the ledger empties its log; then no position would be in a checkpoint.
+    /// This server is killed and not stopped, and the ledger is read before the kill: the last
+    /// process that closes the ledger empties its log, and then no position would be in a
+    /// checkpoint.
     fn recover(self, trial: &mut Trial<'_>) -> Result<()> {
         let server = trial.serve(&[])?;
         trial.probe(server.address())?;
-        // Nothing was judged yet. The judgement records which calls are unsettled.
+        // Nothing was judged yet. This judgement records which calls have an unknown outcome.
         trial.judge(Ruling { excused: &[500, 503], ..Ruling::default() })?;
         trial.settle(server.address())?;
         trial.judge(Ruling::default())?;
@@ -339,7 +344,8 @@ impl Failure {
     }
 }
 
-/// If the ledger's thread failed in a commit, the requests that waited for it must get an error.
+/// Returns an error if the thread that writes the ledger failed in a commit, but no request got an
+/// error.
 fn judge(effect: FailureEffect, hits: &[Hit], ledger_thread: Option<u32>) -> Result<()> {
     let is_in_doubt = |hit: &&Hit| Some(hit.thread) == ledger_thread && hit.is_in_doubt();
     match hits.iter().find(is_in_doubt) {

@@ -23,11 +23,11 @@ use crate::trial::{Least, Ruling, Trial, copy_folder, enough};
 use crate::world::{World, status_of};
 use enrich_testkit::http::Connection;
 
-/// Rounds after which a new tmpfs is used, because the ledger only grows.
+/// Number of rounds after which a new tmpfs is used, because the ledger only grows.
 const ROUNDS_PER_DISK: u64 = 5;
-/// How long to wait until a full disk has an effect, and until a freed one has.
+/// Time limit for a full disk, and for a freed one, to have an effect.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Clients during the filling; few enough for the disk to last.
+/// Number of clients while the disk is filled. It is small, so that the disk is not full too early.
 const CLIENTS: usize = 4;
 const PAUSE: Duration = Duration::from_millis(2);
 /// How long the clients are served before the disk is filled.
@@ -35,22 +35,22 @@ const CALM_TIME: Duration = Duration::from_millis(100);
 const QUESTIONS_WHILE_FULL: usize = 20;
 const PROBE_PAUSE: Duration = Duration::from_millis(5);
 
-/// The results of all rounds.
+/// The results of all rounds, counted.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// Charges resumed by themselves.
+    /// Rounds after which charges resumed without a restart.
     resumed: u64,
-    /// Charges resumed after a restart.
+    /// Rounds after which charges resumed only after a restart.
     restarted: u64,
-    /// The longest time until charges resumed.
+    /// The longest time until charges resumed, over all rounds.
     slowest: Duration,
-    /// Free questions answered while the disk was full.
+    /// Free questions that were answered while the disk was full.
     free_while_full: u64,
-    /// Charges refused meanwhile.
+    /// Charges that were refused while the disk was full.
     refused_while_full: u64,
 }
 
-/// The results of one round.
+/// The results of filling and freeing the disk once.
 struct Filled {
     /// The time until charges resumed; `None` if they did not.
     resumed_after: Option<Duration>,
@@ -59,7 +59,7 @@ struct Filled {
     calls: Vec<Call>,
 }
 
-/// Fails if a required program is missing.
+/// Returns an error if a required program is missing.
 pub(crate) fn check() -> Result<()> {
     need_root("a full disk")
 }
@@ -85,8 +85,8 @@ pub(crate) fn run(
             counts.refused_while_full, counts.free_while_full, counts.resumed, counts.slowest
         ))?;
     }
-    // Only half of the questions, because a checkpoint frees some space and some charges then
-    // succeed.
+    // Only half of the questions must be refused, because a checkpoint frees some space, and some
+    // charges then succeed.
     let refused = rounds * QUESTIONS_WHILE_FULL as u64 / 2;
     enough(&total, &Least { failed: refused, ..Least::of_load(rounds) })?;
     Ok(Summary::of(format!("full disk (tmpfs of {size_mib} MiB)"))
@@ -110,7 +110,7 @@ fn run_folder(
     let disk = Mounted::tmpfs(folder, size_mib)?;
     let ran = live_on(setting, folder, &disk, rounds, counts);
     if ran.is_err() {
-        // Keeps the content, because the tmpfs is unmounted.
+        // The content is copied, because the tmpfs will be unmounted.
         copy_folder(&disk.at().join("data"), &folder.join("data"))?;
     }
     ran
@@ -150,7 +150,7 @@ fn live_on(
                 trial.probe(server.address())?;
             }
         }
-        // Only 503 requires a restart. The judge accepts both.
+        // Only a 503 makes a restart necessary. The judge accepts both 500 and 503.
         trial.judge(Ruling { excused: &[500, 503], ..Ruling::default() })?;
     }
     trial.settle(server.address())?;
@@ -160,11 +160,12 @@ fn live_on(
     Ok(trial.total)
 }
 
-/// Fills the disk until charges fail, sends questions meanwhile, frees it, and waits for charges.
+/// Fills the disk until charges fail, sends questions while it is full, frees it, and waits until
+/// charges succeed again.
 fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) -> Result<Filled> {
     let mut prober =
         Prober { world, connection: Connection::to(server.address()), name, calls: Vec::new() };
-    // Serves clients before the disk is filled.
+    // The clients are served for a moment before the disk is filled.
     thread::sleep(CALM_TIME);
     let begin = Instant::now();
     loop {
@@ -205,7 +206,7 @@ fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) 
     Ok(Filled { resumed_after, free_while_full, refused_while_full, calls })
 }
 
-/// A client that checks single answers.
+/// A client that sends single questions and checks each answer.
 struct Prober<'a> {
     world: &'a World,
     connection: Connection,
@@ -214,12 +215,12 @@ struct Prober<'a> {
 }
 
 impl Prober<'_> {
-    /// A question whose answer costs credits.
+    /// Returns the index of a question whose answer costs credits.
     fn charged(&self) -> usize {
         self.place(|price| price > 0)
     }
 
-    /// A question whose answer is free.
+    /// Returns the index of a question whose answer is free.
     fn free(&self) -> usize {
         self.place(|price| price == 0)
     }
@@ -239,7 +240,7 @@ impl Prober<'_> {
         Ok(status)
     }
 
-    /// The time until charges succeed again; `None` on timeout.
+    /// Returns the time until charges succeed again; `None` if they do not succeed in time.
     fn resumes(&mut self) -> Result<Option<Duration>> {
         let begin = Instant::now();
         while begin.elapsed() < PATIENCE {
@@ -252,7 +253,7 @@ impl Prober<'_> {
     }
 }
 
-/// Writes until the disk is full.
+/// Writes to the file `filler` until the disk is full.
 fn fill(filler: &PathBuf) -> Result<()> {
     let mut file = File::options().create(true).append(true).open(filler)?;
     let mut size = 256 * 1024;

@@ -1,9 +1,9 @@
 //! The judge: compares the rows of the ledger with the answers that callers got.
 //!
-//! The rule is: acknowledged ≤ durable ≤ acknowledged + in flight, request by request. A call
-//! answered as charged has one row. A call answered as not charged has none. A call in flight may
-//! have one or none. All calls with one idempotency key have at most one row together, even across
-//! restarts, and each answer equals the first one, byte for byte.
+//! The rule is: acknowledged ≤ durable ≤ acknowledged + in flight, request by request. A call that
+//! was answered as charged has one row. A call that was answered as not charged has no row. A call
+//! in flight may have one row or none. All calls with one idempotency key have at most one row
+//! together, even across restarts, and each answer equals the first one, byte for byte.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -18,53 +18,54 @@ use crate::world::{Question, without_balance};
 /// A charge in the ledger.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
-    /// The index of its account in the world.
+    /// The index of the charge's account in the world.
     pub(crate) account: usize,
     pub(crate) id: ChargeId,
     pub(crate) endpoint: String,
     pub(crate) request_id: String,
     pub(crate) credits: u64,
-    /// The balance after it.
+    /// The balance after the charge.
     pub(crate) balance: u64,
 }
 
-/// One round to judge.
+/// What one round gives the judge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round<'a> {
-    /// The calls with their answers.
+    /// The calls of the round, with their answers.
     pub(crate) calls: &'a [Call],
     /// The charges in the ledger since the previous round.
     pub(crate) rows: &'a [Row],
-    /// The time of the power cut, if there was one. Later answers count as in flight.
+    /// The time of the power cut, if there was one. A call whose answer came later counts as in
+    /// flight.
     pub(crate) cut: Option<Instant>,
-    /// The statuses from 500 on that this torture may cause before the cut.
+    /// The HTTP statuses from 500 on that this torture may cause before the power cut.
     pub(crate) excused: &'a [u16],
 }
 
-/// The kinds of broken promises.
+/// The ways in which a promise can be broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// Acknowledged as charged, but not in the ledger.
+    /// The call was acknowledged as charged, but has no row in the ledger.
     Lost,
-    /// Charged twice.
+    /// The call was charged twice.
     Doubled,
-    /// In the ledger, but no call asked for it.
+    /// The ledger has a row that no call asked for.
     Foreign,
-    /// In the ledger, but answered as not charged.
+    /// The call was answered as not charged, but has a row in the ledger.
     Taken,
-    /// The ledger has another price, account, endpoint or balance than the answer.
+    /// The row in the ledger has another price, account, endpoint or balance than the answer.
     Differs,
-    /// A repeat did not get the first answer.
+    /// A repeat got another answer than the first call with its key.
     Repeat,
-    /// An answer that is wrong in itself.
+    /// The answer itself is wrong.
     Answer,
 }
 
-/// A broken promise.
+/// A promise that Enrich has broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Breach {
     pub(crate) kind: Kind,
-    /// The details.
+    /// What exactly was broken.
     pub(crate) what: String,
 }
 
@@ -75,12 +76,12 @@ pub(crate) struct Judge {
     keys: HashMap<(usize, Arc<str>), KeyHistory>,
 }
 
-/// The history of one idempotency key, over all its calls.
+/// The history of one idempotency key: what all calls with it had as results.
 #[derive(Debug, Default)]
 struct KeyHistory {
-    /// The number of charges in the ledger.
+    /// The number of charges with the key in the ledger.
     rows: u32,
-    /// The first acknowledged answer.
+    /// The first acknowledged answer to a call with the key.
     first: Option<First>,
     /// The number of acknowledged answers that were not marked as replays.
     originals: u32,
@@ -93,7 +94,7 @@ struct First {
 }
 
 impl Judge {
-    /// Judges a round, and adds its counts.
+    /// Judges a round. Returns the counts of the round and the broken promises.
     pub(crate) fn round(
         &mut self,
         questions: &[Question],
@@ -115,12 +116,14 @@ impl Judge {
         (tally, breaches)
     }
 
-    /// Forgets the keys without a charge in the ledger, because a lost charge may be made again.
+    /// Forgets the keys that have no charge in the ledger, because a charge that was lost may be
+    /// made again.
     pub(crate) fn forget_lost(&mut self) {
         self.keys.retain(|_, history| history.rows > 0);
     }
 
-    /// The rows of each call, in the order of the calls. A row without a call is a breach.
+    /// Returns the rows of each call, in the order of the calls. A row without a call is added to
+    /// `breaches`.
     fn rows_by_call<'a>(
         &mut self,
         questions: &[Question],
@@ -159,7 +162,7 @@ impl Judge {
         rows
     }
 
-    /// Judges the repeats of the round, key by key.
+    /// Judges the calls of the round that have an idempotency key, key by key.
     fn judge_repeats(
         &mut self,
         questions: &[Question],
@@ -171,7 +174,7 @@ impl Judge {
             .filter(|(call, _)| call.repeat_key.is_some())
             .map(|(call, rows)| (call, rows.len()))
             .collect();
-        // The earliest acknowledged answer comes first. Calls without an answer come last.
+        // The earliest acknowledged answer comes first, and calls without an answer come last.
         keyed.sort_by_key(|(call, _)| {
             let answer = call.answer_before(round.cut);
             (answer.is_none(), answer.map(|answer| answer.at))
@@ -238,7 +241,7 @@ impl Call {
     }
 }
 
-/// Judges one call and its rows.
+/// Judges whether the ledger has the rows of one call that its answer allows.
 fn judge_fate(
     call: &Call,
     question: &Question,
@@ -273,7 +276,7 @@ fn judge_fate(
     }
 }
 
-/// Judges one acknowledged answer by itself.
+/// Judges one acknowledged answer without looking at the ledger.
 fn judge_answer(
     call: &Call,
     answer: &Answer,
@@ -292,7 +295,7 @@ fn judge_answer(
     match answer.status {
         200 => {
             let (text, balance) = without_balance(&answer.body);
-            // The expected answers are not known yet.
+            // Before the torture, the expected answers are not known yet.
             if !question.answer.is_empty() && text != question.answer {
                 wrong("another answer than before");
             }

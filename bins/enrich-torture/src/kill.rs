@@ -17,13 +17,13 @@ use crate::tally::Tally;
 use crate::trial::{Least, Ruling, Trial, enough};
 use crate::world::World;
 
-/// Rounds after which a new data folder is used.
+/// Number of rounds after which a new data folder is used.
 const ROUNDS_PER_FOLDER: u64 = 100;
-/// Rounds after which everything is verified from the first row.
+/// Number of rounds after which the whole ledger is verified from its first row.
 const ROUNDS_PER_PROOF: u64 = 25;
-/// How long the load runs before the kill, in milliseconds.
+/// The range of times for which the load runs before the kill, in milliseconds.
 pub(crate) const LOAD_MILLIS: std::ops::Range<u64> = 20..300;
-/// The credits that another process grants during the load.
+/// The credits that another process grants while the load runs.
 const GRANTED_CREDITS: i64 = 5;
 
 /// Kills a server `rounds` times.
@@ -63,8 +63,8 @@ fn run_folder(
     for round in rounds.clone() {
         trial.probe(server.address())?;
         load_and_kill(setting, &mut trial, server, chance)?;
-        // The first process that opens the folder recovers it. The server and the auditor take
-        // turns at this.
+        // The first process that opens the folder recovers the ledger. The server and the auditor
+        // take turns at being first.
         if round % 2 == 0 {
             trial.judge(Ruling::default())?;
             server = trial.serve(&[])?;
@@ -104,7 +104,7 @@ fn load_and_kill(
     Ok(())
 }
 
-/// A grant by another process.
+/// A grant that another process is making.
 struct Granting {
     child: std::process::Child,
     call: GrantCall,
@@ -126,7 +126,8 @@ fn grant(setting: &Setting, world: &World, note: String) -> Result<Granting> {
 }
 
 impl Granting {
-    /// Waits for the command. The grant must succeed even if the server is killed meanwhile.
+    /// Waits until the command has ended. The grant must succeed even if the server is killed at
+    /// the same time.
     fn ended(self) -> Result<GrantCall> {
         let output = self.child.wait_with_output()?;
         if !output.status.success() {

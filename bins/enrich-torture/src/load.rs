@@ -14,15 +14,17 @@ use crate::call_log::{Answer, Call, End};
 use crate::world::{Question, World};
 use enrich_testkit::http::Connection;
 
-/// Percentage of requests with an idempotency key.
+/// Percentage of requests that have an idempotency key.
 const KEYED_PERCENT: u8 = 30;
-/// Percentage of keyed requests that repeat one with an open outcome, if there are any.
+/// Percentage of requests with a key that repeat a request with an unknown outcome, if there are
+/// such requests.
 const UNSETTLED_PERCENT: u8 = 50;
-/// Percentage of the other keyed requests that repeat an earlier one.
+/// Percentage of the other requests with a key that repeat an earlier request.
 const REPEATED_PERCENT: u8 = 40;
-/// Percentage of requests of the nearly empty account.
+/// Percentage of requests that the nearly empty account sends.
 const POOR_PERCENT: u8 = 10;
-/// Percentage of repeats that use one of the newest keys, whose first call may still be running.
+/// Percentage of repeats that use one of the newest keys. The first call with such a key may still
+/// be running.
 const NEWEST_PERCENT: u8 = 50;
 const NEWEST: usize = 32;
 
@@ -30,27 +32,27 @@ const NEWEST: usize = 32;
 #[derive(Clone, Debug)]
 pub(crate) struct Keyed {
     pub(crate) key: Arc<str>,
-    /// The index of the request's account.
+    /// The index of the request's account in the world.
     pub(crate) account: usize,
-    /// The index of the request's question.
+    /// The index of the request's question in the world.
     pub(crate) question: usize,
 }
 
-/// The idempotency keys used in a data folder.
+/// The idempotency keys that were used in a data folder.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
     all: Mutex<Vec<Keyed>>,
     unsettled: Mutex<Vec<Keyed>>,
 }
 
-/// A load of several clients.
+/// A load that several clients make.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load<'a> {
-    /// The accounts and questions.
+    /// The accounts and questions of the requests.
     pub(crate) world: &'a World,
     /// The idempotency keys used so far.
     pub(crate) keys: &'a Keys,
-    /// The prefix of the load's request ids, unique to each load.
+    /// The prefix of the load's request ids. No other load has this prefix.
     pub(crate) name: &'a str,
     pub(crate) clients: usize,
     /// The pause of a client between two requests.
@@ -60,17 +62,17 @@ pub(crate) struct Load<'a> {
 }
 
 impl Keys {
-    /// Records a request with an open outcome.
+    /// Records a request whose outcome is unknown.
     pub(crate) fn unsettled(&self, keyed: Keyed) {
         held(&self.unsettled).push(keyed);
     }
 
-    /// Takes all requests with an open outcome.
+    /// Takes all requests whose outcome is unknown.
     pub(crate) fn take_unsettled(&self) -> Vec<Keyed> {
         std::mem::take(&mut held(&self.unsettled))
     }
 
-    /// A new key, or an earlier one to repeat.
+    /// Returns the new key, or an earlier key to repeat.
     fn choose(&self, chance: &mut Rng, new: Keyed) -> Keyed {
         if chance.u8(..100) < UNSETTLED_PERCENT
             && let Some(keyed) = held(&self.unsettled).pop()
@@ -116,7 +118,8 @@ impl Load<'_> {
         })
     }
 
-    /// Runs one client until the load ends or the connection fails.
+    /// Runs one client until the load ends or the client's connection fails. Returns the client's
+    /// calls.
     fn ask(&self, server: SocketAddr, client: usize, is_over: &AtomicBool) -> Vec<Call> {
         let mut chance = Rng::with_seed(self.seed ^ ((client as u64 + 1) << 48));
         let mut connection = Connection::to(server);
@@ -151,7 +154,7 @@ impl Load<'_> {
     }
 }
 
-/// Sends one request and waits for its end.
+/// Sends one request and waits until it has ended.
 pub(crate) fn ask_once(
     world: &World,
     connection: &mut Connection,
@@ -172,8 +175,8 @@ pub(crate) fn ask_once(
     Call { request_id, account, question, repeat_key, sent, end }
 }
 
-/// Takes the lock, even after a panic of another client. The panic is reported when that thread is
-/// joined.
+/// Takes the lock, even if another client panicked while it held the lock. That panic is reported
+/// when its thread is joined.
 fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

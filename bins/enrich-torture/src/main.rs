@@ -1,8 +1,8 @@
 //! Tests the ledger with kills, power cuts, full disks and damaged files: `just torture`. Tests the
 //! one in PostgreSQL with failovers, killed nodes and cut connections: `just torture-pg`.
 //!
-//! It uses only HTTP, the command line and the ports, so that it can test another ledger unchanged.
-//! What is not here: the work of the ledger.
+//! This program uses only HTTP, the command line and the ports, so that it can also test another
+//! implementation of the ledger. What is not here: the work of the ledger.
 
 mod attack;
 mod audit;
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let is_broken = error.downcast_ref::<Broken>().is_some();
-    // If the message cannot be written either, the exit status still shows the error.
+    // If the message cannot be written either, the exit status still reports the error.
     let _ = console.print(format_args!("error: {error:#}"));
     ExitCode::from(if is_broken { 1 } else { 2 })
 }

@@ -12,22 +12,22 @@ use clap::ValueEnum;
 
 use crate::setting::run;
 
-/// How often to try an unmount: a killed process may take a moment to release its files.
+/// Maximum number of attempts to unmount. A killed process may take a moment to release its files.
 const UNMOUNT_TRIES: u32 = 50;
 const UNMOUNT_PAUSE: Duration = Duration::from_millis(20);
 const MIB: u64 = 1024 * 1024;
-/// How long `xfs_io` may take to open the mount.
+/// Time limit for `xfs_io` to open the mount.
 const SWITCH_PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FileSystem {
-    /// ext4, 256 MiB.
+    /// An ext4 file system of 256 MiB.
     Ext4,
-    /// XFS, 320 MiB; it needs at least 300.
+    /// An XFS file system of 320 MiB. XFS needs at least 300 MiB.
     Xfs,
 }
 
-/// A mounted file system; unmounted when it is dropped.
+/// A mounted file system. Dropping this value unmounts it.
 #[derive(Debug)]
 pub(crate) struct Mounted {
     at: PathBuf,
@@ -35,9 +35,9 @@ pub(crate) struct Mounted {
     is_mounted: bool,
 }
 
-/// Cuts the power of a mounted image: a process that waits for the command. It is started before
-/// the load: on a busy machine, the start takes as long as many answers, and all these answers
-/// would count as in flight.
+/// A process that waits for the command to cut the power of a mounted image. The process is started
+/// before the load: on a busy machine, its start takes as long as many answers, and all these
+/// answers would count as in flight.
 #[derive(Debug)]
 pub(crate) struct Switch {
     waiting: Child,
@@ -46,14 +46,14 @@ pub(crate) struct Switch {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
-    /// The time just before the command was given; later answers count as in flight.
+    /// The time just before the command was given. An answer after this time counts as in flight.
     pub(crate) began: Instant,
-    /// The time until the file system was shut down and the process had ended.
+    /// The time from the command until the file system was shut down and the process had ended.
     pub(crate) took: Duration,
 }
 
 impl FileSystem {
-    /// Its name.
+    /// Returns the name of the file system.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Ext4 => "ext4",
@@ -61,7 +61,7 @@ impl FileSystem {
         }
     }
 
-    /// The program that creates the file system, and the program's package.
+    /// Returns the program that creates the file system, and the package that contains the program.
     pub(crate) fn maker(self) -> (&'static str, &'static str) {
         match self {
             Self::Ext4 => ("mkfs.ext4", "e2fsprogs"),
@@ -71,7 +71,7 @@ impl FileSystem {
 }
 
 impl Mounted {
-    /// Creates an image in a folder, and mounts it there.
+    /// Creates an image of a file system in a folder, and mounts the image there.
     pub(crate) fn image(folder: &Path, kind: FileSystem) -> Result<Self> {
         let image = folder.join("disk.img");
         let size = match kind {
@@ -93,14 +93,14 @@ impl Mounted {
         Ok(Self { at, image: None, is_mounted: true })
     }
 
-    /// The mount point.
+    /// Returns the mount point.
     pub(crate) fn at(&self) -> &Path {
         &self.at
     }
 
-    /// Prepares a power cut. When this returns, only the command is missing.
+    /// Prepares a power cut. After this call, the process only waits for the command.
     pub(crate) fn switch(&self) -> Result<Switch> {
-        // A high priority, so that the busy server and its clients don't delay it.
+        // The process gets a high priority, so that the busy server and its clients don't delay it.
         let mut command = Command::new("nice");
         command.args(["-n", "-20", "xfs_io", "-x"]).arg(&self.at).stdin(Stdio::piped());
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
@@ -116,7 +116,7 @@ impl Mounted {
         Ok(switch)
     }
 
-    /// Unmounts and mounts again, as a restart does.
+    /// Unmounts the file system and mounts it again, as a restart of the machine does.
     pub(crate) fn remount(&mut self) -> Result<()> {
         self.unmount()?;
         self.mount()
@@ -144,8 +144,8 @@ impl Mounted {
 }
 
 impl Switch {
-    /// Cuts the power: from now on nothing reaches the image, not even the journal of the file
-    /// system. (`xfs_io` sends `FS_IOC_SHUTDOWN` with the no-flush flag by default, to ext4 too.)
+    /// Cuts the power: after this call, nothing reaches the image, not even the journal of the file
+    /// system. (`xfs_io` sends `FS_IOC_SHUTDOWN` with the no-flush flag by default, also to ext4.)
     pub(crate) fn cut(mut self) -> Result<Cut> {
         let mut input = self.waiting.stdin.take().context("a pipe to xfs_io")?;
         let began = Instant::now();
@@ -164,12 +164,12 @@ impl Switch {
         Ok(Cut { began, took })
     }
 
-    /// Whether the process has opened the mount.
+    /// Whether the waiting process has opened the mount.
     fn holds_the_mount(&self) -> Result<bool> {
         let open = Path::new("/proc").join(self.waiting.id().to_string()).join("fd");
         let at = self.at.canonicalize()?;
         for file in fs::read_dir(open)? {
-            // A descriptor that was closed meanwhile is not the mount.
+            // A descriptor that was closed in the meantime is not the mount.
             if fs::read_link(file?.path()).is_ok_and(|target| target == at) {
                 return Ok(true);
             }
@@ -190,8 +190,8 @@ impl Drop for Switch {
 impl Drop for Mounted {
     fn drop(&mut self) {
         if self.is_mounted && self.unmount().is_err() {
-            // If the mount is still in use, this detaches its name; the rest is freed when it is no
-            // longer used.
+            // If the mount is still in use, `umount -l` detaches its name now, and frees the rest
+            // when the mount is no longer used.
             let _ = run(Command::new("umount").arg("-l").arg(&self.at));
         }
     }

@@ -23,11 +23,11 @@ use crate::setting::{Setting, need_program, need_root};
 use crate::tally::Tally;
 use crate::trial::{Least, Ruling, Trial, copy_folder, enough};
 
-/// Rounds after which a new image is used.
+/// Number of rounds after which a new image is used.
 const ROUNDS_PER_IMAGE: u64 = 50;
 const ROUNDS_PER_PROOF: u64 = 10;
 
-/// The control, which must lose charges.
+/// A torture that must lose charges, to show that lost charges are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Control {
     /// A ledger that syncs only at checkpoints (`synchronous=NORMAL`)
@@ -36,13 +36,13 @@ pub(crate) enum Control {
     NoFsync,
 }
 
-/// What to do.
+/// How many power cuts to make, and on which file system.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     /// The number of power cuts.
     pub(crate) rounds: u64,
     pub(crate) file_system: FileSystem,
-    /// The control, if any.
+    /// The control to run; `None` for the torture itself.
     pub(crate) control: Option<Control>,
 }
 
@@ -51,11 +51,11 @@ struct Cutter<'a> {
     setting: &'a Setting,
     plan: Plan,
     chance: Rng,
-    /// The duration of each cut.
+    /// The time that each cut took.
     took: Vec<Duration>,
 }
 
-/// Fails if a required program is missing.
+/// Returns an error if a required program is missing.
 pub(crate) fn check(file_system: FileSystem, control: Option<Control>) -> Result<()> {
     let what = "a power cut";
     need_root(what)?;
@@ -79,7 +79,7 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         let these = (plan.rounds - done).min(ROUNDS_PER_IMAGE);
         let ran = setting.in_folder(|folder| cutter.run_folder(folder, these));
         let tally = match ran {
-            // After lost syncs any error is possible, and every error shows the loss.
+            // After lost syncs, any error is possible, and any error shows the loss.
             Err(error) if plan.control == Some(Control::NoFsync) => {
                 return control_summary(setting, plan, done, error);
             }
@@ -109,7 +109,8 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         .tally(&total))
 }
 
-/// The summary of a control that lost charges, as it must.
+/// Returns the summary of a control that lost charges, as a control must. Returns any other error
+/// unchanged.
 fn control_summary(
     setting: &Setting,
     plan: Plan,
@@ -138,7 +139,8 @@ impl Cutter<'_> {
         let mut disk = Mounted::image(folder, self.plan.file_system)?;
         let ran = self.live_on(folder, &mut disk, rounds);
         if ran.is_err() {
-            // Keeps a copy of the content, so that nobody has to mount the image.
+            // Copies the data folder out of the image, so that the data can be examined without
+            // mounting the image.
             copy_folder(&disk.at().join("data"), &folder.join("data"))?;
         }
         ran
@@ -148,7 +150,7 @@ impl Cutter<'_> {
         let control = self.plan.control;
         let data = disk.at().join("data");
         let mut trial = Trial::begin(self.setting, data, folder.join("server.log"))?;
-        // All data from before the load must be on the disk before the first cut.
+        // All data that was written before the load must be on the disk before the first power cut.
         disk.remount()?;
         let mut server = serve(&trial, control)?;
         for round in 0..rounds {
@@ -175,7 +177,7 @@ impl Cutter<'_> {
         Ok(trial.total)
     }
 
-    /// Loads the server, cuts the power at a random moment, and ends the server.
+    /// Runs clients on the server, cuts the power at a random moment, and ends the server.
     fn load_and_cut(
         &mut self,
         trial: &mut Trial<'_>,
@@ -200,7 +202,7 @@ fn serve(trial: &Trial<'_>, control: Option<Control>) -> Result<Serving> {
         Some(Control::Checkpoint) => trial.serve(&["--ledger-durability", "checkpoint"]),
         Some(Control::NoFsync) => {
             let mut strace = Command::new("strace");
-            // `-D`: the server is the started process, and the tracer ends with it.
+            // `-D` makes the server the started process, and the tracer ends with the server.
             strace.args(["-D", "-f", "-q", "--seccomp-bpf", "-o", "/dev/null"]);
             strace.args(["-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:retval=0"]);
             trial.serve_inside(strace)
@@ -208,7 +210,7 @@ fn serve(trial: &Trial<'_>, control: Option<Control>) -> Result<Serving> {
     }
 }
 
-/// The median; zero if there are none.
+/// Returns the median of the durations; zero if there are none.
 fn median(durations: &mut [Duration]) -> Duration {
     durations.sort_unstable();
     durations.get(durations.len() / 2).copied().unwrap_or_default()

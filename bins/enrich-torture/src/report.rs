@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use crate::tally::Tally;
 
-/// The destination of progress lines.
+/// The output for progress lines.
 pub(crate) struct Console<'a> {
-    /// Usually standard output.
+    /// Where the lines are written to: usually standard output.
     pub(crate) out: &'a mut dyn Write,
 }
 
@@ -28,12 +28,12 @@ impl Console<'_> {
 }
 
 impl Summary {
-    /// An empty summary.
+    /// Returns a summary with this name and without rows.
     pub(crate) fn of(name: impl Into<String>) -> Self {
         Self { name: name.into(), rows: Vec::new() }
     }
 
-    /// Adds a figure or text.
+    /// Adds a row with a figure or a text.
     pub(crate) fn row(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.rows.push((name, value.into()));
         self
@@ -54,7 +54,7 @@ impl Summary {
             .row("acknowledged and lost", tally.lost)
     }
 
-    /// Name and figures as JSON.
+    /// Returns the name and the figures as JSON.
     pub(crate) fn json(&self) -> Value {
         let mut object = Map::new();
         object.insert("torture".to_owned(), self.name.clone().into());

@@ -1,4 +1,4 @@
-//! Arguments of all tortures: the program, the folder, the load, the seed.
+//! The arguments that all tortures have: the program, the folder, the load, the seed.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::broken::Broken;
 
-/// The arguments of all tortures.
+/// The arguments that all tortures have.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Setting {
     /// The program to test
@@ -31,7 +31,7 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// Fails if the program does not exist.
+    /// Returns an error if the program to test does not exist.
     pub(crate) fn check(&self) -> Result<()> {
         let enrich = self.enrich.display();
         ensure!(
@@ -43,7 +43,7 @@ impl Setting {
         Ok(())
     }
 
-    /// Runs `what` in a new folder, which is removed afterwards, but kept on failure.
+    /// Runs `what` in a new folder. The folder is removed after success, and kept after a failure.
     pub(crate) fn in_folder<T>(&self, what: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
         let folder = tempfile::Builder::new().prefix("enrich-torture-").tempdir_in(&self.work);
         let folder = folder.with_context(|| format!("{} cannot be used", self.work.display()))?;
@@ -59,14 +59,14 @@ pub(crate) fn left_in_place(folder: TempDir, error: anyhow::Error) -> anyhow::Er
     error.context(format!("everything is left as it was found in {}", left.display()))
 }
 
-/// Fails if this user may not mount.
+/// Returns an error if the user of this process may not mount file systems.
 pub(crate) fn need_root(what: &str) -> Result<()> {
     let user = fs::metadata("/proc/self").context("who runs this cannot be told")?.uid();
     ensure!(user == 0, "{what} needs root: it mounts file systems; run it with sudo");
     Ok(())
 }
 
-/// Fails if a program is not installed.
+/// Returns an error if a program is not installed.
 pub(crate) fn need_program(program: &str, package: &str, what: &str) -> Result<()> {
     let mut command = Command::new(program);
     command.arg("-V").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -76,7 +76,7 @@ pub(crate) fn need_program(program: &str, package: &str, what: &str) -> Result<(
     Ok(())
 }
 
-/// Runs a program to its end.
+/// Runs a program until it ends. Returns an error if the program fails.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let output = command.stdin(Stdio::null()).output();
     let output = output.with_context(|| format!("{command:?} cannot be started"))?;

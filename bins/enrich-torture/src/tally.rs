@@ -5,28 +5,28 @@ use std::time::Instant;
 use crate::call_log::{Call, End};
 use crate::world::Question;
 
-/// The counts of rounds.
+/// The counts of one round or of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// Requests sent.
+    /// Requests that were sent.
     pub(crate) calls: u64,
     pub(crate) charged: u64,
-    /// Requests in flight, without an answer.
+    /// Requests in flight: they got no answer.
     pub(crate) in_flight: u64,
-    /// Requests answered after the power cut. They count as in flight.
+    /// Requests that were answered after the power cut. They count as in flight.
     pub(crate) late: u64,
-    /// Requests in flight or answered after the cut that were charged.
+    /// Requests that were charged, among those in flight or answered after the power cut.
     pub(crate) in_flight_charged: u64,
     pub(crate) replayed: u64,
-    /// Free answers that found nothing.
+    /// Free answers to questions that found nothing.
     pub(crate) free: u64,
-    /// Answers with status 400: not enough credits.
+    /// Answers with status 400: the account did not have enough credits.
     pub(crate) without_credits: u64,
-    /// Answers with status 409: the first call with the key was still running.
+    /// Answers with status 409: the first call with the same key was still running.
     pub(crate) still_running: u64,
-    /// Answers with status 500 and above.
+    /// Answers with a status of 500 or above.
     pub(crate) failed: u64,
-    /// Acknowledged charges that were lost.
+    /// Acknowledged charges that have no row in the ledger.
     pub(crate) lost: u64,
 }
 

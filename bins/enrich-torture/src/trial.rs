@@ -1,4 +1,4 @@
-//! One data folder under torture: its server, its calls, and the judgement.
+//! One data folder under torture: its server, its calls, and what the judge finds.
 
 use std::fs::{self, OpenOptions};
 use std::net::SocketAddr;
@@ -21,40 +21,41 @@ use crate::tally::Tally;
 use crate::world::World;
 use enrich_testkit::http::Connection;
 
-/// How often a repeat is sent until its outcome is known, because its first call may still be
-/// running.
+/// Maximum number of times that a repeat is sent until its outcome is known. The first call with
+/// its key may still be running.
 const REPEATS: u32 = 50;
-/// The bytes of the server's log that are shown if the server did not start.
+/// Maximum number of bytes of the server's log that are shown if the server did not start.
 const LOG_END_BYTES: usize = 2000;
-/// The grant to the nearly empty account after each round: enough for some more charges.
+/// The credits that the nearly empty account is granted after each round. They are enough for some
+/// more charges.
 const TOP_UP_CREDITS: i64 = 9;
 
-/// A data folder and its state.
+/// A data folder under torture, with its calls and counts.
 pub(crate) struct Trial<'a> {
     /// The content of the folder.
     pub(crate) world: World,
-    /// The counts since the trial began.
+    /// The counts of all calls since the trial began.
     pub(crate) total: Tally,
     setting: &'a Setting,
     log: PathBuf,
     keys: Keys,
     judge: Judge,
     audit: Audit,
-    /// The calls since the last judgement.
+    /// The calls that were made since the last judgement.
     calls: Vec<Call>,
     grants: Vec<GrantCall>,
-    /// A counter for unique names.
+    /// A counter that makes names unique.
     named: u64,
 }
 
-/// The rules of a judgement.
+/// What is allowed in a judgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ruling<'a> {
     /// The time of the power cut, if there was one.
     pub(crate) cut: Option<Instant>,
-    /// The statuses from 500 on that are allowed before the cut.
+    /// The HTTP statuses from 500 on that are allowed before the power cut.
     pub(crate) excused: &'a [u16],
-    /// Whether acknowledged charges may be lost; only in a control.
+    /// Whether acknowledged charges may be lost. This is true only in a control.
     pub(crate) may_lose: bool,
 }
 
@@ -92,7 +93,11 @@ impl<'a> Trial<'a> {
         Ok(trial)
     }
 
-    /// Starts a server on the folder. If the server doesn't start, a promise is broken.
+    /// Starts a server on the data folder.
+    ///
+    /// # Errors
+    ///
+    /// [`Broken`] when the server doesn't start.
     pub(crate) fn serve(&self, options: &[&str]) -> Result<Serving> {
         let log = self.append_log()?;
         let begin = fs::metadata(&self.log)?.len();
@@ -102,26 +107,27 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// Starts a server through another program whose arguments end with the server's command line.
+    /// Starts a server through another program. The arguments of `command` end with the server's
+    /// command line.
     pub(crate) fn serve_inside(&self, mut command: Command) -> Result<Serving> {
         command.arg(&self.setting.enrich).args(["serve", "--listen", "127.0.0.1:0", "--data"]);
         command.arg(&self.world.data);
         Ok(Serving::spawn(command, self.append_log()?)?)
     }
 
-    /// The end of the server's log after position `begin`.
+    /// Returns the end of the server's log, from position `begin` in bytes on.
     pub(crate) fn log_since(&self, begin: u64) -> Result<String> {
         let log = fs::read(&self.log)?;
         let begin = (begin as usize).max(log.len().saturating_sub(LOG_END_BYTES)).min(log.len());
         Ok(String::from_utf8_lossy(&log[begin..]).trim().to_owned())
     }
 
-    /// The length of the server's log.
+    /// Returns the length of the server's log, in bytes.
     pub(crate) fn log_length(&self) -> u64 {
         fs::metadata(&self.log).map_or(0, |log| log.len())
     }
 
-    /// Sends one question, and records it.
+    /// Sends one question, and records the call.
     pub(crate) fn ask(
         &mut self,
         connection: &mut Connection,
@@ -135,7 +141,7 @@ impl<'a> Trial<'a> {
         call
     }
 
-    /// Sends a question that is found. The server must answer and charge it.
+    /// Sends a question that finds something. The server must answer and charge the call.
     pub(crate) fn probe(&mut self, server: SocketAddr) -> Result<()> {
         let call = self.ask(&mut Connection::to(server), 0, 0, None);
         match &call.end {
@@ -144,7 +150,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Runs clients until `act` returns.
+    /// Runs clients until `act` returns. Records their calls.
     pub(crate) fn load<T>(
         &mut self,
         server: SocketAddr,
@@ -159,24 +165,24 @@ impl<'a> Trial<'a> {
         Ok(acted)
     }
 
-    /// Records calls that were made elsewhere.
+    /// Records calls that were not made by this trial.
     pub(crate) fn book(&mut self, calls: Vec<Call>) {
         self.calls.extend(calls);
     }
 
-    /// Records a grant by another process.
+    /// Records a grant that another process made.
     pub(crate) fn granted(&mut self, grant: GrantCall) {
         self.grants.push(grant);
     }
 
-    /// A name that is unique in this trial.
+    /// Returns a name that is unique in this trial and contains `what`.
     pub(crate) fn name(&mut self, what: &str) -> String {
         self.named += 1;
         format!("{what}-{}", self.named)
     }
 
-    /// Opens the folder, reads its new rows, and judges all calls since the last judgement. Then
-    /// grants the nearly empty account a few credits.
+    /// Opens the data folder, reads its new rows, and judges all calls since the last judgement.
+    /// Then grants the nearly empty account a few credits.
     pub(crate) fn judge(&mut self, ruling: Ruling<'_>) -> Result<Tally> {
         let store = Store::open(&self.world.data)
             .map_err(|error| Broken::because(format!("{:#}", anyhow::Error::from(error))))?;
@@ -200,7 +206,7 @@ impl<'a> Trial<'a> {
         Ok(tally)
     }
 
-    /// Verifies the ledger. All calls must have been judged.
+    /// Verifies the whole ledger. All calls must have been judged before.
     pub(crate) fn prove(&mut self) -> Result<()> {
         let store = Store::open(&self.world.data)?;
         let new_rows = self.audit.read(&store)?;
@@ -212,7 +218,7 @@ impl<'a> Trial<'a> {
         self.audit.prove(&store)
     }
 
-    /// Repeats every call with an open outcome until the outcome is known.
+    /// Repeats every call whose outcome is unknown, until the outcome is known.
     pub(crate) fn settle(&mut self, server: SocketAddr) -> Result<()> {
         let mut connection = Connection::to(server);
         for Keyed { key, account, question } in self.keys.take_unsettled() {
@@ -235,7 +241,7 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// The number of rows in the ledger.
+    /// Returns the number of rows in the ledger.
     pub(crate) fn rows(&self) -> u64 {
         self.audit.rows()
     }
@@ -269,33 +275,34 @@ fn is_still_running(call: &Call, cut: Option<Instant>) -> bool {
     call.answer_before(cut).is_some_and(|answer| answer.status == 409)
 }
 
-/// Copies a folder, for inspection of a failure.
+/// Copies a folder, so that a failure can be examined.
 pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     crate::setting::run(Command::new("cp").arg("-a").arg(from).arg(to))
 }
 
-/// The least counts of a torture that prove something.
+/// The least counts with which a torture proves something.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Least {
     pub(crate) charged: u64,
-    /// Requests in flight at a cut.
+    /// Requests that were in flight at a power cut.
     pub(crate) in_flight: u64,
     pub(crate) replayed: u64,
-    /// Requests refused for lack of credits.
+    /// Requests that were refused because of too few credits.
     pub(crate) without_credits: u64,
-    /// Requests answered 500 or 503.
+    /// Requests that were answered with 500 or 503.
     pub(crate) failed: u64,
 }
 
 impl Least {
-    /// The least counts for this number of rounds under load. A few rounds may show little.
+    /// Returns the least counts for this number of rounds under load. With fewer than 10 rounds,
+    /// less is required.
     pub(crate) fn of_load(rounds: u64) -> Self {
         let sure = u64::from(rounds >= 10);
         Self { charged: 2 * rounds, replayed: sure, without_credits: sure, ..Self::default() }
     }
 }
 
-/// Fails if too little happened to prove anything.
+/// Returns an error if a count is too small to prove anything.
 pub(crate) fn enough(total: &Tally, least: &Least) -> Result<()> {
     let seen = [
         ("charges", total.charged, least.charged),

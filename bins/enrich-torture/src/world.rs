@@ -17,13 +17,13 @@ use crate::call_log::GrantCall;
 use enrich_testkit::http::Connection;
 
 const COMPANIES: u64 = 12;
-/// Accounts with more credits than they can spend.
+/// Number of accounts that have more credits than they can spend.
 const RICH_ACCOUNTS: usize = 6;
 const RICH_CREDITS: i64 = 1_000_000_000;
-/// The first grant of the nearly empty account.
+/// The credits of the first grant to the nearly empty account.
 const POOR_CREDITS: i64 = 25;
 
-/// A data folder and its content.
+/// A data folder, with its accounts and questions.
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) data: PathBuf,
@@ -32,32 +32,32 @@ pub(crate) struct World {
     pub(crate) questions: Vec<Question>,
 }
 
-/// An account and its key.
+/// An account and its API key.
 #[derive(Debug)]
 pub(crate) struct Payer {
-    /// The account.
+    /// The id of the account.
     pub(crate) account: AccountId,
-    /// The key's secret.
+    /// The full API key, which is a secret.
     pub(crate) key: String,
 }
 
 #[derive(Debug)]
 pub(crate) struct Question {
     pub(crate) path: &'static str,
-    /// The request's body.
+    /// The body of the request.
     pub(crate) body: String,
-    /// The price of its answer; 0 if nothing is found.
+    /// The price of the question's answer, in credits; 0 if nothing is found.
     pub(crate) price: u64,
-    /// The balance below which the question is refused before the look-up.
+    /// The balance, in credits, below which the question is refused before the look-up.
     pub(crate) least: u64,
-    /// The answer without its balance; empty until it is known.
+    /// The expected answer without its balance; empty until it is known.
     pub(crate) answer: String,
 }
 
 impl World {
     /// Creates a data folder with companies and accounts, and returns the first grants.
     pub(crate) fn create(enrich: &Path, data: PathBuf) -> Result<(Self, Vec<GrantCall>)> {
-        // A fixed seed: the names don't matter.
+        // The seed is fixed, because the names don't matter.
         let generator = Generator::new(1);
         let companies: Vec<String> = (0..COMPANIES).map(|index| generator.company(index)).collect();
         import(enrich, &data, &companies)?;
@@ -79,12 +79,12 @@ impl World {
         Ok((world, grants))
     }
 
-    /// The index of the nearly empty account.
+    /// Returns the index of the nearly empty account.
     pub(crate) fn poor(&self) -> usize {
         self.payers.len() - 1
     }
 
-    /// Grants credits through the store.
+    /// Grants an account credits through the store. Returns the record of the grant.
     pub(crate) fn grant(
         &self,
         store: &Store,
@@ -99,7 +99,8 @@ impl World {
         Ok(GrantCall { note, account, credits, is_acknowledged: true })
     }
 
-    /// Stores the expected answers by question. They were given before the torture began.
+    /// Stores the expected answers of questions. The server gave these answers before the torture
+    /// began.
     pub(crate) fn learn(&mut self, answers: impl Iterator<Item = (usize, String)>) -> Result<()> {
         for (question, body) in answers {
             let (text, _) = without_balance(&body);
@@ -113,14 +114,14 @@ impl World {
     }
 }
 
-/// The status of an admin page.
+/// Returns the HTTP status of an admin page.
 pub(crate) fn status_of(server: SocketAddr, page: &str) -> Result<u16> {
     let reply =
         Connection::to(server).get(page, &[]).with_context(|| format!("asking for {page}"))?;
     Ok(reply.status)
 }
 
-/// An answer's text without its balance, and the balance.
+/// Splits an answer into its text without the balance, and the balance.
 pub(crate) fn without_balance(body: &str) -> (String, Option<u64>) {
     for field in ["\"credit_count\":", "\"remaining_credits\":"] {
         if let Some((before, rest)) = body.split_once(field) {
@@ -155,7 +156,7 @@ fn questions(companies: &[String]) -> Result<Vec<Question>> {
     Ok(questions)
 }
 
-/// Imports companies, one on each line.
+/// Imports companies. Each line is a record.
 pub(crate) fn import(enrich: &Path, data: &Path, lines: &[String]) -> Result<()> {
     let mut child = Command::new(enrich)
         .args(["import", "-", "--source", "generated", "--strict", "--json", "--data"])

@@ -1,5 +1,5 @@
-//! A signed-in owner searches the calls for a text that is not there, many times at once, while
-//! another customer looks up exact values.
+//! A signed-in owner searches the calls for a text that does not occur. Many such searches run at
+//! the same time, while another customer looks up exact values.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,13 +20,13 @@ use crate::world::World;
 use enrich_testkit::http::Connection;
 
 const SEARCHES: usize = 24;
-/// Calls in the ledger: more than one search reads.
+/// Number of calls in the ledger. It is more than one search reads.
 const CALLS: usize = 25_600;
-/// Threads that make the calls.
+/// Number of threads that make the calls.
 const WRITERS: usize = 64;
-/// The pause after a refused search.
+/// The pause of a client after a refused search.
 const PAUSE_REFUSED: Duration = Duration::from_millis(50);
-/// The index of the searching account.
+/// The index of the account that searches.
 const SEARCHER: usize = 0;
 const EMAIL: &str = "ada@quill.example";
 const PAGE: &str = "/account/calls?id=not-there";
@@ -82,7 +82,7 @@ fn charge(world: &World, key: KeyId) -> Charge {
     }
 }
 
-/// Creates a session beside the running server; returns the cookie.
+/// Creates a session in the data folder of the running server. Returns the session cookie.
 fn session(target: &Target<'_>) -> Result<String> {
     let store = Store::open(&target.world.data)?;
     let (token, now) = (Token::generate()?, SystemClock.now());

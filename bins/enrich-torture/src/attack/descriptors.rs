@@ -1,5 +1,5 @@
-//! The limit of open files: each connection of an attack uses one, here and in the server, which
-//! inherits the limit.
+//! The limit of open files. Each connection of an attack uses a file in this process and a file in
+//! the server, which inherits the limit.
 
 use anyhow::{Result, ensure};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -7,11 +7,11 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// The number of files that the largest attack needs.
 const NEEDED: u64 = 9_500;
 
-/// Raises the limit as far as this user may.
+/// Raises the limit of open files as far as the user of this process may.
 ///
 /// # Errors
 ///
-/// When that is not enough.
+/// When this limit is lower than the largest attack needs.
 pub(crate) fn raise_limit() -> Result<()> {
     let limit = getrlimit(Resource::Nofile);
     let maximum = limit.maximum.unwrap_or(u64::MAX);

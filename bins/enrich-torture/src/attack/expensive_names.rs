@@ -1,5 +1,5 @@
-//! A customer sends expensive names over many connections, while another one sends misspelt names,
-//! one at a time.
+//! A customer sends expensive names over many connections, while another customer sends misspelt
+//! names, one at a time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -17,11 +17,11 @@ use enrich_testkit::http::Connection;
 
 const CONNECTIONS: usize = 320;
 const COMPANIES: u64 = 20_000;
-/// Words in an expensive name, taken from other names.
+/// Number of words in an expensive name. The words are taken from other names.
 const WORDS: usize = 16;
-/// The pause after a refused request.
+/// The pause of a connection after a refused request.
 const PAUSE_REFUSED: Duration = Duration::from_millis(100);
-/// The index of the flooding account.
+/// The index of the account that sends the expensive names.
 const FLOODER: usize = 0;
 const PATH: &str = "/v1/cuf";
 
@@ -40,7 +40,7 @@ fn prepare(setting: &Setting, world: &World) -> Result<()> {
     import(&setting.enrich, &world.data, &companies)
 }
 
-/// The answers that both customers got.
+/// The number of answers that both customers got, by kind.
 #[derive(Default)]
 struct Counts {
     searched: AtomicUsize,
@@ -92,7 +92,7 @@ fn flood(target: &Target<'_>, number: usize, counts: &Counts) -> Result<()> {
         json!({ "apiKey": target.world.payers[FLOODER].key, "companyName": words.join(" ") });
     let (body, mut connection) = (body.to_string(), Connection::to(target.server));
     while !target.is_over() {
-        // A closed connection is opened again.
+        // If the server closed the connection, it is opened again.
         match connection.post(PATH, &[], &body).map(|reply| reply.status) {
             Ok(200) => {
                 counts.searched.fetch_add(1, Ordering::Relaxed);
@@ -106,7 +106,7 @@ fn flood(target: &Target<'_>, number: usize, counts: &Counts) -> Result<()> {
     Ok(())
 }
 
-/// Sends names with two exchanged letters, one at a time.
+/// Sends names in which two letters are exchanged, one name at a time.
 fn ask_misspelt(target: &Target<'_>, counts: &Counts) -> Result<()> {
     let mut connection = Connection::to(target.server);
     for index in (0..COMPANIES).cycle() {
@@ -122,7 +122,7 @@ fn ask_misspelt(target: &Target<'_>, counts: &Counts) -> Result<()> {
     Ok(())
 }
 
-/// The name with its third and fourth letter exchanged.
+/// Returns the name with its third and fourth letters exchanged.
 fn misspelt(name: &str) -> String {
     let mut letters: Vec<char> = name.chars().collect();
     if letters.len() > 3 {

@@ -1,10 +1,10 @@
-//! A measured figure and its limit.
+//! A measured figure, and the limit by which it is judged.
 
 use std::fmt;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Figure {
-    /// The figure's name in the table.
+    /// The name of the figure in the table.
     pub(crate) name: &'static str,
     value: f64,
     unit: &'static str,
@@ -19,22 +19,22 @@ enum Limit {
 }
 
 impl Figure {
-    /// A figure without a limit.
+    /// Returns a figure without a limit.
     pub(crate) fn unjudged(name: &'static str, value: f64, unit: &'static str) -> Self {
         Self { name, value, unit, limit: Limit::None }
     }
 
-    /// A figure that must stay below `limit`.
+    /// Returns a figure that must stay below `limit`.
     pub(crate) fn below(name: &'static str, value: f64, unit: &'static str, limit: f64) -> Self {
         Self { name, value, unit, limit: Limit::Below(limit) }
     }
 
-    /// A figure that must reach `limit`, as proof that the attack took place.
+    /// Returns a figure that must be at least `limit`, which proves that the attack took place.
     pub(crate) fn at_least(name: &'static str, value: f64, unit: &'static str, limit: f64) -> Self {
         Self { name, value, unit, limit: Limit::AtLeast(limit) }
     }
 
-    /// Whether the limit is kept.
+    /// Whether the figure is within its limit.
     pub(crate) fn is_held(&self) -> bool {
         match self.limit {
             Limit::None => true,

@@ -14,15 +14,15 @@ use enrich_testkit::http::Connection;
 
 /// The pause between two probes.
 const PAUSE: Duration = Duration::from_millis(100);
-/// The limit of the response time, in milliseconds.
+/// The limit for the response time of `/healthz`, in milliseconds.
 const LIMIT_MS: f64 = 50.0;
 
-/// The figure that is judged.
+/// Which figure of `/healthz` is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum HealthFigure {
-    /// The slowest answer.
+    /// The response time of the slowest answer.
     Max,
-    /// The 99th percentile, for machines with other programs.
+    /// The 99th percentile of the response times, for machines on which other programs run.
     P99,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Probe {
     thread: JoinHandle<Health>,
 }
 
-/// The results of the probes.
+/// The response times and the number of failures of all probes.
 #[derive(Debug, Default)]
 pub(crate) struct Health {
     latencies: Latencies,
@@ -40,7 +40,7 @@ pub(crate) struct Health {
 }
 
 impl Probe {
-    /// Sends a probe, which must succeed, then repeats it.
+    /// Sends a probe, which must succeed. Then starts a thread that sends further probes.
     pub(crate) fn start(server: SocketAddr) -> Result<Self> {
         ensure!(ask(server), "/healthz does not answer before the attack");
         let is_over = Arc::new(AtomicBool::new(false));
@@ -50,7 +50,7 @@ impl Probe {
             while !stop.load(Ordering::Relaxed) {
                 let began = Instant::now();
                 let is_up = ask(server);
-                // The time of a failed probe also counts.
+                // The response time of a failed probe counts too.
                 health.latencies.add(began.elapsed());
                 health.failures += usize::from(!is_up);
                 thread::sleep(PAUSE);
@@ -67,7 +67,7 @@ impl Probe {
 }
 
 impl Health {
-    /// The figures of `/healthz`; `judged` selects the one with a limit.
+    /// Returns the figures of `/healthz`. `judged` selects the figure that has a limit.
     pub(crate) fn figures(&self, judged: HealthFigure) -> Vec<Figure> {
         let figure = |name, value, is_judged| {
             if is_judged {

@@ -1,4 +1,4 @@
-//! A customer with one credit stores as many free misses for repeats as the server accepts.
+//! A customer with one credit stores as many responses of free misses as the server accepts.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,14 +15,15 @@ use super::{Case, Figure, Target, nothing_to_prepare};
 use crate::world::{Payer, World};
 use enrich_testkit::http::Connection;
 
-/// Connections of the attacker.
+/// Number of connections of the attacker.
 const SENDERS: usize = 8;
-/// The fewest stored responses of the attacker: half of the limit in `options`, minus those of the
-/// victim.
+/// Minimum number of responses that the attacker must have stored to prove the attack: half of the
+/// limit in `options`, minus the responses of the victim.
 const LEAST_KEPT: f64 = 1_900.0;
-/// Calls of the victim during the attack, fewer than its share: a sixteenth of the limit.
+/// Number of calls of the victim during the attack. It is less than the victim's share, a sixteenth
+/// of the limit.
 const VICTIM_CALLS: u32 = 200;
-/// The fewest of these calls that prove the attack.
+/// Minimum number of answered calls of the victim that proves the attack.
 const LEAST_VICTIM_CALLS: f64 = 100.0;
 
 pub(crate) static CASE: Case = Case {
@@ -34,7 +35,7 @@ pub(crate) static CASE: Case = Case {
     attack,
 };
 
-/// The counts of one customer's calls.
+/// How many calls of one customer were answered, and how many refused.
 #[derive(Debug, Default)]
 struct Tally {
     answered: AtomicU64,
@@ -67,7 +68,7 @@ fn attack(target: &Target<'_>) -> Result<Vec<Figure>> {
     ])
 }
 
-/// Creates an account with one credit beside the server.
+/// Creates an account with one credit in the data folder of the running server.
 fn account_with_one_credit(data: &Path) -> Result<Payer> {
     let store = Store::open(data)?;
     let now = SystemClock.now();

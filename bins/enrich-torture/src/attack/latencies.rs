@@ -1,8 +1,8 @@
-//! Response times.
+//! Response times of requests.
 
 use std::time::Duration;
 
-/// Response times in order of arrival.
+/// Response times, in the order in which the answers arrived.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Latencies(Vec<Duration>);
 
@@ -11,17 +11,17 @@ impl Latencies {
         self.0.push(took);
     }
 
-    /// The number of answers.
+    /// Returns the number of response times.
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// The longest time, in milliseconds; 0 without answers.
+    /// Returns the longest response time, in milliseconds; 0 if there are no answers.
     pub(crate) fn max_ms(&self) -> f64 {
         self.percentile_ms(100)
     }
 
-    /// A percentile, in milliseconds; 0 without answers.
+    /// Returns a percentile of the response times, in milliseconds; 0 if there are no answers.
     pub(crate) fn percentile_ms(&self, percent: usize) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();

@@ -4,13 +4,13 @@ use std::fs;
 
 use anyhow::{Context, Result};
 
-/// The peak resident memory of a process, in megabytes of 1,000,000 bytes.
+/// Returns the peak resident memory of a process, in megabytes of 1,000,000 bytes.
 pub(crate) fn peak_resident_mb(process: u32) -> Result<f64> {
     let status = fs::read_to_string(format!("/proc/{process}/status"))?;
     peak_in(&status).context("the status names no peak")
 }
 
-/// Parses the peak from `/proc/PID/status`, where `kB` means 1,024 bytes.
+/// Parses the peak resident memory from `/proc/PID/status`, where `kB` means 1,024 bytes.
 fn peak_in(status: &str) -> Option<f64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -8,13 +8,13 @@ use anyhow::Result;
 use super::sockets::Sockets;
 use super::{Case, Figure, Target, nothing_to_prepare};
 
-/// Connections: more than the server's default limit.
+/// Number of connections. It is more than the server's default limit.
 const CONNECTIONS: usize = 8_300;
-/// The fewest connections open at once that prove the attack.
+/// Minimum number of connections that must be open at the same time to prove the attack.
 const LEAST_OPEN: usize = 8_000;
 /// The announced length of each body, in bytes.
 const ANNOUNCED_BYTES: usize = 65_000;
-/// The pause between two bytes.
+/// The pause between two bytes of a body.
 const PAUSE: Duration = Duration::from_secs(1);
 const OPENED_EACH_TURN: usize = 4_000;
 

@@ -10,13 +10,13 @@ use super::sockets::Sockets;
 use super::{Case, Figure, Target, nothing_to_prepare};
 
 const CONNECTIONS: usize = 4_000;
-/// Requests on each connection before it reads.
+/// Number of requests that each connection sends before it reads.
 const REQUESTS_EACH: usize = 4;
-/// The receive buffer of each connection, in bytes.
+/// The size of each connection's receive buffer, in bytes.
 const RECEIVE_BUFFER_BYTES: usize = 4_096;
-/// Bytes that each connection reads in a turn.
+/// Number of bytes that each connection reads in one turn.
 const READ_BYTES: usize = 256;
-/// The pause between two turns.
+/// The pause between two turns of reading.
 const PAUSE: Duration = Duration::from_millis(500);
 const OPENED_EACH_TURN: usize = 2_000;
 

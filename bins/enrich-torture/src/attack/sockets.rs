@@ -1,4 +1,4 @@
-//! Many connections in one thread, processed in turn.
+//! Many connections in one thread, which processes them in turn.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,44 +6,45 @@ use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
 
-/// Time limit for opening a connection. A server with a full accept queue doesn't answer.
+/// Time limit for opening a connection. A server whose accept queue is full doesn't answer.
 const CONNECT_TIME: Duration = Duration::from_secs(1);
 
-/// The connections of an attack. A connection that the server closes is opened again.
+/// The connections of an attack. A connection that the server has closed is opened again.
 pub(crate) struct Sockets {
     server: SocketAddr,
     /// The first bytes that each connection sends.
     opening: Vec<u8>,
-    /// The receive buffer in bytes; the system's default if `None`.
+    /// The size of each receive buffer, in bytes; `None` for the operating system's default.
     receive_buffer: Option<usize>,
     open: Vec<Option<TcpStream>>,
-    /// How often a connection was opened.
+    /// The number of times that a connection was opened.
     pub(crate) made: usize,
 }
 
 impl Sockets {
-    /// `count` connections, all closed.
+    /// Returns `count` connections, all closed. Each sends `opening` when it is opened.
     pub(crate) fn new(server: SocketAddr, count: usize, opening: Vec<u8>) -> Self {
         let open = (0..count).map(|_| None).collect();
         Self { server, opening, receive_buffer: None, open, made: 0 }
     }
 
-    /// Sets a small receive buffer, so that the sender soon has to wait.
+    /// Sets a small receive buffer, so that the server soon has to wait when it sends.
     pub(crate) fn with_receive_buffer(self, bytes: usize) -> Self {
         Self { receive_buffer: Some(bytes), ..self }
     }
 
-    /// The number of open connections, as far as known.
+    /// Returns the number of connections that are open. A connection that the server has closed
+    /// counts as open until it is used.
     pub(crate) fn count(&self) -> usize {
         self.open.iter().flatten().count()
     }
 
-    /// Opens at most `most` closed connections; returns whether more are closed.
+    /// Opens at most `most` of the closed connections. Returns whether some are still closed.
     pub(crate) fn open(&mut self, most: usize) -> bool {
         let closed: Vec<usize> =
             (0..self.open.len()).filter(|&index| self.open[index].is_none()).collect();
         for &index in closed.iter().take(most) {
-            // A later turn tries again.
+            // The next call tries to open this connection again.
             let Ok(stream) = self.connect() else { return true };
             self.open[index] = Some(stream);
             self.made += 1;
@@ -64,18 +65,20 @@ impl Sockets {
         Ok(stream)
     }
 
-    /// Reads at most `most` bytes from each connection; returns the total.
+    /// Reads at most `most` bytes from each connection. Returns the total number of bytes read.
     pub(crate) fn read_each(&mut self, most: usize) -> usize {
         let mut buffer = vec![0; most];
         self.each(|stream| stream.read(&mut buffer))
     }
 
-    /// Sends the same bytes on each connection, as far as they fit; returns the total.
+    /// Sends the same bytes on each connection, as far as they fit into its buffer. Returns the
+    /// total number of bytes sent.
     pub(crate) fn write_each(&mut self, bytes: &[u8]) -> usize {
         self.each(|stream| stream.write(bytes))
     }
 
-    /// The sum of `act` over all connections. Closes connections that fail or have ended.
+    /// Returns the sum of the results of `act` for all connections. Closes connections that fail or
+    /// have ended.
     fn each(&mut self, mut act: impl FnMut(&mut TcpStream) -> io::Result<usize>) -> usize {
         let mut all = 0;
         for place in &mut self.open {

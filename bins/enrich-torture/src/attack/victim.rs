@@ -8,17 +8,17 @@ use super::latencies::Latencies;
 use super::{Figure, Target};
 use enrich_testkit::http::Connection;
 
-/// How long response times are measured before the attack.
+/// The time for which response times are measured before the attack.
 const IDLE: Duration = Duration::from_secs(2);
-/// How many times slower the 99th percentile may be during the attack.
+/// Maximum ratio of the 99th percentile during the attack to the one before the attack.
 const MOST_TIMES_SLOWER: f64 = 5.0;
-/// The pause between two requests.
+/// The pause of the victim between two requests.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// The index of the victim's account.
 pub(super) const VICTIM: usize = 1;
 
-/// Response times before and during an attack.
+/// The response times of the victim, before and during an attack.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     idle: Latencies,
@@ -26,20 +26,20 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// Measures before the attack.
+    /// Measures response times before the attack.
     pub(super) fn before(target: &Target<'_>) -> Result<Self> {
         let until = Instant::now() + IDLE;
         let idle = ask_while(target, || Instant::now() < until)?;
         Ok(Self { idle, attacked: Latencies::default() })
     }
 
-    /// Measures until the attack is over.
+    /// Measures response times until the attack is over.
     pub(super) fn during(self, target: &Target<'_>) -> Result<Self> {
         let attacked = ask_while(target, || !target.is_over())?;
         Ok(Self { attacked, ..self })
     }
 
-    /// The figures of the victim's calls; those with a limit are judged.
+    /// Returns the figures of the victim's calls. Figures with a limit are judged.
     pub(super) fn figures(&self) -> Vec<Figure> {
         let (idle, attacked) = (self.idle.percentile_ms(99), self.attacked.percentile_ms(99));
         let limit = idle * MOST_TIMES_SLOWER;

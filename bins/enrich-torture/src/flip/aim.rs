@@ -1,4 +1,4 @@
-//! Selects the byte to flip: anywhere, or in one of the small, important tables.
+//! Selects the byte to flip: any byte, or one in the small, important tables.
 
 use std::path::Path;
 
@@ -9,13 +9,14 @@ use rusqlite::{Connection, OpenFlags};
 pub(super) const LEDGER: &str = "ledger.sqlite";
 pub(super) const LOG: &str = "ledger.sqlite-wal";
 
-/// SQLite's page size, to report the position of a flip.
+/// SQLite's page size, in bytes.
 const PAGE_BYTES: usize = 4096;
-/// The longest header of a B-tree page, and the bytes there for each cell.
+/// Maximum length of the header of a B-tree page, and the length of the pointer to each cell after
+/// the header, in bytes.
 const PAGE_HEAD_BYTES: usize = 12;
 const CELL_POINTER_BYTES: usize = 2;
 
-/// The tables that flips are aimed at. In a large file random flips seldom hit them.
+/// The tables that flips are aimed at. In a large file, a random flip seldom hits them.
 pub(super) const TABLES: [&str; 7] = ["head", "mark", "seal", "kept", "api_key", "account", "used"];
 
 /// The pages of a table and of its indexes.
@@ -29,18 +30,18 @@ struct DatabasePage {
     unused: usize,
 }
 
-/// A flipped byte.
+/// A byte of the ledger, and how it is changed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flip {
     pub(super) in_log: bool,
-    /// The index of the table at which the flip was aimed; `None` for a random position.
+    /// The index of the table at which the flip is aimed; `None` for a random position.
     pub(super) table: Option<usize>,
     pub(super) at: usize,
     pub(super) mask: u8,
 }
 
 impl Pages {
-    /// The pages of each table in a closed ledger; fails if a table is empty.
+    /// Returns the pages of each table in a closed ledger. Returns an error if a table is empty.
     pub(super) fn of_tables(folder: &Path) -> Result<[Self; TABLES.len()]> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         let connection = Connection::open_with_flags(folder.join(LEDGER), flags)?;
@@ -63,8 +64,9 @@ impl Pages {
         Ok(found)
     }
 
-    /// A random byte that is in use. Cells are at the end of a page and their pointers at its
-    /// beginning; the space between is free.
+    /// Returns the position of a random byte that is in use; `None` if there are no pages. On a
+    /// page, the cells are at the end and the pointers to them at the beginning; the space between
+    /// is free.
     fn byte(&self, chance: &mut Rng) -> Option<usize> {
         let page = self.0.get(chance.usize(..self.0.len().max(1)))?;
         let used = PAGE_BYTES - page.unused;
@@ -76,7 +78,8 @@ impl Pages {
 }
 
 impl Flip {
-    /// A byte in one of a table's pages, or anywhere in a database of `ledger_bytes` bytes.
+    /// Selects a byte in the pages of `table`. Without a table, selects any byte of a database of
+    /// `ledger_bytes` bytes.
     pub(super) fn in_ledger(
         ledger_bytes: usize,
         pages: &[Pages; TABLES.len()],
@@ -90,7 +93,7 @@ impl Flip {
         Ok(Self { in_log: false, table, at, mask: mask(chance) })
     }
 
-    /// A byte anywhere in a write-ahead log of `log_bytes` bytes.
+    /// Selects any byte of a write-ahead log of `log_bytes` bytes.
     pub(super) fn in_log(log_bytes: usize, chance: &mut Rng) -> Self {
         let at = chance.usize(..log_bytes);
         Self { in_log: true, table: None, at, mask: mask(chance) }
@@ -101,7 +104,7 @@ impl Flip {
         bytes[self.at] ^= self.mask;
     }
 
-    /// Its position, in words.
+    /// Returns the position of the flip in words.
     pub(super) fn named(self) -> String {
         let Self { in_log, table, at, mask } = self;
         let (page, offset) = (at / PAGE_BYTES + 1, at % PAGE_BYTES);
@@ -115,7 +118,7 @@ impl Flip {
     }
 }
 
-/// A flipped bit, as on a worn disk, or a byte changed to any other.
+/// Returns the bits to flip: one bit, as on a worn disk, or any bits of the byte.
 fn mask(chance: &mut Rng) -> u8 {
     if chance.bool() { 1 << chance.u8(..8) } else { chance.u8(1..) }
 }

@@ -1,4 +1,4 @@
-//! The undamaged ledger that is copied, and its content.
+//! The undamaged ledger that copies are made of, and its content.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,30 +19,31 @@ use super::aim::{LEDGER, LOG, Pages, TABLES};
 const OTHERS: [&str; 2] = ["directory.sqlite", "secret.key"];
 
 const ACCOUNTS: usize = 20;
-/// The charges of each account, 20,000 in total: heads are written every 16,384 rows, and a mark
-/// every 256 rows of an account.
+/// Number of charges of each account; 20,000 in total. Heads are written every 16,384 rows, and a
+/// mark every 256 rows of an account.
 const CHARGES_EACH: u64 = 1000;
-/// Charges that are only in the write-ahead log.
+/// Number of charges of each account that are only in the write-ahead log.
 const CHARGES_EACH_IN_LOG: u64 = 20;
-/// Concurrent clients for each account, so that charges share commits.
+/// Number of concurrent clients for each account, so that several charges share a commit.
 const CLIENTS_EACH: usize = 5;
-/// Every 20th charge stores its response. Halfway between two such charges, a miss stores one.
+/// The response of every 20th charge is stored. Halfway between two such charges, the response of a
+/// miss is stored.
 const KEPT_EVERY: u64 = 20;
 const GRANTED_CREDITS: i64 = 2000;
 const ENDPOINT: &str = "/v1/dtc";
 const ANSWER: &[u8] = br#"{"query":"quill.example","url":"Quill Ltd"}"#;
-/// All days of usage counters.
+/// The range of days for reading the usage counters: all days.
 const DAYS: (i64, i64) = (0, i64::MAX);
 
-/// A ledger to copy.
+/// A ledger of which damaged copies are made.
 #[derive(Debug)]
 pub(super) struct Original {
     folder: PathBuf,
-    /// The bytes of the database.
+    /// The bytes of the database file.
     pub(super) ledger: Vec<u8>,
-    /// The bytes of its write-ahead log; empty if the ledger was closed.
+    /// The bytes of the write-ahead log; empty if the ledger was closed.
     pub(super) log: Vec<u8>,
-    /// The pages of each aimed table, in a closed ledger.
+    /// The pages of each table that flips are aimed at; only for a closed ledger.
     pub(super) pages: [Pages; TABLES.len()],
     /// The content of the undamaged ledger.
     pub(super) state: State,
@@ -56,10 +57,10 @@ pub(super) struct Original {
 #[derive(Debug, Default)]
 pub(super) struct State {
     accounts: Vec<AccountSnapshot>,
-    /// The stored response for each idempotency key; `None` if it cannot be read, which reports the
-    /// damage.
+    /// The stored response for each idempotency key. The outer `None` means that the response
+    /// cannot be read, which reports the damage; the inner one, that there is no response.
     kept: Vec<Option<Option<StoredResponse>>>,
-    /// The usage of each account; `None` if it cannot be read.
+    /// The usage of each account; `None` if the usage cannot be read.
     used: Vec<Option<Vec<DayCount>>>,
 }
 
@@ -71,7 +72,7 @@ struct AccountSnapshot {
 }
 
 impl Original {
-    /// A ledger that was closed: everything is in the database.
+    /// Makes a ledger that was closed: all its data is in the database file.
     pub(super) fn closed(folder: &Path) -> Result<Self> {
         let (mut original, store) = Self::begin(folder)?;
         original.write(&store, CHARGES_EACH)?;
@@ -82,7 +83,8 @@ impl Original {
         Ok(original)
     }
 
-    /// The same ledger later, after a kill: its last rows are only in the write-ahead log.
+    /// Continues the closed ledger and returns it as a kill would leave it: its last rows are only
+    /// in the write-ahead log.
     pub(super) fn died(closed: &Self, folder: &Path) -> Result<Self> {
         closed.copy_to(folder, |_, _| {})?;
         let mut original = Self {
@@ -98,13 +100,14 @@ impl Original {
         };
         let store = Store::open(folder)?;
         original.write(&store, CHARGES_EACH_IN_LOG)?;
-        // Read while the ledger is open, as after `kill -9`.
+        // The files are read while the ledger is open, so that they are as after `kill -9`.
         original.remember()?;
         ensure!(!original.log.is_empty(), "a ledger that is open has no log");
         Ok(original)
     }
 
-    /// Writes a copy, after `spoil` changed the bytes of the database and the log.
+    /// Writes a copy of the ledger to `folder`. `spoil` changes the bytes of the database and of
+    /// the log before they are written.
     pub(super) fn copy_to(
         &self,
         folder: &Path,
@@ -123,7 +126,7 @@ impl Original {
         Ok(())
     }
 
-    /// A new charge of one credit.
+    /// Returns a new charge of one credit.
     pub(super) fn charge(&self, account: AccountId) -> Result<Charge> {
         let key = self.accounts.iter().find(|(id, _)| *id == account);
         let (_, key) = *key.context("an account of this ledger")?;
@@ -158,7 +161,7 @@ impl Original {
         Ok((original, store))
     }
 
-    /// Makes this many charges for each account, by concurrent clients, and counts their usage.
+    /// Makes `charges_each` charges for each account by concurrent clients, and counts their usage.
     fn write(&mut self, store: &Store, charges_each: u64) -> Result<()> {
         let mut batches: Vec<Vec<Charge>> = Vec::new();
         batches.resize_with(ACCOUNTS * CLIENTS_EACH, Vec::new);
@@ -187,7 +190,7 @@ impl Original {
         Ok(pollster::block_on(store.usage.flush())?)
     }
 
-    /// A new idempotency key, which is remembered.
+    /// Returns a new idempotency key, and remembers it.
     fn new_keep(&mut self, account: AccountId) -> Result<IdempotencyKey> {
         let key = IdempotencyKey::parse(&format!("key-{}", self.keeps.len()))?;
         self.keeps.push((account, key.clone()));
@@ -220,7 +223,7 @@ impl Original {
         })
     }
 
-    /// Reads the files, and the content of a copy.
+    /// Reads the ledger's files, and the content of the ledger from a copy.
     fn remember(&mut self) -> Result<()> {
         self.ledger = fs::read(self.folder.join(LEDGER))?;
         self.log = match self.folder.join(LOG) {
@@ -252,7 +255,8 @@ impl Original {
     }
 }
 
-/// Makes one client's charges in turn, and as many calls that find nothing.
+/// Makes the charges of one client, one after the other, and counts a call that finds nothing for
+/// each charge.
 fn charge_all(store: &Store, charges: Vec<Charge>) -> Result<()> {
     for charge in charges {
         let (account, key, at) = (charge.account, charge.key, charge.at);
@@ -267,7 +271,7 @@ fn charge_all(store: &Store, charges: Vec<Charge>) -> Result<()> {
 }
 
 impl State {
-    /// Reads everything that the original remembers from a store.
+    /// Reads from a store everything that the content of a ledger has.
     pub(super) fn of(store: &Store, original: &Original) -> Result<Self> {
         let mut state = Self::default();
         for (account, _) in &original.accounts {
@@ -299,7 +303,8 @@ impl State {
         self.accounts.iter().map(|told| (told.account, told.balance.unwrap_or_default()))
     }
 
-    /// The first difference to another state, with its account.
+    /// Returns the first difference to another state, with the account that has it; `None` if there
+    /// is none.
     pub(super) fn difference(&self, other: &Self) -> Option<String> {
         if self.accounts.len() != other.accounts.len() {
             return Some("not the same accounts".to_owned());
@@ -322,8 +327,8 @@ impl State {
         self.accounts.iter().zip(&other.accounts).find_map(differs)
     }
 
-    /// Whether this is an earlier state of `later`: the same rows, but some of the newest are
-    /// missing.
+    /// Whether this is an earlier state of `later`: the same rows, but possibly without some of the
+    /// newest.
     pub(super) fn is_earlier_than(&self, later: &Self) -> bool {
         let pairs = self.accounts.iter().zip(&later.accounts);
         self.accounts.len() == later.accounts.len()
@@ -333,13 +338,15 @@ impl State {
             })
     }
 
-    /// Whether the usage counters differ from the original's.
+    /// Whether the usage counters are different from the original's. Counters that cannot be read
+    /// count as equal.
     pub(super) fn is_used_otherwise(&self, original: &Self) -> bool {
         let pairs = self.used.iter().zip(&original.used);
         pairs.into_iter().any(|(is, was)| is.is_some() && is != was)
     }
 
-    /// The stored responses compared with the original's.
+    /// Returns how the stored responses compare with the original's. The worst result of all
+    /// responses counts.
     pub(super) fn kept_beside(&self, original: &Self) -> super::StoredResponseOutcome {
         let beside = |(is, was): (
             &Option<Option<StoredResponse>>,

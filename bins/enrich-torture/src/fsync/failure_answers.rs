@@ -10,11 +10,11 @@ use crate::trial::Trial;
 use crate::world::status_of;
 use enrich_testkit::http::Connection;
 
-/// More than the number of writing threads in a server.
+/// A number that is larger than the number of writing threads in a server.
 const MAX_THREADS: u32 = 32;
 
-/// Sends keyed questions, while `goes_on` is true for their number, until one fails. Then checks
-/// this answer closely.
+/// Sends questions with keys until one fails, as long as `goes_on` is true for the number of
+/// questions sent. Then checks that the answer to the failed question is true.
 pub(super) fn ask_until_it_fails(
     trial: &mut Trial<'_>,
     server: &Serving,
@@ -42,8 +42,9 @@ pub(super) fn ask_until_it_fails(
     Ok(FailureEffect::Unnoticed)
 }
 
-/// After a 500, the same question must be charged, and the next one too. Each thread counts its own
-/// system calls, so a call of another thread may also fail; the same rule holds for it.
+/// Checks that charging continues after a 500: the same question must be charged, and the next
+/// question too. Each thread counts its own system calls, so a call of another thread may also
+/// fail. The same must then be true for that failure.
 fn went_on(
     trial: &mut Trial<'_>,
     server: &Serving,
@@ -78,7 +79,8 @@ fn went_on(
     Ok(FailureEffect::RolledBack)
 }
 
-/// After a 503 nothing may be charged, not even the same question, and `/readyz` must report this.
+/// Checks that charging has stopped after a 503: no question may be charged, not even the same one,
+/// and `/readyz` must report that charging has stopped.
 fn stopped(
     trial: &mut Trial<'_>,
     server: &Serving,
@@ -101,7 +103,7 @@ fn stopped(
     Ok(FailureEffect::Stopped)
 }
 
-/// A question with a new key.
+/// Sends a question with a new key.
 fn ask_new(trial: &mut Trial<'_>, connection: &mut Connection, number: u64) -> Call {
     let question = number as usize % trial.world.questions.len();
     let key = trial.name("position");

@@ -1,4 +1,4 @@
-//! Runs `strace`, which lets system calls fail, and parses its trace.
+//! Runs `strace`, which makes system calls fail, and parses the trace that it writes.
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use enrich_testkit::serving::Serving;
 
-/// How long the tracer may take to start, and to write its last line.
+/// Time limit for the tracer to start, and to write its last line.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The name of the thread that writes the ledger.
 const LEDGER_THREAD: &str = "enrich-ledger";
-/// The mark in the trace after an injected failure.
+/// The text in the trace that marks a failure made by the tracer.
 const INJECTED: &str = "(INJECTED)";
 
 /// A system call that was made to fail.
@@ -22,17 +22,17 @@ const INJECTED: &str = "(INJECTED)";
 pub(super) struct Hit {
     pub(super) thread: u32,
     pub(super) file: File,
-    /// Whether the call belongs to a checkpoint, which moves committed pages. If it fails, the log
-    /// still contains these pages, and no charge is in doubt.
+    /// Whether the call belongs to a checkpoint, which moves committed pages. If the call fails,
+    /// the log still contains these pages, so no charge is in doubt.
     pub(super) is_checkpoint: bool,
 }
 
-/// The file of a system call.
+/// The file that a system call is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum File {
     /// `ledger.sqlite`, which only checkpoints write to.
     Ledger,
-    /// Its write-ahead log.
+    /// The write-ahead log of `ledger.sqlite`.
     Log,
     /// The folder of both files. SQLite syncs it after creating a log and ignores a failure,
     /// because some file systems cannot sync a folder.
@@ -41,17 +41,18 @@ pub(super) enum File {
     Other,
 }
 
-/// The state of a thread at a line of its trace.
+/// What is known of a thread at a line of the trace.
 #[derive(Default)]
 struct Thread {
-    /// The system call that the thread is in.
+    /// The file of the system call that the thread is in, and whether that call belongs to a
+    /// checkpoint; `None` between calls.
     call: Option<(File, bool)>,
     /// Whether the thread has written to the log since its last sync.
     has_written: bool,
 }
 
-/// A tracer that writes to `trace`; `inject` says which call fails. Writes are always traced,
-/// because they show whether a sync belongs to a commit.
+/// Returns the command of a tracer that writes to `trace`. `inject` says which call fails. Writes
+/// are always traced, because they show whether a sync belongs to a commit.
 pub(super) fn tracer(trace: &Path, inject: &str) -> Command {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-q", "-y", "-s", "0", "-o"]).arg(trace);
@@ -59,7 +60,7 @@ pub(super) fn tracer(trace: &Path, inject: &str) -> Command {
     strace
 }
 
-/// Attaches strace to all threads of a running server. It ends with the server.
+/// Attaches strace to all threads of a running server. strace ends with the server.
 pub(super) fn attach(mut strace: Command, server: &Serving) -> Result<()> {
     let process = server.process_id().to_string();
     let quiet = strace.args(["-p", &process]).stdin(Stdio::null()).stderr(Stdio::null());
@@ -88,7 +89,7 @@ pub(super) fn ledger_thread(server: &Serving) -> Result<u32> {
     let mut found = Vec::new();
     for task in fs::read_dir(&tasks)? {
         let task = task?;
-        // A thread that ends meanwhile is not the ledger's.
+        // A thread that has ended in the meantime is not the one that writes the ledger.
         let name = fs::read_to_string(task.path().join("comm")).unwrap_or_default();
         if name.trim_end() == LEDGER_THREAD {
             found.push(task.file_name().to_string_lossy().parse()?);
@@ -98,18 +99,18 @@ pub(super) fn ledger_thread(server: &Serving) -> Result<u32> {
     Ok(found[0])
 }
 
-/// Whether a call was made to fail so far.
+/// Whether a system call was made to fail so far.
 pub(super) fn has_hit(trace: &Path) -> bool {
     fs::read_to_string(trace).is_ok_and(|text| text.contains(INJECTED))
 }
 
-/// The calls that were made to fail; read after the traced server has ended.
+/// Returns the system calls that were made to fail. Call this after the traced server has ended.
 pub(super) fn hits(trace: &Path, folder: &Path) -> Result<Vec<Hit>> {
     let folder = folder.canonicalize()?;
     let begin = Instant::now();
     loop {
         let text = fs::read_to_string(trace).unwrap_or_default();
-        // The last line reports the end of the server's last thread.
+        // The last line of a complete trace reports the end of the server's last thread.
         let last = text.lines().last().unwrap_or_default();
         if last.contains("+++ killed by") || last.contains("+++ exited with") {
             return read(&text, &folder);
@@ -122,14 +123,14 @@ pub(super) fn hits(trace: &Path, folder: &Path) -> Result<Vec<Hit>> {
 }
 
 impl Hit {
-    /// Whether the failure leaves a charge in doubt, so that an answer must fail.
+    /// Whether the failure leaves a charge in doubt, so that a request must get an error.
     pub(super) fn is_in_doubt(&self) -> bool {
         !self.is_checkpoint && self.file != File::Folder
     }
 }
 
-/// Parses a trace. Each line begins with a thread id. A call that others interrupt has two lines;
-/// the second one doesn't repeat the file.
+/// Parses a trace. Each line begins with a thread id. A system call that is interrupted by calls of
+/// other threads has two lines; the second line doesn't repeat the file.
 fn read(text: &str, folder: &Path) -> Result<Vec<Hit>> {
     let mut threads: HashMap<u32, Thread> = HashMap::new();
     let mut hits = Vec::new();
@@ -151,7 +152,8 @@ fn read(text: &str, folder: &Path) -> Result<Vec<Hit>> {
 }
 
 impl Thread {
-    /// The file of a call that begins, and whether it belongs to a checkpoint.
+    /// Returns the file of a system call that begins, and whether the call belongs to a checkpoint.
+    /// Returns `None` for other calls.
     fn enters(&mut self, said: &str, folder: &Path) -> Option<(File, bool)> {
         let (call, arguments) = said.split_once('(')?;
         let path = arguments.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
@@ -168,8 +170,8 @@ impl Thread {
                 self.has_written = true;
                 false
             }
-            // A commit writes and then syncs; a checkpoint begins by syncing what commits have
-            // written.
+            // A commit writes to the log and then syncs it. A checkpoint begins by syncing what
+            // commits have written.
             ("fsync" | "fdatasync", File::Log) => !std::mem::take(&mut self.has_written),
             _ => false,
         };

@@ -1,4 +1,5 @@
-//! What a node asked and was told: one line from its process to the torture's.
+//! A call that a node made, and its end. The node's process writes each call as one line, which the
+//! torture's process reads.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,44 +8,46 @@ use anyhow::{Context, Result, bail};
 use enrich_core::ChargeId;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Microseconds of the system's monotonic clock, which all processes share.
+/// Microseconds of the system's monotonic clock. All processes have the same clock.
 pub(crate) type Micros = u64;
 
-/// A call and its end. The line is `id account credits key asked_at ended_at end…`.
+/// A call and its end. As a line, it is `id account credits key asked_at ended_at end…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
-    /// The id of its row.
+    /// The id of the call's row in the ledger.
     pub(crate) id: ChargeId,
-    /// The index of its account in the world.
+    /// The index of the call's account in the world.
     pub(crate) account: usize,
-    /// The change of the balance; 0 for a miss.
+    /// The change of the balance that was asked for; 0 for a miss.
     pub(crate) credits: i64,
-    /// The number of its idempotency key, if it has one.
+    /// The number of the call's idempotency key, if it has one.
     pub(crate) key: Option<u64>,
     pub(crate) asked_at: Micros,
     pub(crate) ended_at: Micros,
     pub(crate) end: End,
 }
 
-/// What a caller was told.
+/// How a call ended, as its caller was told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Charged, or a miss that was stored, or a grant: the balance after it.
+    /// A charge was taken, a miss was stored, or a grant was written. The number is the balance
+    /// after that.
     Taken(u64),
-    /// The answer of an earlier call with the same key: its id, and the balance after it.
+    /// The answer is that of an earlier call with the same key: the id of that call, and the
+    /// balance after it.
     Replayed(ChargeId, u64),
-    /// Refused for lack of credits: the balance.
+    /// The charge was refused because of too few credits. The number is the balance.
     Insufficient(u64),
     Overloaded,
     Stopped,
-    /// The outcome is unknown.
+    /// It is unknown whether the call was charged.
     Unknown,
-    /// What nothing in this torture may cause.
+    /// An end that nothing in this torture may cause.
     Wrong(String),
 }
 
 impl End {
-    /// Whether it promises that nothing was written for this call.
+    /// Whether this end promises that nothing was written for the call.
     pub(crate) fn is_refusal(&self) -> bool {
         match self {
             Self::Taken(_) | Self::Unknown => false,
@@ -58,18 +61,18 @@ impl End {
 }
 
 impl Call {
-    /// Whether it is an acknowledged charge.
+    /// Whether this call is an acknowledged charge.
     pub(crate) fn is_charged(&self) -> bool {
         self.credits < 0 && matches!(self.end, End::Taken(_))
     }
 
-    /// Whether it was asked before a time and told after it.
+    /// Whether this call was made before `time` and ended after it.
     pub(crate) fn is_in_flight_at(&self, time: Micros) -> bool {
         self.asked_at < time && time < self.ended_at
     }
 }
 
-/// The monotonic clock's time.
+/// Returns the time of the monotonic clock.
 pub(crate) fn now() -> Micros {
     let time = clock_gettime(ClockId::Monotonic);
     let (seconds, nanos) = (time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs());

@@ -14,20 +14,21 @@ use crate::pg::trial::{Outcome, Trial, in_folder};
 use crate::pg::{ROUNDS_PER_DATABASE, ROUNDS_PER_JUDGEMENT, Setting};
 use crate::report::{Console, Summary};
 
-/// Nodes behind the proxy.
+/// Number of nodes behind the proxy.
 const CUT_NODES: usize = 2;
-/// How long the load runs before a fault, in milliseconds.
+/// The range of times for which the load runs before a fault, in milliseconds.
 const LOAD_MILLIS: std::ops::Range<u64> = 50..300;
-/// How long a connection stands still, in milliseconds.
+/// The range of times for which a connection is held back, in milliseconds.
 const STOP_MILLIS: std::ops::Range<u64> = 50..1_500;
-/// The same, where a node gives the connection up.
+/// The range of times for which a connection is held back so long that a node gives the connection
+/// up, in milliseconds.
 const LONG_STOP_MILLIS: std::ops::Range<u64> = 2_100..3_500;
-/// How long a node may take to send a `COMMIT`.
+/// Time limit for a node to send a `COMMIT`.
 const COMMIT_WITHIN: Duration = Duration::from_secs(10);
-/// The statement in PostgreSQL's protocol.
+/// The bytes of the statement `COMMIT` in PostgreSQL's protocol.
 const COMMIT: &[u8] = b"COMMIT\0";
 
-/// What happens to the connections.
+/// What the proxy does to the connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     Stop,
@@ -120,7 +121,7 @@ fn cut(
     trial.rest()
 }
 
-/// Waits until a connection was cut at its `COMMIT`. Returns when.
+/// Waits until a connection was cut at its `COMMIT`. Returns the time of the cut.
 fn at_commit(proxy: &TcpProxy, trigger: Trigger) -> Result<u64> {
     let (before, begun) = (proxy.triggered(), Instant::now());
     proxy.cut_when(COMMIT, trigger);

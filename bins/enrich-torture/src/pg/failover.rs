@@ -1,4 +1,4 @@
-//! Fails the primary under load again and again, and promotes its standby.
+//! Makes the primary fail under load again and again, and promotes its standby.
 
 use std::path::Path;
 use std::thread;
@@ -16,17 +16,18 @@ use crate::pg::trial::{Outcome, Trial, in_folder};
 use crate::pg::{ROUNDS_PER_DATABASE, ROUNDS_PER_JUDGEMENT, Setting};
 use crate::report::{Console, Summary};
 
-/// Nodes on the database.
+/// Number of nodes on the database.
 const NODES: usize = 2;
-/// How long the load runs before the fault, in milliseconds.
+/// The range of times for which the load runs before the fault, in milliseconds.
 const LOAD_MILLIS: std::ops::Range<u64> = 200..600;
-/// How long the standby receives nothing before the fault, in half of the rounds, in milliseconds.
+/// The range of times for which the standby receives nothing before the fault, in milliseconds.
+/// This happens in half of the rounds.
 const LAG_MILLIS: std::ops::Range<u64> = 0..150;
-/// How long it takes until the fault is noticed and the standby promoted, in milliseconds.
+/// The range of times until the fault is noticed and the standby is promoted, in milliseconds.
 const NOTICE_MILLIS: std::ops::Range<u64> = 0..300;
-/// How long a primary without its standby is watched: it must confirm no commit.
+/// The time for which a primary without its standby is watched. It must not confirm any commit.
 const WATCHED: Duration = Duration::from_millis(500);
-/// Finds that commit while it waits for the standby.
+/// The query that finds the watched commit while the commit waits for the standby.
 const WAITING: &str = "SELECT pid FROM pg_stat_activity
     WHERE query LIKE 'COMMENT ON %' AND wait_event = 'SyncRep'";
 const END_WAITING: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -34,7 +35,7 @@ const END_WAITING: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activit
 /// The setting that names the synchronous standby.
 const STANDBY_NAMES: &str = "synchronous_standby_names";
 
-/// How a primary fails.
+/// How the primary fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     Kill,
@@ -45,29 +46,29 @@ enum Fault {
 
 const FAULTS: [Fault; 4] = [Fault::Kill, Fault::Freeze, Fault::FreezeAndWake, Fault::Stop];
 
-/// One failover.
+/// What happens in one failover.
 #[derive(Clone, Copy, Debug)]
 struct Round {
     fault: Fault,
     /// Whether the promoted standby confirms nothing until it has a standby of its own.
     needs_standby: bool,
-    /// Whether the standby receives nothing for a moment before the fault.
+    /// Whether the standby receives nothing for a short time before the fault.
     lags: bool,
 }
 
-/// Two servers and their nodes.
+/// Two servers, and the nodes that use them.
 struct Pair {
     trial: Trial,
     primary: Cluster,
     standby: Cluster,
     replication: Replication,
-    /// The names of both, by which the other one requires them.
+    /// The names of the two servers. Each server requires the other one by its name.
     names: [String; 2],
     is_synchronous: bool,
 }
 
-/// Fails primaries `rounds` times. Without a synchronous standby it is a control, which fails if no
-/// charge is lost.
+/// Lets primaries fail `rounds` times. Without a synchronous standby, this is a control, which
+/// fails if no charge is lost.
 pub(crate) fn run(
     setting: &Setting,
     rounds: u64,
@@ -149,8 +150,8 @@ impl Pair {
         Ok(Self { trial, primary, standby, replication, names, is_synchronous })
     }
 
-    /// Fails the primary, promotes the standby, and makes the old primary its standby. Returns the
-    /// time from the fault to the next charge.
+    /// Lets the primary fail, promotes the standby, and makes the old primary its standby. Returns
+    /// the time from the fault to the next charge.
     fn fail(&mut self, round: Round, chance: &mut Rng) -> Result<Micros> {
         let names = if round.needs_standby { &self.names[0] } else { "" };
         self.standby.set(STANDBY_NAMES, names).context("setting the standby's standby")?;
@@ -207,7 +208,8 @@ impl Pair {
         Ok(resumed - began)
     }
 
-    /// Wakes the old primary. Its synchronous standby has left, so it must confirm nothing.
+    /// Continues the old primary. Its synchronous standby has left, so the old primary must not
+    /// confirm any commit.
     fn wake(&self) -> Result<()> {
         self.primary.thaw()?;
         if self.is_synchronous && confirms_a_commit(&self.primary)? {
@@ -223,13 +225,14 @@ impl Pair {
     }
 }
 
-/// The name of a server, by which another one requires it as its standby. In quotes, because
-/// `first` is a word of that setting.
+/// Returns the name of a server, by which another server requires it as its standby. The name is in
+/// quotes, because `first` is a keyword in that setting.
 fn name_of(server: &Cluster) -> Result<String> {
     Ok(format!("\"{}\"", server.psql("SHOW cluster_name")?))
 }
 
-/// Whether a server confirms a commit in a while. One that waits for its standby is ended.
+/// Returns whether a server confirms a commit while it is watched. A commit that still waits for
+/// its standby after that is ended.
 fn confirms_a_commit(server: &Cluster) -> Result<bool> {
     thread::scope(|scope| {
         let commit = scope.spawn(|| server.psql("COMMENT ON DATABASE enrich IS 'checked'"));

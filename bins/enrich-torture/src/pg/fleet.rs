@@ -1,4 +1,4 @@
-//! The nodes of a torture: their processes, and what they tell.
+//! The nodes of a torture: their processes, and the calls that they report.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -17,31 +17,32 @@ use crate::pg::call::{Call, Micros};
 use crate::pg::node::URL_VARIABLE;
 use crate::pg::world::World;
 
-/// How long charging may take to resume.
+/// Time limit for charging to resume.
 const RESUMED_WITHIN: Duration = Duration::from_secs(60);
-/// How long a node may take to end: a call may be in doubt for some seconds.
+/// Time limit for a node to end. It is long, because the outcome of a call may be unknown for some
+/// seconds.
 const ENDED_WITHIN: Duration = Duration::from_secs(60);
-/// Interval of looking for a charge.
+/// Interval at which the torture looks for a new charge.
 const INTERVAL: Duration = Duration::from_millis(2);
 
-/// What the nodes told so far, each call with the number of its node.
+/// The calls that the nodes have reported so far, each with the number of its node.
 type Told = Arc<Mutex<Vec<(usize, Call)>>>;
 
-/// The nodes on one database.
+/// The nodes that use one database.
 pub(crate) struct Fleet {
     pub(crate) world: World,
     clients: usize,
     seed: u64,
     nodes: Vec<Running>,
-    /// The number of nodes started so far.
+    /// The number of nodes that were started so far.
     started: usize,
-    /// The names of the killed nodes.
+    /// The names of the nodes that were killed.
     pub(crate) killed: BTreeSet<String>,
     told: Told,
     log: PathBuf,
 }
 
-/// The process of a node; killed when it is dropped.
+/// The process of a node. Dropping this value kills the process.
 struct Running {
     number: usize,
     url: String,
@@ -51,7 +52,7 @@ struct Running {
 }
 
 impl Fleet {
-    /// A fleet without nodes.
+    /// Returns a fleet without nodes.
     pub(crate) fn new(world: World, clients: usize, seed: u64) -> Self {
         let log = world.folder.join("nodes.log");
         Self {
@@ -97,7 +98,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Kills a node, by its place among those that run, and starts another one in its place.
+    /// Kills the running node at index `place`, and starts another node in its place.
     pub(crate) fn replace(&mut self, place: usize) -> Result<usize> {
         let mut node = self.nodes.remove(place);
         node.child.kill()?;
@@ -107,7 +108,7 @@ impl Fleet {
         self.start(&node.url)
     }
 
-    /// Lets all nodes end, and waits until every call has its outcome.
+    /// Lets all nodes end, and waits until the outcome of every call is known.
     pub(crate) fn stop(&mut self) -> Result<()> {
         for node in &mut self.nodes {
             node.input = None;
@@ -129,17 +130,17 @@ impl Fleet {
         Ok(())
     }
 
-    /// The calls told so far.
+    /// Returns the calls that were reported so far.
     pub(crate) fn calls(&self) -> Vec<Call> {
         self.told().iter().map(|(_, call)| call.clone()).collect()
     }
 
-    /// The number of calls told so far.
+    /// Returns the number of calls that were reported so far.
     pub(crate) fn count(&self) -> usize {
         self.told().len()
     }
 
-    /// The number of clients of each node.
+    /// Returns the number of clients of each node.
     pub(crate) fn clients(&self) -> usize {
         self.clients
     }
@@ -175,18 +176,19 @@ impl Fleet {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The name of a node, with which its request ids begin.
+/// Returns the name of a node. The request ids of the node begin with it.
 fn name_of(number: usize) -> String {
     format!("n{number}")
 }
 
-/// Reads what a node tells. A last line that was cut off by its end is not told.
+/// Reads the calls that a node reports. A last line that is not complete, because the node was
+/// killed, does not count.
 fn read(number: usize, output: ChildStdout, told: &Told) -> Result<()> {
     let mut output = BufReader::new(output);
     let mut line = String::new();

@@ -16,39 +16,39 @@ use crate::pg::call::{Call, End};
 use crate::pg::tally::Tally;
 use crate::pg::world::{FIRST_NOTE, World};
 
-/// Entries of one read.
+/// Number of ledger entries that are read in one step.
 const PAGE: u32 = 5_000;
-/// The text in a request id before the number of its idempotency key.
+/// The text that a request id has before the number of its idempotency key.
 const KEY_MARK: &str = "-key";
 
 /// A row of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// The index of its account in the world.
+    /// The index of the row's account in the world.
     pub(crate) account: usize,
     pub(crate) credits: i64,
     pub(crate) balance: u64,
-    /// The request id of a charge, the note of a grant.
+    /// The request id of a charge, or the note of a grant.
     pub(crate) request: String,
 }
 
-/// What is judged.
+/// What the judge needs to judge the calls of a database.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence<'a> {
-    /// The calls that were told before the rows were read.
+    /// The calls that nodes reported before the rows were read.
     pub(crate) calls: &'a [Call],
     pub(crate) rows: &'a HashMap<ChargeId, Row>,
-    /// The names of the killed nodes, whose last calls were told to nobody.
+    /// The names of the killed nodes. The ends of their last calls were not reported.
     pub(crate) killed: &'a BTreeSet<String>,
-    /// The number of clients of a node.
+    /// The number of clients of each node.
     pub(crate) clients: usize,
-    /// The index of the account that may lack credits.
+    /// The index of the account that may have too few credits.
     pub(crate) poor: usize,
-    /// Whether no node runs any more, so that each row's call is known.
+    /// Whether no node runs any more, so that the call of each row is known.
     pub(crate) is_final: bool,
 }
 
-/// Reads all rows, and checks that they follow each other.
+/// Reads all rows of the ledger, and checks that the rows of each account follow each other.
 pub(crate) fn read_rows(
     store: &Store,
     world: &World,
@@ -85,7 +85,7 @@ pub(crate) fn read_rows(
     Ok((rows, breaches))
 }
 
-/// Judges all calls of a database.
+/// Judges all calls of a database. Returns the counts and the broken promises.
 pub(crate) fn judge(evidence: &Evidence<'_>) -> (Tally, Vec<Breach>) {
     let mut breaches = Vec::new();
     let mut tally = Tally::default();
@@ -118,7 +118,7 @@ fn judge_call(call: &Call, row: Option<&Row>, evidence: &Evidence<'_>, breaches:
             }
         }
         (End::Replayed(first, told), _) => match evidence.rows.get(first) {
-            // The first answer found nothing, which has no row.
+            // The first answer was a miss, which has no row.
             None if call.credits == 0 => {}
             None => breach(Kind::Lost, "repeats an answer whose charge is not there"),
             Some(first) => {
@@ -146,7 +146,7 @@ fn judge_call(call: &Call, row: Option<&Row>, evidence: &Evidence<'_>, breaches:
     }
 }
 
-/// Judges the calls of each idempotency key.
+/// Judges the calls of each idempotency key together.
 fn judge_keys(evidence: &Evidence<'_>, breaches: &mut Vec<Breach>) {
     let mut rows: BTreeMap<u64, ChargeId> = BTreeMap::new();
     for (id, row) in evidence.rows {
@@ -179,7 +179,7 @@ fn judge_keys(evidence: &Evidence<'_>, breaches: &mut Vec<Breach>) {
     }
 }
 
-/// Judges the rows without a call. Returns their number.
+/// Judges the rows that belong to no reported call. Returns the number of these rows.
 fn judge_untold(evidence: &Evidence<'_>, breaches: &mut Vec<Breach>) -> u64 {
     let told: BTreeSet<ChargeId> = evidence.calls.iter().map(|call| call.id).collect();
     let mut untold: BTreeMap<&str, usize> = BTreeMap::new();

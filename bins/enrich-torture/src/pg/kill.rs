@@ -12,9 +12,9 @@ use crate::pg::trial::{Outcome, Trial, in_folder};
 use crate::pg::{ROUNDS_PER_DATABASE, ROUNDS_PER_JUDGEMENT, Setting};
 use crate::report::{Console, Summary};
 
-/// Nodes on the database.
+/// Number of nodes on the database.
 const NODES: usize = 3;
-/// How long the load runs before a kill, in milliseconds.
+/// The range of times for which the load runs before a kill, in milliseconds.
 const LOAD_MILLIS: std::ops::Range<u64> = 20..400;
 
 /// Kills nodes `rounds` times.

@@ -1,8 +1,9 @@
 //! A node: a process that charges through the store's ports and writes each outcome to its standard
 //! output.
 //!
-//! Its standard input tells the pause of the clients between two calls, in milliseconds, one number
-//! a line. At the input's end the node stops asking and ends when every call has its outcome.
+//! The node reads the pause of its clients between two calls from its standard input: on each line
+//! a number of milliseconds. When the input ends, the node makes no more calls, and ends when the
+//! outcome of every call is known.
 
 use std::io::{self, BufRead as _, Write as _};
 use std::path::PathBuf;
@@ -26,23 +27,23 @@ use crate::pg::world::World;
 
 /// The environment variable with the URL of the database, which has a password.
 pub(crate) const URL_VARIABLE: &str = "ENRICH_STORE";
-/// How long a node tries to open the store.
+/// Time limit for a node to open the store.
 const OPEN_WITHIN: Duration = Duration::from_secs(60);
-/// Percentage of grants, all to the nearly empty account.
+/// Percentage of calls that are grants. All grants are to the nearly empty account.
 const GRANT_PERCENT: u8 = 2;
-/// Percentage of calls of the nearly empty account.
+/// Percentage of calls that are charges of the nearly empty account.
 const POOR_PERCENT: u8 = 6;
 /// Percentage of the other calls that have an idempotency key.
 const KEYED_PERCENT: u8 = 40;
-/// A new idempotency key is begun at this interval, on all nodes at once.
+/// The interval after which a new idempotency key is begun, on all nodes at the same time.
 const KEY_MICROS: Micros = 2_000;
-/// Most keyed calls use one of so many newest keys.
+/// Number of the newest idempotency keys. Most calls with a key use one of them.
 const NEWEST: u64 = 32;
-/// Percentage of keyed calls that use any earlier key.
+/// Percentage of calls with a key that use any earlier key.
 const OLD_PERCENT: u8 = 15;
-/// One of so many keys is of a call that finds nothing.
+/// One of this many keys belongs to a call that finds nothing.
 const MISS_OF: u64 = 4;
-/// How long a client waits after a refusal that asks for a later repeat.
+/// The pause of a client after a refusal that asks it to repeat the call later.
 const REFUSED_PAUSE: Duration = Duration::from_millis(30);
 
 /// The arguments of a node.
@@ -62,18 +63,18 @@ pub(crate) struct NodeArgs {
     pub(crate) clients: usize,
 }
 
-/// A node in its process.
+/// The state of a node in its process.
 struct Node {
     world: World,
     name: String,
     store: Store,
     is_over: AtomicBool,
     pause_millis: AtomicU64,
-    /// Whole lines only.
+    /// The output for calls. It is locked while a line is written, so that lines are never mixed.
     output: Mutex<io::Stdout>,
 }
 
-/// What a client asks for.
+/// What a client asks the store for.
 enum Question {
     Charge(Box<Charge>),
     Grant(Grant),
@@ -106,7 +107,7 @@ pub(crate) fn run(args: &NodeArgs) -> Result<()> {
     Ok(())
 }
 
-/// Opens the store, also when the primary is away for a moment.
+/// Opens the store. Tries again if the primary is not available for a moment.
 fn open(world: &World, url: &str, name: &str) -> Result<Store> {
     let begun = Instant::now();
     loop {
@@ -128,7 +129,7 @@ impl Node {
             let call = self.ask(format!("{}-{client}-{count}", self.name), &mut chance);
             let is_put_off = matches!(call.end, End::Overloaded | End::Stopped | End::Unknown);
             let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
-            // Nobody reads it any more when the torture has ended.
+            // If the torture has ended, nobody reads the output any more.
             if output.write_all(format!("{call}\n").as_bytes()).is_err() {
                 return;
             }
@@ -168,7 +169,7 @@ impl Node {
             let charge = self.charge(request_id, account, chance.u64(1..4));
             return (Question::Charge(Box::new(charge)), account, None);
         }
-        // What is asked under a key depends on its number alone, on all nodes.
+        // The call under a key depends only on the key's number, so it is the same on all nodes.
         let newest = (now() - self.world.since) / KEY_MICROS;
         let key = match chance.u8(..100) < OLD_PERCENT {
             true => chance.u64(..=newest),
@@ -227,7 +228,8 @@ async fn ask_ledger(ledger: &PostgresLedger, question: Question) -> End {
     }
 }
 
-/// The end of a call that got an earlier answer: it begins with the earlier call's id.
+/// Returns the end of a call that got an earlier answer. The answer begins with the id of the
+/// earlier call.
 fn replayed(response: StoredResponse) -> End {
     let StoredResponse::Answer { body, balance, .. } = response else {
         return End::Wrong("the key is said to be of another question".to_owned());

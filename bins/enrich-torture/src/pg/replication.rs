@@ -1,5 +1,6 @@
-//! The connection by which a standby receives its primary's log, through a proxy. Before a fault the
-//! proxy can hold the log back: what the primary confirms without its standby is lost then.
+//! The connection over which a standby receives the log of its primary, through a proxy. Before a
+//! fault, the proxy can hold the log back. Commits that the primary confirms without its standby
+//! are then lost.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,18 +9,18 @@ use anyhow::{Result, ensure};
 use enrich_testkit::postgres::Cluster;
 use enrich_testkit::tcp_proxy::{Cut, TcpProxy};
 
-/// How long a standby may take to connect.
+/// Time limit for a standby to connect.
 const CONNECTED_WITHIN: Duration = Duration::from_secs(60);
-/// Interval of looking for its connection.
+/// Interval at which the torture looks for the standby's connection.
 const INTERVAL: Duration = Duration::from_millis(5);
-/// Whether a standby receives the log.
+/// The query that shows whether a standby receives the log.
 const STREAMS: &str = "SELECT count(*) > 0 FROM pg_stat_replication WHERE state = 'streaming'";
 
 /// A replication connection. Each primary has its own.
 pub(crate) struct Replication(TcpProxy);
 
 impl Replication {
-    /// Has a standby of a primary connect by a proxy from now on.
+    /// Makes a standby connect to its primary through a new proxy.
     pub(crate) fn start(primary: &Cluster, standby: &Cluster) -> Result<Self> {
         let proxy = TcpProxy::start(primary.address(), Duration::ZERO)?;
         let direct = standby.psql("SHOW primary_conninfo")?;
@@ -37,12 +38,12 @@ impl Replication {
         Ok(Self(proxy))
     }
 
-    /// Holds the log back from now on.
+    /// Holds the log back until the connection is cut.
     pub(crate) fn hold(&self) {
         self.0.pause_to_client();
     }
 
-    /// Cuts the connection. What was held back is lost.
+    /// Cuts the connection. The part of the log that was held back is lost.
     pub(crate) fn cut(&self) {
         self.0.cut(Cut::Reset);
         self.0.resume();

@@ -1,4 +1,4 @@
-//! The counts of a torture, and its outages.
+//! The counts of a torture, and the times in which nothing was charged.
 
 use crate::pg::call::{Call, End, Micros};
 use crate::report::Summary;
@@ -17,30 +17,30 @@ pub(crate) struct Tally {
     pub(crate) without_credits: u64,
     pub(crate) overloaded: u64,
     pub(crate) stopped: u64,
-    /// Told as unknown, and charged.
+    /// Calls with an unknown end that were charged.
     pub(crate) unknown_charged: u64,
-    /// Told as unknown, and not charged.
+    /// Calls with an unknown end that were not charged.
     pub(crate) unknown_free: u64,
-    /// Charged, but told to nobody: the calls of killed nodes.
+    /// Charges that no node reported, because the node was killed.
     pub(crate) untold: u64,
     pub(crate) lost: u64,
     pub(crate) doubled: u64,
-    /// The longest time of a call.
+    /// The longest time that a call took.
     pub(crate) slowest: Micros,
 }
 
-/// The ends of the calls that were in flight at a fault.
+/// How the calls ended that were in flight at a fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InFlight {
-    /// Taken and granted.
+    /// Calls that were charged or granted.
     taken: u64,
     replayed: u64,
-    /// Refused, so nothing was taken.
+    /// Calls that were refused, so that nothing was taken.
     refused: u64,
     unknown: u64,
 }
 
-/// The times from a fault to the next charge that was asked after it.
+/// For each fault, the time until the next acknowledged charge that was asked for after the fault.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outages(Vec<Micros>);
 
@@ -102,7 +102,7 @@ impl Tally {
 }
 
 impl InFlight {
-    /// Counts the calls in flight at one of the times, which are in order.
+    /// Counts the calls that were in flight at one of the times in `faults`, which are in order.
     pub(crate) fn count(&mut self, calls: &[Call], faults: &[Micros]) {
         for call in calls {
             let next = faults.partition_point(|fault| *fault <= call.asked_at);
@@ -128,19 +128,19 @@ impl InFlight {
 }
 
 impl Outages {
-    /// Adds one.
+    /// Adds the outage of one fault.
     pub(crate) fn push(&mut self, outage: Micros) {
         self.0.push(outage);
     }
 
-    /// The median, in milliseconds.
+    /// Returns the median of the outages, in milliseconds.
     pub(crate) fn median_millis(&self) -> Micros {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
         sorted.get(sorted.len() / 2).copied().unwrap_or_default() / 1_000
     }
 
-    /// The longest, in milliseconds.
+    /// Returns the longest outage, in milliseconds.
     pub(crate) fn longest_millis(&self) -> Micros {
         self.0.iter().copied().max().unwrap_or_default() / 1_000
     }

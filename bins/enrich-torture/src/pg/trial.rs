@@ -1,4 +1,4 @@
-//! One database under torture: its nodes, its faults, and the judgement of all calls.
+//! One database under torture: its nodes, its faults, and what the judge finds.
 
 use std::path::Path;
 use std::time::Duration;
@@ -22,15 +22,15 @@ const REST: Duration = Duration::from_millis(100);
 /// A database, its nodes, and what happened to them.
 pub(crate) struct Trial {
     pub(crate) fleet: Fleet,
-    /// The URL for the judge.
+    /// The URL of the database that the judge uses.
     url: String,
-    /// When the faults happened.
+    /// The times of the faults.
     faults: Vec<Micros>,
-    /// Whether acknowledged charges may be lost.
+    /// Whether acknowledged charges may be lost. This is true only in a control.
     may_lose: bool,
 }
 
-/// What came out of a torture.
+/// The results of a torture.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) tally: Tally,
@@ -39,7 +39,7 @@ pub(crate) struct Outcome {
 }
 
 impl Trial {
-    /// Makes schema and accounts in the empty database at `url`.
+    /// Creates the schema and the accounts in the empty database at `url`.
     pub(crate) fn begin(
         setting: &Setting,
         url: &str,
@@ -58,27 +58,27 @@ impl Trial {
         Ok(node)
     }
 
-    /// Notes a fault that happened at `time`.
+    /// Records a fault that happened at `time`.
     pub(crate) fn note_fault(&mut self, time: Micros) {
         self.faults.push(time);
     }
 
-    /// Lets all clients ask without a pause.
+    /// Lets all clients make calls without a pause.
     pub(crate) fn load(&mut self) -> Result<()> {
         self.fleet.pause(Duration::ZERO)
     }
 
-    /// Lets all clients ask now and then.
+    /// Lets all clients make calls with a pause of [`REST`] on average.
     pub(crate) fn rest(&mut self) -> Result<()> {
         self.fleet.pause(REST)
     }
 
-    /// Judges all calls so far.
+    /// Judges all calls that were reported so far.
     pub(crate) fn judge(&mut self) -> Result<Tally> {
         self.judge_all(false)
     }
 
-    /// Lets all nodes end, and judges everything. Adds the counts.
+    /// Lets all nodes end, and judges all calls. Adds the counts to `outcome`.
     pub(crate) fn end(&mut self, outcome: &mut Outcome) -> Result<()> {
         self.fleet.stop()?;
         outcome.tally.add(self.judge_all(true)?);
@@ -99,7 +99,7 @@ impl Trial {
             is_final,
         };
         let (tally, found) = judge(&evidence);
-        // A lost charge may be made again, and its key be answered otherwise.
+        // A lost charge may be made again, and its key may then get another answer.
         let kinds = [Kind::Lost, Kind::Repeat, Kind::Doubled, Kind::Differs];
         breaches.extend(found.into_iter().filter(|breach| {
             let is_loss = kinds.contains(&breach.kind);
@@ -114,7 +114,7 @@ impl Trial {
 }
 
 impl Outcome {
-    /// Adds everything to a summary.
+    /// Adds all results to a summary.
     pub(crate) fn add_to(&self, summary: Summary) -> Summary {
         let summary = self.in_flight.add_to(self.tally.add_to(summary));
         summary
@@ -123,7 +123,7 @@ impl Outcome {
     }
 }
 
-/// Runs `what` in a new folder, which is removed afterwards, but kept when a promise was broken.
+/// Runs `what` in a new folder. The folder is removed afterwards, unless a promise was broken.
 pub(crate) fn in_folder<T>(setting: &Setting, what: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     let folder = tempfile::Builder::new().prefix("enrich-torture-").tempdir_in(&setting.work);
     let folder = folder.with_context(|| format!("{} cannot be used", setting.work.display()))?;

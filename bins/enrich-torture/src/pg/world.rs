@@ -1,4 +1,4 @@
-//! The accounts in the database, and the file by which the nodes know them.
+//! The accounts in the database, and the file from which the nodes read them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,27 +13,27 @@ use enrich_store_postgres::{Options, Store, migrate};
 
 use crate::pg::call::{Micros, now};
 
-/// Accounts, the last of which is nearly empty.
+/// Number of accounts. The last account is nearly empty.
 const ACCOUNTS: usize = 20;
 const RICH_CREDITS: i64 = 1_000_000_000_000;
 const POOR_CREDITS: i64 = 1;
-/// The note of the first grants.
+/// The note of the grants that the accounts get at the beginning.
 pub(crate) const FIRST_NOTE: &str = "first";
 const WORLD_FILE: &str = "world";
 
-/// What all nodes of a torture share.
+/// What all nodes of a torture have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
-    /// The folder with the secrets and this world's file.
+    /// The folder with the secrets and the file of this world.
     pub(crate) folder: PathBuf,
     /// The accounts, each with its key.
     pub(crate) accounts: Vec<(AccountId, KeyId)>,
-    /// When the first idempotency key was made.
+    /// The time when the first idempotency key was made.
     pub(crate) since: Micros,
 }
 
 impl World {
-    /// Makes schema and accounts in an empty database.
+    /// Creates the schema and the accounts in an empty database.
     pub(crate) fn create(url: &str, folder: &Path) -> Result<Self> {
         let secrets = Secrets::create(&folder.join(SECRET_FILE))?;
         migrate(url, &secrets)?;
@@ -57,7 +57,7 @@ impl World {
         Ok(world)
     }
 
-    /// Reads a world's file.
+    /// Reads the file of a world.
     pub(crate) fn load(folder: &Path) -> Result<Self> {
         let text = fs::read_to_string(folder.join(WORLD_FILE))?;
         let (since, lines) = text.split_once('\n').context("an empty file")?;
@@ -69,7 +69,7 @@ impl World {
         Ok(Self { folder: folder.to_owned(), accounts, since: since.parse()? })
     }
 
-    /// Opens the store as a node.
+    /// Opens the store in the way a node does.
     pub(crate) fn open(&self, url: &str, node: &str) -> Result<Store> {
         let secrets = Secrets::load(&self.folder.join(SECRET_FILE))?;
         let options =
@@ -77,7 +77,7 @@ impl World {
         Ok(Store::open(url, &secrets, options)?)
     }
 
-    /// The index of the nearly empty account.
+    /// Returns the index of the nearly empty account.
     pub(crate) fn poor(&self) -> usize {
         ACCOUNTS - 1
     }

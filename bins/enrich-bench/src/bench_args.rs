@@ -1,4 +1,4 @@
-//! Arguments of all measurements: the data folders, the program, the report.
+//! The arguments that all measurements have: the data folders, the program, the report.
 
 use std::fs;
 use std::io::Write;
@@ -26,7 +26,8 @@ pub(crate) struct BenchArgs {
 }
 
 impl BenchArgs {
-    /// Opens the folder of the data folders. Fails early if the report's file cannot be written.
+    /// Opens the folder of the data folders. Returns an error if the report's file cannot be
+    /// written, before anything is measured.
     pub(crate) fn scratch(&self) -> anyhow::Result<Scratch> {
         if let Some(parent) = self.json.as_deref().and_then(Path::parent) {
             let is_there = parent.as_os_str().is_empty() || parent.is_dir();
@@ -39,7 +40,7 @@ impl BenchArgs {
         Program::at(&self.enrich)
     }
 
-    /// Measures in a new folder, which is kept if something failed.
+    /// Measures in a new folder. The folder is removed after success, and kept after a failure.
     pub(crate) fn in_new_folder<T>(
         scratch: &Scratch,
         prefix: &str,
@@ -54,7 +55,7 @@ impl BenchArgs {
         })
     }
 
-    /// Writes the report as JSON if a file was given.
+    /// Writes the report as JSON, if a file for it was given.
     pub(crate) fn write(&self, report: &impl Serialize) -> anyhow::Result<()> {
         let Some(path) = &self.json else { return Ok(()) };
         let text = serde_json::to_string_pretty(report)?;

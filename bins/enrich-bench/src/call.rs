@@ -1,4 +1,4 @@
-//! A call of the service and its correct answer.
+//! A call of the service, and its correct answer.
 
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use crate::wrk::Halves;
 use enrich_testkit::http::Reply;
 
-/// The result of a call.
+/// The expected result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Something is found and charged.
+    /// The call finds something and is charged.
     Found,
-    /// Nothing is found; the call is free.
+    /// The call finds nothing and is free.
     Missed,
-    /// A repeat with the same `Idempotency-Key` is replayed.
+    /// The call repeats an earlier one with the same `Idempotency-Key`, so its answer is a replay.
     Replayed,
 }
 
@@ -37,14 +37,14 @@ impl Call {
         self
     }
 
-    /// Adds a value of the answer at a JSON Pointer.
+    /// Adds a value that the answer must have at the JSON Pointer `place`.
     pub(crate) fn answers(mut self, place: &'static str, value: impl Into<Value>) -> Self {
         self.values.push((place, value.into()));
         self
     }
 
-    /// The request in two parts, before and after an API key of `key_bytes` bytes. Version 1 has
-    /// the key in the body, version 2 in a header.
+    /// Returns the request in two parts: before and after an API key of `key_bytes` bytes. In API
+    /// version 1, the key is in the body; in version 2, in a header.
     pub(crate) fn halves(&self, key_bytes: usize, idempotency_key: Option<&str>) -> Halves {
         // Strings and maps of strings always convert to JSON.
         let quoted = |text: &str| Value::from(text).to_string();
@@ -76,8 +76,8 @@ impl Call {
         [before, key.to_owned(), behind].concat().into_bytes()
     }
 
-    /// Checks an answer: its status, its values and its cost. `price` is the cost if something is
-    /// found.
+    /// Checks an answer: its status, its values and its cost. `price` is the cost in credits if
+    /// something is found.
     pub(crate) fn check(&self, answer: &Reply, outcome: Outcome, price: u64) -> anyhow::Result<()> {
         let text = || {
             let body = &answer.body;
@@ -103,12 +103,12 @@ impl Call {
     }
 }
 
-/// `/v1/dtc` for a domain; the answer names the company.
+/// Returns a call of `/v1/dtc` for a domain. The answer must have the company's name.
 pub(crate) fn domain_to_name(domain: &str, name: &str) -> Call {
     Call::new("/v1/dtc", "companyWebsite", domain).answers("/query", domain).answers("/url", name)
 }
 
-/// `/v1/dtc` for an unknown domain.
+/// Returns a call of `/v1/dtc` for an unknown domain.
 pub(crate) fn unknown_domain(domain: &str) -> Call {
     domain_to_name(domain, "").answers("/confidence_level", json!(0))
 }

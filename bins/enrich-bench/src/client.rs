@@ -1,4 +1,5 @@
-//! Sends the load generator's requests and returns the answers to be checked.
+//! Sends the requests that the load generator sends, and returns the answers, so that they can be
+//! checked.
 
 use std::net::SocketAddr;
 use std::thread;
@@ -14,7 +15,8 @@ pub(crate) fn page(address: SocketAddr, path: &str) -> anyhow::Result<String> {
     Ok(answer.body)
 }
 
-/// Sends every request once over several connections; returns the answers in order.
+/// Sends every request once over several connections. Returns the answers in the order of the
+/// requests.
 pub(crate) fn send_all(
     address: SocketAddr,
     requests: &[Vec<u8>],

@@ -1,4 +1,5 @@
-//! Measures one workload. The yardstick and all services run; one of them at a time is under load.
+//! Measures one workload. The yardstick and all services run, but only one of them at a time is
+//! under load.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -24,17 +25,17 @@ use crate::workload::{Plan, Workload};
 use crate::wrk::{Wrk, WrkSummary};
 use enrich_testkit::http::{Connection, Reply};
 
-/// The largest difference between the sizes of the yardstick's and the service's answers, as a
-/// share.
+/// Maximum difference between the sizes of the yardstick's and the service's answers, as a share of
+/// the size.
 const SIZE_TOLERANCE: f64 = 0.1;
 
-/// What all contests of a run share.
+/// What all contests of a run have in common.
 pub(crate) struct Setup {
     pub(crate) program: Program,
     pub(crate) wrk: PathBuf,
     pub(crate) prices: Prices,
     pub(crate) folder: PathBuf,
-    /// The worlds to serve, each with its copy of the data folder.
+    /// The worlds that are served, each with the path of its copy of the data folder.
     pub(crate) worlds: Vec<(World, PathBuf)>,
 }
 
@@ -47,16 +48,16 @@ pub(crate) struct Load {
     pub(crate) round: u64,
 }
 
-/// A workload with its servers.
+/// A workload, with the servers that are measured under it.
 pub(crate) struct Contest {
     workload: Workload,
     yardstick: Server,
     services: Vec<Service>,
-    /// Notes about the figures.
+    /// Notes for the report about the figures.
     pub(crate) notes: Vec<String>,
 }
 
-/// A server and its load generator.
+/// A server, and the load generator that loads it.
 struct Server {
     serving: Serving,
     process: Process,
@@ -66,14 +67,14 @@ struct Server {
 struct Service {
     server: Server,
     outcome: Outcome,
-    /// The requests that are checked before anything is timed.
+    /// Requests whose answers are checked before anything is timed.
     sample: Vec<Sampled>,
     reconciliation: Reconciliation,
-    /// Time from the start of the process to its first charged answer.
+    /// The time from the start of the process to its first charged answer.
     first_answer: Duration,
 }
 
-/// The totals of a service over a contest.
+/// The totals of one service over a contest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Account {
     pub(crate) charges: u64,
@@ -100,8 +101,8 @@ impl Contest {
         Ok(Self { workload, yardstick, services, notes })
     }
 
-    /// Loads every server in turn. The yardstick is first in even rounds and last in odd ones.
-    /// Returns the measurements of the yardstick, then those of the services.
+    /// Loads every server in turn. The yardstick is the first in even rounds and the last in odd
+    /// ones. Returns the measurements: first the yardstick's, then those of the services.
     pub(crate) fn round(&mut self, setup: &Setup, load: Load) -> anyhow::Result<Vec<Part>> {
         let mut parts = vec![None; 1 + self.services.len()];
         let mut order: Vec<usize> = (0..parts.len()).collect();
@@ -135,7 +136,7 @@ impl Contest {
         format!("{}, {connections} connections, round {round}, {server}", self.workload)
     }
 
-    /// Stops the servers and returns the totals of each service.
+    /// Stops the servers. Returns the totals of each service.
     pub(crate) fn close(self) -> anyhow::Result<Vec<Account>> {
         self.yardstick.serving.stop()?;
         let close = |service: Service| {
@@ -186,7 +187,8 @@ impl Service {
             (self.server.part(workload, load)?, 0)
         };
         let (summary, part) = loaded;
-        // Requests of connections that were closed at the end may also have been answered.
+        // Connections were closed at the end of the load. Their last requests may also have been
+        // answered.
         let least = summary.requests + checked;
         let answers = least..=least + load.connections as u64;
         self.reconciliation.expect(&Expected { outcome: self.outcome, answers }, prices)?;
@@ -195,9 +197,9 @@ impl Service {
 }
 
 impl Service {
-    /// Loads the server and sends the sample at the same time, and checks each answer of the
-    /// sample: answers must also be right under load. Nothing is timed meanwhile. Returns the
-    /// number of checked answers.
+    /// Loads the server and sends the sample at the same time. Checks each answer of the sample,
+    /// because answers must also be right under load. This is done only in the warm-up. Returns
+    /// what the load generator reports, and the number of checked answers.
     fn checked(
         &self,
         workload: Workload,
@@ -222,7 +224,7 @@ impl Service {
     }
 }
 
-/// Looks up one company, which is found and charged.
+/// Looks up one company, which must be found and charged. This is the service's first answer.
 fn first_answer(world: &World, address: SocketAddr, prices: &Prices) -> anyhow::Result<()> {
     let company = world.generated.company(0)?;
     let call = domain_to_name(company.domain(), &company.name);
@@ -284,8 +286,8 @@ impl Server {
     }
 }
 
-/// The text length, in bytes, of the yardstick's answers at each path, so that they are as long as
-/// the service's. Both repeat the query.
+/// Returns the text length of the yardstick's answers at each path, in bytes. With it, the
+/// yardstick's answers are as long as the service's. Both repeat the query.
 fn text_bytes(sample: &[Sampled], answers: &[Reply]) -> BTreeMap<&'static str, usize> {
     let mut sums: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
     for (Sampled { call, .. }, answer) in sample.iter().zip(answers) {

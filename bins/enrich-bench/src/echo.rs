@@ -1,8 +1,9 @@
 //! The yardstick: a bare actix-web handler with the same bodies and answer sizes as the service.
 //!
-//! It parses the service's JSON and writes JSON of the same shape and size as the service's
-//! answers. It does nothing else: it checks no key, looks up nothing, charges nothing and adds no
-//! headers. Its allocator, build profile and number of workers are those of `enrich serve`.
+//! The handler parses the same JSON as the service, and writes JSON of the same shape and size as
+//! the service's answers. The handler does nothing else: it checks no key, looks up nothing,
+//! charges nothing and adds no headers. Its allocator, build profile and number of workers are
+//! those of `enrich serve`.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -13,7 +14,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A stand-in for a balance, with as many digits as the balances in a run.
+/// The number in place of a balance. It has as many digits as the balances in a run.
 const CREDITS: u64 = 999_999_999_999;
 
 #[derive(Debug, Args)]
@@ -36,14 +37,14 @@ fn filled_path(text: &str) -> Result<(String, usize), String> {
     Ok((path.to_owned(), bytes.parse().map_err(|error| format!("{bytes}: {error}"))?))
 }
 
-/// The texts of answers, by path.
+/// The text of the answers at each path.
 struct Texts {
     domain_to_name: String,
     name_to_domain: String,
     others: BTreeMap<String, String>,
 }
 
-/// The input of `/v1/dtc`.
+/// The request body of `/v1/dtc`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ByDomain {
@@ -52,7 +53,7 @@ struct ByDomain {
     company_website: String,
 }
 
-/// The input of `/v1/cuf`.
+/// The request body of `/v1/cuf`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ByName {
@@ -61,7 +62,7 @@ struct ByName {
     company_name: String,
 }
 
-/// A flat answer of version 1.
+/// An answer of version 1, whose fields are not nested in an object `data`.
 #[derive(Serialize)]
 struct Answer<'a> {
     query: &'a str,
@@ -70,9 +71,9 @@ struct Answer<'a> {
     confidence_level: u8,
 }
 
-/// The length of an answer without its query and text, in bytes.
+/// Returns the length, in bytes, of an answer without its query and text.
 pub(crate) fn bare_bytes() -> usize {
-    // Such an answer always converts to JSON.
+    // This cannot fail, because such an answer always converts to JSON.
     serde_json::to_vec(&answer("", "")).map_or(0, |bytes| bytes.len())
 }
 
@@ -88,7 +89,7 @@ async fn name_to_domain(asked: web::Json<ByName>, texts: web::Data<Texts>) -> Ht
     HttpResponse::Ok().json(answer(&asked.company_name, &texts.name_to_domain))
 }
 
-/// All other paths: parses the body without knowing its fields.
+/// Answers requests at all other paths. Parses the body as JSON without knowing its fields.
 async fn other(
     request: HttpRequest,
     asked: web::Json<Map<String, Value>>,

@@ -1,8 +1,8 @@
 //! `enrich-bench flood`: how much a flood of name searches slows down look-ups by domain.
 //!
-//! One load generator sends look-ups by domain: first alone, then beside a second one that sends
-//! misspelt names. Searches wait in a bounded queue. When it is full, they are refused at once, and
-//! the flood continues without a pause.
+//! One load generator sends look-ups by domain: first alone, then at the same time as a second load
+//! generator, which sends misspelt names. Searches wait in a bounded queue. When the queue is full,
+//! further searches are refused without waiting, and the flood continues without a pause.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -29,11 +29,12 @@ use crate::report::write_table;
 use crate::workload::Workload;
 use crate::wrk::{self, Requests, Wrk};
 
-/// Misspelt names in the flood.
+/// Number of misspelt names in the flood.
 const NAMES: usize = 20_000;
-/// How much longer the flood lasts than the measurement beside it, in seconds.
+/// How much longer the flood lasts than the measurement during the flood, in seconds.
 const LONGER_SECONDS: u64 = 1;
-/// The endpoint that is measured, by domain. The next constant is the flooded endpoint.
+/// The endpoint whose look-ups by domain are measured. `FLOODED` is the endpoint that the flood
+/// calls.
 const CALM: &str = "/v1/dtc";
 const FLOODED: &str = "/v1/cuf";
 
@@ -83,22 +84,24 @@ struct Report {
     rows: Vec<Row>,
 }
 
-/// Look-ups by domain beside a flood over this many connections; 0 is no flood.
+/// The results of look-ups by domain during a flood over `flood` connections. A value of 0 means
+/// that there is no flood.
 #[derive(Debug, Serialize)]
 struct Row {
     flood: u16,
     requests_per_second: f64,
     p99_micros: f64,
-    /// The rate as a ratio to the rate without a flood.
+    /// The rate of requests as a ratio to the rate without a flood.
     to_alone: f64,
-    /// Answered and refused searches per second.
+    /// The number of answered searches per second. `refused_per_second` is the number of refused
+    /// ones.
     searched_per_second: f64,
     refused_per_second: f64,
-    /// Private memory of the service at the end.
+    /// The private memory of the service at the end, in bytes.
     private_bytes: f64,
 }
 
-/// The results of one load.
+/// The measurements of one load.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     requests_per_second: f64,
@@ -108,7 +111,7 @@ struct Seen {
     private_bytes: f64,
 }
 
-/// A service under load.
+/// A service under load, and what a load needs.
 struct Setup {
     address: SocketAddr,
     process: Process,
@@ -186,8 +189,8 @@ impl Flood {
         })
     }
 
-    /// Loads the service, with a flood if there is one, and checks its counters: every domain was
-    /// found; every name was found, missed or refused.
+    /// Loads the service, with a flood unless `flood` is 0, and checks its counters: every domain
+    /// must have been found, and every name must have been found, missed or refused.
     fn part(&self, setup: &mut Setup, flood: u16, round: u64) -> anyhow::Result<Seen> {
         let (calm, seconds) = (usize::from(self.connections), self.seconds);
         let summary = thread::scope(|scope| {
@@ -222,7 +225,7 @@ impl Flood {
         self.wrk(&folder.join("calm"), &Requests { calls, keys, fresh_after: None })
     }
 
-    /// All requests of the flood use one account.
+    /// Returns the load generator of the flood. All its requests use one account.
     fn flooding(&self, world: &World, folder: &Path) -> anyhow::Result<Wrk> {
         let names = NameGenerator::new(world.generated, 1).names(Kind::Misspelt, NAMES)?;
         let keys = vec![world.keys.hot.clone()];
@@ -238,7 +241,8 @@ impl Flood {
     }
 }
 
-/// The numbers of answered and refused searches; fails if any other answer is wrong.
+/// Returns the numbers of answered and refused searches. Returns an error if any other answer is
+/// wrong.
 fn searches(tally: &Tally, is_flooded: bool) -> anyhow::Result<(u64, u64)> {
     let calm = tally.0.get(CALM).copied().unwrap_or_default();
     ensure!(
@@ -255,7 +259,7 @@ fn searches(tally: &Tally, is_flooded: bool) -> anyhow::Result<(u64, u64)> {
     Ok((flooded.answered, flooded.refused))
 }
 
-/// The medians over the rounds; the row without a flood comes first.
+/// Returns the medians over the rounds. The row without a flood comes first.
 fn rows(numbers: &[u16], seen: &[Vec<Seen>]) -> Option<Vec<Row>> {
     let of = |seen: &[Seen], measure: fn(&Seen) -> f64| median(seen.iter().map(measure).collect());
     let alone = of(seen.first()?, |one| one.requests_per_second)?;

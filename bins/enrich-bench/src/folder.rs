@@ -13,18 +13,18 @@ use anyhow::{Context, ensure};
 
 use crate::generated::Generated;
 
-/// The file that a copy shares with its original.
+/// The name of the file that a copy shares with its original.
 pub(crate) const SHARED: &str = "directory.sqlite";
 
-/// The folder that holds the data folders and the files beside each.
+/// The folder that contains the data folders, and the files beside each data folder.
 #[derive(Clone, Debug)]
 pub(crate) struct Scratch(PathBuf);
 
-/// Identifies a data folder.
+/// The numbers that identify a data folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FolderSpec {
     pub(crate) companies: u64,
-    /// Charges in its ledger before the measurement.
+    /// The number of charges in the ledger before the measurement.
     pub(crate) charges: u64,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Keys {
     pub(crate) hot: String,
 }
 
-/// A folder as the workloads use it: its data, and the keys of its accounts.
+/// A data folder as the workloads use it: its data, and the keys of its accounts.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     pub(crate) spec: FolderSpec,
@@ -46,7 +46,7 @@ pub(crate) struct World {
 }
 
 impl Scratch {
-    /// Opens the folder at `path`; creates it if it is missing.
+    /// Opens the folder at `path`. Creates the folder if it does not exist.
     pub(crate) fn at(path: &Path) -> anyhow::Result<Self> {
         fs::create_dir_all(path).with_context(|| path.display().to_string())?;
         Ok(Self(path.canonicalize()?))
@@ -69,7 +69,7 @@ impl Scratch {
         Ok(fs::write(self.beside(spec, "ready"), "")?)
     }
 
-    /// The keys of a folder's accounts; `None` if it has none yet.
+    /// Returns the keys of a folder's accounts; `None` if they are not saved yet.
     pub(crate) fn keys(&self, spec: FolderSpec) -> anyhow::Result<Option<Keys>> {
         let path = self.beside(spec, "keys");
         match fs::read_to_string(&path) {
@@ -79,7 +79,7 @@ impl Scratch {
         }
     }
 
-    /// Saves the keys of a folder's accounts, readable only by their owner.
+    /// Saves the keys of a folder's accounts in a file that only the file's owner may read.
     pub(crate) fn keep_keys(&self, spec: FolderSpec, keys: &Keys) -> anyhow::Result<()> {
         let path = self.beside(spec, "keys");
         let mut options = OpenOptions::new();
@@ -111,7 +111,7 @@ impl FolderSpec {
     }
 }
 
-/// A number for people: `10,000`, `1 million`.
+/// Returns a number in a short form for people: `10,000`, `1 million`.
 fn in_words(number: u64) -> String {
     const MILLION: u64 = 1_000_000;
     match number {
@@ -137,8 +137,9 @@ impl Keys {
     }
 }
 
-/// Creates a data folder at `copy` with a copy of the ledger and the linked directory of
-/// `original`. Syncs the copy to disk, so that no write-back disturbs the measurement.
+/// Creates a data folder at `copy`: the ledger of `original` is copied, and its directory is
+/// linked. Syncs the copy to disk, so that later writes of the operating system do not disturb the
+/// measurement.
 pub(crate) fn copy(original: &Path, copy: &Path) -> anyhow::Result<()> {
     DirBuilder::new().mode(0o700).create(copy).with_context(|| copy.display().to_string())?;
     for entry in fs::read_dir(original).with_context(|| original.display().to_string())? {

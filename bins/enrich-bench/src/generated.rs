@@ -1,17 +1,18 @@
-//! The generated companies and people as records, for requests and expected answers.
+//! The generated companies and people as records, from which requests and expected answers are
+//! made.
 
 use anyhow::Context;
 use enrich_testkit::generate::Generator;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The fixed seed, so that measurements can be compared.
+/// The seed of the generated records. It is fixed, so that measurements can be compared.
 const SEED: u64 = 20_261_121;
 
-/// The most people, whatever the number of companies.
+/// Maximum number of people, for any number of companies.
 const MOST_PEOPLE: u64 = 100_000;
 
-/// A number of companies, and a tenth as many people who work there.
+/// Generated companies, and a tenth as many people who work at these companies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Generated {
     generator: Generator,
@@ -57,7 +58,7 @@ impl Generated {
         Self { generator: Generator::new(SEED), companies, people }
     }
 
-    /// All lines in the native format, companies first.
+    /// Returns all records as lines in the native format, companies first.
     pub(crate) fn lines(self) -> impl Iterator<Item = String> {
         let companies = (0..self.companies).map(move |index| self.generator.company(index));
         let people =
@@ -75,7 +76,8 @@ impl Generated {
         serde_json::from_str(&line).with_context(|| format!("no person: {line}"))
     }
 
-    /// The company that a person works at. Its number is at the end of the domain's first label.
+    /// Returns the company that a person works at. The number of the company is at the end of its
+    /// domain's first label.
     pub(crate) fn employer(&self, person: &Person) -> anyhow::Result<Company> {
         let label = person.company_domain.trim_end_matches(".example");
         let number = label.trim_start_matches(|letter: char| !letter.is_ascii_digit());
@@ -83,7 +85,7 @@ impl Generated {
         self.company(index)
     }
 
-    /// A random company, all equally likely.
+    /// Returns a random company. All companies are equally likely.
     pub(crate) fn any_company(&self, chance: &mut fastrand::Rng) -> anyhow::Result<Company> {
         self.company(chance.u64(..self.companies.max(1)))
     }

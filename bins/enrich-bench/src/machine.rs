@@ -1,4 +1,4 @@
-//! Describes the machine of the measurement.
+//! Describes the machine on which the measurement runs.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub(crate) struct Machine {
     model: String,
     kernel: String,
     memory_bytes: u64,
-    /// The type of the file system with the data folders.
+    /// The type of the file system that holds the data folders.
     file_system: String,
 }
 
@@ -46,8 +46,8 @@ fn model_of(cpuinfo: &str) -> Option<&str> {
     lines.find(|(name, _)| name.trim() == "model name").map(|(_, model)| model.trim())
 }
 
-/// The type of the file system that holds `path`: the mount with the longest matching path, and the
-/// last one if several have it.
+/// Returns the type of the file system that holds `path`: of the mount with the longest path that
+/// contains `path`. If several mounts have that path, the last one counts.
 fn file_system_of<'a>(mounts: &'a str, path: &Path) -> Option<&'a str> {
     let mounts = mounts.lines().filter_map(|line| {
         let mut fields = line.split(' ').skip(1);

@@ -1,7 +1,7 @@
 //! Measures the service against a bare handler: `just bench`.
 //!
-//! It measures the program from outside; only look-ups by name are also measured without a server.
-//! What is not here: rules of the service, and their tests.
+//! This program measures Enrich from outside, over HTTP; only look-ups by name are also measured
+//! without a server. What is not here: rules of the service, and their tests.
 
 mod bench_args;
 mod call;
@@ -39,7 +39,7 @@ use crate::pg::Pg;
 use crate::prepare::Prepare;
 use crate::run::Run;
 
-/// The service's allocator, so that the yardstick is comparable.
+/// The same allocator as the service uses, so that the yardstick is comparable.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -97,7 +97,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // If the message cannot be written, the exit status still shows the error.
+            // If the message cannot be written, the exit status still reports the error.
             let _ = writeln!(err, "error: {error:#}");
             ExitCode::FAILURE
         }

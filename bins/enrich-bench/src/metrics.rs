@@ -18,12 +18,13 @@ pub(crate) struct Counts {
     pub(crate) found: u64,
     /// Look-ups that found nothing.
     pub(crate) missed: u64,
-    /// Replays for an `Idempotency-Key`.
+    /// Answers that are replays for an `Idempotency-Key`.
     pub(crate) replayed: u64,
     pub(crate) credits: u64,
 }
 
-/// The counters since the service started, by endpoint, without the admin pages.
+/// The counters since the service started, by the endpoint's path. Requests to the admin pages are
+/// left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally(pub(crate) BTreeMap<String, Counts>);
 
@@ -31,12 +32,12 @@ pub(crate) struct Tally(pub(crate) BTreeMap<String, Counts>);
 const PAGES: [&str; 3] = ["/metrics", "/healthz", "/readyz"];
 
 impl Tally {
-    /// Reads the counters.
+    /// Reads the counters of the service at `address`.
     pub(crate) fn of(address: SocketAddr) -> anyhow::Result<Self> {
         Self::read(&client::page(address, "/metrics")?)
     }
 
-    /// Parses Prometheus' text format.
+    /// Parses counters in Prometheus' text format.
     pub(crate) fn read(text: &str) -> anyhow::Result<Self> {
         let mut tally = Self::default();
         for line in text.lines().filter(|line| line.starts_with("enrich_")) {
@@ -75,7 +76,7 @@ impl Tally {
         Ok(())
     }
 
-    /// The difference to an earlier reading.
+    /// Returns the difference between these counters and an earlier reading.
     pub(crate) fn since(&self, earlier: &Self) -> Self {
         let none = Counts::default();
         let difference = self.0.iter().map(|(endpoint, counts)| {
@@ -85,7 +86,7 @@ impl Tally {
         Self(difference.filter(|(_, counts)| *counts != none).collect())
     }
 
-    /// The sum over all endpoints.
+    /// Returns the sum of the counters over all endpoints.
     pub(crate) fn sum(&self) -> Counts {
         self.0.values().fold(Counts::default(), |sum, counts| sum.plus(counts))
     }
@@ -103,7 +104,7 @@ impl Counts {
         }
     }
 
-    /// The difference to earlier counters, which are never larger.
+    /// Returns the difference between these counters and earlier ones, which are never larger.
     fn minus(&self, earlier: &Self) -> Self {
         Self {
             answered: self.answered.saturating_sub(earlier.answered),
@@ -116,7 +117,7 @@ impl Counts {
     }
 }
 
-/// A line: `name{label="value",…} number`.
+/// A line of the text format: `name{label="value",…} number`.
 struct Series<'a> {
     name: &'a str,
     labels: Vec<(&'a str, &'a str)>,
@@ -130,7 +131,7 @@ impl<'a> Series<'a> {
             return Ok(Self { name: series, labels: Vec::new(), value });
         };
         let labels = labels.strip_suffix('}').context("no end of its labels")?;
-        // None of these labels contains a comma or a quotation mark.
+        // The values of these labels contain no comma and no quotation mark.
         let read = |label: &'a str| {
             let (name, value) = label.split_once('=')?;
             Some((name, value.strip_prefix('"')?.strip_suffix('"')?))

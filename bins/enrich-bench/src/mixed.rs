@@ -1,5 +1,5 @@
-//! Calls to all endpoints in equal shares: inputs that find something among the generated companies
-//! and people, with the expected answers.
+//! Calls of all endpoints in equal shares. Their inputs find something among the generated
+//! companies and people. Each call has its expected answer.
 
 use std::collections::BTreeMap;
 
@@ -11,36 +11,38 @@ use crate::folder::World;
 use crate::generated::{Company, Person};
 use crate::prober::Prober;
 
-/// Calls of each endpoint. If there are fewer inputs, they are repeated.
+/// Number of calls of each endpoint. If there are fewer inputs, they are repeated.
 const CALLS: usize = 200;
-/// The inputs that are tried if only some of them find something.
+/// Number of inputs that are tried if only some inputs of an endpoint find something.
 const TRIED: usize = 2000;
-/// Companies or people that are examined for inputs before the program gives up.
+/// Maximum number of companies or people that are examined for inputs before the program gives up.
 const LOOKED_AT: usize = 200_000;
 
-/// The longest handle that Twitter ever allowed. Some generated handles are longer; an import drops
-/// them.
+/// Maximum length of a handle that Twitter ever allowed, in characters. Some generated handles are
+/// longer; an import drops them.
 const MAX_TWITTER: usize = 20;
 
-/// The source of an endpoint's inputs. A function returns `None` if a record lacks the attribute.
+/// The source of an endpoint's inputs: a function that makes a call from a record. It returns
+/// `None` if the record lacks the attribute.
 enum Inputs {
-    /// Identifiers of companies, which always find the company.
+    /// The inputs are identifiers of companies, which always find the company.
     Company(fn(&Company) -> Option<Call>),
-    /// Identifiers of people, which always find the person.
+    /// The inputs are identifiers of people, which always find the person.
     Person(fn(&Person, &People) -> Option<Call>),
-    /// Names of companies. A name finds a company only if no other fits.
+    /// The inputs are names of companies. A name finds its company only if no other company fits.
     CompanyName(fn(&Company) -> Option<Call>),
-    /// Names of people. A name finds a person only if no other fits.
+    /// The inputs are names of people. A name finds its person only if no other person fits.
     PersonName(fn(&Person, &People) -> Option<Call>),
 }
 use Inputs::{CompanyName, PersonName};
 
-/// The people, and indexes over all of them.
+/// All people, with indexes.
 struct People {
     all: Vec<Person>,
-    /// The position of the first person with each phone number; several may share one.
+    /// The position of the first person with each phone number. Several people may have the same
+    /// number.
     phones: BTreeMap<String, usize>,
-    /// The employers of people, by domain.
+    /// The employers of people, by the employer's domain.
     employers: BTreeMap<String, Employer>,
 }
 
@@ -143,8 +145,8 @@ const ENDPOINTS: [(&str, Inputs); 29] = [
         "/v1/lcuf_employee",
         PersonName(|person, people| {
             let employer = people.employers.get(&person.company_domain)?;
-            // Only people without colleagues, because the order of several people is not known
-            // here.
+            // Only a person without colleagues is used, because this program does not know the
+            // order in which several people are returned.
             let is_alone = employer.employees == 1;
             let employee = json!([{
                 "linkedin_url": person.linkedin.as_deref().unwrap_or_default(),
@@ -302,7 +304,7 @@ impl Inputs {
     }
 }
 
-/// Draws at most `wanted` calls from a bounded number of records.
+/// Draws at most `number` calls, from at most `LOOKED_AT` records.
 fn drawn(
     number: usize,
     mut draw: impl FnMut() -> anyhow::Result<Option<Call>>,
@@ -356,7 +358,7 @@ fn full_name(call: Call, person: &Person) -> Call {
     call.answers("/lastName", person.last_name.as_str())
 }
 
-/// A company's LinkedIn page in the form of answers.
+/// Returns a company's LinkedIn page in the form that answers have.
 fn page(company: &Company) -> Option<String> {
     company.linkedin.as_ref().map(|handle| format!("linkedin.com/company/{handle}"))
 }

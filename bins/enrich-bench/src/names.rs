@@ -1,6 +1,6 @@
 //! `enrich-bench names`: times look-ups of companies by name, and checks their answers.
 //!
-//! It times only the directory's work, one look-up after the other, in this process: no connection,
+//! Only the directory's work is timed, one look-up after the other, in this process: no connection,
 //! no request, no charge. An exact name of one company is answered on the calling thread. Any other
 //! name is searched on a thread of the directory, and its time includes the hand-over.
 
@@ -28,14 +28,15 @@ use crate::machine::Machine;
 use crate::prepare::prepare;
 use crate::process::Process;
 
-/// The most names of a kind, each looked up once.
+/// Maximum number of names of a kind. Each name is looked up once.
 const NAMES: usize = 20_000;
-/// The most wrong answers of a kind in the report.
+/// Maximum number of wrong answers of a kind that the report shows.
 const WRONG: usize = 5;
-/// Changes the random choice, so that the warm-up uses other names than the measurement.
+/// The seed of the warm-up's names. It differs from `TIMED`, so that the warm-up uses other names
+/// than the measurement.
 const WARMING: u64 = 1 << 48;
 const TIMED: u64 = 2 << 48;
-/// The report's description of what is measured.
+/// The description, in the report, of what is measured.
 const MEASURED: &str = "The directory's processing alone, one look-up at a time in this process, \
                         without a connection, a request or a charge.";
 
@@ -122,7 +123,7 @@ impl Names {
         Ok(rows)
     }
 
-    /// Measures names of one kind; `None` if none of the drawn names is of it.
+    /// Measures look-ups of names of one kind; `None` if no drawn name is of this kind.
     fn row(
         &self,
         directory: &SqliteDirectory,
@@ -167,7 +168,7 @@ impl Names {
     }
 }
 
-/// Looks up the names in turn until all are done or the time is over.
+/// Looks up the names one after the other, until all are done or the time `longest` is over.
 fn ask(
     directory: &SqliteDirectory,
     names: &[Asked],
@@ -191,7 +192,7 @@ fn ask(
 }
 
 impl Wrong {
-    /// Repeats a look-up with a wrong answer.
+    /// Repeats a look-up that got a wrong answer, to describe the answer.
     fn new(directory: &SqliteDirectory, asked: &Asked) -> anyhow::Result<Self> {
         let found = pollster::block_on(directory.find(&asked.question, Projection::Profile))?;
         let name = found.as_ref().and_then(Found::company).map(|company| company.name.clone());
@@ -204,8 +205,8 @@ impl Wrong {
     }
 }
 
-/// Whether a name is of the kind for which it was drawn. This depends on other companies with the
-/// name.
+/// Whether a name is of the kind for which it was drawn. This depends on how many other companies
+/// have the name.
 fn is_of(kind: Kind, directory: &SqliteDirectory, asked: &Asked) -> anyhow::Result<bool> {
     let bears_alone = || -> anyhow::Result<bool> {
         let Question::Company(CompanyRef::Name { name, country }) = &asked.question else {
@@ -221,7 +222,7 @@ fn is_of(kind: Kind, directory: &SqliteDirectory, asked: &Asked) -> anyhow::Resu
     })
 }
 
-/// Reads a file once, so that it is cached as far as it fits into memory.
+/// Reads a file once, so that the operating system caches it as far as it fits into memory.
 fn read_through(path: &Path) -> anyhow::Result<()> {
     let mut file = File::open(path).with_context(|| path.display().to_string())?;
     let mut bytes = vec![0; 1 << 20];
@@ -229,7 +230,7 @@ fn read_through(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The load average of the last minute.
+/// Returns the machine's load average of the last minute.
 fn load() -> anyhow::Result<f64> {
     let text = std::fs::read_to_string("/proc/loadavg").context("/proc/loadavg")?;
     let first = text.split(' ').next().and_then(|first| first.parse().ok());

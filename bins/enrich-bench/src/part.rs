@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-/// Measurements of a part, medians over parts, or ratios of these.
+/// The measurements of one part, their medians over several parts, or ratios of such values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Part {
     pub(crate) requests_per_second: f64,
-    /// Latencies in microseconds.
+    /// Latencies in microseconds: the median, the 99th and the 99.9th percentile.
     pub(crate) p50_micros: f64,
     pub(crate) p99_micros: f64,
     pub(crate) p99_9_micros: f64,
@@ -17,7 +17,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// The median of each measure, taken separately.
+    /// Returns the median of each measure over the parts; `None` if there are no parts.
     pub(crate) fn median(parts: &[Self]) -> Option<Self> {
         let of = |measure: fn(&Self) -> f64| median(parts.iter().map(measure).collect());
         Some(Self {
@@ -30,7 +30,7 @@ impl Part {
         })
     }
 
-    /// Each measure as a ratio to the same measure of `other`.
+    /// Returns each measure as a ratio to the same measure of `other`.
     pub(crate) fn over(&self, other: &Self) -> Self {
         Self {
             requests_per_second: self.requests_per_second / other.requests_per_second,
@@ -43,7 +43,7 @@ impl Part {
     }
 }
 
-/// The median of the numbers; `None` if there are none.
+/// Returns the median of the numbers; `None` if there are no numbers.
 pub(crate) fn median(mut numbers: Vec<f64>) -> Option<f64> {
     numbers.sort_by(f64::total_cmp);
     let middle = numbers.len() / 2;

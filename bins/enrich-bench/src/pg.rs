@@ -44,7 +44,7 @@ pub(crate) struct Pg {
     json: Option<PathBuf>,
 }
 
-/// What is measured.
+/// A case that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Case {
@@ -131,7 +131,7 @@ impl Pg {
         write_report(out, &figures, self.json.as_deref())
     }
 
-    /// Charges, or inserted rows, a second.
+    /// Measures one case. Returns charges, or inserted rows, per second.
     fn measure(&self, case: Case, setting: &Setting) -> Result<f64> {
         let seconds = Duration::from_secs(self.seconds);
         if case == Case::Bare400 {

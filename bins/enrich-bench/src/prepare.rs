@@ -1,4 +1,4 @@
-//! Prepares the data folders of a run: companies, accounts with keys and credits, charges.
+//! Prepares the data folders of a run: companies, accounts with keys and credits, and charges.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,13 +17,13 @@ use crate::folder::{self, FolderSpec, Keys, Scratch};
 use crate::generated::Generated;
 use crate::program::Program;
 
-/// Accounts that share the load.
+/// Number of accounts that share the load.
 const ACCOUNTS: usize = 1000;
-/// Credits of each account, more than any run uses.
+/// Credits of each account. They are more than any run uses.
 const CREDITS: i64 = 1_000_000_000_000;
-/// Charges or grants in flight.
+/// Maximum number of charges or grants in flight.
 const IN_FLIGHT: usize = 2000;
-/// Charges between two progress messages.
+/// Number of charges between two progress messages.
 const CHARGES_A_NOTE: u64 = 1_000_000;
 
 #[derive(Debug, Args)]
@@ -57,7 +57,8 @@ impl Prepare {
     }
 }
 
-/// Prepares a folder, or the missing part of it. Returns the keys of its accounts.
+/// Prepares a folder, or the part of it that does not exist yet. Returns the keys of the folder's
+/// accounts.
 pub(crate) fn prepare(
     scratch: &Scratch,
     program: &Program,
@@ -85,7 +86,7 @@ pub(crate) fn prepare(
     if !scratch.is_ready(spec) {
         let charged = scratch.folder(spec);
         if scratch.keys(spec)?.is_none() {
-            // Removes an earlier copy that was not completed.
+            // Removes an earlier copy that was not complete.
             match std::fs::remove_dir_all(&charged) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     return Err(error.into());
@@ -129,7 +130,7 @@ fn make_accounts(folder: &Path) -> anyhow::Result<Keys> {
     Ok(Keys { many, hot })
 }
 
-/// Charges a folder's accounts in turn until its ledger has this many charges.
+/// Charges a folder's accounts in turn until the ledger has `charges` charges.
 fn add_charges(folder: &Path, charges: u64, err: &mut dyn Write) -> anyhow::Result<()> {
     let store = open(folder)?;
     let payers = pollster::block_on(payers(&store))?;
@@ -172,7 +173,7 @@ fn add_charges(folder: &Path, charges: u64, err: &mut dyn Write) -> anyhow::Resu
     })
 }
 
-/// All accounts that have a key, each with its first key.
+/// Returns all accounts that have a key, each with its first key.
 async fn payers(store: &Store) -> anyhow::Result<Vec<(AccountId, KeyId)>> {
     let mut payers = Vec::new();
     for account in store.accounts.accounts().await? {

@@ -12,7 +12,7 @@ use crate::reconciliation::Prices;
 
 const CONNECTIONS: usize = 16;
 
-/// A request and its call.
+/// A request, and the call that it was made from.
 #[derive(Clone)]
 pub(crate) struct Sampled {
     pub(crate) call: Call,
@@ -41,7 +41,8 @@ impl<'a> Prober<'a> {
         self.prices.keys().map(String::as_str)
     }
 
-    /// Sends every call once and returns those that find something. Fails if an answer is wrong.
+    /// Sends every call once. Returns the calls that find something. Returns an error if an answer
+    /// is wrong.
     pub(crate) fn found(&mut self, calls: Vec<Call>) -> anyhow::Result<Vec<Call>> {
         let sampled = self.with_keys(calls, |_| None);
         let answers = send(self.address, &sampled)?;
@@ -55,7 +56,7 @@ impl<'a> Prober<'a> {
         Ok(found)
     }
 
-    /// Sends every call once with an idempotency key and returns the requests.
+    /// Sends every call once with an idempotency key. Returns the requests.
     pub(crate) fn answered_once(&mut self, calls: Vec<Call>) -> anyhow::Result<Vec<Sampled>> {
         let sampled = self.with_keys(calls, |number| Some(format!("repeat-{number}")));
         check_sample(self.address, &sampled, Outcome::Found, self.prices)?;
@@ -72,7 +73,7 @@ impl<'a> Prober<'a> {
     }
 }
 
-/// Sends a sample, checks every answer, and returns the answers.
+/// Sends the requests of a sample and checks every answer. Returns the answers.
 pub(crate) fn check_sample(
     address: SocketAddr,
     sample: &[Sampled],
@@ -86,7 +87,7 @@ pub(crate) fn check_sample(
     Ok(answers)
 }
 
-/// Sends a sample and returns the answers in order.
+/// Sends the requests of a sample. Returns the answers in the order of the requests.
 pub(crate) fn send(address: SocketAddr, sample: &[Sampled]) -> anyhow::Result<Vec<Reply>> {
     let requests: Vec<Vec<u8>> = sample.iter().map(|sampled| sampled.request.clone()).collect();
     client::send_all(address, &requests, CONNECTIONS)

@@ -12,6 +12,8 @@ pub(crate) struct Process {
 }
 
 impl Process {
+    /// Returns the process with this id.
+    ///
     /// # Errors
     ///
     /// When the system does not report the length of its clock ticks.
@@ -24,7 +26,8 @@ impl Process {
         Ok(Self { id, ticks_a_second })
     }
 
-    /// The processor time used so far by all its threads, in microseconds.
+    /// Returns the processor time that all threads of the process have used so far, in
+    /// microseconds.
     pub(crate) fn processor_micros(&self) -> anyhow::Result<u64> {
         let path = format!("/proc/{}/stat", self.id);
         let text = fs::read_to_string(&path).with_context(|| path.clone())?;
@@ -32,7 +35,7 @@ impl Process {
         Ok(ticks * 1_000_000 / self.ticks_a_second)
     }
 
-    /// Its private memory (`RssAnon`), in bytes.
+    /// Returns the private memory of the process (`RssAnon`), in bytes.
     pub(crate) fn private_bytes(&self) -> anyhow::Result<u64> {
         let path = format!("/proc/{}/status", self.id);
         let text = fs::read_to_string(&path).with_context(|| path.clone())?;
@@ -41,8 +44,9 @@ impl Process {
     }
 }
 
-/// `utime` and `stime` of `/proc/PID/stat`, in ticks: fields 14 and 15 (proc_pid_stat(5)). The
-/// second field is the program's name in brackets, which may contain anything.
+/// Returns the sum of `utime` and `stime` in the text of `/proc/PID/stat`, in ticks: fields 14 and
+/// 15 (proc_pid_stat(5)). The second field is the program's name in brackets, which may contain any
+/// characters.
 fn ticks_of(stat: &str) -> Option<u64> {
     let (_, behind_name) = stat.rsplit_once(')')?;
     let mut fields = behind_name.split_whitespace().skip(14 - 3);
@@ -51,7 +55,8 @@ fn ticks_of(stat: &str) -> Option<u64> {
     Some(user + system)
 }
 
-/// The value of a line `NAME:  1234 kB` in `/proc/PID/status` or `/proc/meminfo`.
+/// Returns the value of a line `NAME:  1234 kB` in the text of `/proc/PID/status` or
+/// `/proc/meminfo`.
 pub(crate) fn kib_of(text: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.split_once(':'));
     let (_, value) = lines.find(|(there, _)| *there == name)?;

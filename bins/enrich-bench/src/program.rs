@@ -17,19 +17,21 @@ use serde_json::Value;
 #[derive(Clone, Debug)]
 pub(crate) struct Program(PathBuf);
 
-/// The totals of `enrich ledger verify`.
+/// The totals that `enrich ledger verify` prints.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Proof {
     ok: bool,
     granted: i64,
     pub(crate) charged: u64,
     pub(crate) charges: u64,
-    /// The duration.
+    /// The duration of the command, in seconds.
     #[serde(skip)]
     pub(crate) seconds: f64,
 }
 
 impl Program {
+    /// Returns the program at `path`.
+    ///
     /// # Errors
     ///
     /// When there is no such program.
@@ -47,7 +49,7 @@ impl Program {
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 
-    /// Serves a folder on a free port.
+    /// Starts a server that serves a folder on a free port.
     pub(crate) fn serve(
         &self,
         folder: &Path,
@@ -59,7 +61,11 @@ impl Program {
         Ok(Serving::spawn(command, log.into())?)
     }
 
-    /// Imports lines into a folder; creates it if it is missing. Fails if a record is rejected.
+    /// Imports lines into a folder. Creates the folder if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// When a record is rejected.
     pub(crate) fn import(
         &self,
         folder: &Path,
@@ -94,7 +100,7 @@ impl Program {
         balances.sum::<Option<u64>>().context("`enrich account list` shows an account without one")
     }
 
-    /// Verifies the whole ledger of a folder.
+    /// Verifies the whole ledger of a folder. Returns the ledger's totals.
     pub(crate) fn prove(&self, folder: &Path) -> anyhow::Result<Proof> {
         let began = Instant::now();
         let proof = self.json(["ledger", "verify"], Some(folder))?;
@@ -113,7 +119,8 @@ impl Program {
         Ok(())
     }
 
-    /// The price of an answer at each endpoint; for a list, of at most five items.
+    /// Returns the price of an answer at each endpoint, in credits. For a list, it is the price of
+    /// at most five items.
     pub(crate) fn prices(&self) -> anyhow::Result<BTreeMap<String, u64>> {
         #[derive(Deserialize)]
         struct Endpoint {
@@ -128,7 +135,8 @@ impl Program {
         Ok(endpoints.into_iter().map(|endpoint| (endpoint.path, endpoint.price.credits)).collect())
     }
 
-    /// Runs a command that prints JSON, also if its exit status is 1.
+    /// Runs a command that prints JSON, and returns the JSON. An exit status of 1 is no error if
+    /// the command printed JSON.
     fn json<const N: usize>(
         &self,
         words: [&str; N],
@@ -150,7 +158,7 @@ impl Program {
         }
     }
 
-    /// A command without the settings in the environment.
+    /// Returns a command without the environment variables that are settings of Enrich.
     fn command<const N: usize>(&self, words: [&str; N]) -> Command {
         let mut command = Command::new(&self.0);
         command.args(words);

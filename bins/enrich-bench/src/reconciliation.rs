@@ -1,4 +1,4 @@
-//! Compares a service's counters with the requests sent and with the balances.
+//! Compares a service's counters with the requests that were sent, and with the balances.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -13,16 +13,16 @@ use crate::call::Outcome;
 use crate::metrics::Tally;
 use crate::program::Program;
 
-/// How long a service may still work after its last connection was closed.
+/// Time limit for a service to finish its work after its last connection was closed.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The number of equal readings in a row after which the counters count as complete.
+/// Number of equal readings in a row after which the counters count as complete.
 const STILL: u32 = 5;
 const BETWEEN_READINGS: Duration = Duration::from_millis(50);
 
-/// The price of an answer at each endpoint.
+/// The price of an answer at each endpoint, in credits, by the endpoint's path.
 pub(crate) type Prices = BTreeMap<String, u64>;
 
-/// The reconciliation of one service, from its start.
+/// Compares the counters of one service with the balances, from the start of the service.
 pub(crate) struct Reconciliation {
     program: Program,
     folder: PathBuf,
@@ -32,7 +32,7 @@ pub(crate) struct Reconciliation {
     tally: Tally,
 }
 
-/// The number of answers, and their kind.
+/// The expected result of the answers, and their expected number.
 #[derive(Clone, Debug)]
 pub(crate) struct Expected {
     pub(crate) outcome: Outcome,
@@ -40,7 +40,8 @@ pub(crate) struct Expected {
 }
 
 impl Reconciliation {
-    /// Begins with a service that was just started on a folder with `credits` credits in all.
+    /// Begins the comparison for a service that was just started. `credits_before` is the sum of
+    /// all balances in `folder`.
     pub(crate) fn new(
         program: &Program,
         folder: PathBuf,
@@ -51,7 +52,8 @@ impl Reconciliation {
         Self { program, folder, address, credits_before, tally }
     }
 
-    /// The counters since the previous call. The credits in them must be missing from the balances.
+    /// Returns the counters since the previous call. The balances must have decreased by the
+    /// credits that were counted.
     ///
     /// Closed connections may still be served, so the counters are read until they no longer change
     /// and agree with the balances. It is an error if they never do.
@@ -75,7 +77,7 @@ impl Reconciliation {
         }
     }
 
-    /// The counters, once they no longer change.
+    /// Returns the counters when they no longer change.
     fn settled(&self) -> anyhow::Result<Tally> {
         let (mut last, mut same, started) = (Tally::of(self.address)?, 0, Instant::now());
         while same < STILL {
@@ -91,12 +93,13 @@ impl Reconciliation {
         Ok(last)
     }
 
-    /// Checks that the counters since the previous call are the expected ones.
+    /// Checks that the counters since the previous call are as expected.
     pub(crate) fn expect(&mut self, expected: &Expected, prices: &Prices) -> anyhow::Result<()> {
         expected.check(&self.reconcile()?, prices)
     }
 
-    /// Charges and credits from the service's start to the previous call.
+    /// Returns the number of charges and the charged credits, from the service's start to the
+    /// previous call.
     pub(crate) fn charged(&self) -> (u64, u64) {
         let sum = self.tally.sum();
         (sum.found, sum.credits)

@@ -16,7 +16,7 @@ pub(crate) struct Report {
     pub(crate) settings: Settings,
     pub(crate) rows: Vec<Row>,
     pub(crate) first_answers: Vec<FirstAnswers>,
-    /// Notes about the requests.
+    /// Notes about the requests of the workloads.
     pub(crate) notes: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Settings {
     pub(crate) warmup_seconds: u64,
 }
 
-/// One server under one workload.
+/// The measurements of one server under one workload.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
     workload: Workload,
@@ -50,8 +50,8 @@ pub(crate) struct FirstAnswers {
 }
 
 impl Row {
-    /// The rows of a workload. Each round has a part for each server, beginning with the
-    /// yardstick's.
+    /// Returns the rows of a workload. Each round has one part for each server; the yardstick's
+    /// part is the first.
     pub(crate) fn all(
         workload: Workload,
         connections: usize,
@@ -76,7 +76,7 @@ impl Row {
 }
 
 impl Report {
-    /// Writes the tables. Numbers in brackets are ratios to the yardstick.
+    /// Writes the tables in Markdown. Numbers in brackets are ratios to the yardstick.
     pub(crate) fn write_markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         let Settings { rounds, seconds, warmup_seconds } = self.settings;
         writeln!(out, "{} on {}.", self.program, self.machine.description())?;
@@ -167,7 +167,7 @@ impl Report {
     }
 }
 
-/// A table in Markdown with aligned columns; the first row has the titles.
+/// Writes a table in Markdown with aligned columns. The first row has the titles.
 pub(crate) fn write_table(rows: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |column: usize| {

@@ -1,4 +1,4 @@
-//! `enrich-bench run`: prepares, measures, verifies the ledgers, reports.
+//! `enrich-bench run`: prepares the folders, measures, verifies the ledgers and writes the report.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ pub(crate) struct Run {
     wrk: PathBuf,
 }
 
-/// The known state of a folder's ledger.
+/// What is known of a folder's ledger: its totals before the run, and the charges of the run.
 struct Ledger {
     before: Proof,
     charges: u64,
@@ -132,7 +132,7 @@ impl Run {
         Ok(report)
     }
 
-    /// The folders of this run, prepared and copied.
+    /// Prepares the data folders of this run, and copies them.
     fn setup(
         &self,
         scratch: &Scratch,
@@ -188,8 +188,8 @@ impl Run {
 }
 
 impl Ledger {
-    /// Checks that the ledger of `folder` adds up and has grown by exactly the charges made, and
-    /// that both databases are sound.
+    /// Checks that the ledger of `folder` adds up, that it has grown by exactly the charges that
+    /// were made, and that both databases are sound.
     fn prove(&self, program: &Program, folder: &Path) -> anyhow::Result<Proof> {
         let after = program.prove(folder)?;
         let grown = (
@@ -209,7 +209,7 @@ impl Ledger {
     }
 }
 
-/// The requests per second of each server, as a progress message.
+/// Returns the requests per second of each server, as a progress message.
 fn rates(parts: &[Part]) -> String {
     let rates = parts.iter().map(|part| format!("{:.0}/s", part.requests_per_second));
     rates.collect::<Vec<_>>().join(", ")

@@ -14,18 +14,18 @@ use crate::prober::{Prober, Sampled};
 use crate::reconciliation::Prices;
 use crate::wrk::{Halves, Requests};
 
-/// Calls drawn for a round, about as many as it sends. Each round draws other calls, so that reads
-/// are spread over the whole directory.
+/// Number of calls that are drawn for a round: about as many as a round sends. Each round draws
+/// other calls, so that reads are spread over the whole directory.
 const CALLS: usize = 100_000;
-/// Calls drawn for the warm-up.
+/// Number of calls that are drawn for the warm-up.
 const WARMING_CALLS: usize = 1_000_000;
-/// Names that are tried, to see which find one company.
+/// Number of names that are tried, to see which of them find one company.
 const NAMES: usize = 5000;
-/// Requests that are answered once and then repeated.
+/// Number of requests that are answered once and then repeated.
 const REPEATS: usize = 10_000;
-/// Requests whose answers are checked before anything is timed.
+/// Number of requests whose answers are checked before anything is timed.
 const SAMPLE: usize = 500;
-/// The first line of requests that get an idempotency key.
+/// The first line of each request that gets an idempotency key from the load generator.
 const FIRST_LINE: &str = "POST /v1/dtc HTTP/1.1";
 
 /// A kind of load.
@@ -53,7 +53,7 @@ pub(crate) struct Plan {
     /// The expected result of each request.
     pub(crate) outcome: Outcome,
     pub(crate) requests: Requests,
-    /// The requests to check before.
+    /// The requests that are checked before anything is timed.
     pub(crate) sample: Vec<Sampled>,
     /// A note about the requests for the report.
     pub(crate) note: Option<String>,
@@ -67,16 +67,16 @@ impl fmt::Display for Workload {
 }
 
 impl Workload {
-    /// Settings that differ from the service's defaults.
+    /// Returns options of `enrich serve` that differ from its defaults.
     pub(crate) fn options(self) -> Vec<String> {
         match self {
-            // A run stores more responses than the default limit.
+            // A run stores more responses than the default limit allows.
             Self::Repeats | Self::Keyed => vec!["--max-kept".to_owned(), "100000000".to_owned()],
             _ => Vec::new(),
         }
     }
 
-    /// Draws the requests. Inputs that may not find something are first tried at the service at
+    /// Draws the requests. Inputs that may find nothing are first tried at the service at
     /// `address`.
     pub(crate) fn plan(
         self,
@@ -118,8 +118,8 @@ impl Workload {
         Ok(Plan { outcome, requests: Requests { calls, keys, fresh_after }, sample, note })
     }
 
-    /// Draws other calls for a round, unless the calls are fixed. The warm-up draws more, to read a
-    /// large directory into memory.
+    /// Draws other calls for a round; `None` if the calls of the workload are fixed. The warm-up
+    /// draws more calls, to read a large directory into memory.
     pub(crate) fn redraw(self, world: &World, round: u64) -> anyhow::Result<Option<Vec<Halves>>> {
         let mut chance = fastrand::Rng::with_seed(world.spec.companies ^ (round + 1) << 48);
         let number = if round == 0 { WARMING_CALLS } else { CALLS };
@@ -132,8 +132,9 @@ impl Workload {
         self.halves(&calls, &self.keys(world)).map(Some)
     }
 
-    /// Calls in the load generator's form, split at the key. If each request gets an idempotency
-    /// key, their common first line is removed, because this key comes directly after it.
+    /// Returns the calls in the form that the load generator needs: each is split at the API key.
+    /// If each request gets an idempotency key, the first line of all requests is removed, because
+    /// the idempotency key comes directly after this line.
     fn halves(self, calls: &[Call], keys: &[String]) -> anyhow::Result<Vec<Halves>> {
         let key_bytes = keys.first().map_or(0, String::len);
         let halves = calls.iter().map(|call| {
@@ -178,8 +179,8 @@ fn companies(
     (0..number).map(call).collect()
 }
 
-/// Unknown domains that are alphabetically close to known ones, so that misses are spread over the
-/// whole index like hits.
+/// Returns calls with unknown domains. These domains are alphabetically close to known ones, so
+/// that misses are spread over the whole index like hits.
 fn unknown_domains(
     world: &World,
     number: usize,
@@ -188,7 +189,7 @@ fn unknown_domains(
     let call = |_| {
         let company = world.generated.any_company(chance)?;
         let label = company.domain().trim_end_matches(".example");
-        // Only this company has this number, so no other domain equals the changed one.
+        // Only this company has this number, so no other company has the changed domain.
         let word = label.trim_end_matches(|letter: char| letter.is_ascii_digit());
         let number = &label[word.len()..];
         Ok(unknown_domain(&format!("{word}x{number}.example")))
@@ -205,7 +206,7 @@ fn names(world: &World, chance: &mut fastrand::Rng) -> anyhow::Result<Vec<Call>>
     (0..NAMES).map(call).collect()
 }
 
-/// Whole requests, repeated. The caller sets the outcome.
+/// Returns a plan that repeats whole requests. The caller sets the expected result.
 fn repeats(answered: Vec<Sampled>, chance: &mut fastrand::Rng) -> Plan {
     let whole = |sampled: &Sampled| {
         let before = String::from_utf8_lossy(&sampled.request).into_owned();

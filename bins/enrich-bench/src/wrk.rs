@@ -1,8 +1,9 @@
 //! The load generator, wrk: its script, its files, its output.
 //!
-//! The script stores every request as two strings, the parts before and after an API key. It joins
-//! a random request with a random key, which is one concatenation for each request. It doesn't
-//! check answers, because this would take more of the measured machine than the request itself.
+//! The script stores every request as two strings, the parts before and after an API key. For each
+//! request, the script only joins the two parts of a random request and a random key. The script
+//! doesn't check answers, because this would take more of the measured machine than the request
+//! itself.
 
 use std::fs;
 use std::io;
@@ -13,14 +14,14 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 
-/// Threads of the load generator.
+/// Number of threads of the load generator.
 const THREADS: usize = 2;
 
-/// Time limit for an answer. A later answer is an error.
+/// Time limit for an answer. A later answer counts as an error.
 const TIMEOUT: &str = "10s";
 
-/// The common part of the scripts: lists, random order, final line. Every thread has its own order.
-/// The same seed gives the same order.
+/// The common part of the scripts: the lists, the random order, the final line. Every thread has an
+/// order of its own. The same seed gives the same order.
 const LISTS: &str = r#"
 local threads = 0
 function setup(thread)
@@ -61,7 +62,7 @@ function done(summary, latency, requests)
 end
 "#;
 
-/// Takes a request from the lists.
+/// The part of a script that takes a request from the lists.
 const PLAIN: &str = r#"
 function request()
   local at = random(#before)
@@ -69,7 +70,7 @@ function request()
 end
 "#;
 
-/// Takes a request from the lists and adds a unique `Idempotency-Key`.
+/// The part of a script that takes a request from the lists and adds a unique `Idempotency-Key`.
 const FRESH: &str = r#"
 function request()
   local at = random(#before)
@@ -78,7 +79,7 @@ function request()
 end
 "#;
 
-/// A request in two parts.
+/// A request in two parts: before and after the API key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Halves {
     pub(crate) before: String,
@@ -88,7 +89,8 @@ pub(crate) struct Halves {
 pub(crate) struct Requests {
     pub(crate) calls: Vec<Halves>,
     pub(crate) keys: Vec<String>,
-    /// The part before a generated `Idempotency-Key`; `None` if requests get no such key.
+    /// The text after which the load generator inserts a new `Idempotency-Key`; `None` if requests
+    /// get no such key.
     pub(crate) fresh_after: Option<String>,
 }
 
@@ -99,10 +101,10 @@ pub(crate) struct Wrk {
     calls: PathBuf,
 }
 
-/// The summary that it prints.
+/// The summary that the load generator prints.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub(crate) struct WrkSummary {
-    /// Answers within the time limit.
+    /// The number of answers within the time limit.
     pub(crate) requests: u64,
     micros: u64,
     failed: Failed,
@@ -134,13 +136,13 @@ pub(crate) fn find(program: &Path) -> anyhow::Result<()> {
 }
 
 impl Wrk {
-    /// Writes the script and its lists into the existing `folder`.
+    /// Writes the script and its lists into `folder`, which must exist.
     pub(crate) fn new(program: &Path, folder: &Path, requests: &Requests) -> anyhow::Result<Self> {
         let (calls, keys) = (folder.join("calls"), folder.join("keys"));
         let script = folder.join("script.lua");
         fs::write(&keys, ended(requests.keys.iter())?)?;
         let quoted = |path: &Path| -> anyhow::Result<String> {
-            // Lua and Rust escape ASCII strings in the same way.
+            // For ASCII texts, Lua and Rust have the same escapes.
             let text = path.to_str().filter(|text| text.is_ascii());
             let text = text.with_context(|| format!("{} is not ASCII", path.display()))?;
             Ok(format!("{text:?}"))
@@ -157,7 +159,7 @@ impl Wrk {
         Ok(wrk)
     }
 
-    /// Sends these calls, beginning with the next load.
+    /// Replaces the calls. The next load sends the new calls.
     pub(crate) fn replace_calls(&self, calls: &[Halves]) -> anyhow::Result<()> {
         let parts = calls.iter().flat_map(|call| [&call.before, &call.behind]);
         fs::write(&self.calls, ended(parts)?).with_context(|| self.calls.display().to_string())
@@ -190,7 +192,7 @@ impl Wrk {
     }
 }
 
-/// Texts in a row, each followed by a zero byte.
+/// Joins the texts. Each text is followed by a zero byte.
 fn ended<'a>(texts: impl Iterator<Item = &'a String>) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for text in texts {
@@ -202,7 +204,7 @@ fn ended<'a>(texts: impl Iterator<Item = &'a String>) -> anyhow::Result<Vec<u8>>
 }
 
 impl WrkSummary {
-    /// Parses the script's line in wrk's output.
+    /// Parses the line that the script prints, in the output of the load generator.
     fn read(text: &str) -> anyhow::Result<Self> {
         let line = text.lines().find(|line| line.starts_with('{'));
         Ok(serde_json::from_str(line.context("the script's line is missing")?)?)
@@ -212,7 +214,7 @@ impl WrkSummary {
         self.requests as f64 * 1e6 / self.micros.max(1) as f64
     }
 
-    /// Checks that every request was answered in time, with a status below 400.
+    /// Checks that every request was answered within the time limit, with a status below 400.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let none = Failed { connect: 0, read: 0, write: 0, status: 0, timeout: 0 };
         ensure!(self.failed == none, "not every request was answered: {:?}", self.failed);

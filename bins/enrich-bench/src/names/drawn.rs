@@ -1,8 +1,8 @@
 //! Draws names from the generated companies: exact, misspelt, unknown, ambiguous.
 //!
 //! A generated name is a made-up word, a trade and a legal form (`Amberbank Ventures GmbH`). The
-//! drawn names consist of the same words. They cost as much as real names, because many companies
-//! share a trade, and few share a made-up word.
+//! drawn names consist of the same words. Looking them up costs as much as looking up real names,
+//! because many companies share a trade, and few share a made-up word.
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
@@ -11,13 +11,14 @@ use serde::Serialize;
 
 use crate::generated::Generated;
 
-/// The fewest letters of a word that is misspelt.
+/// Minimum number of letters of a word that is misspelt.
 const FEWEST_LETTERS: usize = 5;
-/// Companies that are tried for a name that can be misspelt.
+/// Maximum number of companies that are tried for a name that can be misspelt.
 const TRIES: usize = 100;
-/// The rows of a keyboard; a typing error hits the key to the left or right.
+/// The rows of letters on a keyboard. A typing error hits the key to the left or the right of a
+/// letter.
 const KEY_ROWS: [&str; 3] = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
-/// Parts of made-up words.
+/// The beginnings of made-up words. Their vowels and ends follow.
 const BEGINNINGS: [&str; 16] =
     ["b", "br", "d", "f", "g", "k", "kl", "l", "m", "n", "p", "r", "s", "t", "v", "z"];
 const VOWELS: [&str; 8] = ["a", "e", "i", "o", "u", "ei", "au", "y"];
@@ -38,16 +39,16 @@ pub(crate) enum Kind {
     Ambiguous,
 }
 
-/// A name to look up.
+/// A name to look up, with the company that it means.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) text: String,
     pub(crate) question: Question,
-    /// The name of the company that is meant, if one is.
+    /// The name of the company that should be found; `None` if the name means no company.
     pub(crate) meant: Option<String>,
 }
 
-/// The parts of a generated name.
+/// The parts of a generated company name.
 struct Parts {
     name: String,
     made: String,
@@ -61,7 +62,7 @@ pub(crate) struct NameGenerator {
 }
 
 impl NameGenerator {
-    /// Draws from these companies; the same seed draws the same names.
+    /// Returns a drawer of names of these companies. The same seed draws the same names.
     pub(crate) fn new(generated: Generated, seed: u64) -> Self {
         Self { generated, chance: fastrand::Rng::with_seed(seed ^ generated.companies) }
     }
@@ -124,7 +125,7 @@ impl NameGenerator {
         Ok(Parts { name, made, trade, form })
     }
 
-    /// A word that no company has.
+    /// Returns a made-up word that occurs in no company's name.
     fn word(&mut self) -> String {
         let mut word = String::new();
         for _ in 0..self.chance.usize(2..=3) {
@@ -150,7 +151,8 @@ impl Asked {
     }
 }
 
-/// The name with one typing error; `None` if no word is long enough or the error cannot be made.
+/// Returns the name with one typing error; `None` if no word is long enough, or the error cannot be
+/// made.
 fn misspell(name: &str, chance: &mut fastrand::Rng) -> Option<String> {
     let mut words: Vec<String> = name.split(' ').map(str::to_owned).collect();
     let is_long = |word: &&mut String| {
@@ -177,7 +179,7 @@ fn misspell(name: &str, chance: &mut fastrand::Rng) -> Option<String> {
     (misspelt != name).then_some(misspelt)
 }
 
-/// A letter whose key is next to the key of another letter.
+/// Returns a letter whose key is beside the key of `letter`.
 fn beside(letter: char, chance: &mut fastrand::Rng) -> Option<char> {
     let lower = letter.to_ascii_lowercase();
     let (row, at) = KEY_ROWS.iter().find_map(|row| Some((*row, row.find(lower)?)))?;

@@ -20,7 +20,7 @@ pub(crate) struct Report {
     pub(crate) rows: Vec<Row>,
 }
 
-/// One kind of name in one directory.
+/// The results for one kind of name in one directory.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Row {
     pub(crate) companies: u64,
@@ -30,15 +30,17 @@ pub(crate) struct Row {
     pub(crate) median_micros: f64,
     pub(crate) p99_micros: f64,
     pub(crate) longest_micros: f64,
-    /// Processor time of a look-up over all threads. `None` if other look-ups ran at the same time.
+    /// The processor time of a look-up over all threads, in microseconds. `None` if other look-ups
+    /// ran at the same time.
     pub(crate) processor_micros: Option<f64>,
-    /// The share that found a company.
+    /// The share of look-ups that found a company.
     pub(crate) found: f64,
-    /// The share that found the company that was meant; `None` if no company was meant.
+    /// The share of look-ups that found the company that was meant; `None` if no company was meant.
     pub(crate) right: Option<f64>,
-    /// Some wrong answers: another company than the one meant, or any company for an unknown name.
+    /// Some wrong answers: another company than the one that was meant, or any company for an
+    /// unknown name.
     pub(crate) wrong: Vec<Wrong>,
-    /// Private memory of the process after these look-ups.
+    /// The private memory of the process after these look-ups, in bytes.
     pub(crate) private_bytes: u64,
     /// The machine's load average of the last minute, after these look-ups.
     pub(crate) load: f64,
@@ -52,7 +54,7 @@ pub(crate) struct Wrong {
     pub(crate) confidence: Option<u8>,
 }
 
-/// One look-up.
+/// The time and the result of one look-up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timed {
     pub(crate) took: Duration,
@@ -61,11 +63,12 @@ pub(crate) struct Timed {
     pub(crate) is_right: Option<bool>,
 }
 
-/// Median, 99th percentile and maximum, in microseconds; `None` without look-ups.
+/// Returns the median, the 99th percentile and the maximum of the times, in microseconds; `None` if
+/// there are no look-ups.
 pub(crate) fn latencies(timed: &[Timed]) -> Option<(f64, f64, f64)> {
     let mut all: Vec<Duration> = timed.iter().map(|one| one.took).collect();
     all.sort_unstable();
-    // The nearest-rank percentile.
+    // This is the nearest-rank percentile.
     let of_hundred = |share: usize| {
         let place = (all.len() * share).div_ceil(100).checked_sub(1)?;
         all.get(place).map(|took| took.as_secs_f64() * 1e6)
@@ -73,7 +76,7 @@ pub(crate) fn latencies(timed: &[Timed]) -> Option<(f64, f64, f64)> {
     Some((of_hundred(50)?, of_hundred(99)?, of_hundred(100)?))
 }
 
-/// The share of look-ups for which `is` holds.
+/// Returns the share of look-ups for which `is` returns true.
 pub(crate) fn share(timed: &[Timed], is: impl Fn(&Timed) -> bool) -> f64 {
     timed.iter().filter(|one| is(one)).count() as f64 / timed.len().max(1) as f64
 }

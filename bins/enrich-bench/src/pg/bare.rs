@@ -1,5 +1,5 @@
-//! The yardstick: the same rows, inserted in groups of 100 by four connections, without accounts,
-//! comparing or locking.
+//! The yardstick: the same rows, inserted in groups of 100 over four connections, without accounts,
+//! comparisons or locks.
 
 use std::time::{Duration, Instant};
 
@@ -14,9 +14,9 @@ use uuid::Uuid;
 
 use crate::pg::setting::Setting;
 
-/// Connections, each with one group under way.
+/// Number of connections. Each inserts one group at a time.
 const CONNECTIONS: usize = 4;
-/// Rows of a group: 400 in flight.
+/// Number of rows in a group. Four groups are in flight, so 400 rows.
 const GROUP: usize = 100;
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS bare (LIKE entry INCLUDING ALL)";
@@ -36,7 +36,7 @@ impl BareInsert {
         Ok(Self { url: setting.url() })
     }
 
-    /// Inserts for this long. Returns the rows a second.
+    /// Inserts rows for this time. Returns the number of rows per second.
     pub(crate) fn run(self, duration: Duration) -> Result<f64> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let began = Instant::now();
@@ -62,7 +62,7 @@ async fn insert(url: &str, end: Instant) -> Result<u64> {
     Ok(inserted)
 }
 
-/// An id as the service makes them.
+/// Returns an id in the form in which the service makes ids.
 fn new_id() -> Uuid {
     ChargeId::new(SystemClock.now()).0
 }

@@ -1,4 +1,4 @@
-//! Charges in a closed loop: each decision is followed by the next charge.
+//! Charges in a closed loop: when a charge is decided, the next one is made.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -15,27 +15,27 @@ use enrich_store_postgres::Store;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
-/// How many charges, of whom and where.
+/// How many charges are in flight, and how they are made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) nodes: usize,
     pub(crate) accounts: usize,
-    /// Charges in flight, over all nodes.
+    /// Number of charges in flight, over all nodes together.
     pub(crate) in_flight: usize,
     pub(crate) is_keyed: bool,
 }
 
-/// An account with credits and its key.
+/// An account with credits, and its key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Customer {
     pub(crate) account: AccountId,
     pub(crate) key: KeyId,
 }
 
-/// Numbers of requests and idempotency keys.
+/// A counter for the numbers of requests and idempotency keys.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// Charges on all nodes at once. Returns the charges a second.
+/// Makes charges on all nodes at the same time. Returns the number of charges per second.
 pub(crate) fn run_together(
     nodes: &[Store],
     customers: &[Customer],
@@ -88,7 +88,7 @@ fn run(
     })
 }
 
-/// A charge like one of the service.
+/// Returns a charge like those that the service makes.
 pub(crate) fn charge(customer: Customer, is_keyed: bool) -> Result<Charge> {
     let now: Timestamp = SystemClock.now();
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);

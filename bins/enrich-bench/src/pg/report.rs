@@ -1,4 +1,4 @@
-//! The figures of the ledger over PostgreSQL.
+//! The measurements of the ledger over PostgreSQL, as a table and as JSON.
 
 use std::fs;
 use std::io::Write;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::pg::Case;
 use crate::report::write_table;
 
-/// The paces of one case, in charges a second.
+/// The rates of one case, in charges per second.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Figure {
     pub(crate) case: Case,
@@ -33,7 +33,8 @@ impl Figure {
     }
 }
 
-/// Writes the medians as a table in Markdown, each against the yardstick, and all paces as JSON.
+/// Writes the medians as a table in Markdown, each with its ratio to the yardstick. Writes all
+/// rates as JSON if a file is given.
 pub(crate) fn write_report(
     out: &mut dyn Write,
     figures: &[Figure],

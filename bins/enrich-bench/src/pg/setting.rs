@@ -1,4 +1,4 @@
-//! A cluster with the schema, behind a proxy that delays.
+//! A PostgreSQL cluster with the schema, behind a proxy that delays the bytes.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use crate::pg::load::Customer;
 
-/// Enough credits for every run.
+/// Credits of each account. They are enough for every run.
 const CREDITS: i64 = 1_000_000_000_000;
 
 pub(crate) struct Setting {
@@ -31,7 +31,7 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// Starts the cluster. `None` if PostgreSQL is not installed.
+    /// Starts the cluster. Returns `None` if PostgreSQL is not installed.
     pub(crate) fn start(delay: Duration, has_standby: bool) -> Result<Option<Self>> {
         let options = ClusterOptions {
             settings: vec![
@@ -56,7 +56,7 @@ impl Setting {
         let secrets = Secrets::create(&folder.path().join(SECRET_FILE))?;
         let database = cluster.database();
         migrate(&database.url(), &secrets)?;
-        // Half of the delay each way.
+        // The proxy delays each direction by half of the whole delay.
         let proxy = TcpProxy::start(cluster.address(), delay / 2)?;
         Ok(Some(Self {
             proxy,
@@ -68,12 +68,12 @@ impl Setting {
         }))
     }
 
-    /// The URL through the proxy.
+    /// Returns the URL of the database through the proxy.
     pub(crate) fn url(&self) -> String {
         self.database.url_at(&[self.proxy.address()])
     }
 
-    /// Runs a statement.
+    /// Runs a statement in the database.
     pub(crate) fn execute(&self, statement: &str) -> Result<()> {
         let psql = std::process::Command::new("psql")
             .args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-c", statement, &self.database.url()])
@@ -82,14 +82,14 @@ impl Setting {
         if psql.success() { Ok(()) } else { bail!("psql refused a statement") }
     }
 
-    /// New nodes.
+    /// Opens new nodes.
     pub(crate) fn nodes(&self, number: usize) -> Result<Vec<Store>> {
         let options = Options { accepts_one_copy: true, ..Options::default() };
         let open = |_| Ok(Store::open(&self.url(), &self.secrets, options.clone())?);
         (0..number).map(open).collect()
     }
 
-    /// New accounts with credits.
+    /// Creates new accounts with credits.
     pub(crate) fn customers(&self, number: usize) -> Result<Vec<Customer>> {
         let nodes = self.nodes(1)?;
         let node = nodes.first().context("a node")?;
@@ -106,7 +106,7 @@ impl Setting {
         pollster::block_on(stream::iter(0..number).map(create).buffered(64).try_collect())
     }
 
-    /// The faults of the ledger.
+    /// Verifies the ledger. Returns its faults.
     pub(crate) fn verify(&self) -> Result<Vec<String>> {
         let nodes = self.nodes(1)?;
         let node = nodes.first().context("a node")?;
@@ -114,7 +114,7 @@ impl Setting {
     }
 }
 
-/// A session that holds a snapshot, as a dump does.
+/// A database session that holds a snapshot, as a dump does.
 pub(crate) struct HeldSnapshot(std::process::Child);
 
 impl HeldSnapshot {

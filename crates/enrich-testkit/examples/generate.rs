@@ -4,13 +4,14 @@
 //! cargo run --release -p enrich-testkit --example generate -- COMPANIES [PEOPLE] > records.jsonl
 //! ```
 //!
-//! COMPANIES and PEOPLE are numbers; the people work at these companies. Each run prints the same.
+//! COMPANIES and PEOPLE are the numbers of generated records. The people work at these companies.
+//! Each run prints the same records.
 
 use std::io::{BufWriter, Write, stdout};
 
 use enrich_testkit::generate::Generator;
 
-/// Fixed, so that measurements can be compared.
+/// The seed of the generated records. It is fixed, so that measurements can be compared.
 const SEED: u64 = 20_261_121;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -31,36 +31,36 @@ use enrich_sign_in::SignIns;
 
 /// The ports of one store.
 pub struct Ports {
-    /// Accounts and keys.
+    /// The port for accounts and keys.
     pub accounts: Arc<dyn Accounts>,
-    /// The ledger.
+    /// The port for the ledger.
     pub ledger: Arc<dyn Ledger>,
-    /// Sign-ins to the account page.
+    /// The port for sign-ins to the account page.
     pub sign_ins: Arc<dyn SignIns>,
-    /// The usage counters.
+    /// The port for the usage counters.
     pub usage: Arc<dyn Usage>,
-    /// The look-up data.
+    /// The port that answers look-ups.
     pub directory: Arc<dyn Directory>,
-    /// The importer of the look-up data.
+    /// The port that imports records.
     pub importer: Arc<dyn Importer>,
 }
 
 /// Creates and reopens a store for the tests.
 #[async_trait]
 pub trait Harness: Send + Sync {
-    /// The ports of an empty store. Called once for each harness.
+    /// Returns the ports of an empty store. Called once for each harness.
     async fn fresh(&self) -> Ports;
 
-    /// The ports of an empty store that stores at most `max_kept` responses. Called in place of
-    /// [`fresh`](Self::fresh).
+    /// Returns the ports of an empty store that stores at most `max_kept` responses. Called in
+    /// place of [`fresh`](Self::fresh).
     async fn fresh_keeping(&self, max_kept: u64) -> Ports;
 
-    /// Reopens the store, as after a restart: drops `ports` first. Everything acknowledged still
-    /// exists.
+    /// Opens the store again, as after a restart of the process. Drops `ports` first. Everything
+    /// that was acknowledged must still exist.
     async fn reopen(&self, ports: Ports) -> Ports;
 }
 
-/// Makes a test of each function of a contract; used by the macro of each port.
+/// Makes a `#[test]` of each function of a contract. The macro of each port uses it.
 #[macro_export]
 macro_rules! contract_tests {
     ($harness:expr, $run:path, $port:ident: [$($sentence:ident),+ $(,)?]) => {
@@ -79,17 +79,18 @@ macro_rules! contract_tests {
     };
 }
 
-/// The instant at which the tests begin: whole microseconds, the precision of every store.
+/// Returns the instant at which the tests begin: 2026-11-20 at noon. It is in whole microseconds,
+/// the precision of every store.
 pub fn noon() -> Timestamp {
     "2026-11-20T12:00:00Z".parse().expect("a well-formed instant")
 }
 
-/// `seconds` after [`noon`].
+/// Returns the instant `seconds` after [`noon`].
 pub fn after_noon(seconds: i64) -> Timestamp {
     Timestamp::from_second(noon().as_second() + seconds).expect("an instant of this millennium")
 }
 
-/// A new key for `account`, created at [`noon`].
+/// Returns a new key for `account`, created at [`noon`].
 pub fn new_key(account: AccountId, label: &str) -> NewKey {
     NewKey {
         id: KeyId::new(noon()),

@@ -1,5 +1,5 @@
-//! The ports in memory, for tests of code above a store. Tests can set their answers and see the
-//! questions.
+//! All ports in memory, for tests of code above a store. Tests can set the answers of the ports and
+//! see what they were asked.
 
 mod accounts;
 mod directory;
@@ -25,12 +25,13 @@ use parking_lot::Mutex;
 
 pub use snapshots::MemorySnapshots;
 
-/// Decides a charge in place of the ledger. If `None`, the ledger decides.
+/// A function that decides a charge in place of the ledger. If its result is `None`, the ledger
+/// decides.
 pub type DecideCharge = Box<dyn Fn(&Charge) -> DecidedCharge + Send + Sync>;
-/// A decision in the future.
+/// The decision on a charge, as a future.
 pub type DecidedCharge = Pin<Box<dyn Future<Output = Option<Result<Charged, ChargeError>>> + Send>>;
 
-/// A stored response: the question and the answer.
+/// A stored response: the question, and the answer to it.
 struct Stored {
     question: Vec<u8>,
     body: BodyTemplate,
@@ -45,45 +46,46 @@ pub struct FakePorts {
     pub accounts: Mutex<Vec<Account>>,
     /// The keys of all accounts.
     pub keys: Mutex<Vec<(KeyInfo, ApiKey)>>,
-    /// The ledger of all accounts.
+    /// The rows of the ledger of all accounts.
     pub entries: Mutex<Vec<Entry>>,
     stored: Mutex<BTreeMap<(AccountId, String), Stored>>,
-    /// The counted calls.
+    /// The usage counters: the account and its counted calls.
     pub counts: Mutex<Vec<(AccountId, DayCount)>>,
     /// The sign-ins.
     pub sign_ins: Mutex<Vec<SignIn>>,
-    /// The invitations, by token.
+    /// The account and the expiry of each invitation, by the invitation's token.
     pub invitations: Mutex<BTreeMap<String, (AccountId, Timestamp)>>,
-    /// The sessions, by token.
+    /// The sessions, by their token.
     pub sessions: Mutex<BTreeMap<String, Session>>,
     /// The companies of the directory.
     pub companies: Mutex<Vec<Company>>,
-    /// The suppressed domains.
+    /// The domains that are suppressed.
     pub suppressed: Mutex<Vec<String>>,
 
-    /// Whether the directory fails.
+    /// Whether reading the directory's revision fails.
     pub directory_fails: AtomicBool,
-    /// Whether charging has stopped.
+    /// Whether charging has stopped, as after a failed commit.
     pub has_stopped_charging: AtomicBool,
-    /// Decides charges.
+    /// The function that decides charges; `None` if the ledger decides.
     pub decide_charge: Mutex<Option<DecideCharge>>,
-    /// The results of the next reads of a stored response.
+    /// The results that the next reads of a stored response return, in this order.
     pub next_stored: Mutex<VecDeque<Option<StoredResponse>>>,
-    /// The cached balance, if it differs from the balance.
+    /// The cached balance; `None` if it equals the balance.
     pub cached_balance: Mutex<Option<Credits>>,
-    /// The password that is set just before the next session begins.
+    /// The password that is set just before the next session begins; `None` if no password is set
+    /// then.
     pub password_before_session: Mutex<Option<PasswordHash>>,
 
-    /// The projections of all look-ups.
+    /// The projections of all look-ups so far.
     pub projections: Mutex<Vec<Projection>>,
-    /// The charges that were asked for.
+    /// The charges that the ledger was asked to decide.
     pub charges: Mutex<Vec<Charge>>,
     /// The names of the threads on which lists were read.
     pub reading_threads: Mutex<BTreeSet<String>>,
 }
 
 impl FakePorts {
-    /// Ports with one company: Quill, at quill.example.
+    /// Returns ports whose directory has one company: Quill, at quill.example.
     pub fn with_quill() -> Self {
         let quill = Company {
             sites: vec![Site { domain: "quill.example".to_owned(), country: None }],
@@ -92,7 +94,7 @@ impl FakePorts {
         Self { companies: Mutex::new(vec![quill]), ..Self::default() }
     }
 
-    /// A service over these ports.
+    /// Returns a service over these ports.
     pub fn service(self: &Arc<Self>, clock: Arc<dyn Clock>) -> Service {
         Service::new(ServicePorts {
             directory: Arc::<Self>::clone(self),
@@ -104,7 +106,7 @@ impl FakePorts {
         })
     }
 
-    /// Adds an account with credits; returns its key.
+    /// Adds an account with credits. Returns the key of the account.
     pub fn add_account(&self, credits: i64, now: Timestamp) -> ApiKey {
         let account = Account::new("Caller", now);
         let first_key = NewKey::generate(account.id, "", now).unwrap();
@@ -115,7 +117,7 @@ impl FakePorts {
         key
     }
 
-    /// Adds a row to an account's ledger.
+    /// Adds a row to the ledger of an account.
     pub fn add_entry(&self, account: AccountId, kind: EntryKind, credits: i64, at: Timestamp) {
         let balance = Credits(self.balance_of(account).checked_add_signed(credits).unwrap());
         let mut entries = self.entries.lock();
@@ -124,7 +126,7 @@ impl FakePorts {
         entries.push(Entry { account, sequence, id, kind, credits, balance, note, at });
     }
 
-    /// Decides all charges with `decide` from now on.
+    /// Lets `decide` decide all charges after this call.
     pub fn decide_charges(
         &self,
         decide: impl Fn(&Charge) -> Result<Charged, ChargeError> + Send + Sync + 'static,
@@ -136,8 +138,8 @@ impl FakePorts {
         *self.decide_charge.lock() = Some(Box::new(decide));
     }
 
-    /// Everything as text: equal texts mean that nothing was changed. The text omits when keys and
-    /// sessions were last used.
+    /// Returns the content of all ports as text. If two texts are equal, nothing was changed
+    /// between them. The text leaves out when keys and sessions were last used.
     pub fn state_text(&self) -> String {
         let sessions: Vec<String> = self.sessions.lock().keys().cloned().collect();
         let passwords: Vec<String> = self
@@ -164,7 +166,7 @@ impl FakePorts {
         key.map(|(info, _)| change(info)).is_some()
     }
 
-    /// Records the thread on which a list is read.
+    /// Records the name of the thread on which a list is read.
     fn note_thread(&self) {
         let name = std::thread::current().name().unwrap_or_default().to_owned();
         self.reading_threads.lock().insert(name);

@@ -4,11 +4,12 @@ use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 
-/// The beginning of the range.
+/// The first port that may be reserved.
 const FIRST: u16 = 20_000;
-/// The end of the range, if the system doesn't say where its own range begins: Linux's default.
+/// The port after the last one that may be reserved. It is used if the operating system doesn't say
+/// where its own range begins; Linux's default range begins here.
 const END: u16 = 32_768;
-/// The most ports that are tried.
+/// Maximum number of ports that are tried.
 const ATTEMPTS: usize = 1_000;
 
 /// A port of the loopback address, reserved until this value is dropped.
@@ -42,13 +43,14 @@ impl FreePort {
         Err(io::Error::other(format!("no free port between {FIRST} and {end}")))
     }
 
-    /// The loopback address with this port.
+    /// Returns the loopback address with this port.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 }
 
-/// The first local port that the system uses for outgoing connections.
+/// Returns the first local port that the operating system uses for outgoing connections; `None` if
+/// it cannot be read.
 fn first_of_the_system() -> Option<u16> {
     let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
     range.split_whitespace().next()?.parse().ok()

@@ -1,12 +1,12 @@
 //! Generated companies and people as lines of the native format, in any number and reproducible.
 //!
-//! Each line depends only on the seed and its number. A person's line can therefore contain a
-//! company's domain without a stored list. Names are combined from words; domains are under
-//! `.example`, and phone numbers are in ranges reserved for fiction.
+//! Each line depends only on the seed and on the number of the line. A person's line can therefore
+//! contain a company's domain without a stored list. Names are combined from words; domains are
+//! under `.example`, and phone numbers are in ranges reserved for fiction.
 
 use std::fmt::Write as _;
 
-/// Generates lines.
+/// Generates records of companies and people, each as a line of the native format.
 #[derive(Clone, Copy, Debug)]
 pub struct Generator {
     seed: u64,
@@ -155,7 +155,7 @@ const TRADES: [&str; 48] = [
     "Ventures",
 ];
 
-/// Countries, each with a usual legal form.
+/// Countries, each with a legal form that is usual in the country.
 const COUNTRIES: [(&str, &str); 20] = [
     ("US", "Inc."),
     ("US", "LLC"),
@@ -271,12 +271,13 @@ const TITLES: [&str; 12] = [
 ];
 
 impl Generator {
-    /// A generator. The same seed gives the same lines.
+    /// Returns a generator. The same seed gives the same lines.
     pub const fn new(seed: u64) -> Self {
         Self { seed }
     }
 
-    /// The line of company `index`, without a line end. Its id is `c<index>`.
+    /// Returns the line of the company with number `index`, without a line end. The company's id is
+    /// `c<index>`.
     pub fn company(&self, index: u64) -> String {
         let parts = self.parts(index);
         let mut chance = self.chance(b'c', index);
@@ -331,8 +332,8 @@ impl Generator {
         line
     }
 
-    /// The line of person `index`, who works at one of the first `companies` companies. The id is
-    /// `p<index>`.
+    /// Returns the line of the person with number `index`, who works at one of the first
+    /// `companies` companies. The person's id is `p<index>`.
     pub fn person(&self, index: u64, companies: u64) -> String {
         let mut chance = self.chance(b'p', index);
         let (first, last) = (chance.pick(&FIRST_NAMES), chance.pick(&LAST_NAMES));
@@ -384,7 +385,7 @@ impl Generator {
     }
 }
 
-/// The parts of a company's name and domain.
+/// The parts of which a company's name and domain are made.
 struct Parts {
     first: &'static str,
     second: &'static str,
@@ -402,7 +403,8 @@ impl Parts {
     }
 }
 
-/// A reproducible random number generator (splitmix64, public domain, Sebastiano Vigna).
+/// A random number generator (splitmix64, public domain, Sebastiano Vigna). The same seed gives the
+/// same numbers.
 struct Chance(u64);
 
 impl Chance {
@@ -431,7 +433,8 @@ impl Chance {
         from[at]
     }
 
-    /// A number in a range reserved for fiction: Washington, London, British mobiles.
+    /// Returns a phone number in a range that is reserved for fiction: Washington, London, or
+    /// British mobiles.
     fn phone(&mut self) -> String {
         match self.below(3) {
             0 => format!("+1202555{:04}", 100 + self.below(100)),
@@ -441,7 +444,7 @@ impl Chance {
     }
 }
 
-/// A word as part of a host name or handle.
+/// Returns a word in the form that a host name or a handle needs.
 fn plain(word: &str) -> String {
     enrich_text::fold(word).replace(' ', "")
 }

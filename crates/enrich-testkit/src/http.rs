@@ -1,6 +1,6 @@
-//! A plain HTTP/1.1 client that sends the given bytes and returns the received ones.
+//! A plain HTTP/1.1 client. It sends exactly the given bytes and returns the received ones.
 //!
-//! A library would correct or refuse many of the tests' requests.
+//! A library would correct or refuse many of the requests that tests send.
 
 mod call;
 mod client;
@@ -16,7 +16,7 @@ pub use client::{Client, request};
 pub use connection::Connection;
 pub use reply::Reply;
 
-/// How long to wait for data before a connection counts as broken.
+/// Time limit for receiving data. After this time, a connection counts as broken.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Opens a connection.

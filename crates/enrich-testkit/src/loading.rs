@@ -7,17 +7,17 @@ use enrich_core::{
 
 use crate::contract::{Ports, noon};
 
-/// A load of `source` by batches at [`noon`].
+/// Returns a load of the source `source` at [`noon`], in which each batch is a transaction.
 pub fn load_from(source: &str) -> Load {
     Load { source: source_name(source), file: None, at: noon(), atomic: Atomic::Batch }
 }
 
-/// A source's name.
+/// Returns the name of a source. Panics if the name is invalid.
 pub fn source_name(name: &str) -> SourceName {
     SourceName::new(name).expect("a source's name")
 }
 
-/// Imports records as one batch; returns the result of each.
+/// Imports records as one batch. Returns the result of each record.
 pub async fn take(ports: &Ports, source: &str, records: Vec<Record>) -> Vec<ImportOutcome> {
     let mut loading = ports.importer.begin(load_from(source)).await.expect("a load begins");
     let taken = loading.take(records).await.expect("a batch is taken");
@@ -25,23 +25,23 @@ pub async fn take(ports: &Ports, source: &str, records: Vec<Record>) -> Vec<Impo
     taken
 }
 
-/// Imports records as one batch; returns the effect of each.
+/// Imports records as one batch. Returns the effect of each record.
 pub async fn load(ports: &Ports, source: &str, records: Vec<Record>) -> Vec<Effect> {
     take(ports, source, records).await.into_iter().map(|taken| taken.effect).collect()
 }
 
-/// The answer to a question.
+/// Returns the directory's answer to a question.
 pub async fn ask(ports: &Ports, question: Question) -> Option<Found> {
     ports.directory.find(&question, Projection::Profile).await.expect("the directory answers")
 }
 
-/// The company that a reference finds.
+/// Returns the company that a reference finds.
 pub async fn company_of(ports: &Ports, company: CompanyRef) -> Option<Company> {
     let found = ask(ports, Question::Company(company)).await?;
     Some(found.company().expect("a company").clone())
 }
 
-/// The person that a reference finds.
+/// Returns the person that a reference finds.
 pub async fn person_of(ports: &Ports, person: PersonRef) -> Option<Person> {
     let found = ask(ports, Question::Person(person)).await?;
     Some(found.person().expect("a person").clone())

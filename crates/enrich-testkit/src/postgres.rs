@@ -5,7 +5,7 @@
 //! # fn main() -> std::io::Result<()> {
 //! use enrich_testkit::postgres::Cluster;
 //!
-//! // Tells that the test is left out, if PostgreSQL is not installed.
+//! // Prints that the test is skipped, if PostgreSQL is not installed.
 //! let Some(cluster) = Cluster::shared() else { return Ok(()) };
 //! let url = cluster.fresh_database()?.url();
 //! # Ok(())

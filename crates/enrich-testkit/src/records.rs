@@ -1,7 +1,7 @@
 //! Short constructors of invented records.
 //!
-//! A test sets the fields that matter and takes the others from here: `CompanyRecord { sites:
-//! sites(&["quill.example"]), ..company("Quill") }`.
+//! A test sets the fields that matter to it. All other fields come from a constructor:
+//! `CompanyRecord { sites: sites(&["quill.example"]), ..company("Quill") }`.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -12,7 +12,7 @@ use enrich_text::{
     CompanyName, Country, Domain, EmailAddress, Network, PageUrl, PersonName, PersonPage, Phone,
 };
 
-/// A company with only a name.
+/// Returns a company that has only a name.
 pub fn company(name: &str) -> CompanyRecord {
     CompanyRecord {
         origin: trusted(100),
@@ -28,7 +28,7 @@ pub fn company(name: &str) -> CompanyRecord {
     }
 }
 
-/// A person with only a name.
+/// Returns a person who has only a name.
 pub fn person(first_name: &str, last_name: &str) -> PersonRecord {
     PersonRecord {
         origin: trusted(100),
@@ -44,93 +44,93 @@ pub fn person(first_name: &str, last_name: &str) -> PersonRecord {
     }
 }
 
-/// A domain without facts.
+/// Returns the record of a domain without facts.
 pub fn domain_record(text: &str) -> DomainRecord {
     DomainRecord { origin: trusted(100), domain: domain(text), ip: None, page_rank: None }
 }
 
-/// An origin with this confidence.
+/// Returns an origin with this confidence.
 pub fn trusted(percent: u8) -> Origin {
     let confidence = Confidence::new(percent).expect("a confidence");
     Origin { id: None, confidence, content: [0; 16] }
 }
 
-/// An origin with an id of the source.
+/// Returns an origin with this id, which the source gave the record.
 pub fn with_id(id: &str) -> Origin {
     Origin { id: Some(id.to_owned()), ..trusted(100) }
 }
 
-/// The employer of a person, by name.
+/// Returns an employer that is given by name.
 pub fn employed_by_name(name: &str) -> Option<EmployerRecord> {
     Some(EmployerRecord { name: Some(company_name(name)), domain: None })
 }
 
-/// The employer of a person, by domain.
+/// Returns an employer that is given by domain.
 pub fn employed_at(text: &str) -> Option<EmployerRecord> {
     Some(EmployerRecord { name: None, domain: Some(domain(text)) })
 }
 
-/// Domains, the main one first.
+/// Returns domains; the first one is the main domain.
 pub fn sites(domains: &[&str]) -> Vec<(Domain, Option<Country>)> {
     domains.iter().map(|text| (domain(text), None)).collect()
 }
 
-/// Other names of a company.
+/// Returns other names of a company.
 pub fn aliases(names: &[&str]) -> Vec<CompanyName> {
     names.iter().map(|name| company_name(name)).collect()
 }
 
-/// Countries, by their codes.
+/// Returns the countries with these codes.
 pub fn countries(codes: &[&str]) -> Vec<Country> {
     codes.iter().map(|code| country(code)).collect()
 }
 
-/// Email addresses.
+/// Parses email addresses. Panics if one is invalid.
 pub fn emails(texts: &[&str]) -> Vec<EmailAddress> {
     texts.iter().map(|text| email(text)).collect()
 }
 
-/// Phone numbers.
+/// Parses phone numbers. Panics if one is invalid.
 pub fn phones(texts: &[&str]) -> Vec<Phone> {
     texts.iter().map(|text| phone(text)).collect()
 }
 
-/// A company's name.
+/// Parses a company's name. Panics if it is invalid.
 pub fn company_name(text: &str) -> CompanyName {
     CompanyName::parse(text).expect("a company's name")
 }
 
-/// A domain.
+/// Parses a domain. Panics if it is invalid.
 pub fn domain(text: &str) -> Domain {
     Domain::parse(text).expect("a domain")
 }
 
-/// A country, by its code.
+/// Returns the country with this code. Panics if there is none.
 pub fn country(code: &str) -> Country {
     Country::from_code(code).expect("a country's code")
 }
 
-/// A company's page.
+/// Parses a company's page. Panics if it is invalid.
 pub fn page(network: Network, text: &str) -> PageUrl {
     PageUrl::parse(network, text).expect("a page")
 }
 
-/// A person's page.
+/// Parses a person's page. Panics if it is invalid.
 pub fn person_page(handle: &str) -> PersonPage {
     PersonPage::parse(handle).expect("a person's page")
 }
 
-/// An email address.
+/// Parses an email address. Panics if it is invalid.
 pub fn email(text: &str) -> EmailAddress {
     EmailAddress::parse(text).expect("an address")
 }
 
-/// A phone number.
+/// Parses a phone number. Panics if it is invalid.
 pub fn phone(text: &str) -> Phone {
     Phone::parse(text).expect("a number")
 }
 
-/// The record with the hash of its content, as an import makes it.
+/// Returns the record with the hash of its content, which an import adds too.
 pub fn hashed(record: impl Into<AnyRecord>) -> Record {
     let AnyRecord(mut record) = record.into();
     let text = format!("{record:?}");
@@ -149,7 +149,7 @@ pub fn hashed(record: impl Into<AnyRecord>) -> Record {
     record
 }
 
-/// A record of any kind.
+/// A record of a company, a person or a domain.
 pub struct AnyRecord(Record);
 
 impl From<CompanyRecord> for AnyRecord {

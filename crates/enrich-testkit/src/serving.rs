@@ -6,13 +6,14 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-/// The beginning of the line with the server's address.
+/// The beginning of the line in which the server prints its address.
 const GREETING: &str = "enrich listening on http://";
 
-/// The beginning of the next line, if the admin pages have their own listener.
+/// The beginning of the line in which the server prints the address of the admin pages, if they
+/// have their own listener.
 const ADMIN_GREETING: &str = "enrich admin pages on http://";
 
-/// A server process on a free port of the loopback address; killed when it is dropped.
+/// A server process on a free port of the loopback address. Dropping this value kills the process.
 #[derive(Debug)]
 pub struct Serving {
     child: Child,
@@ -21,8 +22,8 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Starts `PROGRAM serve --listen 127.0.0.1:0 --data DATA OPTIONS…` and waits until it listens.
-    /// Its standard error goes to `log`.
+    /// Starts `PROGRAM serve --listen 127.0.0.1:0 --data DATA OPTIONS…` and waits until the server
+    /// listens. The server's standard error goes to `log`.
     ///
     /// # Errors
     ///
@@ -33,7 +34,8 @@ impl Serving {
         Self::spawn(command, log)
     }
 
-    /// Starts a command that runs such a server, and waits until the server listens.
+    /// Starts a command that runs a server as [`Serving::start`] does, and waits until the server
+    /// listens.
     ///
     /// # Errors
     ///
@@ -48,7 +50,7 @@ impl Serving {
             if has_admin {
                 output.read_line(&mut admin_line)?;
             }
-            // Reads further output, so that the server never blocks on a full pipe.
+            // The rest of the output is read too, so that the server never blocks on a full pipe.
             thread::spawn(move || io::copy(&mut output, &mut io::sink()));
         }
         let admin_address = address_behind(ADMIN_GREETING, &admin_line);
@@ -64,43 +66,44 @@ impl Serving {
         }
     }
 
-    /// The server's address.
+    /// Returns the address at which the server listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The address of the admin pages, if the server was started with `--admin-listen`.
+    /// Returns the address of the admin pages, if the server was started with `--admin-listen`.
     pub fn admin_address(&self) -> Option<SocketAddr> {
         self.admin_address
     }
 
-    /// The id of the started process.
+    /// Returns the id of the started process.
     pub fn process_id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Kills the process, as `kill -9` does, and waits for its end.
+    /// Kills the process, as `kill -9` does, and waits until it has ended.
     ///
     /// # Errors
     ///
-    /// Errors of the system.
+    /// Errors of the operating system.
     pub fn kill(mut self) -> io::Result<()> {
         self.child.kill()?;
         self.child.wait().map(|_| ())
     }
 
-    /// Asks the process to stop, and waits for its end.
+    /// Asks the process to stop, and waits until it has ended.
     ///
     /// # Errors
     ///
-    /// Errors of the system.
+    /// Errors of the operating system.
     pub fn stop(mut self) -> io::Result<()> {
         Command::new("kill").args(["-TERM", &self.process_id().to_string()]).status()?;
         self.child.wait().map(|_| ())
     }
 }
 
-/// Parses the address in a line that the server prints.
+/// Parses the address in a line that the server prints. Returns `None` if the line doesn't begin
+/// with `greeting`.
 fn address_behind(greeting: &str, line: &str) -> Option<SocketAddr> {
     line.trim().strip_prefix(greeting)?.parse().ok()
 }

@@ -1,8 +1,8 @@
 //! A TCP proxy that simulates a network: it delays, holds back and cuts connections.
 //!
-//! Each connection has a delay line in each direction. One thread reads bytes and adds the time at
-//! which they must be sent; another thread sends them at this time. The delay changes neither order
-//! nor throughput. Sleeping adds about 0.1 ms.
+//! Each connection has a queue in each direction, the delay line. One thread reads bytes and adds
+//! the time at which they must be sent; another thread sends them at this time. The delay changes
+//! neither the order of the bytes nor the throughput. Sleeping adds about 0.1 ms.
 
 mod connection;
 mod network;
@@ -24,7 +24,7 @@ use crate::free_port::FreePort;
 
 /// A listener on a port of 127.0.0.1 that forwards everything to another address.
 ///
-/// When it is dropped, it stops listening and resets its connections.
+/// When the proxy is dropped, it stops listening and resets its connections.
 #[derive(Debug)]
 pub struct TcpProxy {
     port: FreePort,
@@ -32,7 +32,7 @@ pub struct TcpProxy {
 }
 
 impl TcpProxy {
-    /// Starts a proxy in front of `target`, with `delay` in each direction.
+    /// Starts a proxy in front of the server at `target`, with `delay` in each direction.
     ///
     /// # Errors
     ///
@@ -47,12 +47,12 @@ impl TcpProxy {
         Ok(Self { port, network })
     }
 
-    /// The address at which the proxy listens.
+    /// Returns the address at which the proxy listens.
     pub fn address(&self) -> SocketAddr {
         self.port.address()
     }
 
-    /// Changes the target of new connections. Open connections keep theirs.
+    /// Changes the target of new connections. Open connections keep their target.
     pub fn set_target(&self, target: SocketAddr) {
         self.network.change(|rules| rules.target = target);
     }
@@ -62,18 +62,18 @@ impl TcpProxy {
         self.network.change(|rules| rules.delay = delay);
     }
 
-    /// Holds back all bytes until [`resume`](Self::resume), including those of new connections.
-    /// Connections stay open, as when a cable is pulled.
+    /// Holds back all bytes until [`resume`](Self::resume) is called, including those of new
+    /// connections. Connections stay open, as when a network cable is pulled out.
     pub fn pause_both(&self) {
         self.network.change(|rules| rules.is_paused = [true; 2]);
     }
 
-    /// Holds back the bytes to the server.
+    /// Holds back the bytes that go to the server.
     pub fn pause_to_server(&self) {
         self.network.change(|rules| rules.is_paused[Direction::ToServer as usize] = true);
     }
 
-    /// Holds back the bytes to the clients.
+    /// Holds back the bytes that go to the clients.
     pub fn pause_to_client(&self) {
         self.network.change(|rules| rules.is_paused[Direction::ToClient as usize] = true);
     }
@@ -88,8 +88,8 @@ impl TcpProxy {
         self.network.cut_all(how);
     }
 
-    /// Refuses new connections, like a machine without a server, or accepts them again. Returns
-    /// when this has taken effect.
+    /// Refuses new connections, as a machine without a server does, or accepts them again. Returns
+    /// when the change has taken effect.
     pub fn refuse_new(&self, refuse: bool) {
         self.network.change(|rules| rules.is_refusing = refuse);
         if refuse {
@@ -98,35 +98,35 @@ impl TcpProxy {
         self.network.wait_until(|rules| rules.is_listening != refuse);
     }
 
-    /// Arms a cut: the next connection that sends `pattern` to the server is cut at this place. The
-    /// cut is then no longer armed. A new cut replaces an armed one.
+    /// Arms a cut: the next connection that sends `pattern` to the server is cut where the pattern
+    /// is. After that, the cut is no longer armed. A new cut replaces an armed one.
     ///
-    /// The pattern is found in unencrypted bytes, even across packets. `COMMIT\0` is this statement
-    /// in PostgreSQL's protocol.
+    /// The pattern is searched in unencrypted bytes and may be split over several packets. In
+    /// PostgreSQL's protocol, the bytes `COMMIT\0` are the statement `COMMIT`.
     pub fn cut_when(&self, pattern: &[u8], trigger: Trigger) {
         assert!(!pattern.is_empty(), "an empty pattern is everywhere");
         let armed = (pattern.to_vec(), trigger);
         self.network.change(|rules| rules.armed = Some(armed));
     }
 
-    /// Disarms [`cut_when`](Self::cut_when). Returns whether it was still armed.
+    /// Disarms the cut of [`cut_when`](Self::cut_when). Returns whether the cut was still armed.
     pub fn disarm(&self) -> bool {
         let mut was_armed = false;
         self.network.change(|rules| was_armed = rules.armed.take().is_some());
         was_armed
     }
 
-    /// The number of connections that [`cut_when`](Self::cut_when) has cut.
+    /// Returns the number of connections that [`cut_when`](Self::cut_when) has cut.
     pub fn triggered(&self) -> u64 {
         self.network.rules().triggered
     }
 
-    /// The number of open connections.
+    /// Returns the number of open connections.
     pub fn connections(&self) -> usize {
         self.network.connections()
     }
 
-    /// Makes the listener check the rules.
+    /// Makes the thread that accepts connections check the rules.
     fn wake_listener(&self) {
         let _ = TcpStream::connect(self.address());
     }
@@ -140,7 +140,7 @@ impl Drop for TcpProxy {
     }
 }
 
-/// Accepts connections until the proxy ends.
+/// Accepts connections until the proxy is dropped.
 fn listen(listener: TcpListener, address: SocketAddr, network: &Arc<Network>) {
     let mut listener = Some(listener);
     loop {
@@ -153,7 +153,7 @@ fn listen(listener: TcpListener, address: SocketAddr, network: &Arc<Network>) {
             return;
         }
         if is_refusing {
-            // Closing the listener also refuses waiting connections.
+            // Closing the listener also refuses the connections that wait to be accepted.
             listener = None;
             network.change(|rules| rules.is_listening = false);
             network.wait_until(|rules| !rules.is_refusing || rules.is_ended);

@@ -36,7 +36,7 @@ pub async fn an_account_is_found_and_listed(harness: &dyn Harness) {
     assert_eq!(listed, both, "names need not be unique");
 }
 
-/// An unused id has no account.
+/// An id that was never used has no account.
 pub async fn an_unknown_account_is_none(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let nobody = enrich_core::AccountId::new(noon());
@@ -79,7 +79,7 @@ pub async fn a_key_that_was_never_issued_is_not_found(harness: &dyn Harness) {
     assert_eq!(ports.accounts.find_key(&never).await.unwrap(), None);
 }
 
-/// The secret can be shown again, also after a restart.
+/// The secret of a key can be shown again, also after a restart.
 pub async fn a_key_is_revealed_again(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, first) = account_with_key(&ports, "Northwind").await;
@@ -90,7 +90,7 @@ pub async fn a_key_is_revealed_again(harness: &dyn Harness) {
     assert!(ports.accounts.reveal(KeyId::new(noon())).await.unwrap().is_none());
 }
 
-/// A key has the earlier of two ends.
+/// If a key gets two ends, the earlier one is its end.
 pub async fn a_key_ends_at_the_earlier_of_two_ends(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (_, key) = account_with_key(&ports, "Northwind").await;
@@ -113,7 +113,7 @@ pub async fn a_revoked_key_stays_revoked_when_the_clock_is_set_back(harness: &dy
     let ahead = after_noon(7200);
     assert!(ports.accounts.expire_key(key.id, ahead, ahead).await.unwrap());
     assert!(!ports.accounts.find_key(&key.key).await.unwrap().unwrap().is_active(noon()));
-    // The same holds for a key that is rotated without an overlap.
+    // A key that is rotated without an overlap also stays ended.
     let old = new_key(account, "old");
     assert_eq!(add(&ports, &old).await, KeyStored::Stored);
     let successor = enrich_core::NewKey { created_at: ahead, ..new_key(account, "new") };
@@ -122,14 +122,15 @@ pub async fn a_revoked_key_stays_revoked_when_the_clock_is_set_back(harness: &dy
     for ended in [&key, &old] {
         let found = ports.accounts.find_key(&ended.key).await.unwrap().unwrap();
         assert!(!found.is_active(noon()) && found.has_ended);
-        // A later end changes nothing.
+        // An end that is later than the present one changes nothing.
         ports.accounts.expire_key(ended.id, after_noon(9_000), noon()).await.unwrap();
         let found = ports.accounts.key(ended.id).await.unwrap().unwrap();
         assert!(!found.is_active(noon()));
     }
 }
 
-/// An end that has passed and was settled is final; an end in the future is not.
+/// An end that has passed and was settled remains, even if the clock is set back. An end in the
+/// future is not settled.
 pub async fn a_key_whose_end_was_seen_stays_ended_when_the_clock_is_set_back(
     harness: &dyn Harness,
 ) {
@@ -149,7 +150,7 @@ pub async fn a_key_whose_end_was_seen_stays_ended_when_the_clock_is_set_back(
     assert_eq!(ports.accounts.settle_ends(after_noon(60)).await.unwrap(), 0);
 }
 
-/// A rotated key stays valid beside its successor for the overlap.
+/// A rotated key stays valid beside the key that replaces it, until the overlap is over.
 pub async fn a_rotated_key_overlaps_with_its_successor(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, old) = account_with_key(&ports, "Northwind").await;
@@ -175,7 +176,7 @@ pub async fn an_unknown_key_is_not_rotated(harness: &dyn Harness) {
     let unknown = KeyId::new(noon());
     assert_eq!(rotate(&ports, unknown, noon(), &new).await, KeyStored::NotThere);
     assert_eq!(ports.accounts.find_key(&new.key).await.unwrap(), None);
-    // The successor's secret is already in use, so the old key does not change.
+    // The new key's secret is already in use, so the old key does not change.
     let taken = enrich_core::NewKey { key: old.key.clone(), ..new };
     assert!(ports.accounts.rotate_key(old.id, noon(), taken, PER_ACCOUNT).await.is_err());
     assert_eq!(ports.accounts.key(old.id).await.unwrap().unwrap().expires_at, None);
@@ -204,7 +205,7 @@ pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn
     assert_eq!(stored, 9, "the account had one");
     let refused = made.iter().filter(|made| **made == KeyStored::TooManyActive).count();
     assert_eq!(refused, 91);
-    // Rotations count too, unless the rotated key ends at once.
+    // A rotation counts as a new key too, unless the rotated key ends without an overlap.
     let accounts = &ports.accounts;
     let rotated = accounts.rotate_key(first.id, after_noon(1), new_key(account, ""), limit).await;
     assert_eq!(rotated.unwrap(), KeyStored::TooManyActive);
@@ -212,7 +213,7 @@ pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn
     let rotated = accounts.rotate_key(first.id, noon(), new_key(account, ""), limit).await;
     assert_eq!(rotated.unwrap(), KeyStored::Stored);
     assert_eq!(accounts.keys(account).await.unwrap().len(), 11);
-    // The limit also holds if there are already more keys than it allows.
+    // The limit also applies if an account already has more keys than it allows.
     let (fewer, active) = (KeyLimit { active: 5, all: 20 }, accounts.keys(account).await.unwrap());
     let active = active.iter().find(|key| key.expires_at.is_none()).unwrap().id;
     let rotated = accounts.rotate_key(active, noon(), new_key(account, ""), fewer).await;
@@ -225,7 +226,7 @@ pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn
     assert_eq!(added, KeyStored::Stored);
 }
 
-/// Ended keys make room for new ones, up to the limit for all keys.
+/// Ended keys make room for new keys, up to the limit for active and ended keys together.
 pub async fn ended_keys_make_room_up_to_all_there_may_be(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, first) = account_with_key(&ports, "Northwind").await;
@@ -350,8 +351,8 @@ pub async fn a_suspended_accounts_keys_are_refused_until_it_is_resumed(harness: 
     assert!(ports.accounts.find_key(&key.key).await.unwrap().unwrap().is_accepted(noon()));
 }
 
-/// A closed account stays closed: its keys and sessions end, its address is free, and its balance
-/// stays.
+/// A closed account stays closed: its keys and sessions end, its email address becomes free, and
+/// its balance stays.
 pub async fn a_closed_account_stays_closed(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (id, key) = account_with_key(&ports, "Northwind").await;
@@ -386,7 +387,7 @@ pub async fn a_closed_account_stays_closed(harness: &dyn Harness) {
     assert_eq!(ports.ledger.verify().await.unwrap().faults, [] as [String; 0]);
 }
 
-/// A key may be issued with an end.
+/// A key can be issued with an end.
 pub async fn a_key_is_issued_with_an_end(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, _) = account_with_key(&ports, "Northwind").await;

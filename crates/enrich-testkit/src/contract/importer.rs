@@ -113,7 +113,7 @@ async fn forget(ports: &Ports, what: Suppressed) -> Removed {
     ports.importer.forget(&[what], noon()).await.unwrap()
 }
 
-/// Imports one record; returns its effect.
+/// Imports one record. Returns the effect of the record.
 async fn load_one(ports: &Ports, source: &str, record: Record) -> Effect {
     let effects = load(ports, source, vec![record]).await;
     assert_eq!(effects.len(), 1);
@@ -134,7 +134,7 @@ fn ada() -> PersonRecord {
     }
 }
 
-/// Records that are hard to distinguish, in the hardest order.
+/// Returns records that are hard to distinguish, in the most difficult order.
 fn tricky() -> Vec<Record> {
     let named = || company("Quill");
     let in_gb = || CompanyRecord { seats: countries(&["GB"]), ..named() };

@@ -9,14 +9,14 @@ use futures_util::future::join_all;
 
 use super::{Harness, Ports, account_with_key, after_noon, noon};
 
-/// An account with credits.
+/// An account with credits, and its key.
 struct Customer {
     account: AccountId,
     key: KeyId,
 }
 
 impl Customer {
-    /// An account with a grant of `credits`.
+    /// Creates an account and grants it `credits`.
     async fn with(ports: &Ports, credits: i64) -> Self {
         let (account, key) = account_with_key(ports, "Northwind").await;
         let customer = Self { account, key: key.id };
@@ -39,7 +39,7 @@ impl Customer {
         }
     }
 
-    /// A charge for `items` items, at 1 credit for each started group of 5.
+    /// Returns a charge for `items` items. The price is 1 credit for each started group of 5 items.
     fn charge(&self, items: u64) -> Charge {
         Charge {
             id: ChargeId::new(noon()),
@@ -84,7 +84,7 @@ impl Customer {
     }
 }
 
-/// An answer that shows the balance in its middle.
+/// Returns an answer that contains the balance in its middle.
 fn body_for(asked: &str) -> BodyTemplate {
     let begin = b"the answer, with ";
     BodyTemplate::new(
@@ -102,7 +102,7 @@ fn taken(balance: u64) -> Charged {
     Charged::Taken { balance: Credits(balance) }
 }
 
-/// The whole ledger adds up.
+/// Asserts that the whole ledger adds up.
 async fn assert_sound(ports: &Ports) {
     assert_eq!(ports.ledger.verify().await.unwrap().faults, [] as [String; 0]);
 }
@@ -126,7 +126,7 @@ pub async fn an_unknown_account_has_no_balance(harness: &dyn Harness) {
     assert_eq!(ports.ledger.entries(nobody.account, 0, 10).await.unwrap(), []);
 }
 
-/// Granted credits can be spent at once.
+/// Credits can be spent immediately after they were granted.
 pub async fn a_grant_counts_at_once(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -179,7 +179,7 @@ pub async fn a_charge_beyond_the_balance_takes_nothing(harness: &dyn Harness) {
     assert_eq!(ports.ledger.charge(customer.keyed(10, "k", "q")).await.unwrap(), taken(0));
 }
 
-/// Of many charges for the last credit at the same time, one succeeds.
+/// If many charges ask for the last credit at the same time, one succeeds.
 pub async fn one_of_many_gets_the_last_credit(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 1).await;
@@ -206,7 +206,7 @@ pub async fn accounts_do_not_share_credits(harness: &dyn Harness) {
     assert_sound(&ports).await;
 }
 
-/// A miss is stored for repeats, adds no row and costs nothing, also at a balance of 0.
+/// A miss is stored for repeats, adds no row and costs nothing, even at a balance of 0.
 pub async fn nothing_found_is_kept_and_costs_nothing(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 0).await;
@@ -229,7 +229,7 @@ pub async fn a_repeat_is_replayed(harness: &dyn Harness) {
     assert_eq!(customer.balance(&ports).await, 8);
 }
 
-/// Of concurrent calls with the same key, one is charged and the others are replayed.
+/// If calls with the same key run at the same time, one is charged and the others are replayed.
 pub async fn repeats_at_once_are_charged_once(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 100).await;
@@ -273,7 +273,7 @@ pub async fn an_idempotency_key_is_the_accounts_own(harness: &dyn Harness) {
     assert_eq!(one.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 9, 1)));
 }
 
-/// A response is stored for 24 hours; then the key can be used anew.
+/// A response is stored for 24 hours. After that, its key can be used again.
 pub async fn a_kept_answer_expires_after_24_hours(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -323,7 +323,7 @@ pub async fn entries_come_back_as_they_were_made(harness: &dyn Harness) {
     assert_eq!(ports.ledger.entries(customer.account, u64::MAX, 10).await.unwrap(), []);
 }
 
-/// The newest rows can be listed first; they are the same rows as in order.
+/// The newest rows can be listed first. They are the same rows as in a list from the oldest.
 pub async fn the_newest_entries_come_first(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (customer, other) = (Customer::with(&ports, 5).await, Customer::with(&ports, 5).await);
@@ -352,11 +352,12 @@ pub async fn the_newest_entries_come_first(harness: &dyn Harness) {
     assert_eq!(ports.ledger.newest_entries(nobody, None, 10).await.unwrap(), []);
 }
 
-/// Finds the first row at or after a time, however many rows there are.
+/// The first row at or after a time is found, for any number of rows.
 pub async fn the_first_entry_at_a_time_is_found(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 2_000).await;
-    // The grant at noon is row 1; two rows each ten seconds are rows 2 and 3, 4 and 5, …
+    // The grant at noon is row 1. Every ten seconds, two rows follow: rows 2 and 3, rows 4 and 5,
+    // and so on.
     let charges =
         (0..1_300).map(|n| Charge { at: after_noon(10 + n / 2 * 10), ..customer.charge(1) });
     let charges = charges.map(|charge| ports.ledger.charge(charge));
@@ -378,12 +379,13 @@ pub async fn the_first_entry_at_a_time_is_found(harness: &dyn Harness) {
     }
 }
 
-/// All rows in a range of times lie between its first row and its end, even if the clock was set
-/// back.
+/// All rows in a range of times are between the range's first row and its end, even if the clock
+/// was set back.
 pub async fn no_entry_of_a_time_is_missed_where_the_clock_was_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 2_000).await;
-    // Forwards for 900 seconds, then two hours ahead for 3 rows, then set back by 660 seconds.
+    // The clock runs for 900 seconds, jumps to second 7,201 for 3 rows, and is then set back to
+    // second 241.
     let seconds = (1..=900).chain(7_201..=7_203).chain(241..=700);
     let times: Vec<_> = seconds.map(after_noon).collect();
     for some in times.chunks(300) {
@@ -414,7 +416,7 @@ pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: 
     let again = ports.ledger.charge(customer.keyed_at(1, "k", "q", noon())).await.unwrap();
     assert_eq!(again, Charged::Replayed(answer_to("q", 9, 1)));
     assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 9, 1)));
-    // A day later the call is charged again, and its new answer is the stored one.
+    // A day later, the call is charged again, and its new answer is stored.
     let a_day = 7_200 + IdempotencyRecord::SECONDS;
     let later = customer.keyed_at(1, "k", "q", after_noon(a_day));
     assert_eq!(ports.ledger.charge(later).await.unwrap(), taken(8));
@@ -424,8 +426,8 @@ pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: 
     );
 }
 
-/// An account with one credit that stores as many misses as it can leaves room for others. Only its
-/// own new calls with an idempotency key are refused.
+/// An account with one credit stores as many misses as it can, and other accounts still have room.
+/// Only new calls of this account with an idempotency key are refused.
 pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dyn Harness) {
     let ports = harness.fresh_keeping(160).await;
     let greedy = Customer::with(&ports, 1).await;
@@ -455,7 +457,8 @@ pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dy
     let repeat = charge(greedy.keyed(0, "k0", "q")).await.unwrap();
     assert_eq!(repeat, Charged::Replayed(answer_to("q", 1, 0)));
     assert_eq!(charge(greedy.charge(1)).await.unwrap(), taken(0), "without a key");
-    // A day later, each of its calls deletes some of its expired responses, so it has room again.
+    // A day later, each call of the account deletes some of its expired responses, so the account
+    // has room again.
     let mut later = Err(ChargeError::IdempotencyStoreFull);
     for _ in 0..10 {
         let new = greedy.keyed_at(0, "new", "q", after_noon(IdempotencyRecord::SECONDS));
@@ -465,8 +468,8 @@ pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dy
     assert_sound(&ports).await;
 }
 
-/// The total number of stored responses is limited, however accounts share it. None is deleted
-/// early.
+/// The total number of stored responses has a limit, however they are divided among accounts. No
+/// response is deleted before it expires.
 pub async fn shared_room_has_an_end_and_nothing_in_it_goes_early(harness: &dyn Harness) {
     let ports = harness.fresh_keeping(32).await;
     let mut customers = Vec::new();
@@ -502,8 +505,8 @@ pub async fn a_correction_needs_a_row_of_the_account(harness: &dyn Harness) {
     assert_eq!(one.balance(&ports).await, 10);
 }
 
-/// A charge id counts once: a second charge with it takes nothing, and doesn't affect concurrent
-/// charges.
+/// A charge id counts once: a second charge with the same id takes nothing, and doesn't affect
+/// charges at the same time.
 pub async fn a_charge_id_is_charged_once(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -528,7 +531,8 @@ pub async fn the_ledger_adds_up(harness: &dyn Harness) {
     ports.ledger.charge(other.keyed(3, "k", "q")).await.unwrap();
     ports.ledger.grant(other.grant(-2)).await.unwrap();
     let found = ports.ledger.verify().await.unwrap();
-    // 5 × (1 + 2 + 3 + 4) credits for 1 to 20 items, and 1 for the other's three.
+    // One account pays 5 × (1 + 2 + 3 + 4) credits for 1 to 20 items. The other pays 1 credit for
+    // three items.
     assert_eq!((found.charged, found.charges, found.granted), (51, 21, 103));
     assert_eq!((found.accounts, found.entries), (3, 24));
     assert_eq!(found.faults, [] as [String; 0]);

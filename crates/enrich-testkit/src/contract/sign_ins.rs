@@ -18,12 +18,12 @@ fn token() -> Token {
     Token::generate().unwrap()
 }
 
-/// A stand-in for a password's hash: stores don't interpret it.
+/// Returns a text in place of a password's hash. Stores don't interpret the hash.
 fn hash(text: &str) -> PasswordHash {
     PasswordHash::new(format!("$argon2id$v=19$m=19456,t=2,p=1${text}"))
 }
 
-/// An account whose owner signs in with this address.
+/// Creates an account whose owner signs in with this email address. Returns the account's id.
 async fn owner(ports: &Ports, email: &str) -> AccountId {
     let (account, _) = account_with_key(ports, "Quill").await;
     let set = ports.sign_ins.set_email(account, &address(email), noon()).await.unwrap();
@@ -31,7 +31,7 @@ async fn owner(ports: &Ports, email: &str) -> AccountId {
     account
 }
 
-/// Begins a session of one hour; returns its token.
+/// Begins a session of one hour. Returns the token of the session.
 async fn session_of(ports: &Ports, account: AccountId) -> Token {
     let token = token();
     ports.sign_ins.begin_session(&token, session(account)).await.unwrap();
@@ -42,7 +42,7 @@ fn session(account: AccountId) -> Session {
     Session { account, started_at: noon(), seen_at: noon(), ends_at: after_noon(3600) }
 }
 
-/// Creates an invitation for one minute; returns its token.
+/// Creates an invitation that is valid for one minute. Returns the token of the invitation.
 async fn invitation_to(ports: &Ports, account: AccountId) -> Token {
     let token = token();
     assert!(ports.sign_ins.invite(account, &token, after_noon(60)).await.unwrap());
@@ -57,13 +57,13 @@ async fn is_invited(ports: &Ports, token: &Token, now: Timestamp) -> bool {
     ports.sign_ins.invited(token, now).await.unwrap().is_some()
 }
 
-/// The password hash of an account, as text.
+/// Returns the password hash of an account as text; `None` if no password is set.
 async fn password_of(ports: &Ports, account: AccountId) -> Option<String> {
     let sign_in = ports.sign_ins.sign_in(account).await.unwrap().unwrap();
     sign_in.password.map(|password| password.expose().to_owned())
 }
 
-/// Nobody can sign in to a new account.
+/// Nobody can sign in to a new account, because it has no email address.
 pub async fn nobody_signs_in_until_an_address_is_given(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, _) = account_with_key(&ports, "Quill").await;
@@ -74,7 +74,7 @@ pub async fn nobody_signs_in_until_an_address_is_given(harness: &dyn Harness) {
     assert_eq!(ports.sign_ins.end_sessions(account, None).await.unwrap(), 0);
 }
 
-/// An unknown account cannot get an address.
+/// An account that does not exist cannot get an email address.
 pub async fn an_unknown_account_gets_no_address(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let nobody = AccountId::new(noon());
@@ -86,7 +86,8 @@ pub async fn an_unknown_account_gets_no_address(harness: &dyn Harness) {
     assert!(!ports.sign_ins.set_password(nobody, hash("one"), None).await.unwrap());
 }
 
-/// An owner is found by account and by address; the address's case doesn't matter.
+/// An owner is found by account and by email address. Upper and lower case of the address don't
+/// matter.
 pub async fn the_case_of_an_address_does_not_matter(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, "Ada@Quill.Example").await;
@@ -133,8 +134,8 @@ pub async fn the_same_address_again_changes_nothing(harness: &dyn Harness) {
     assert!(is_invited(&ports, &invitation, noon()).await);
 }
 
-/// Another address keeps the password, ends the sessions and the invitation, and frees the old
-/// address.
+/// Another email address keeps the password, ends the sessions and the invitation, and makes the
+/// old address free.
 pub async fn another_address_keeps_the_password_and_ends_the_rest(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -173,7 +174,7 @@ pub async fn an_invitation_works_once(harness: &dyn Harness) {
     assert_eq!(password_of(&ports, account).await.as_deref(), Some(hash("one").expose()));
 }
 
-/// Of concurrent uses of an invitation, one succeeds.
+/// If an invitation is used several times at the same time, one use succeeds.
 pub async fn one_of_many_uses_an_invitation(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -244,8 +245,8 @@ pub async fn another_password_ends_all_sessions_but_the_kept_one(harness: &dyn H
     assert!(!has_session(&ports, &kept).await);
 }
 
-/// A token of another account has no effect on this account, and this account's token none on the
-/// other.
+/// A token of another account has no effect on this account, and a token of this account has no
+/// effect on the other.
 pub async fn nothing_is_reached_through_another_accounts_token(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -276,7 +277,7 @@ pub async fn a_token_is_good_for_one_thing(harness: &dyn Harness) {
     assert!(is_invited(&ports, &invitation, noon()).await);
 }
 
-/// A session is returned as it was begun, also after its end; an unknown token has none.
+/// A session is returned as it was begun, even after its end. An unknown token has no session.
 pub async fn a_session_is_found_by_its_token(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -285,7 +286,7 @@ pub async fn a_session_is_found_by_its_token(harness: &dyn Harness) {
     assert!(!has_session(&ports, &self::token()).await);
 }
 
-/// An account keeps its newest sessions; the oldest ones beyond the limit end. Other accounts keep
+/// If an account has more sessions than the limit, its oldest sessions end. Other accounts keep
 /// theirs.
 pub async fn an_account_has_so_many_sessions_and_the_oldest_end(harness: &dyn Harness) {
     let ports = harness.fresh().await;
@@ -330,7 +331,7 @@ pub async fn sessions_are_listed_and_end_by_their_id(harness: &dyn Harness) {
     assert!(has_session(&ports, &first).await && has_session(&ports, &of_other).await);
 }
 
-/// The last use of a session is stored and never goes back; an ended session stays ended.
+/// The last use of a session is stored and never moves back. An ended session stays ended.
 pub async fn a_session_in_use_is_noted(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;

@@ -1,4 +1,4 @@
-//! The list of snapshots and suppressions.
+//! Contract of the list of snapshots and suppressions.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use enrich_core::port::snapshots::{
 };
 use enrich_core::{DirectoryRevision, Timestamp};
 
-/// Longer than a store takes to notice a change.
+/// A time that is longer than a store takes to notice a change.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn at(second: i64) -> Timestamp {
@@ -36,7 +36,7 @@ fn wait_for(snapshots: &dyn Snapshots, in_use: Option<u64>, suppression: u64) {
     }
 }
 
-/// What every list of snapshots does; it is empty at the beginning.
+/// Checks what every list of snapshots must do. The list must be empty at the beginning.
 pub async fn a_list_of_snapshots(snapshots: &dyn Snapshots) {
     assert_eq!(snapshots.state(), SnapshotState::default());
     assert_eq!(snapshots.find(SnapshotNumber(1)).await.unwrap(), None);
@@ -51,7 +51,7 @@ pub async fn a_list_of_snapshots(snapshots: &dyn Snapshots) {
     assert_eq!(snapshots.find(SnapshotNumber(2)).await.unwrap(), Some(snapshot(2)));
     assert_eq!(snapshots.newest(2).await.unwrap(), [snapshot(4), snapshot(2)]);
 
-    // A number that is taken or passed is refused.
+    // A number that is already used, or is lower than a used one, is refused.
     let other = Snapshot { bytes: 1, ..snapshot(4) };
     assert!(!snapshots.publish(&other).await.unwrap());
     assert!(!snapshots.publish(&snapshot(3)).await.unwrap());
@@ -65,7 +65,7 @@ pub async fn a_list_of_snapshots(snapshots: &dyn Snapshots) {
     wait_for(snapshots, Some(5), 0);
 }
 
-/// What every list of suppressions does; it is empty at the beginning.
+/// Checks what every list of suppressions must do. The list must be empty at the beginning.
 pub async fn a_list_of_suppressions(snapshots: &dyn Snapshots) {
     assert!(snapshots.suppressed_after(0, 10).await.unwrap().is_empty());
     snapshots.suppress(&[], at(0)).await.unwrap();

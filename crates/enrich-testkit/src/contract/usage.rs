@@ -14,10 +14,10 @@ fn used(account: AccountId, key: KeyId, at: Timestamp) -> Use {
 /// The day of [`noon`], 2026-11-20, in days since 1970-01-01.
 const TODAY: i64 = 20_777;
 
-/// Seconds from [`noon`] to the next day.
+/// The number of seconds from [`noon`] to the next day.
 const TO_MIDNIGHT: i64 = 12 * 60 * 60;
 
-/// A count of calls to one endpoint.
+/// Returns a count of calls to one endpoint.
 fn counted(day: i64, key: KeyId, outcome: UseOutcome, calls: u64, credits: u64) -> DayCount {
     let (endpoint, credits) = ("/v1/cuf".to_owned(), Credits(credits));
     DayCount { day, key, endpoint, outcome, calls, credits }
@@ -62,13 +62,14 @@ pub async fn counts_add_up_by_what_they_are_of(harness: &dyn Harness) {
         counted(TODAY, second.id, UseOutcome::Found, 1, 1),
         counted(TODAY + 1, key.id, UseOutcome::Found, 1, 1),
     ];
-    // Ids of the same instant have no defined order.
+    // Ids that were made at the same instant have no defined order.
     expected.sort_by_key(|count| (count.day, count.key));
     assert_eq!(days(&ports, account).await, expected);
     assert_eq!(days(&ports, other).await, [counted(TODAY, others.id, UseOutcome::Found, 1, 1)]);
 }
 
-/// Only the counts of the requested days are returned, both ends included.
+/// Only the counts of the requested days are returned. The first and the last day belong to the
+/// range.
 pub async fn counts_are_told_for_the_days_asked_for(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, key) = account_with_key(&ports, "Northwind").await;
@@ -98,7 +99,7 @@ pub async fn later_counts_are_added(harness: &dyn Harness) {
     assert_eq!(days(&ports, account).await, [counted(TODAY, key.id, UseOutcome::Found, 3, 3)]);
 }
 
-/// A key's last use is the latest time, in whatever order uses were counted.
+/// The last use of a key is the latest time, even if uses are counted in another order.
 pub async fn the_last_use_of_a_key_shows(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, key) = account_with_key(&ports, "Northwind").await;
@@ -112,7 +113,7 @@ pub async fn the_last_use_of_a_key_shows(harness: &dyn Harness) {
     assert_eq!(found.last_used_at, Some(after_noon(9)));
 }
 
-/// Counts survive an orderly end of the process.
+/// Counts survive an orderly shutdown of the process.
 pub async fn counts_outlive_the_process(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, key) = account_with_key(&ports, "Northwind").await;

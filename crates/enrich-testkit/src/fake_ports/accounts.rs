@@ -1,4 +1,4 @@
-//! Accounts and keys.
+//! Accounts and keys in memory.
 
 use std::sync::Arc;
 

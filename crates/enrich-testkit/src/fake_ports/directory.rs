@@ -1,4 +1,4 @@
-//! The directory.
+//! The directory in memory.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! The ledger.
+//! The ledger in memory.
 
 use std::sync::atomic::Ordering;
 

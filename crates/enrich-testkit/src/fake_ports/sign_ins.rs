@@ -1,4 +1,4 @@
-//! Sign-ins, invitations and sessions.
+//! Sign-ins, invitations and sessions in memory.
 
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
@@ -10,7 +10,7 @@ use enrich_text::EmailAddress;
 
 use super::FakePorts;
 
-/// A session's id: the first half of its token.
+/// Returns the id of a session: the first half of its token.
 fn id_of(token: &str) -> SessionId {
     SessionId::parse(&token[..32]).unwrap()
 }

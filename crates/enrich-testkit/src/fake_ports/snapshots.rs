@@ -1,4 +1,4 @@
-//! The snapshots and suppressions that nodes share.
+//! The list of snapshots and suppressions that nodes share, in memory.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ use enrich_core::port::snapshots::{
 };
 use parking_lot::Mutex;
 
-/// A list in memory, for nodes of one process.
+/// A list of snapshots and suppressions in memory, for several nodes in one process.
 #[derive(Debug, Default)]
 pub struct MemorySnapshots {
     /// The secrets of the store.
@@ -27,12 +27,13 @@ struct List {
 }
 
 impl MemorySnapshots {
-    /// The snapshot that a node noted last as the one that it answers from.
+    /// Returns the number of the snapshot that a node last recorded as the one that it answers
+    /// from.
     pub fn noted(&self) -> SnapshotNumber {
         SnapshotNumber(self.live.load(Ordering::SeqCst))
     }
 
-    /// Changes the row of a snapshot.
+    /// Changes the entry of a snapshot.
     pub fn change(&self, number: SnapshotNumber, change: impl FnOnce(&mut Snapshot)) {
         let mut list = self.list.lock();
         change(list.snapshots.iter_mut().find(|snapshot| snapshot.number == number).unwrap());

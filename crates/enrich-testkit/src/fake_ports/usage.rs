@@ -1,4 +1,4 @@
-//! The usage counters.
+//! The usage counters in memory.
 
 use async_trait::async_trait;
 use enrich_core::AccountId;

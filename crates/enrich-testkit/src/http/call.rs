@@ -9,27 +9,27 @@ use serde_json::Value;
 use super::reply::Reply;
 use super::{connect, with_timeouts};
 
-/// A request over a connection of its own.
+/// A request that is sent over a connection of its own.
 #[derive(Clone)]
 pub struct Call {
-    /// The method.
+    /// The method of the request.
     pub method: String,
-    /// The path and the query.
+    /// The path of the request, with its query.
     pub path: String,
     headers: Vec<(String, Vec<u8>)>,
     body: Vec<u8>,
     chunked: bool,
-    /// The `Host` header; by default the server's address.
+    /// The value of the `Host` header; `None` for the server's address.
     host: Option<String>,
 }
 
 impl Call {
-    /// A `POST` request.
+    /// Returns a `POST` request without headers and body.
     pub fn post(path: &str) -> Self {
         Self::new("POST", path)
     }
 
-    /// A request without headers and body.
+    /// Returns a request without headers and body.
     pub fn new(method: &str, path: &str) -> Self {
         Self {
             method: method.to_owned(),
@@ -48,14 +48,14 @@ impl Call {
         self
     }
 
-    /// Sets the body, without its type.
+    /// Sets the body. Does not add the header `Content-Type`.
     #[must_use]
     pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = body.into();
         self
     }
 
-    /// Sets a JSON body.
+    /// Sets a JSON body and its `Content-Type`.
     #[must_use]
     pub fn json(self, body: &Value) -> Self {
         self.typed("application/json", body.to_string())
@@ -67,7 +67,7 @@ impl Call {
         self.typed("application/x-www-form-urlencoded", form(fields))
     }
 
-    /// Sets a body and its type.
+    /// Sets a body and the header `Content-Type`.
     #[must_use]
     pub fn typed(self, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         self.header("Content-Type", content_type).body(body)
@@ -80,14 +80,14 @@ impl Call {
         self
     }
 
-    /// Sends the body in chunks, without its length.
+    /// Sends the body in chunks, without the header `Content-Length`.
     #[must_use]
     pub fn chunked(mut self) -> Self {
         self.chunked = true;
         self
     }
 
-    /// Sends on a new connection and reads the whole answer.
+    /// Sends the request on a new connection and reads the whole answer.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl Call {
         self.send_over(connect(server)?)
     }
 
-    /// Sends on an open connection and reads the whole answer.
+    /// Sends the request on an open connection and reads the whole answer.
     ///
     /// # Errors
     ///
@@ -105,7 +105,8 @@ impl Call {
         let mut stream = BufReader::new(with_timeouts(stream)?);
         let address = stream.get_ref().peer_addr()?.to_string();
         let bytes = self.bytes(self.host.as_deref().unwrap_or(&address));
-        // A refusal may come before the whole body was sent, so the answer is read in any case.
+        // A refusal may come before the whole body was sent. So the answer is always read, even
+        // after a failed write.
         let written = stream.get_mut().write_all(&bytes);
         Reply::read(&mut stream, self.method == "HEAD").or_else(|error| written.and(Err(error)))
     }
@@ -148,7 +149,7 @@ impl fmt::Debug for Call {
     }
 }
 
-/// Form fields as a browser sends them: all bytes except letters and digits are encoded.
+/// Returns form fields as a browser sends them: all bytes except letters and digits are encoded.
 pub fn form(fields: &[(&str, &str)]) -> String {
     let pairs: Vec<String> =
         fields.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();

@@ -6,16 +6,16 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use super::connect;
 use super::reply::Reply;
 
-/// A connection.
+/// A connection to a server. A failure panics.
 pub struct Client(BufReader<TcpStream>);
 
 impl Client {
-    /// Connects to `address`.
+    /// Opens a connection to `address`.
     pub fn to(address: SocketAddr) -> Self {
         Self(BufReader::new(connect(address).unwrap()))
     }
 
-    /// Sends bytes; `false` if the connection failed.
+    /// Sends bytes. Returns `false` if the connection failed.
     pub fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> bool {
         self.0.get_mut().write_all(bytes.as_ref()).is_ok()
     }
@@ -26,23 +26,24 @@ impl Client {
         self
     }
 
-    /// Sends a request with `headers` (each with its line end) and a body of known length.
+    /// Sends a request with a `Content-Length`, and reads the answer. Each header in `headers` has
+    /// its line end.
     pub fn request(&mut self, method: &str, path: &str, headers: &str, body: &str) -> Reply {
         self.send(request(method, path, headers, body)).answer(method == "HEAD")
     }
 
-    /// Closes the sending side.
+    /// Closes the sending side of the connection.
     pub fn end_sending(&mut self) -> &mut Self {
         self.0.get_ref().shutdown(Shutdown::Write).unwrap();
         self
     }
 
-    /// Reads the next answer.
+    /// Reads the next answer on the connection.
     pub fn next_answer(&mut self) -> Reply {
         self.answer(false)
     }
 
-    /// Reads to the end of the connection.
+    /// Reads all bytes until the connection ends.
     pub fn rest(&mut self) -> String {
         let mut rest = Vec::new();
         // A reset also ends the connection: the server closed it while data was arriving.
@@ -58,7 +59,7 @@ impl Client {
     }
 }
 
-/// A request's bytes.
+/// Returns the bytes of a request.
 pub fn request(method: &str, path: &str, headers: &str, body: &str) -> String {
     let length = body.len();
     let length = match method {

@@ -1,4 +1,4 @@
-//! A connection that is kept open and opened again after a failure.
+//! A connection that is kept open. After a failure, it is opened again.
 
 use std::io::{self, BufReader, ErrorKind, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -14,7 +14,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection that is opened at its first use.
+    /// Returns a connection that is opened at its first use.
     pub fn to(server: SocketAddr) -> Self {
         Self { server, stream: None }
     }
@@ -31,7 +31,7 @@ impl Connection {
         self.send((self.head("POST", path, headers) + &content).as_bytes())
     }
 
-    /// Requests a page.
+    /// Sends a `GET` request and reads the whole answer.
     ///
     /// # Errors
     ///

@@ -1,10 +1,10 @@
-//! An answer, read to its end.
+//! A complete answer of a server.
 
 use std::io::{self, BufRead, ErrorKind};
 
 use serde_json::Value;
 
-/// The largest body that is read.
+/// Maximum length of a body, in bytes.
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
 /// A complete answer.
@@ -14,37 +14,37 @@ pub struct Reply {
     pub status: u16,
     /// The status line and the headers.
     pub head: String,
-    /// The body's bytes.
+    /// The bytes of the body.
     pub bytes: Vec<u8>,
     /// The body as text.
     pub body: String,
 }
 
 impl Reply {
-    /// The only value of a header; a repeated header counts as missing.
+    /// Returns the value of a header. A header that is missing or repeated gives `None`.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut values =
             self.headers().filter(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, it)| it);
         values.next().filter(|_| values.next().is_none())
     }
 
-    /// Names and values of all headers, in order.
+    /// Returns the names and values of all headers, in order.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
         let lines = self.head.lines().skip(1).filter_map(|line| line.split_once(':'));
         lines.map(|(name, value)| (name, value.trim()))
     }
 
-    /// A header as a whole number.
+    /// Returns the value of a header as a whole number.
     pub fn number(&self, name: &str) -> Option<i64> {
         self.header(name)?.parse().ok()
     }
 
-    /// The body as JSON; `null` if it isn't JSON.
+    /// Returns the body as JSON; `null` if the body isn't JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.bytes).unwrap_or(Value::Null)
     }
 
-    /// Reads the next answer of a connection. The answer to a `HEAD` request (`is_head`) has no
+    /// Reads the next answer on a connection. The answer to a `HEAD` request (`is_head`) has no
     /// body.
     pub(super) fn read(stream: &mut impl BufRead, is_head: bool) -> io::Result<Self> {
         let mut head = Vec::new();

@@ -21,31 +21,32 @@ use super::login::{DATABASE, Database, SUPERUSER};
 use super::template::make_data;
 use crate::free_port::FreePort;
 
-/// How long a server may take to start, or a change to take effect.
+/// Time limit for a server to start, and for a change to take effect.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
-/// The interval at which a condition is checked.
+/// Interval at which a condition is checked.
 pub(super) const INTERVAL: Duration = Duration::from_millis(5);
-/// How often a start is tried, each time with another port.
+/// Maximum number of attempts to start a server, each with another port.
 const STARTS: usize = 5;
 
 /// Whether a commit waits until the server's log is on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// `fsync = on`, as in production.
+    /// Commits wait, as in production (`fsync = on`).
     #[default]
     Real,
-    /// `fsync = off`, which saves time on a slow disk.
+    /// Commits don't wait, which saves time on a slow disk (`fsync = off`).
     Fast,
 }
 
-/// How a cluster is started.
+/// The settings of a new cluster.
 #[derive(Clone, Debug)]
 pub struct ClusterOptions {
-    /// The `cluster_name`: a standby's name in its primary's `synchronous_standby_names`.
+    /// The value of `cluster_name`. In a primary's `synchronous_standby_names`, it is the name of a
+    /// standby.
     pub name: String,
     /// Whether `fsync` is on.
     pub durability: Durability,
-    /// Further settings, such as `("max_connections", "20")`.
+    /// Further settings of PostgreSQL, such as `("max_connections", "20")`.
     pub settings: Vec<(String, String)>,
 }
 
@@ -57,15 +58,16 @@ impl Default for ClusterOptions {
 
 /// A cluster in a temporary folder, on a port of 127.0.0.1.
 ///
-/// Its processes end and its folder is removed when it is dropped, or when the test's process ends
-/// in any way.
+/// When the cluster is dropped, or the test's process ends in any way, the cluster's processes end
+/// and its folder is removed.
 #[derive(Debug)]
 pub struct Cluster {
     pub(super) installation: Installation,
     pub(super) name: String,
     pub(super) password: String,
     pub(super) settings: BTreeMap<String, String>,
-    /// `None` while the server is stopped. Dropped before the folder.
+    /// The server's process; `None` while the server is stopped. The process is dropped before the
+    /// folder.
     pub(super) process: Option<GuardedProcess>,
     pub(super) folder: TempDir,
     port: FreePort,
@@ -73,15 +75,15 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts a cluster and waits until it accepts connections. This takes 1 s the first time,
-    /// later 0.2 s.
+    /// Starts a cluster and waits until it accepts connections. The first start on a machine takes
+    /// 1 s, later ones 0.2 s.
     ///
-    /// `None` if PostgreSQL is not installed. A message then says so, like that of
-    /// [`skip_without_postgres`](super::skip_without_postgres).
+    /// Returns `None` and prints a message if PostgreSQL is not installed.
     ///
     /// # Errors
     ///
-    /// When a program of PostgreSQL fails. The error contains the end of its log.
+    /// When a program of PostgreSQL fails. If the server does not start, the error contains the end
+    /// of its log.
     pub fn start(options: &ClusterOptions) -> io::Result<Option<Self>> {
         let Some(installation) = Installation::find()? else { return Ok(None) };
         let fsync = if options.durability == Durability::Real { "on" } else { "off" };
@@ -96,19 +98,19 @@ impl Cluster {
         Ok(Some(cluster))
     }
 
-    /// The cluster that all tests of this process share if they only need a database. The first
-    /// call starts it. `None` if PostgreSQL is not installed.
+    /// Returns the cluster that all tests of this process share if they only need a database. The
+    /// first call starts the cluster. Returns `None` if PostgreSQL is not installed.
     ///
     /// # Panics
     ///
-    /// When the start fails.
+    /// When the cluster cannot be started.
     pub fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
         let start = || Self::start(&ClusterOptions::default()).expect("PostgreSQL starts");
         SHARED.get_or_init(start).as_ref()
     }
 
-    /// A cluster whose server is not running.
+    /// Returns a cluster whose server is not running.
     pub(super) fn stopped(
         installation: Installation,
         name: String,
@@ -128,21 +130,22 @@ impl Cluster {
         })
     }
 
-    /// The `cluster_name`, by which a primary knows this cluster as its standby.
+    /// Returns the `cluster_name`, by which a primary knows this cluster as its standby.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The server's address.
+    /// Returns the server's address.
     pub fn address(&self) -> SocketAddr {
         self.port.address()
     }
 
-    /// The database that every cluster has.
+    /// Returns the database `enrich`, which every cluster has.
     pub fn database(&self) -> Database {
         Database::new(DATABASE.to_owned(), self.address(), self.password.clone())
     }
 
+    /// Returns the URL of the database `enrich`:
     /// `postgres://enrich:PASSWORD@127.0.0.1:PORT/enrich`.
     pub fn url(&self) -> String {
         self.database().url()
@@ -152,7 +155,7 @@ impl Cluster {
     ///
     /// # Errors
     ///
-    /// When the server refuses.
+    /// When the server refuses to create it.
     pub fn fresh_database(&self) -> io::Result<Database> {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         self.psql(&format!("CREATE DATABASE {name} OWNER enrich"))?;
@@ -169,13 +172,14 @@ impl Cluster {
         self.psql_at(self.address(), statements)
     }
 
-    /// Like [`psql`](Self::psql), through a proxy or pgbouncer at another address.
+    /// Does the same as [`psql`](Self::psql), through a proxy or pgbouncer at `address`.
     ///
     /// # Errors
     ///
     /// The errors of [`psql`](Self::psql).
     pub fn psql_at(&self, address: SocketAddr, statements: &str) -> io::Result<String> {
-        // Runs as this process's user, because it needs no access to the server's folder.
+        // `psql` runs as the user of this process, because it needs no access to the server's
+        // folder.
         let mut psql = Command::new(self.installation.program("psql"));
         psql.args(["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1"]);
         psql.args(["-p", &address.port().to_string(), "-U", SUPERUSER, "-d", DATABASE]);
@@ -184,12 +188,12 @@ impl Cluster {
         Ok(rows.trim_end().to_owned())
     }
 
-    /// Changes a setting and waits until the server has read it. Some settings take effect only
-    /// after [`restart`](Self::restart).
+    /// Changes a setting and waits until the server has read the new value. Some settings take
+    /// effect only after [`restart`](Self::restart).
     ///
     /// # Errors
     ///
-    /// When the server refuses the value, or does not read it within a minute.
+    /// When the server refuses the value, or does not read the value within a minute.
     pub fn set(&mut self, name: &str, value: &str) -> io::Result<()> {
         const READ_AT: &str = "SELECT pg_conf_load_time()";
         self.settings.insert(name.to_owned(), value.to_owned());
@@ -209,30 +213,30 @@ impl Cluster {
         Err(io::Error::other(format!("{name} = {}: {refused}", quoted(value))))
     }
 
-    /// Waits until a connection succeeds.
+    /// Waits until a connection to the server succeeds.
     ///
     /// # Errors
     ///
-    /// When none succeeds in a minute.
+    /// When no connection succeeds within a minute.
     pub fn wait_until_accepting(&self) -> io::Result<()> {
         wait_until(|| Ok(self.psql("SELECT 1").is_ok()))
     }
 
-    /// The temporary folder: the data and the log.
+    /// Returns the path of the temporary folder, which contains the data and the log.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The server's log.
+    /// Returns the text of the server's log.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read.
+    /// When the log file cannot be read.
     pub fn log(&self) -> io::Result<String> {
         Ok(String::from_utf8_lossy(&fs::read(self.log_file())?).into_owned())
     }
 
-    /// Starts the server on a free port.
+    /// Starts the server. If its port is in use, tries other free ports.
     pub(super) fn start_on_any_port(&mut self) -> io::Result<()> {
         for _ in 1..STARTS {
             match self.start_server() {
@@ -259,15 +263,15 @@ impl Cluster {
             }
             thread::sleep(INTERVAL);
         }
-        // The folder is kept for another attempt.
+        // The folder is kept, so that the server can be started again.
         if let Some(process) = self.process.take() {
             process.kill()?;
         }
         Err(io::Error::other(format!("PostgreSQL did not start: {}", end_of(&self.log()?))))
     }
 
-    /// The status that the server reports, such as `starting` and `ready`; empty if it has not
-    /// begun.
+    /// Returns the status that the server reports, such as `starting` or `ready`; empty if the
+    /// server has not reported one.
     pub(super) fn status(&self) -> io::Result<String> {
         let id = self.process_id()?.to_string();
         let lines = fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
@@ -277,7 +281,7 @@ impl Cluster {
         Ok(status.unwrap_or_default().trim().to_owned())
     }
 
-    /// The folder with the data.
+    /// Returns the path of the folder with the data.
     pub(super) fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
@@ -301,27 +305,29 @@ impl Cluster {
     }
 }
 
-/// The settings of every cluster.
+/// The settings that every cluster has.
 const SETTINGS: [(&str, &str); 18] = [
     ("listen_addresses", "127.0.0.1"),
     ("unix_socket_directories", ""),
     ("max_connections", "200"),
     ("synchronous_commit", "on"),
-    // Uses files in the data folder, so that nothing else remains when the server is killed.
+    // With this setting, shared memory is in files of the data folder, so that nothing else remains
+    // when the server is killed.
     ("dynamic_shared_memory_type", "mmap"),
     ("shared_buffers", "128MB"),
-    // Recovery after a kill reads at most this much of the log.
+    // With this setting, recovery after a kill has to read at most 30 s of the log.
     ("checkpoint_timeout", "30s"),
     ("max_wal_size", "512MB"),
-    // After a kill, all files are synced before recovery. Syncing them one by one would take
-    // seconds. This setting exists since PostgreSQL 14.
+    // After a kill, all files are synced before recovery. Syncing each file by itself would take
+    // seconds. The setting exists since PostgreSQL 14.
     ("recovery_init_sync_method", "syncfs"),
-    // Keeps enough log for a standby that was not connected for a while.
+    // With this setting, enough of the log is kept for a standby that was not connected for a
+    // while.
     ("wal_keep_size", "256MB"),
     ("max_wal_senders", "10"),
     ("hot_standby", "on"),
     ("hot_standby_feedback", "off"),
-    // A standby tries to reach its primary again after this time.
+    // The interval after which a standby tries again to reach its primary.
     ("wal_retrieve_retry_interval", "200ms"),
     ("timezone", "UTC"),
     ("log_timezone", "UTC"),
@@ -329,14 +335,14 @@ const SETTINGS: [(&str, &str); 18] = [
     ("log_statement", "none"),
 ];
 
-/// A temporary folder that belongs to the server's user.
+/// Creates a temporary folder that belongs to the user that runs the server.
 pub(super) fn new_folder(installation: &Installation) -> io::Result<TempDir> {
     let folder = tempfile::Builder::new().prefix("enrich-postgres-").tempdir()?;
     installation.user.own(folder.path())?;
     Ok(folder)
 }
 
-/// Waits up to a minute until a condition is true.
+/// Waits until a condition is true, at most a minute.
 pub(super) fn wait_until(mut holds: impl FnMut() -> io::Result<bool>) -> io::Result<()> {
     let start = Instant::now();
     while !holds()? {
@@ -348,12 +354,12 @@ pub(super) fn wait_until(mut holds: impl FnMut() -> io::Result<bool>) -> io::Res
     Ok(())
 }
 
-/// A value in quotes, for settings and statements.
+/// Returns a value in quotes, for settings and statements.
 fn quoted(value: &str) -> String {
     format!("'{}'", value.replace('\'', "''"))
 }
 
-/// The last lines of a log.
+/// Returns the last lines of a log.
 fn end_of(log: &str) -> String {
     let lines: Vec<&str> = log.lines().collect();
     lines.get(lines.len().saturating_sub(10)..).unwrap_or_default().join("\n")

@@ -19,9 +19,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::installation::ServerUser;
 
-/// How long a process may take to stop or to end.
+/// Time limit for a process to stop (SIGSTOP) or to end.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The interval at which a process is checked.
+/// Interval at which the state of a process is checked.
 const INTERVAL: Duration = Duration::from_millis(2);
 
 /// The guard's script. Its arguments are the folder, then the server's command.
@@ -49,21 +49,23 @@ shared_memory=$(sed -n '7s/.* //p' "$folder/data/postmaster.pid")
 [ "$keep" ] || rm -rf "$folder"
 "#;
 
-/// A running server. When it is dropped, it is killed and its folder is removed.
+/// A running server. Dropping this value kills the server and removes its folder.
 #[derive(Debug)]
 pub(super) struct GuardedProcess {
     guard: Child,
-    /// The guard's pipe.
+    /// The pipe that the guard reads. Closing it makes the guard kill the server.
     input: Option<ChildStdin>,
     id: Pid,
 }
 
 impl GuardedProcess {
-    /// Starts a server that stays in the foreground. Its output goes to the file `log` in `folder`.
+    /// Starts a server that stays in the foreground. The server's output goes to the file `log` in
+    /// `folder`.
     ///
     /// # Errors
     ///
-    /// When the guard cannot be started. If the server fails, [`Self::is_running`] shows it.
+    /// When the guard cannot be started. A failure of the server itself is no error here;
+    /// [`Self::is_running`] shows it.
     pub(super) fn start(command: &Command, folder: &Path, user: ServerUser) -> io::Result<Self> {
         let mut guard = Command::new("setsid");
         guard.args(["/bin/sh", "-c", GUARD, "guard"]).arg(folder);
@@ -81,7 +83,7 @@ impl GuardedProcess {
         Ok(Self { guard, input, id })
     }
 
-    /// The id of the server's process.
+    /// Returns the id of the server's process.
     pub(super) fn id(&self) -> u32 {
         self.id.as_raw_nonzero().get().unsigned_abs()
     }
@@ -91,7 +93,7 @@ impl GuardedProcess {
         !matches!(state(self.id), None | Some('Z'))
     }
 
-    /// Sends a signal to the server, not to its children.
+    /// Sends a signal to the server's process, but not to its children.
     pub(super) fn signal(&self, signal: Signal) -> io::Result<()> {
         Ok(kill_process(self.id, signal)?)
     }
@@ -101,14 +103,14 @@ impl GuardedProcess {
         self.signal(Signal::STOP)?;
         wait_for_state(self.id, &['T', 'Z'])?;
         for child in self.children()? {
-            // The child may have ended meanwhile.
+            // The child may have ended in the meantime.
             let _ = kill_process(child, Signal::STOP);
             wait_for_state(child, &['T', 'Z'])?;
         }
         Ok(())
     }
 
-    /// Continues a frozen server.
+    /// Continues a server that was stopped by [`Self::freeze`].
     pub(super) fn thaw(&self) -> io::Result<()> {
         for child in self.children()? {
             let _ = kill_process(child, Signal::CONT);
@@ -116,7 +118,8 @@ impl GuardedProcess {
         self.signal(Signal::CONT)
     }
 
-    /// Sends SIGKILL to the server and its children, and waits for their end. The folder is kept.
+    /// Sends SIGKILL to the server and its children, and waits until they have ended. The folder is
+    /// kept.
     pub(super) fn kill(mut self) -> io::Result<()> {
         if let Some(mut input) = self.input.take() {
             input.write_all(b"keep\n")?;
@@ -124,14 +127,14 @@ impl GuardedProcess {
         self.guard.wait().map(|_| ())
     }
 
-    /// Sends a signal that ends the server, and waits for its end. The folder is kept.
+    /// Sends the server a signal that ends it, and waits until it has ended. The folder is kept.
     pub(super) fn end_by(self, signal: Signal) -> io::Result<()> {
         self.signal(signal)?;
         wait_for_state(self.id, &['Z'])?;
         self.kill()
     }
 
-    /// The current children of the server.
+    /// Returns the current children of the server's process.
     fn children(&self) -> io::Result<Vec<Pid>> {
         let id = self.id();
         let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children"))?;
@@ -147,8 +150,8 @@ impl Drop for GuardedProcess {
     }
 }
 
-/// A process's state as in `ps`, such as `S`, `T` (stopped) and `Z` (ended). `None` if the process
-/// does not exist.
+/// Returns the state of a process as `ps` shows it, such as `S`, `T` (stopped) or `Z` (ended).
+/// Returns `None` if the process does not exist.
 fn state(id: Pid) -> Option<char> {
     let line = fs::read_to_string(format!("/proc/{}/stat", id.as_raw_nonzero())).ok()?;
     let (_, after_name) = line.rsplit_once(')')?;

@@ -1,4 +1,4 @@
-//! Finds the installed programs, and the user that runs them.
+//! Finds PostgreSQL's installed programs, and the user that runs them.
 
 use std::env;
 use std::fs;
@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Once;
 
-/// The folder with a subfolder for each version on Debian and Ubuntu: `/usr/lib/postgresql/15/bin`.
+/// The folder that has a subfolder for each version on Debian and Ubuntu, such as
+/// `/usr/lib/postgresql/15/bin`.
 const VERSIONS: &str = "/usr/lib/postgresql";
 
-/// The unprivileged users that servers may run as, the best one first.
+/// The names of unprivileged users that servers may run as. The first one that exists is used.
 const USERS: [&str; 2] = ["postgres", "nobody"];
 
 /// A folder with PostgreSQL's programs.
@@ -25,25 +26,27 @@ pub(super) struct Installation {
 /// The user that runs a server. PostgreSQL and pgbouncer refuse to run as root.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ServerUser {
-    /// User and group; `None` to use those of this process.
+    /// The ids of the user and the group; `None` for those of this process.
     ids: Option<(u32, u32)>,
 }
 
-/// Whether tests with PostgreSQL must be skipped, because it is not installed.
+/// Whether tests with PostgreSQL must be skipped, because PostgreSQL is not installed.
 ///
-/// If so, a line on standard error says it, once in a process.
+/// If so, prints a line to standard error, once in a process.
 pub fn skip_without_postgres() -> bool {
     static SAID: Once = Once::new();
     skip_without(bin_folder(), "PostgreSQL", "postgresql", &SAID)
 }
 
-/// Whether tests with pgbouncer must be skipped, like [`skip_without_postgres`].
+/// Whether tests with pgbouncer must be skipped, because pgbouncer is not installed.
+///
+/// If so, prints a line to standard error, once in a process.
 pub fn skip_without_pgbouncer() -> bool {
     static SAID: Once = Once::new();
     skip_without(pgbouncer(), "pgbouncer", "pgbouncer", &SAID)
 }
 
-/// The program pgbouncer, if it is installed.
+/// Returns the path of the program pgbouncer; `None` if pgbouncer is not installed.
 pub(super) fn pgbouncer() -> Option<PathBuf> {
     let debian = PathBuf::from("/usr/sbin/pgbouncer");
     if debian.is_file() { Some(debian) } else { on_the_path("pgbouncer") }
@@ -51,7 +54,8 @@ pub(super) fn pgbouncer() -> Option<PathBuf> {
 
 fn skip_without(found: Option<PathBuf>, name: &str, package: &str, said: &Once) -> bool {
     if found.is_none() {
-        // `eprintln` would not be shown, because the test passes.
+        // The text is not printed by `eprintln`, because the test harness would hide it when the
+        // test passes.
         said.call_once(|| {
             let _ = writeln!(
                 io::stderr(),
@@ -63,7 +67,8 @@ fn skip_without(found: Option<PathBuf>, name: &str, package: &str, said: &Once) 
 }
 
 impl Installation {
-    /// The newest PostgreSQL. `None` if it is not installed; a message then says so.
+    /// Returns the newest installed PostgreSQL. Returns `None` and prints a message if none is
+    /// installed.
     ///
     /// # Errors
     ///
@@ -76,21 +81,22 @@ impl Installation {
         Ok(bin_folder().map(|programs| Self { programs, user }))
     }
 
-    /// A command with one of PostgreSQL's programs, as the server's user.
+    /// Returns a command that runs one of PostgreSQL's programs in `folder`, as the user of the
+    /// server.
     pub(super) fn command(&self, program: &str, folder: &Path) -> Command {
         let mut command = Command::new(self.program(program));
-        // The user may not be able to enter this process's folder.
+        // The user of the server may not be able to enter the folder of this process.
         command.current_dir(folder);
         self.user.of(&mut command);
         command
     }
 
-    /// The path of a program.
+    /// Returns the path of one of PostgreSQL's programs.
     pub(super) fn program(&self, name: &str) -> PathBuf {
         self.programs.join(name)
     }
 
-    /// The version, such as `15.20`.
+    /// Returns the version of PostgreSQL, such as `15.20`.
     pub(super) fn version(&self) -> io::Result<String> {
         let said = output(Command::new(self.program("postgres")).arg("--version"))?;
         Ok(said.split_whitespace().nth(2).unwrap_or("unknown").to_owned())
@@ -98,7 +104,7 @@ impl Installation {
 }
 
 impl ServerUser {
-    /// This process's user, or an unprivileged one if it is root.
+    /// Returns the user of this process, or an unprivileged user if this process runs as root.
     pub(super) fn find() -> io::Result<Self> {
         if !rustix::process::geteuid().is_root() {
             return Ok(Self { ids: None });
@@ -109,14 +115,14 @@ impl ServerUser {
         ids.ok_or_else(missing).map(|ids| Self { ids: Some(ids) })
     }
 
-    /// Sets this user for the command.
+    /// Makes the command run as this user.
     pub(super) fn of(self, command: &mut Command) {
         if let Some((user, group)) = self.ids {
             command.uid(user).gid(group);
         }
     }
 
-    /// Gives a file or folder to this user.
+    /// Makes this user the owner of a file or folder.
     pub(super) fn own(self, path: &Path) -> io::Result<()> {
         self.ids.map_or(Ok(()), |(user, group)| chown(path, Some(user), Some(group)))
     }
@@ -128,11 +134,12 @@ fn on_the_path(program: &str) -> Option<PathBuf> {
     env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 
-/// Runs a command to its end and returns its standard output.
+/// Runs a command until it ends. Returns its standard output.
 ///
 /// # Errors
 ///
-/// When it cannot be started, or fails. After a failure, the error contains its standard error.
+/// When the command cannot be started, or fails. After a failure, the error contains the command's
+/// standard error.
 pub(super) fn output(command: &mut Command) -> io::Result<String> {
     let output = command.output()?;
     if output.status.success() {
@@ -143,7 +150,8 @@ pub(super) fn output(command: &mut Command) -> io::Result<String> {
     Err(io::Error::other(format!("{program} failed ({}): {}", output.status, error.trim())))
 }
 
-/// The folder with the programs of the newest version.
+/// Returns the folder with the programs of the newest version; `None` if PostgreSQL is not
+/// installed.
 fn bin_folder() -> Option<PathBuf> {
     let has_all = |folder: &PathBuf| {
         ["initdb", "postgres", "psql"].iter().all(|program| folder.join(program).is_file())
@@ -162,7 +170,7 @@ fn bin_folder() -> Option<PathBuf> {
     })
 }
 
-/// The ids of a user and its group in the text of `/etc/passwd`.
+/// Returns the ids of a user and the user's group. `users` is the text of `/etc/passwd`.
 fn ids(users: &str, name: &str) -> Option<(u32, u32)> {
     let mut fields = users.lines().map(|line| line.split(':')).find_map(|mut fields| {
         let is_this = fields.next() == Some(name);

@@ -1,4 +1,4 @@
-//! The operations of tests on a running server.
+//! The operations that tests do with a running server.
 
 use std::fs;
 use std::io;
@@ -9,12 +9,12 @@ use super::cluster::{Cluster, wait_until};
 use super::guarded_process::GuardedProcess;
 
 impl Cluster {
-    /// Whether the server runs. A frozen server also runs.
+    /// Whether the server runs. A frozen server counts as running.
     pub fn is_running(&self) -> bool {
         self.process.as_ref().is_some_and(GuardedProcess::is_running)
     }
 
-    /// The process id of the server, the parent of all its processes.
+    /// Returns the id of the server's main process, the parent of all its processes.
     ///
     /// # Errors
     ///
@@ -23,18 +23,18 @@ impl Cluster {
         self.running().map(GuardedProcess::id)
     }
 
-    /// Ends all processes by SIGKILL, including frozen ones, and waits for their end. The data is
-    /// kept.
+    /// Ends all processes of the server by SIGKILL, including frozen ones, and waits until they
+    /// have ended. The data is kept.
     ///
     /// # Errors
     ///
-    /// Errors of the system.
+    /// Errors of the operating system.
     pub fn kill(&mut self) -> io::Result<()> {
         self.process.take().map_or(Ok(()), GuardedProcess::kill)
     }
 
-    /// Stops all processes (SIGSTOP) and waits until they are stopped. Connections stay open, and
-    /// the system still accepts new ones.
+    /// Freezes all processes of the server (SIGSTOP) and waits until they are frozen. Connections
+    /// stay open, and the operating system still accepts new ones.
     ///
     /// # Errors
     ///
@@ -52,7 +52,8 @@ impl Cluster {
         self.running()?.thaw()
     }
 
-    /// Shuts down at once, without a checkpoint (SIGQUIT). The server informs its clients.
+    /// Shuts the server down immediately, without a checkpoint (SIGQUIT). The server informs its
+    /// clients.
     ///
     /// # Errors
     ///
@@ -61,7 +62,7 @@ impl Cluster {
         self.process.take().map_or(Ok(()), |process| process.end_by(Signal::QUIT))
     }
 
-    /// Ends connections, writes a checkpoint and shuts down (SIGINT).
+    /// Shuts the server down (SIGINT): it ends connections and writes a checkpoint.
     ///
     /// # Errors
     ///
@@ -70,8 +71,8 @@ impl Cluster {
         self.process.take().map_or(Ok(()), |process| process.end_by(Signal::INT))
     }
 
-    /// Starts the server at the same address and waits until it accepts connections. If it runs,
-    /// [`stop`](Self::stop)s it first.
+    /// Starts the server at the same address and waits until it accepts connections. If the server
+    /// runs, [`stop`](Self::stop)s it first.
     ///
     /// # Errors
     ///
@@ -81,15 +82,15 @@ impl Cluster {
         self.start_server()
     }
 
-    /// Makes a standby the primary, and waits until it accepts writes. It keeps its own settings,
-    /// including `synchronous_standby_names`.
+    /// Makes this standby the primary, and waits until it accepts writes. It keeps its own
+    /// settings, including `synchronous_standby_names`.
     ///
     /// # Errors
     ///
     /// When the server is stopped, or takes longer than a minute.
     pub fn promote(&self) -> io::Result<()> {
         let process = self.running()?;
-        // Writes this file itself, because `pg_ctl promote` checks for success only ten times a
+        // The file is written here, because `pg_ctl promote` checks for success only ten times a
         // second.
         fs::write(self.data().join("promote"), "")?;
         process.signal(Signal::USR1)?;

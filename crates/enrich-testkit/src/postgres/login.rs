@@ -1,10 +1,10 @@
-//! The roles of a cluster, and URLs with their password.
+//! The roles and databases of a cluster, and URLs with the password.
 
 use std::net::SocketAddr;
 
-/// The role of the tests: owner of the databases, no superuser.
+/// The role that tests use. It owns the databases and is no superuser.
 pub(super) const OWNER: &str = "enrich";
-/// The role with all rights.
+/// The role that has all rights.
 pub(super) const SUPERUSER: &str = "postgres";
 /// The database that every cluster has.
 pub(super) const DATABASE: &str = "enrich";
@@ -22,22 +22,23 @@ impl Database {
         Self { name, address, password }
     }
 
-    /// The name.
+    /// Returns the name of the database.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// `postgres://enrich:PASSWORD@127.0.0.1:PORT/NAME`.
+    /// Returns the URL of the database: `postgres://enrich:PASSWORD@127.0.0.1:PORT/NAME`.
     pub fn url(&self) -> String {
         self.url_at(&[self.address])
     }
 
-    /// The same URL with other addresses: those of a proxy, of pgbouncer, or of several clusters.
+    /// Returns the URL of the database with other addresses: those of a proxy, of pgbouncer, or of
+    /// several clusters.
     pub fn url_at(&self, addresses: &[SocketAddr]) -> String {
         url(OWNER, &self.password, addresses, &self.name)
     }
 
-    /// The URL with the role that has all rights.
+    /// Returns the URL of the database with the role that has all rights.
     pub fn superuser_url(&self) -> String {
         url(SUPERUSER, &self.password, &[self.address], &self.name)
     }

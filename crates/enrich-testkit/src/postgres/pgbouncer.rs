@@ -1,4 +1,4 @@
-//! pgbouncer in transaction mode in front of a cluster.
+//! Starts pgbouncer in transaction mode in front of a cluster.
 
 use std::fs;
 use std::io;
@@ -16,20 +16,21 @@ use super::installation::{pgbouncer, skip_without_pgbouncer};
 use super::login::{OWNER, SUPERUSER};
 use crate::free_port::FreePort;
 
-/// A pgbouncer on a port of 127.0.0.1, for all databases of its cluster. Its URLs are those of
-/// `database.url_at(&[bouncer.address()])`. It ends when it is dropped, or when the test ends.
+/// A pgbouncer on a port of 127.0.0.1, for all databases of its cluster. The URL of a database
+/// through it is `database.url_at(&[bouncer.address()])`. The process ends when this value is
+/// dropped, or when the test ends.
 #[derive(Debug)]
 pub struct PgBouncer {
     port: FreePort,
-    /// Dropped before the folder.
+    /// The process of pgbouncer. It is dropped before the folder.
     process: GuardedProcess,
     folder: TempDir,
 }
 
 impl PgBouncer {
     /// Starts a pgbouncer that connects to `target`: the address of the cluster, or of a proxy in
-    /// front of it. Waits until it listens. `None` if pgbouncer is not installed; a message then
-    /// says so.
+    /// front of it. Waits until pgbouncer listens. Returns `None` and prints a message if pgbouncer
+    /// is not installed.
     ///
     /// # Errors
     ///
@@ -59,21 +60,21 @@ impl PgBouncer {
         Ok(Some(bouncer))
     }
 
-    /// The address at which pgbouncer listens.
+    /// Returns the address at which pgbouncer listens.
     pub fn address(&self) -> SocketAddr {
         self.port.address()
     }
 
-    /// The temporary folder: the settings and the log.
+    /// Returns the path of the temporary folder, which contains the settings and the log.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The log.
+    /// Returns the text of pgbouncer's log.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read.
+    /// When the log file cannot be read.
     pub fn log(&self) -> io::Result<String> {
         fs::read_to_string(self.folder.path().join("log"))
     }
@@ -90,7 +91,7 @@ impl PgBouncer {
     }
 }
 
-/// The file with the roles and their password.
+/// Returns the content of the file with the roles and their password.
 fn users(password: &str) -> String {
     [OWNER, SUPERUSER].map(|role| format!("\"{role}\" \"{password}\"\n")).concat()
 }

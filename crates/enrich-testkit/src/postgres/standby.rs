@@ -1,4 +1,4 @@
-//! Standbys: clusters that follow another one by streaming.
+//! Standbys: clusters that receive the log of another cluster by streaming.
 
 use std::fs;
 use std::io;
@@ -12,9 +12,9 @@ use super::login::SUPERUSER;
 const STANDBY_NAMES: &str = "synchronous_standby_names";
 
 impl Cluster {
-    /// Starts a primary, named as in the options, and its synchronous standby, named `node_2`.
-    /// Each of them, as the primary, commits only with the other. `None` if PostgreSQL is not
-    /// installed.
+    /// Starts a primary, which has the name in the options, and its synchronous standby, which has
+    /// the name `node_2`. Whichever of them is the primary commits only if the other confirms the
+    /// commit. Returns `None` if PostgreSQL is not installed.
     ///
     /// # Errors
     ///
@@ -46,8 +46,8 @@ impl Cluster {
     }
 
     /// Makes this cluster a standby of `primary`. Kills this cluster if it runs, and replaces its
-    /// data by a new copy of the primary's. Then waits until it receives the primary's log. Its
-    /// address and name do not change.
+    /// data by a new copy of the primary's data. Then waits until this cluster receives the
+    /// primary's log. The address and name of this cluster do not change.
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl Cluster {
         wait_until(|| Ok(self.psql(is_synchronous)? == "t"))
     }
 
-    /// Whether this is a standby.
+    /// Whether this cluster is a standby.
     ///
     /// # Errors
     ///
@@ -91,7 +91,7 @@ impl Cluster {
         Ok(self.psql("SELECT pg_is_in_recovery()")? == "t")
     }
 
-    /// Waits until a standby receives this cluster's log.
+    /// Waits until `standby` receives this cluster's log.
     fn wait_for(&self, standby: &Self) -> io::Result<()> {
         let receives = format!(
             "SELECT count(*) > 0 FROM pg_stat_replication \

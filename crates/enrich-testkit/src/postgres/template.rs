@@ -1,7 +1,7 @@
-//! The data folder of a new cluster: `initdb` creates it once, later ones are copies.
+//! The data folder of a new cluster. `initdb` creates the first one; later ones are copies of it.
 //!
-//! `initdb` takes half a second; a copy takes a tenth of this time. The copied folder is next to
-//! the test's executable, in the build's target folder, so `cargo clean` removes it.
+//! `initdb` takes half a second; a copy takes a tenth of this time. The folder that is copied is
+//! next to the test's executable, in the build's target folder, so `cargo clean` removes it.
 
 use std::env;
 use std::fs::{self, File};
@@ -12,16 +12,16 @@ use std::process::{self, Command, Stdio};
 use super::installation::{Installation, output};
 use super::login::{DATABASE, OWNER, SUPERUSER};
 
-/// The version of a template's content.
+/// The version of the template's content. Increase it when the content changes.
 const EDITION: u32 = 1;
 
-/// Creates `folder/data`: a cluster with the database `enrich` and its owner, the role `enrich`.
-/// This role may create databases and roles, but is no superuser. Returns the password of all
-/// roles.
+/// Creates `folder/data`: the data of a cluster with the database `enrich` and its owner, the role
+/// `enrich`. This role may create databases and roles, but is no superuser. Returns the password of
+/// all roles.
 ///
 /// # Errors
 ///
-/// When a program fails.
+/// When a program of PostgreSQL fails.
 pub(super) fn make_data(installation: &Installation, folder: &Path) -> io::Result<String> {
     let template = template(installation)?;
     let data = folder.join("data");
@@ -34,20 +34,20 @@ pub(super) fn make_data(installation: &Installation, folder: &Path) -> io::Resul
     let password = new_password()?;
     initialise(installation, folder, &data, &password)?;
     if let Some(template) = template {
-        // If this fails, the next cluster runs `initdb` again.
+        // If keeping the template fails, the next cluster runs `initdb` again.
         let _ = keep(&data, &password, &template);
     }
     Ok(password)
 }
 
-/// The template's folder, which may not exist.
+/// Returns the path of the template, which may not exist.
 fn template(installation: &Installation) -> io::Result<Option<PathBuf>> {
     let name = format!("postgres-template-{}-{EDITION}", installation.version()?);
     let executable = env::current_exe().ok();
     Ok(executable.and_then(|file| file.parent().map(|folder| folder.join(name))))
 }
 
-/// Runs `initdb`, and creates the role and the database with a server that accepts no connections.
+/// Runs `initdb`. Then creates the role and the database with a server that accepts no connections.
 fn initialise(
     installation: &Installation,
     folder: &Path,
@@ -81,7 +81,7 @@ fn initialise(
     Ok(())
 }
 
-/// Keeps a copy of the data folder as the template. The template is renamed into place when
+/// Keeps a copy of the data folder as the template. The copy gets the template's name when it is
 /// complete.
 fn keep(data: &Path, password: &str, template: &Path) -> io::Result<()> {
     let new = template.with_file_name(format!("postgres-template-new-{}", process::id()));
@@ -90,19 +90,20 @@ fn keep(data: &Path, password: &str, template: &Path) -> io::Result<()> {
         .and_then(|()| fs::write(new.join("password"), password))
         .and_then(|()| fs::rename(&new, template));
     if kept.is_err() {
-        // Another process was faster, or the disk is full.
+        // Another process kept its template first, or the disk is full.
         fs::remove_dir_all(&new)?;
     }
     kept
 }
 
-/// Copies a folder with its owners.
+/// Copies a folder and keeps the owners of its files.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     output(Command::new("cp").arg("-a").arg(from).arg(to)).map(|_| ())
 }
 
-/// Sixteen random bytes in hexadecimal. A password is needed because other users of the machine can
-/// reach the server's port, and a superuser of PostgreSQL can run programs.
+/// Returns a new password: sixteen random bytes in hexadecimal. A password is needed because other
+/// users of the machine can reach the server's port, and a superuser of PostgreSQL can run
+/// programs.
 fn new_password() -> io::Result<String> {
     let mut bytes = [0; 16];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;

@@ -16,13 +16,13 @@ use socket2::SockRef;
 use super::network::{Direction, Network, Trigger};
 use super::sockets::{Connection, Cut, leave};
 
-/// The most bytes of one read.
+/// Maximum number of bytes in one read.
 const CHUNK_BYTES: usize = 32 * 1024;
-/// The most chunks in one delay line, together at most 32 MiB.
+/// Maximum number of chunks in one delay line, which together have at most 32 MiB.
 const MOST_CHUNKS: usize = 1_024;
-/// How long the proxy tries to connect to the server.
+/// Time limit for the proxy to connect to the server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often a blocked write checks whether its connection was cut.
+/// Interval at which a blocked write checks whether its connection was cut.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// An element of a delay line.
@@ -31,7 +31,7 @@ enum Chunk {
     Bytes(Instant, Vec<u8>),
     /// The end of the stream, and the time at which it must be sent.
     End(Instant),
-    /// Nothing. It makes the thread check its connection.
+    /// No data. It makes the thread that receives it check its connection.
     Wake,
 }
 
@@ -73,7 +73,7 @@ pub(super) fn serve(client: TcpStream, network: &Arc<Network>) {
     thread::spawn(move || writing_client.write_to_client(&from_server));
 }
 
-/// A thread's end of a connection.
+/// What one thread of a connection has: its socket, the connection and the network.
 struct End {
     socket: Arc<TcpStream>,
     connection: Arc<Connection>,
@@ -81,7 +81,7 @@ struct End {
 }
 
 impl End {
-    /// Reads until the end of the stream.
+    /// Reads from the socket until the end of the stream, and puts the chunks into the delay line.
     fn read(self, line: &SyncSender<Chunk>) {
         let mut buffer = vec![0; CHUNK_BYTES];
         loop {
@@ -100,8 +100,8 @@ impl End {
         }
     }
 
-    /// Sends each chunk from the client to the server at its time, and searches for the armed
-    /// pattern.
+    /// Sends each chunk from the client to the server when its time has come, and searches for the
+    /// armed pattern.
     fn write_to_server(self, line: &Receiver<Chunk>, wake_reply: &SyncSender<Chunk>) {
         let mut recent = Vec::new();
         for chunk in line {
@@ -134,8 +134,8 @@ impl End {
         }
     }
 
-    /// Waits until the bytes must be sent. `None` if the connection was cut. Otherwise returns the
-    /// armed trigger, if its pattern is in these bytes, and where the pattern begins.
+    /// Waits until the bytes must be sent. Returns `None` if the connection was cut. If the bytes
+    /// contain the end of the armed pattern, returns where the pattern begins, and its trigger.
     fn trigger(
         &self,
         due: Instant,
@@ -151,7 +151,7 @@ impl End {
         Some(Some((start, trigger)))
     }
 
-    /// Sends each chunk from the server to the client at its time.
+    /// Sends each chunk from the server to the client when its time has come.
     fn write_to_client(self, line: &Receiver<Chunk>) {
         for chunk in line {
             if self.connection.is_client_cut.load(Ordering::Acquire) {
@@ -175,7 +175,8 @@ impl End {
             }
         }
         drop(self);
-        // The server's last replies are still read, so that it handles everything that it received.
+        // The server's last replies are still read, so that the server handles everything that it
+        // has received.
         for chunk in line {
             if matches!(chunk, Chunk::End(_)) {
                 return;
@@ -183,7 +184,8 @@ impl End {
         }
     }
 
-    /// Writes all bytes; `false` if the socket is broken or the connection was cut.
+    /// Writes all bytes to the socket. Returns `false` if the socket is broken or the connection
+    /// was cut.
     fn pass(&self, mut bytes: &[u8]) -> bool {
         while !bytes.is_empty() {
             match (&*self.socket).write(bytes) {
@@ -198,14 +200,14 @@ impl End {
         true
     }
 
-    /// Passes on the end of the stream.
+    /// Ends the stream in this direction when the time `due` has come.
     fn finish(&self, direction: Direction, due: Instant) {
         if self.network.wait_to_send(&self.connection, direction, due).is_some() {
             let _ = self.socket.shutdown(Shutdown::Write);
         }
     }
 
-    /// Cuts a connection of which one side has broken.
+    /// Cuts the connection after one of its sockets has failed.
     fn cut(&self) {
         if !self.connection.is_cut() {
             self.connection.cut(Cut::Reset);
@@ -214,8 +216,9 @@ impl End {
     }
 }
 
-/// Finds the pattern in the stream that ends with `bytes`. Returns where in `bytes` it begins; 0 if
-/// it began before them. `recent` contains the earlier bytes that may be part of the pattern.
+/// Finds the pattern in the stream that ends with `bytes`. Returns the index in `bytes` at which
+/// the pattern begins; 0 if it began earlier. `recent` contains the earlier bytes that may be part
+/// of the pattern.
 fn find(pattern: &[u8], bytes: &[u8], recent: &mut Vec<u8>) -> Option<usize> {
     let before = recent.len();
     recent.extend_from_slice(bytes);

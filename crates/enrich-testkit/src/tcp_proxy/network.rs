@@ -8,7 +8,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::sockets::{Connection, Cut};
 
-/// How long a cut waits for the threads of the connections.
+/// Time limit for the threads of the connections to end after a cut.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A direction of a connection.
@@ -20,26 +20,27 @@ pub enum Direction {
     ToClient,
 }
 
-/// What happens when an armed pattern passes.
+/// What happens to a connection in which an armed pattern was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trigger {
-    /// The server gets everything before the pattern, then an end of the stream. The client gets a
-    /// reset.
+    /// The server gets everything before the pattern, and then the end of the stream. The client
+    /// gets a reset.
     CutBefore,
-    /// The server gets the pattern and everything that was read with it, then an end of the stream.
-    /// The client gets a reset and no reply.
+    /// The server gets everything before the pattern, the pattern, and the bytes that the proxy
+    /// read together with the pattern. Then it gets the end of the stream. The client gets a reset
+    /// and no reply.
     CutAfter,
-    /// The server gets everything. The client gets no further byte, and the connection stays open
-    /// until the client closes it.
+    /// The server gets everything. The client gets no bytes from then on, and the connection stays
+    /// open until the client closes it.
     LoseReply,
 }
 
-/// How the proxy treats connections.
+/// How the proxy must treat connections.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     pub(super) target: SocketAddr,
     pub(super) delay: Duration,
-    /// By [`Direction`].
+    /// Whether bytes are held back, by [`Direction`].
     pub(super) is_paused: [bool; 2],
     pub(super) is_refusing: bool,
     pub(super) is_listening: bool,
@@ -48,7 +49,7 @@ pub(super) struct Rules {
     pub(super) triggered: u64,
 }
 
-/// The rules, and the connections that follow them.
+/// The rules of the proxy, and the connections that they apply to.
 #[derive(Debug)]
 pub(super) struct Network {
     rules: Mutex<Rules>,
@@ -75,7 +76,7 @@ impl Network {
         }
     }
 
-    /// The current rules.
+    /// Locks and returns the current rules.
     pub(super) fn rules(&self) -> MutexGuard<'_, Rules> {
         self.rules.lock()
     }
@@ -94,7 +95,8 @@ impl Network {
         }
     }
 
-    /// Waits until `due`, and until the rules let the bytes pass. `None` if the connection was cut.
+    /// Waits until the time `due` has come and the rules let the bytes pass. Returns `None` if the
+    /// connection was cut.
     pub(super) fn wait_to_send(
         &self,
         connection: &Connection,
@@ -116,7 +118,7 @@ impl Network {
         }
     }
 
-    /// Adds a connection; `false` if the proxy has ended.
+    /// Adds a connection. Returns `false` if the proxy has ended.
     pub(super) fn add(&self, connection: &Arc<Connection>) -> bool {
         let mut connections = self.connections.lock();
         connections.retain(is_open);
@@ -124,7 +126,7 @@ impl Network {
         !self.rules.lock().is_ended
     }
 
-    /// The number of open connections.
+    /// Returns the number of open connections.
     pub(super) fn connections(&self) -> usize {
         self.connections.lock().iter().filter(|one| is_open(one)).count()
     }
@@ -140,10 +142,10 @@ impl Network {
         }
     }
 
-    /// Wakes the threads that wait.
+    /// Wakes all threads that wait for a change of the rules or for a time.
     pub(super) fn wake(&self) {
-        // Takes the lock first: a thread that has just checked its connection is then already
-        // waiting.
+        // Taking the lock first ensures that a thread that has just checked its connection is
+        // already waiting, and is woken.
         drop(self.rules.lock());
         self.changed.notify_all();
     }

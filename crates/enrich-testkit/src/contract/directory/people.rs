@@ -12,7 +12,7 @@ use crate::records::{
     person, person_page, phone, phones, sites, trusted,
 };
 
-/// The first address of the person that a reference finds.
+/// Returns the first email address of the person that a reference finds.
 async fn first_email(ports: &Ports, person: PersonRef) -> Option<String> {
     person_of(ports, person).await.and_then(|person| person.emails.first().cloned())
 }
@@ -135,7 +135,7 @@ pub async fn an_employee_tells_companies_of_one_name_apart(harness: &dyn Harness
     let found = found.expect("a person");
     assert_eq!(found.person().unwrap().emails, ["bob@x.example"]);
     assert!(found.confidence > Confidence::AMBIGUOUS, "{:?}", found.confidence);
-    // Now each of the two companies has a person of this name.
+    // Each of the two companies now has a person of this name.
     let second = PersonRecord { employer: employed_at("quill.example"), ..bob("bob2@x.example") };
     load(&ports, "a", vec![hashed(second)]).await;
     assert_eq!(person_of(&ports, at("Bob Bit", called("Quill Ltd"))).await, None);
@@ -194,7 +194,7 @@ pub async fn a_persons_answer_follows_the_employers_name(harness: &dyn Harness) 
     assert_eq!(employer.domains, ["quill.example", "quill-ink.example"]);
 }
 
-/// A person at Quill in Great Britain.
+/// Returns the record of a person at Quill in Great Britain.
 fn colleague(first: &str, last: &str, address: &str) -> Record {
     hashed(PersonRecord {
         employer: employed_at("quill.example"),
@@ -204,7 +204,8 @@ fn colleague(first: &str, last: &str, address: &str) -> Record {
     })
 }
 
-/// Imports people with these names; their addresses are `0@quill.example` and so on.
+/// Imports people with these names. Their email addresses are `0@quill.example`, `1@quill.example`
+/// and so on.
 async fn colleagues(harness: &dyn Harness, names: &[(&str, &str)]) -> Ports {
     let ports = harness.fresh().await;
     let numbered = names.iter().enumerate();
@@ -214,7 +215,8 @@ async fn colleagues(harness: &dyn Harness, names: &[(&str, &str)]) -> Ports {
     ports
 }
 
-/// The number of the [`colleagues`] entry that a reference finds, and its confidence.
+/// Returns the index of the person among the [`colleagues`] that a reference finds, and the
+/// confidence.
 async fn who(ports: &Ports, person: PersonRef) -> Option<(usize, u8)> {
     let found = ask(ports, Question::Person(person)).await?;
     let address = found.person()?.emails.first()?.clone();
@@ -226,8 +228,8 @@ async fn who_at_quill(ports: &Ports, full: &str) -> Option<(usize, u8)> {
     who(ports, at(full, CompanyRef::Domain(domain("quill.example")))).await
 }
 
-/// Each reference in `asked` finds the person with this number, with a lower confidence than the
-/// exact name.
+/// Asserts that each name in `asked` finds the person with this index, with a lower confidence than
+/// the exact name has.
 async fn are_found(ports: &Ports, asked: &[(&str, usize)]) {
     for (full, number) in asked {
         let (found, sure) = who_at_quill(ports, full).await.expect(full);

@@ -168,7 +168,7 @@ pub async fn address_and_rank_of_a_company_are_its_main_domains(harness: &dyn Ha
     assert_eq!(rank_of(&ports, "ink.example").await, None);
     let found = ask(&ports, Question::Host(domain("quill.example"))).await.expect("facts");
     assert_eq!(found.domain().unwrap().ip.as_deref(), Some("2001:db8::1"));
-    // Only the confidence differs; this changes answers.
+    // Only the confidence differs. Still, it changes answers.
     let surer = CompanyRecord { origin: trusted(100), ..quill() };
     load(&ports, "b", vec![hashed(CompanyRecord { origin: trusted(50), ..quill() })]).await;
     assert_eq!(load_one(&ports, "b", ranked("9", surer)).await, Unchanged);

@@ -70,7 +70,7 @@ pub async fn a_forgotten_person_goes_and_stays_out(harness: &dyn Harness) {
         let projection = Projection::Employees { limit: None };
         let found = ports.directory.find(&asked, projection).await.unwrap().expect("a company");
         assert_eq!(found.company().unwrap().employees, []);
-        // The record without the page is also about the forgotten person.
+        // The record without the page is also about the person who was forgotten.
         let effects = load(&ports, "a", records()).await;
         assert_eq!(effects, [Unchanged, Effect::Suppressed, Effect::Suppressed]);
     }
@@ -93,7 +93,7 @@ pub async fn a_forgotten_domain_goes_with_what_lies_below_it(harness: &dyn Harne
     };
     load(&ports, "a", records()).await;
     let removed = forget(&ports, Suppressed::Domain(domain("quill.example"))).await;
-    // Two domains, two addresses, two ranks.
+    // The removed values are two domains, two addresses and two ranks.
     assert_eq!(removed, Removed { values: 6, subjects: 0 });
     for source in ["a", "b"] {
         assert_eq!(at_domain(&ports, "quill.example").await, None);
@@ -106,7 +106,8 @@ pub async fn a_forgotten_domain_goes_with_what_lies_below_it(harness: &dyn Harne
         assert_eq!(rank_of(&ports, "ink.example").await, None);
         assert_eq!(rank_of(&ports, "tranquill.example").await.as_deref(), Some("5"));
         let taken = take(&ports, source, records()).await;
-        // Two domains, an address and the rank of the company; address and employer of the person.
+        // Of the company, four values are suppressed: two domains, an address and the rank. Of the
+        // person, two are: an address and the employer.
         assert_eq!((taken[0].effect, taken[0].suppressed_values), (Unchanged, 4));
         assert_eq!((taken[1].effect, taken[1].suppressed_values), (Unchanged, 2));
         assert_eq!(taken[2].effect, Effect::Suppressed);

@@ -14,7 +14,7 @@ pub async fn a_load_that_is_dropped_keeps_the_batches_it_took(harness: &dyn Harn
     let mut loading = ports.importer.begin(load_from("a")).await.unwrap();
     assert_eq!(loading.take(vec![hashed(quill())]).await.unwrap()[0].effect, Added);
     drop(loading);
-    // The next load runs after it.
+    // The next load can run after the first one.
     assert_eq!(load_one(&ports, "a", hashed(quill())).await, Unchanged);
     assert!(at_domain(&ports, "quill.example").await.is_some());
 }

@@ -31,7 +31,7 @@ pub async fn a_person_is_known_by_page_then_address_then_name_and_employer(harne
     load(&ports, "a", vec![hashed(quill()), hashed(ada())]).await;
     let records = vec![hashed(by_page), hashed(by_email), hashed(by_name), hashed(namesake)];
     let effects = load(&ports, "b", records).await;
-    // The first record changes no answer: a different first name without a higher confidence.
+    // The first record changes no answer: its first name differs, but its confidence is not higher.
     assert_eq!(effects, [Unchanged, Merged, Merged, Added]);
     let held = with_page(&ports, "ada-byte").await.expect("a person");
     assert_eq!((held.first_name.as_str(), held.last_name.as_str()), ("Ada", "Byte"));
@@ -83,7 +83,7 @@ pub async fn an_unknown_employer_is_made_from_what_is_given(harness: &dyn Harnes
     assert_eq!(held.name, "Inkwell Ltd");
     let held = at_domain(&ports, "quill.example").await.expect("a company");
     assert_eq!(held.name, "quill.example");
-    // A name replaces a domain that stands for the name.
+    // The name of an employer replaces the domain that was shown in place of a name.
     let named = CompanyRecord { origin: trusted(10), ..quill() };
     assert_eq!(load_one(&ports, "b", hashed(named)).await, Merged);
     assert_eq!(at_domain(&ports, "quill.example").await.expect("a company").name, "Quill");

@@ -29,7 +29,7 @@ pub async fn sources_are_listed_with_what_they_gave(harness: &dyn Harness) {
         first_at,
         last_at,
     };
-    // A name and a domain; the same and a rank.
+    // Source `a` gave a name, a domain and a rank. Source `b` gave the same name and domain.
     assert_eq!(
         listed,
         [source("a", 3, 2, after_noon(60), after_noon(120)), source("b", 2, 1, noon(), noon()),]
@@ -43,7 +43,7 @@ pub async fn the_file_of_a_source_is_noted_with_its_first_batch(harness: &dyn Ha
     for (given, noted) in [(Some("/one"), "/one"), (None, "/one"), (Some("/two"), "/two")] {
         let mut loading = ports.importer.begin(load_of(given)).await.unwrap();
         loading.take(vec![hashed(quill())]).await.unwrap();
-        // The load is unfinished, but its stored batches and their source remain.
+        // The load is not finished, but its stored batches and their source remain.
         drop(loading);
         load_one(&ports, "b", hashed(ada())).await;
         assert_eq!(file().await.as_deref(), Some(noted));

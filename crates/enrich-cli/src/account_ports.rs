@@ -11,19 +11,21 @@ use enrich_store_postgres as postgres;
 
 use crate::settings::StoreUrl;
 
-/// Accounts with their keys, credits and sign-ins.
+/// The ports for accounts, with their keys, credits and sign-ins.
 pub(crate) struct AccountPorts {
-    /// Accounts and keys.
+    /// The port for accounts and keys.
     pub(crate) accounts: Arc<dyn Accounts>,
-    /// The ledger.
+    /// The port for the ledger.
     pub(crate) ledger: Arc<dyn Ledger>,
-    /// The sign-ins of owners to the account page.
+    /// The port for the sign-ins of owners to the account page.
     pub(crate) sign_ins: Arc<dyn SignIns>,
-    /// The directory beside the ports. The folder counts as in use while it is open.
+    /// The directory of the data folder, if the ports are over a folder. While the directory is
+    /// open, the folder counts as in use.
     _directory: Option<Arc<SqliteDirectory>>,
 }
 
-/// What to do about the folder of a node, whose accounts are in a store, that cannot be opened.
+/// Returns the error for a node's data folder that cannot be opened. If the folder is missing, the
+/// message says what to do.
 pub(crate) fn node_folder_error(error: OpenError) -> anyhow::Error {
     let what_to_do = match error {
         OpenError::Missing(_) => {
@@ -36,7 +38,7 @@ pub(crate) fn node_folder_error(error: OpenError) -> anyhow::Error {
 }
 
 impl AccountPorts {
-    /// The ports over the database at `url`.
+    /// Returns the ports over the database at `url`.
     pub(crate) fn open(url: &StoreUrl, secrets: &Secrets) -> Result<Self, postgres::OpenError> {
         let postgres::CommandPorts { accounts, ledger, sign_ins } =
             postgres::CommandPorts::open(url.expose(), secrets)?;

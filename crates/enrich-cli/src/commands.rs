@@ -34,7 +34,8 @@ pub(crate) use console::{Console, Format, Shown};
 pub(crate) use failure::{Failure, Verdict};
 pub(crate) use folder::{Common, DataFolder, DataPath};
 
-/// Runs a command. Commands that start a server write their own output and return their own status.
+/// Runs a command. A command that starts a server writes its own output and returns its own exit
+/// status.
 pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<ExitCode, Failure> {
     let verdict = match command {
         Command::Demo(demo) => return Ok(crate::demo::run(&demo)?),

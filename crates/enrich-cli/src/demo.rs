@@ -27,21 +27,21 @@ use crate::served::{LISTS, with_settings};
 use crate::settings::{Settings, StoreUrl, listen_address};
 use crate::telemetry;
 
-/// The records to import, in this order: companies before their people.
+/// The records to import, in this order: companies before the people who work there.
 const RECORDS: [(&str, &str); 3] = [
     ("companies.jsonl", include_str!("../../../fixtures/directory/companies.jsonl")),
     ("examples.jsonl", include_str!("../../../fixtures/directory/examples.jsonl")),
     ("domains.jsonl", include_str!("../../../fixtures/directory/domains.jsonl")),
 ];
 
-/// The owner who signs in to the account page.
+/// The email address of the owner who signs in to the account page.
 const EMAIL: &str = "demo@enrich.example";
 
 /// What the greeting adds if there is a database.
 const IN_DATABASE: &str = "What it writes to the database stays there, and is of no use without that \
                            folder: drop the database.\n\n";
 
-/// The initial credits of the account.
+/// The credits that the account is granted at the beginning.
 const CREDITS: i64 = 1000;
 
 // The arguments. (A doc comment here would become the help of the command.)
@@ -109,7 +109,7 @@ fn new_node(data: &Path, url: &StoreUrl, settings: &Settings) -> anyhow::Result<
     Node::open(data, url, settings)
 }
 
-/// The demo account.
+/// What the greeting shows of the demo account.
 struct Begun {
     key: ApiKey,
     invitation: Token,
@@ -138,7 +138,8 @@ async fn fill(importer: &SqliteImporter, ports: &AccountPorts) -> anyhow::Result
     }
 }
 
-/// Creates the invitation with which the user sets a password for the account page.
+/// Creates the invitation with which the user sets a password for the account page. Returns its
+/// token.
 async fn invite(ports: &AccountPorts, account: AccountId, now: Timestamp) -> anyhow::Result<Token> {
     let email = EmailAddress::parse(EMAIL)?;
     ports.sign_ins.set_email(account, &email, now).await?;
@@ -148,7 +149,7 @@ async fn invite(ports: &AccountPorts, account: AccountId, now: Timestamp) -> any
     Ok(invitation)
 }
 
-/// The text with the key, calls to paste, and the account page.
+/// Returns the greeting: the key, calls to paste, and the link to the account page.
 fn greeting(address: SocketAddr, begun: &Begun, folder: &Path) -> String {
     let key = begun.key.expose();
     let calls = [

@@ -1,11 +1,11 @@
-//! Takes secrets out of texts that are shown: API keys, and the passwords in the URLs of stores.
+//! Removes secrets from texts that are shown: API keys, and the passwords in the URLs of stores.
 
 use std::borrow::Cow;
 
 use enrich_core::KEY_PREFIX;
 
-/// Shortens every API key in the text to its prefix. clap's errors quote the arguments, and a key
-/// in the wrong place must not appear on a terminal or in a log.
+/// Replaces every API key in the text by its prefix and `…`. clap's errors quote the arguments, and
+/// a key in the wrong place must not appear on a terminal or in a log.
 pub(crate) fn without_keys(text: &str) -> Cow<'_, str> {
     let mut pieces = text.split(KEY_PREFIX);
     let mut cut = pieces.next().unwrap_or_default().to_owned();
@@ -19,8 +19,8 @@ pub(crate) fn without_keys(text: &str) -> Cow<'_, str> {
     if has_keys { Cow::Owned(cut) } else { Cow::Borrowed(text) }
 }
 
-/// Shortens every URL that names a user, and every setting `store = …` that an error quotes from
-/// the settings file, whatever it is.
+/// Replaces by `…` the rest of every URL that names a user, and the value of every setting `store =
+/// …` that an error quotes from the settings file.
 pub(crate) fn without_store_urls(text: &str) -> Cow<'_, str> {
     if !text.contains("://") && !text.contains("store") {
         return Cow::Borrowed(text);
@@ -29,7 +29,7 @@ pub(crate) fn without_store_urls(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.join("\n"))
 }
 
-/// The line without the value of the setting `store`.
+/// Returns the line with `…` in place of the value of the setting `store`.
 fn hide_setting(line: &str) -> Cow<'_, str> {
     let setting = line.trim_start_matches(|letter: char| !letter.is_ascii_alphabetic());
     let value = setting.strip_prefix("store").map(str::trim_start);
@@ -41,7 +41,7 @@ fn hide_setting(line: &str) -> Cow<'_, str> {
     }
 }
 
-/// The line with `…` for what follows `://` in each URL that names a user.
+/// Returns the line with `…` in place of the text after `://`, for each URL that names a user.
 fn hide_users(line: &str) -> String {
     let is_end = |letter: char| letter.is_whitespace() || matches!(letter, '\'' | '"' | '`');
     let mut pieces = line.split("://");

@@ -21,11 +21,11 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Opens the directory in the folder `data`, and the store.
+    /// Opens the directory in the folder `data`, and the store at `url`.
     ///
     /// # Errors
     ///
-    /// When one of them cannot be used, or a setting is not for nodes.
+    /// When the directory or the store cannot be used, or a setting cannot be used by nodes.
     pub(crate) fn open(data: &Path, url: &StoreUrl, settings: &Settings) -> anyhow::Result<Self> {
         if settings.count_misses != CountMisses::Off {
             bail!("missed names are counted in a data folder; leave out count_misses with a store");
@@ -43,7 +43,7 @@ impl Node {
         Ok(Self { directory, store, lists: data.join(LISTS) })
     }
 
-    /// What the server serves.
+    /// Returns what the server needs to serve this node.
     pub(crate) fn prepared(self, settings: &Settings, greeting: String) -> Prepared {
         let Self { directory, store, lists } = self;
         let service = Service::new(ServicePorts {
@@ -67,7 +67,7 @@ impl Node {
     }
 }
 
-/// The name of this machine.
+/// Returns the name of this machine.
 fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

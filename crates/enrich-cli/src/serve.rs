@@ -36,8 +36,9 @@ fn durability(text: &str) -> Result<Durability, &'static str> {
     }
 }
 
-/// Serves the folder `data` until the process gets a stop signal. It is created if necessary; with
-/// a store, it must hold the store's `secret.key`.
+/// Serves the data folder `data` until the process gets a stop signal. The folder is created if it
+/// does not exist. If the accounts are in a store, the folder must contain the `secret.key` of the
+/// store.
 ///
 /// # Errors
 ///
@@ -60,7 +61,8 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
             ..Options::default()
         };
         let store = Store::open_or_create_with(data, options)?;
-        // Prepared now, so that the first call with a number or a name is not slow.
+        // This is prepared before the server starts, so that the first call with a number or a name
+        // is not slow.
         Phone::prepare();
         store.directory.prepare()?;
         let service = with_settings(store.service(), &settings);

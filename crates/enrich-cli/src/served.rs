@@ -1,13 +1,14 @@
-//! What every server serves alike, wherever its accounts are.
+//! What every server serves in the same way, whether its accounts are in a data folder or in a
+//! database.
 
 use enrich_core::{RateLimit, Service};
 
 use crate::settings::Settings;
 
-/// The subfolder of the data folder with the lists of the account page.
+/// The name of the subfolder of the data folder with the lists of the account page.
 pub(crate) const LISTS: &str = "bulk";
 
-/// Applies the limits of the settings to the service.
+/// Returns the service with the limits that the settings give.
 pub(crate) fn with_settings(mut service: Service, settings: &Settings) -> Service {
     let limit = RateLimit::new(settings.rate_limit.get(), settings.rate_window.get());
     service.rate_limit = limit.unwrap_or_default();

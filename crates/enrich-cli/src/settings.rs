@@ -1,4 +1,5 @@
-//! The server's settings: flags, else environment variables, else a TOML file, else defaults.
+//! The server's settings. A setting comes from a flag, else from an environment variable, else from
+//! a TOML file, else from the defaults.
 //!
 //! One definition serves all sources: `--rate-limit`, `ENRICH_RATE_LIMIT` and `rate_limit` are the
 //! same setting.
@@ -70,7 +71,8 @@ impl From<CountMisses> for enrich_store::CountMisses {
     }
 }
 
-/// Without a setting, one address may use a quarter of all connections.
+/// One of this many connections may come from one address, if no setting gives a limit: a quarter
+/// of all connections.
 const ADDRESS_SHARE: usize = 4;
 
 /// The settings. The derived layer has the settings from one source, and defines the flags.
@@ -265,7 +267,8 @@ pub(crate) struct Settings {
 pub(crate) type SettingsLayer = <Settings as Config>::Layer;
 
 impl Settings {
-    /// Combines `flags` (which include the environment), then `file`, then the defaults.
+    /// Combines the settings: `flags` (which include the environment) first, then `file`, then the
+    /// defaults.
     ///
     /// # Errors
     ///
@@ -280,31 +283,32 @@ impl Settings {
         builder.preloaded(layer).load().context("the settings cannot be used")
     }
 
-    /// The defaults with the given listening address.
+    /// Returns the default settings with this listening address.
     ///
     /// # Errors
     ///
-    /// Never: every setting has a default.
+    /// There are none, because every setting has a default.
     pub(crate) fn listening_on(address: SocketAddr) -> anyhow::Result<Self> {
         let layer = SettingsLayer { listen: Some(address), ..SettingsLayer::empty() };
         Self::load(layer, None)
     }
 
-    /// Limit of connections from one address; `None` for no limit. The default is a share of all
-    /// connections. Behind a known proxy there is no limit, because all connections come from the
-    /// proxy.
+    /// Returns the limit of connections from one address; `None` for no limit. The default is a
+    /// share of all connections. Behind a known proxy, the default is no limit, because all
+    /// connections come from the proxy.
     fn connections_per_address(&self) -> Option<NonZeroUsize> {
         let has_proxy = self.public_url.as_ref().is_some_and(PublicUrl::is_https);
         let share = if has_proxy { 0 } else { self.max_connections.get().div_ceil(ADDRESS_SHARE) };
         NonZeroUsize::new(self.max_connections_per_address.unwrap_or(share))
     }
 
-    /// The public URL, the beginning of every link to the account page.
+    /// Returns the public URL, with which every link to the account page begins.
     pub(crate) fn public_url(&self) -> PublicUrl {
         self.public_url.clone().unwrap_or_else(|| PublicUrl::of_listener(self.listen))
     }
 
-    /// The server's settings. `serve` fills in the listening address for the account page.
+    /// Returns the settings that the server needs. `serve` adds the listening address for the
+    /// account page.
     pub(crate) fn server(&self) -> ServerSettings {
         let account_page =
             || AccountPageSettings { dashboard: self.dashboard(), jobs: self.jobs() };

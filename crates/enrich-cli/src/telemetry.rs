@@ -41,7 +41,7 @@ pub(crate) enum LogLevel {
 ///
 /// # Errors
 ///
-/// When logging has already started.
+/// When logging was started before.
 pub(crate) fn begin(format: LogFormat, level: LogLevel) -> Result<(), TryInitError> {
     let level = match level {
         LogLevel::Error => LevelFilter::ERROR,

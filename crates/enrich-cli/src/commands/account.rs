@@ -170,7 +170,7 @@ impl Create {
         let first_key = key::generate(id, String::new(), now)?;
         let secret = first_key.key.clone();
         pollster::block_on(ports.accounts.create(account, first_key))?;
-        // The account exists now, so its key is shown even if a later step fails.
+        // The account exists from here on, so its key is shown even if a later step fails.
         let mut failures = Vec::new();
         let granted = first_credits(&ports, id, self.credits);
         let balance = granted.unwrap_or_else(|message| {
@@ -248,15 +248,15 @@ impl Shown for Created {
 struct AccountRecord {
     account: String,
     name: String,
-    /// The address of the owner who signs in.
+    /// The email address of the owner who signs in.
     email: Option<String>,
     balance: u64,
     created_at: Timestamp,
-    /// `active`, `suspended` or `closed`.
+    /// The account's status: `active`, `suspended` or `closed`.
     status: &'static str,
     /// The reason of the suspension, if one was given.
     reason: Option<String>,
-    /// The country's alpha-2 code.
+    /// The alpha-2 code of the account's country.
     country: Option<&'static str>,
 }
 
@@ -279,7 +279,7 @@ impl AccountRecord {
         })
     }
 
-    /// The status with its reason, for display.
+    /// Returns the status with its reason, for display.
     fn state(&self) -> String {
         match &self.reason {
             Some(reason) => format!("{}: {reason}", self.status),

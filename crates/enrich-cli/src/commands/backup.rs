@@ -43,7 +43,7 @@ struct MadeBackup {
     contents: Contents,
 }
 
-/// The contents of a backup, as `backup` and `restore` print them.
+/// The contents of a backup. `backup` and `restore` print them.
 #[derive(Serialize)]
 pub(super) struct Contents {
     made_at: Timestamp,
@@ -100,7 +100,7 @@ impl From<BackupReport> for Contents {
 }
 
 impl Contents {
-    /// Appends the contents, for display.
+    /// Adds the contents to the pairs, for display.
     pub(super) fn add_to(&self, pairs: Pairs) -> Pairs {
         let rows = match (self.ledger_rows, self.last_row_at) {
             (1, Some(last)) => format!("1 row, of {}", named::to_the_second(last)),

@@ -23,7 +23,7 @@ use enrich_server::stop_signal;
 use outcome::{CostEstimate, Outcome};
 use progress::Shown;
 
-/// Rows that `--preview` shows.
+/// Number of rows that `--preview` shows.
 const SHOWN_ROWS: usize = 3;
 
 #[derive(Debug, Args)]
@@ -128,7 +128,7 @@ impl Bulk {
             prefix: self.prefix.clone(),
             columns: input.layout().filter(|layout| layout.delimiter.is_some()).map(|layout| {
                 // The encoding is left out, because it may be detected only later in the list. The
-                // text of the rows identifies the list anyway.
+                // text of the rows is enough to recognise the list.
                 Layout { encoding: None, ..layout }.to_string()
             }),
         };
@@ -157,8 +157,8 @@ impl Bulk {
         source.and_then(Input::open).map_err(|error| Failure::of_file(&self.list, &error))
     }
 
-    /// The highest cost of the list; `None` if the list can be read only once. Also checks the
-    /// mapping.
+    /// Checks the mapping and returns the highest cost of the list. Returns `None` if the list can
+    /// be read only once.
     fn estimate(&self, mapping: &Mapping) -> Result<Option<CostEstimate>, Failure> {
         if is_standard(&self.list) || self.list.metadata().is_ok_and(|data| !data.is_file()) {
             return Ok(None);
@@ -202,7 +202,8 @@ impl Bulk {
         })
     }
 
-    /// Prints the result. If the rows go to standard output, it goes to standard error.
+    /// Prints the result to standard output. If the rows go to standard output, prints the result
+    /// to standard error.
     fn show(
         &self,
         outcome: &Outcome,
@@ -232,7 +233,8 @@ impl Failure {
     }
 }
 
-/// Stops the run at the first signal. At the second signal, ends the process, as in a crash.
+/// Stops the run at the first signal. At the second signal, ends the process immediately, as a
+/// crash would.
 async fn stop_on_signal(stop: Stop) {
     for is_second in [false, true] {
         let Ok(signal) = stop_signal() else { return };
@@ -241,7 +243,7 @@ async fn stop_on_signal(stop: Stop) {
             std::process::exit(130);
         }
         stop.now();
-        // Writing fails if standard error is closed; then nobody reads it.
+        // Writing fails if standard error is closed; then nobody reads the message.
         let _ = writeln!(
             io::stderr(),
             "stopping: waiting for the rows that were sent; repeat to end at once"

@@ -37,7 +37,7 @@ pub(crate) struct Check {
 #[derive(Serialize)]
 struct Health {
     ok: bool,
-    /// Why the databases could not be examined.
+    /// The reasons why the databases could not be checked.
     problems: Vec<String>,
     sqlite: Option<&'static str>,
     directory: Option<Database>,
@@ -54,7 +54,7 @@ struct Database {
 
 impl Check {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        // Only makes the check faster. The check itself reports read errors.
+        // This only makes the check faster. The check itself reports read errors.
         let _ = read_through(self.common.data.path());
         let health = match self.common.data.store()? {
             Some(url) => Health::of_node(self.common.data.path(), &url)?,

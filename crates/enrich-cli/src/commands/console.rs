@@ -9,15 +9,15 @@ use super::failure::{Failure, Verdict};
 
 /// Standard output and standard error, or their replacements in a test.
 pub(crate) struct Console<'a> {
-    /// Receives only results.
+    /// The output for results only.
     pub(crate) out: &'a mut dyn Write,
-    /// Receives everything else.
+    /// The output for everything that is not a result.
     pub(crate) err: &'a mut dyn Write,
-    /// Whether standard error is a terminal.
+    /// Whether standard error is a terminal, so that progress may be shown.
     pub(crate) is_watched: bool,
 }
 
-/// A result. `--json` prints its serialisation.
+/// A result of a command. With `--json`, its serialisation is printed.
 pub(crate) trait Shown: Serialize {
     /// Writes the result as text for people.
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()>;
@@ -32,8 +32,8 @@ pub(crate) struct Format {
 }
 
 impl Console<'_> {
-    /// Writes a result and returns `Yes`. If nobody reads the output any more, the command
-    /// continues.
+    /// Writes a result and returns `Yes`. If nobody reads the output any more, also returns `Yes`,
+    /// so that the command can continue.
     pub(crate) fn show(&mut self, result: &impl Shown, format: Format) -> Result<Verdict, Failure> {
         match self.write(result, format).map_err(Failure::from) {
             Ok(()) | Err(Failure::ReaderGone) => Ok(Verdict::Yes),
@@ -51,7 +51,7 @@ impl Console<'_> {
 
     /// Writes a message to standard error.
     pub(crate) fn note(&mut self, text: &str) {
-        // Writing fails if standard error is closed; then nobody reads it.
+        // Writing fails if standard error is closed; then nobody reads the message.
         let _ = writeln!(self.err, "{text}");
     }
 }

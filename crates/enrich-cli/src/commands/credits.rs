@@ -95,7 +95,7 @@ impl CreditsCommand {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         match self {
             Self::Grant(GrantArgs { on, change }) => {
-                // Credits of a closed account can be taken back, but it cannot get any.
+                // Credits can be taken back from a closed account, but it cannot get new ones.
                 let (ports, account) =
                     if change.credits < 0 { on.find()? } else { on.find_open()? };
                 on.common.show(&changed(&ports, account.id, change, None)?, console)
@@ -162,7 +162,7 @@ fn changed(
     }
 }
 
-/// Writes a grant to the ledger.
+/// Writes a grant to the ledger. Returns the result.
 pub(crate) fn grant(ports: &AccountPorts, grant: Grant) -> Result<Granted, Failure> {
     let account = grant.account;
     pollster::block_on(ports.ledger.grant(grant)).map_err(|error| match error {

@@ -1,4 +1,4 @@
-//! The end of a command: its exit status and message.
+//! How a command ends: its exit status and its message.
 
 use std::error::Error;
 use std::io;
@@ -12,23 +12,23 @@ use enrich_store_postgres as postgres;
 use crate::account_ports::node_folder_error;
 use enrich_server::error_chain;
 
-/// The result of a command that was executed.
+/// The result of a command that was executed, as an exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Success: status 0.
+    /// The command succeeded: status 0.
     Yes,
     /// The printed result is negative: status 1.
     No,
 }
 
-/// Why a command was not executed.
+/// Why a command was not executed completely.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// Something does not exist, or the request is refused: status 1.
+    /// Something that the command line names does not exist, or the request is refused: status 1.
     Refused(String),
-    /// The command could not be executed: status 2.
+    /// The command could not be executed because of an error: status 2.
     Impossible(String),
-    /// Nobody reads the output any more. This is not an error: status 0.
+    /// Nobody reads the output any more. This is no error: status 0.
     ReaderGone,
 }
 
@@ -48,17 +48,17 @@ impl From<bool> for Verdict {
 }
 
 impl Failure {
-    /// Something does not exist, or the request is refused.
+    /// Returns the failure for something that does not exist, or for a refused request.
     pub(crate) fn refused(message: impl Into<String>) -> Self {
         Self::Refused(message.into())
     }
 
-    /// The command could not be executed because of `error`.
+    /// Returns the failure for a command that could not be executed because of `error`.
     pub(crate) fn impossible(error: &dyn Error) -> Self {
         Self::Impossible(error_chain(error))
     }
 
-    /// A file could not be used because of `error`.
+    /// Returns the failure for a file that could not be used because of `error`.
     pub(crate) fn of_file(file: &Path, error: &dyn Error) -> Self {
         Self::Impossible(format!("{}: {}", file.display(), error_chain(error)))
     }
@@ -84,7 +84,8 @@ impl Failure {
     }
 }
 
-/// For errors of writing the output; errors of other files are converted explicitly.
+/// Converts an error of writing the output. Errors of other files are converted by
+/// [`Failure::of_file`].
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {

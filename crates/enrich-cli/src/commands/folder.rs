@@ -49,17 +49,18 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// Opens the accounts of an existing folder, or of the store.
+    /// Opens the accounts: of the store if there is one, else of the data folder, which must exist.
     pub(crate) fn open_accounts(&self) -> Result<AccountPorts, Failure> {
         self.data.open_accounts()
     }
 
-    /// Opens the directory of an existing folder.
+    /// Opens the directory of the data folder, which must exist.
     pub(crate) fn open_directory(&self) -> Result<DirectoryStore, Failure> {
         self.data.open_directory(Options::default())
     }
 
-    /// Opens an existing folder with a ledger of its own.
+    /// Opens the data folder, which must exist and have its own ledger. If the accounts are in a
+    /// store, returns an error with the text `instead`.
     pub(crate) fn open_whole(&self, instead: &str) -> Result<Store, Failure> {
         Ok(Store::open(self.data.whole_path(instead)?)?)
     }
@@ -75,17 +76,17 @@ impl Common {
 }
 
 impl DataFolder {
-    /// The folder's path.
+    /// Returns the path of the data folder.
     pub(crate) fn path(&self) -> &Path {
         &self.folder.path
     }
 
-    /// The settings file of the server.
+    /// Returns the path of the server's settings file; `None` if there is no such file.
     pub(crate) fn config(&self) -> Option<&Path> {
         self.config.as_deref()
     }
 
-    /// The URL of the store; `None` if the accounts are in the folder.
+    /// Returns the URL of the store; `None` if the accounts are in the data folder.
     pub(crate) fn store(&self) -> Result<Option<StoreUrl>, Failure> {
         match &self.store {
             Some(url) => Ok(Some(url.clone())),
@@ -93,13 +94,13 @@ impl DataFolder {
         }
     }
 
-    /// The settings file; the defaults if there is none.
+    /// Returns the settings in the settings file; the default settings if there is no such file.
     pub(crate) fn settings(&self) -> Result<Settings, Failure> {
         Ok(Settings::load(SettingsLayer::empty(), self.config.clone())?)
     }
 
-    /// The path of a folder with a ledger of its own. With a store, the command is refused:
-    /// `instead` says what it does and what to do.
+    /// Returns the path of the data folder, for commands that need its ledger. If the accounts are
+    /// in a store, returns an error with the text `instead`.
     pub(crate) fn whole_path(&self, instead: &str) -> Result<&Path, Failure> {
         match self.store()? {
             Some(_) => Err(Failure::Impossible(instead.to_owned())),
@@ -107,13 +108,13 @@ impl DataFolder {
         }
     }
 
-    /// The secrets of the folder, which belong to the store too.
+    /// Returns the secrets of the data folder. A store has the same secrets.
     pub(crate) fn secrets(&self) -> Result<Secrets, Failure> {
         load_secrets(self.path()).map_err(Failure::of_node)
     }
 
-    /// Opens the accounts of an existing folder, or of the store. A mistyped name must not create a
-    /// folder.
+    /// Opens the accounts: of the store if there is one, else of the data folder. A folder is not
+    /// created, because its name may be mistyped.
     pub(crate) fn open_accounts(&self) -> Result<AccountPorts, Failure> {
         match self.store()? {
             Some(url) => Ok(AccountPorts::open(&url, &self.secrets()?)?),
@@ -121,8 +122,8 @@ impl DataFolder {
         }
     }
 
-    /// As [`open_accounts`](Self::open_accounts); creates the folder of accounts if it does not
-    /// exist.
+    /// Does the same as [`open_accounts`](Self::open_accounts), but creates the data folder if it
+    /// does not exist and there is no store.
     pub(crate) fn open_or_make_accounts(
         &self,
         console: &mut Console<'_>,
@@ -133,7 +134,7 @@ impl DataFolder {
         }
     }
 
-    /// Opens the directory of an existing folder.
+    /// Opens the directory of the data folder, which must exist.
     pub(crate) fn open_directory(&self, options: Options) -> Result<DirectoryStore, Failure> {
         match self.store()? {
             Some(_) => DirectoryStore::open_with(self.path(), &options).map_err(Failure::of_node),
@@ -141,7 +142,8 @@ impl DataFolder {
         }
     }
 
-    /// Opens the directory of a folder; creates what is missing.
+    /// Opens the directory of the data folder. Creates the folder and the directory if they do not
+    /// exist.
     pub(crate) fn open_or_make_directory(
         &self,
         console: &mut Console<'_>,
@@ -153,7 +155,7 @@ impl DataFolder {
         }
     }
 
-    /// Opens the folder; creates it if it does not exist.
+    /// Opens the data folder. Creates the folder if it does not exist.
     fn open_or_make(&self, console: &mut Console<'_>) -> Result<Store, OpenError> {
         match Store::open(self.path()) {
             Err(OpenError::Missing { .. }) => {

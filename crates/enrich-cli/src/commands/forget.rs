@@ -1,4 +1,4 @@
-//! `enrich forget`: values that are no longer answered or imported.
+//! `enrich forget`: makes values that are no longer answered or imported.
 //!
 //! The values are personal data, so results, errors and logs never repeat them.
 
@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::table::Pairs;
 use super::{Common, Console, Failure, Shown, Verdict};
 
-/// Maximum number of values in one run.
+/// Maximum number of values in one call of the command.
 const MAX_VALUES: usize = 100_000;
 
 #[derive(Debug, Args)]
@@ -67,7 +67,7 @@ struct Forgotten {
 
 impl Forget {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        // All values are checked before the first is forgotten.
+        // All values are parsed before the first one is forgotten.
         let texts = all_of(self.values, &mut io::stdin().lock())?;
         if self.kind == Some(Kind::Missed) {
             return forget_missed(&texts, &self.common, console);
@@ -93,7 +93,7 @@ impl Forget {
         let Removed { values, subjects } =
             pollster::block_on(forgetting).map_err(|error| Failure::impossible(&error))?;
         for what in &suppressed {
-            // The domain may have been sent as a company's name.
+            // Callers may have sent the domain in place of a company's name.
             if let Some(store) = &whole
                 && let Suppressed::Domain(domain) = what
                 && let Ok(name) = CompanyName::parse(domain.as_str())
@@ -116,7 +116,7 @@ impl Shown for Forgotten {
     }
 }
 
-/// Removes names from the counts of missed names.
+/// Removes names from the counts of names that were missed.
 fn forget_missed(
     texts: &[String],
     common: &Common,
@@ -139,7 +139,7 @@ fn forget_missed(
     common.show(&Forgotten { forgotten, values, subjects: 0 }, console)
 }
 
-/// The given values, with the lines of `input` in place of `-`.
+/// Returns the values that were typed. A value `-` is replaced by the lines of `input`.
 fn all_of(typed: Vec<String>, input: &mut dyn BufRead) -> Result<Vec<String>, Failure> {
     let mut values = Vec::new();
     for value in typed {
@@ -164,7 +164,7 @@ fn all_of(typed: Vec<String>, input: &mut dyn BufRead) -> Result<Vec<String>, Fa
     Ok(values)
 }
 
-/// Parses a value; the error does not repeat it.
+/// Parses a value. The error does not repeat the value.
 fn read(text: &str, kind: Option<Kind>) -> Result<Suppressed, String> {
     let fault = |error: &dyn std::error::Error| error.to_string();
     match kind.unwrap_or_else(|| kind_of(text)) {
@@ -184,7 +184,7 @@ fn read(text: &str, kind: Option<Kind>) -> Result<Suppressed, String> {
     }
 }
 
-/// The probable kind of a value.
+/// Returns the kind that a value most probably has.
 fn kind_of(text: &str) -> Kind {
     let text = text.trim().to_lowercase();
     let is_page = text.contains("linkedin.com/");

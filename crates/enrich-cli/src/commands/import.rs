@@ -61,12 +61,13 @@ pub(crate) fn source_name(text: &str) -> Result<SourceName, String> {
     SourceName::new(text).ok_or_else(|| "it has 1 to 200 characters, on one line".to_owned())
 }
 
-/// An opened input file.
+/// An input file that is open.
 struct Input {
     file: PathBuf,
     source: Source,
     name: SourceName,
-    /// The file's full path, which identifies its source; `None` for pipes, which have no path.
+    /// The identity of the file, which is stored with its source: the full path. `None` for a pipe,
+    /// which has no path.
     origin: Option<String>,
 }
 
@@ -80,7 +81,8 @@ impl Import {
         if self.files.iter().filter(|file| is_standard(file)).count() > 1 {
             return Err(Failure::Impossible("standard input can be read once".to_owned()));
         }
-        // Missing files are reported before anything is changed.
+        // All files are opened first, so that a missing file is reported before anything is
+        // changed.
         let inputs = self.files.iter().map(|file| self.open(file));
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         self.see_same_names(&inputs)?;
@@ -138,7 +140,7 @@ impl Import {
         Ok(Input { file: file.to_owned(), source, name, origin: origin(file) })
     }
 
-    /// Refuses files with the same name, which would become one source.
+    /// Returns an error if several files have the same name, because they would become one source.
     fn see_same_names(&self, inputs: &[Input]) -> Result<(), Failure> {
         for (at, input) in inputs.iter().enumerate().filter(|_| self.source.is_none()) {
             let mut before = inputs.iter().take(at);
@@ -150,7 +152,7 @@ impl Import {
         Ok(())
     }
 
-    /// Refuses a file if a source with its name has records of another file.
+    /// Returns an error if a source with the file's name has records of another file.
     fn see_source(&self, store: &DirectoryStore, input: &Input) -> Result<(), Failure> {
         let Some(origin) = input.origin.as_ref().filter(|_| self.source.is_none()) else {
             return Ok(());
@@ -162,7 +164,7 @@ impl Import {
         }
     }
 
-    /// Imports one file. If the import stops early, the report contains the results so far.
+    /// Imports one file. If the import stops early, the report contains the results until then.
     fn take(
         &self,
         store: &DirectoryStore,
@@ -195,8 +197,8 @@ fn other_file(input: &Input, known: &str) -> Failure {
     ))
 }
 
-/// The identity of a file: its full path without the compression extension. Standard input always
-/// has the same identity; other pipes have none.
+/// Returns the identity of a file: its full path without the compression extension. Standard input
+/// always has the identity `-`; other pipes have none.
 fn origin(file: &Path) -> Option<String> {
     if is_standard(file) {
         return Some("-".to_owned());
@@ -208,7 +210,7 @@ fn origin(file: &Path) -> Option<String> {
     Some(stem.unwrap_or(&path).to_owned())
 }
 
-/// Whether a file stands for standard input or output.
+/// Whether a file is `-`, which stands for standard input or output.
 pub(super) fn is_standard(file: &Path) -> bool {
     file.as_os_str() == "-"
 }

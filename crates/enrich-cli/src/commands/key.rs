@@ -122,20 +122,21 @@ impl Issue {
     }
 }
 
-/// The keys of an account for display, without their secrets.
+/// Returns the keys of an account for display, without their secrets.
 pub(crate) fn records(ports: &AccountPorts, account: AccountId) -> Result<Vec<KeyRecord>, Failure> {
     let keys = pollster::block_on(ports.accounts.keys(account))?;
     let now = SystemClock.now();
     Ok(keys.into_iter().map(|key| KeyRecord::new(key, now)).collect())
 }
 
-/// A key for display, without its secret.
+/// Returns a key for display, without its secret.
 fn record(ports: &AccountPorts, id: KeyId) -> Result<KeyRecord, Failure> {
     let key = pollster::block_on(ports.accounts.key(id))?.ok_or_else(|| named::no_key(id))?;
     Ok(KeyRecord::new(key, SystemClock.now()))
 }
 
-/// Fails if a key was not stored; `not_there` reports the missing account or key.
+/// Returns an error if a key was not stored. `not_there` makes the error for a missing account or
+/// key.
 fn check_stored(stored: KeyStored, not_there: impl FnOnce() -> Failure) -> Result<(), Failure> {
     let KeyLimit { active, all } = KeyLimit::OF_OPERATOR;
     match stored {
@@ -150,7 +151,7 @@ fn check_stored(stored: KeyStored, not_there: impl FnOnce() -> Failure) -> Resul
     }
 }
 
-/// Generates a key for an account, without storing it.
+/// Generates a key for an account. The key is not stored.
 pub(crate) fn generate(
     account: AccountId,
     label: String,

@@ -1,4 +1,4 @@
-//! `enrich lookup`: the answer of an endpoint with an explanation, without a charge.
+//! `enrich lookup`: prints the answer of an endpoint and explains it, without a charge.
 
 mod explanation;
 mod reading;
@@ -51,19 +51,19 @@ pub(crate) struct Lookup {
     /// Print, after the body, why it is what it is
     #[arg(long)]
     explain: bool,
-    // The format has an effect only with `--explain`: the body is always JSON.
+    // The option has an effect only with `--explain`, because the body is always JSON.
     #[command(flatten)]
     common: Common,
 }
 
-/// Parses `/v1/cuf`, `v1/cuf` or `cuf`.
+/// Parses an endpoint's path, such as `/v1/cuf`, `v1/cuf` or `cuf`.
 pub(crate) fn endpoint(text: &str) -> Result<Target, String> {
     let end = format!("/{}", text.trim_start_matches('/'));
     let found = Target::all(&API_VERSIONS).find(|target| target.endpoint.path.ends_with(&end));
     found.ok_or_else(|| "there is no such endpoint; `enrich endpoints` lists them".to_owned())
 }
 
-/// Parses `companyName=Quill`.
+/// Parses a field with its value, such as `companyName=Quill`.
 fn field(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),

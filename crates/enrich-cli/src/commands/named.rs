@@ -9,7 +9,8 @@ use enrich_text::Country;
 use super::{Common, Failure};
 use crate::account_ports::AccountPorts;
 
-/// An account as it was typed: its id or name. Whether it exists is checked later.
+/// The id or the name of an account, as the user typed it. Whether the account exists is checked
+/// later.
 #[derive(Clone, Debug)]
 pub(crate) struct AccountArg(String);
 
@@ -41,7 +42,7 @@ impl OnAccount {
         Ok((ports, account))
     }
 
-    /// Like [`Self::find`], but fails if the account is closed.
+    /// Does the same as [`Self::find`], but returns an error if the account is closed.
     pub(crate) fn find_open(&self) -> Result<(AccountPorts, Account), Failure> {
         let (ports, account) = self.find()?;
         match account.status {
@@ -62,8 +63,8 @@ pub(crate) struct OnKey {
 }
 
 impl AccountArg {
-    /// The account with this id, else the only one with this name. If several accounts have the
-    /// name, an open one takes precedence over closed ones.
+    /// Finds the account with this id, or else the only account with this name. If several accounts
+    /// have the name, closed ones are left out unless all are closed.
     pub(crate) fn find(&self, ports: &AccountPorts) -> Result<Account, Failure> {
         let Self(typed) = self;
         if let Ok(id) = typed.parse() {
@@ -96,7 +97,7 @@ impl AccountArg {
     }
 }
 
-/// The account is closed, which is final.
+/// Returns the failure for an account that is closed, which is final.
 pub(crate) fn closed(id: AccountId) -> Failure {
     Failure::refused(format!("the account {id} is closed for good; create a new one"))
 }
@@ -131,28 +132,28 @@ pub(crate) fn name(text: &str) -> Result<String, String> {
     if name.is_empty() { Err("it cannot be empty".to_owned()) } else { Ok(name) }
 }
 
-/// No account has this id.
+/// Returns the failure for an id that no account has.
 pub(crate) fn no_account(id: AccountId) -> Failure {
     Failure::refused(format!("there is no account {id}; `enrich account list` shows them"))
 }
 
-/// No key has this id.
+/// Returns the failure for an id that no key has.
 pub(crate) fn no_key(id: KeyId) -> Failure {
     Failure::refused(format!("there is no key {id}; `enrich key list ACCOUNT` shows them"))
 }
 
-/// A time to the second, for display.
+/// Returns a time without fractions of a second, for display.
 pub(crate) fn to_the_second(at: Timestamp) -> String {
     format!("{at:.0}")
 }
 
-/// A number of credits, which may be negative, for display.
+/// Returns a number of credits with its unit, for display. The number may be negative.
 pub(crate) fn credits(number: impl Into<i128>) -> String {
     let number = number.into();
     if number == 1 { "1 credit".to_owned() } else { format!("{number} credits") }
 }
 
-/// A size in its largest decimal unit, for display.
+/// Returns a size with the largest decimal unit that fits, for display.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     if bytes < 1000 {

@@ -1,4 +1,4 @@
-//! Options that override the detected layout of a list.
+//! Options that replace the detected layout of a list.
 
 use clap::Args;
 use enrich_import::{Delimiter, ReadAs, TextEncoding};

@@ -51,7 +51,7 @@ impl Restore {
         )?;
         let report = restore(&self.backup, folder)?;
         let made_at = report.made_at;
-        // 0 if the clock was set back since.
+        // The age is 0 if the clock was set back after the backup was made.
         let age_seconds = SystemClock.now().as_second().saturating_sub(made_at.as_second()).max(0);
         let data = self.common.data.path().display().to_string();
         let restored = RestoredFolder { data, age_seconds, contents: report.into() };

@@ -1,4 +1,4 @@
-//! The arguments of `enrich serve`; `crate::serve` runs it.
+//! The command `enrich serve`. Its arguments and its work are in `crate::serve`.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `enrich stats`: the contents of the folder, and its usage.
+//! `enrich stats`: counts the contents of the data folder, and its usage.
 
 mod misses;
 mod report;
@@ -63,14 +63,14 @@ impl Stats {
     }
 }
 
-/// Days since 1970-01-01 (UTC).
+/// Returns the day of a time, in days since 1970-01-01 (UTC).
 fn day_of(at: Timestamp) -> i64 {
     at.as_second().div_euclid(SECONDS_PER_DAY)
 }
 
 fn date(day: i64) -> String {
     let midnight = Timestamp::from_second(day.saturating_mul(SECONDS_PER_DAY));
-    // Cannot fail for days that were computed from timestamps.
+    // This cannot fail for a day that was computed from a timestamp.
     midnight.map_or_else(|_| day.to_string(), |at| at.to_string().chars().take(10).collect())
 }
 

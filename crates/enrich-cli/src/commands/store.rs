@@ -90,7 +90,7 @@ impl StoreCommand {
     }
 }
 
-/// The URL of the store, without which these commands do nothing.
+/// Returns the URL of the store, which these commands need.
 fn url(common: &Common) -> Result<StoreUrl, Failure> {
     common.data.store()?.ok_or_else(|| {
         Failure::Impossible(
@@ -157,7 +157,7 @@ impl AcceptLoss {
     }
 }
 
-/// Whether the user confirms by typing a word.
+/// Asks the user to type a word. Returns whether the word is right.
 fn is_confirmed(console: &mut Console<'_>) -> Result<bool, Failure> {
     console.note(
         "charges that the database lacks are given away, and grants that it lacks are gone. Type \

@@ -10,12 +10,12 @@ use tabled::settings::{Alignment, Padding, Style};
 
 use super::Shown;
 
-/// A result that is a row of a table.
+/// A result that is shown as a row of a table.
 pub(crate) trait Row: Serialize {
-    /// The titles of the columns; `>` before a title aligns its column to the right.
+    /// The titles of the columns. A `>` before a title aligns the column to the right.
     const TITLES: &'static [&'static str];
 
-    /// The text of each column.
+    /// Returns the text of each column.
     fn cells(&self) -> Vec<String>;
 }
 
@@ -25,7 +25,7 @@ impl<R: Row> Shown for Vec<R> {
     }
 }
 
-/// Writes rows under their titles, which are written as [`Row::TITLES`].
+/// Writes rows under their titles. The titles have the form of [`Row::TITLES`].
 pub(crate) fn write_table(
     titles: &[&str],
     rows: impl IntoIterator<Item = Vec<String>>,
@@ -38,12 +38,12 @@ pub(crate) fn write_table(
     write_aligned(table, &titles.iter().map(is_right).collect::<Vec<_>>(), out)
 }
 
-/// Names with their values, one pair a line.
+/// Names with their values, one pair on each line.
 #[derive(Default)]
 pub(crate) struct Pairs(Builder);
 
 impl Pairs {
-    /// Appends a pair.
+    /// Adds a name with its value.
     pub(crate) fn add(mut self, name: &str, value: impl Display) -> Self {
         self.0.push_record([name.to_owned(), value.to_string()]);
         self
@@ -54,7 +54,8 @@ impl Pairs {
     }
 }
 
-/// Writes lines without spaces at their ends, and with two spaces between columns.
+/// Writes the lines of a table. Lines have no spaces at their ends, and columns are separated by
+/// two spaces.
 fn write_aligned(table: Builder, is_right: &[bool], out: &mut dyn Write) -> io::Result<()> {
     let mut table = table.build();
     table.with(Style::empty()).with(Padding::new(0, 2, 0, 0));

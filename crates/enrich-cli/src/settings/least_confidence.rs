@@ -1,4 +1,4 @@
-//! The least confidence of a match by name: a whole number from 1 to 100.
+//! The least confidence with which a match by name is found: a whole number from 1 to 100.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,11 +6,11 @@ use std::str::FromStr;
 use enrich_core::Confidence;
 use serde::de::{Deserialize, Deserializer, Error};
 
-/// The least confidence of a match by name.
+/// The least confidence with which a match by name is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeastConfidence(pub(crate) Confidence);
 
-/// Describes a valid value.
+/// What a valid value is, for the error message.
 const WANTED: &str = "a whole number from 1 to 100";
 
 impl Default for LeastConfidence {

@@ -1,16 +1,16 @@
-//! The listening address: `127.0.0.1:8080`, a port alone, or a colon and a port.
+//! The listening address: `127.0.0.1:8080`, a port without an address, or a colon and a port.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
-/// Describes a valid value.
+/// What a valid value is, for the error message.
 const WANTED: &str = "an IP address and a port like 127.0.0.1:8080, a port of this machine alone \
                       like 8080, or a port of all IPv4 addresses like :8080";
 
-/// Parses a listening address. A port alone means the loopback address, so that nothing is exposed
-/// by accident. A colon and a port mean all IPv4 addresses.
+/// Parses a listening address. A port without an address means the loopback address, so that a
+/// server is not exposed to the network by accident. A colon and a port mean all IPv4 addresses.
 pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     let fault = || format!("it is {WANTED}");
     let text = text.trim();
@@ -21,7 +21,7 @@ pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
         Some(port) => (Ipv4Addr::UNSPECIFIED, port),
         None => (Ipv4Addr::LOCALHOST, text),
     };
-    // `u16::from_str` would accept a sign.
+    // This check is needed because `u16::from_str` would accept a sign.
     if !port.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(fault());
     }
@@ -29,7 +29,7 @@ pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     Ok(SocketAddr::new(IpAddr::V4(host), port))
 }
 
-/// The address in a settings file, where a port may also be a number.
+/// A listening address in a settings file. A port may also be a number there.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Written {

@@ -1,4 +1,4 @@
-//! The public URL, the beginning of every link to the account page.
+//! The public URL, with which every link to the account page begins.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -7,20 +7,20 @@ use std::str::FromStr;
 use serde::Deserialize;
 use url::{Host, Url};
 
-/// A scheme, a host and an optional port. Empty if the flag or variable is set to an empty text,
-/// which is usual in containers.
+/// A scheme, a host and an optional port. The URL is empty if the flag or the environment variable
+/// is set to an empty text, which is usual in containers.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct PublicUrl(String);
 
-/// Describes a valid value.
+/// What a valid value is, for the error message.
 const WANTED: &str = "it is the address of a server and nothing behind it: \
     `https://enrich.quill.example` or `http://127.0.0.1:8080`";
 const NOT_OVER_HTTP: &str = "it begins with https://: over http:// browsers keep nobody signed in, \
     but on the server's own machine";
 
 impl PublicUrl {
-    /// The URL of a server that listens on `address`, from the same machine.
+    /// Returns the URL at which the same machine reaches a server that listens on `address`.
     pub(crate) fn of_listener(address: SocketAddr) -> Self {
         let mut address = address;
         if address.ip().is_unspecified() {
@@ -32,17 +32,17 @@ impl PublicUrl {
         Self(format!("http://{address}"))
     }
 
-    /// Whether the URL is not empty.
+    /// Whether the URL was given, and is not empty.
     pub(crate) fn is_given(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// Whether the scheme is https. A proxy then terminates TLS.
+    /// Whether the scheme is https. A proxy in front of the server then terminates TLS.
     pub(crate) fn is_https(&self) -> bool {
         self.0.starts_with("https://")
     }
 
-    /// The link to a path, which starts with `/`.
+    /// Returns the link to `path`, which must begin with `/`.
     pub(crate) fn link(&self, path: &str) -> String {
         format!("{self}{path}")
     }

@@ -5,19 +5,20 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
-/// The URL of a PostgreSQL database. It may hold a password, so it is never shown.
+/// The URL of a PostgreSQL database. The URL may contain a password, so it is never shown.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct StoreUrl(String);
 
 impl StoreUrl {
-    /// The URL itself, for the connection.
+    /// Returns the text of the URL, which is needed to connect.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 }
 
-// What else is wrong with a URL shows when it is used: clap repeats a value that is refused here.
+// Other faults of the URL are reported when it is used, because clap's error would repeat a value
+// that is refused here.
 impl FromStr for StoreUrl {
     type Err = &'static str;
 

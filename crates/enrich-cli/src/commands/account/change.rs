@@ -50,7 +50,7 @@ pub(crate) struct Close {
     yes: bool,
 }
 
-/// A country, or none.
+/// A country, or `none` to remove the account's country.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CountryOrNone(pub(super) Option<Country>);
 
@@ -72,7 +72,7 @@ impl Close {
     }
 }
 
-/// Whether the user confirms by typing the account's name.
+/// Asks the user to type the account's name. Returns whether the name is right.
 fn is_confirmed(account: &Account, console: &mut Console<'_>) -> Result<bool, Failure> {
     console.note(&format!(
         "closing is final: the keys and sessions of {} end, and nobody signs in to it again. Type \

@@ -18,7 +18,7 @@ use super::super::{Console, Failure, Shown, Verdict, named};
 use crate::account_ports::AccountPorts;
 use crate::settings::{PublicUrl, Settings, SettingsLayer};
 
-/// How long an invitation is valid: a week.
+/// The time for which an invitation is valid: a week.
 const GOOD_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 // How links start. (A doc comment here would become the help of every command.)
@@ -31,8 +31,8 @@ pub(super) struct LinkArgs {
 }
 
 impl LinkArgs {
-    /// The public URL for links. It is parsed before anything is changed, because it may be
-    /// invalid.
+    /// Returns the public URL for links. Call this before anything is changed, because the URL may
+    /// be invalid.
     pub(super) fn public_url(self, config: Option<&Path>) -> Result<PublicUrl, Failure> {
         let flag = SettingsLayer { public_url: self.public_url, ..SettingsLayer::empty() };
         Ok(Settings::load(flag, config.map(Path::to_owned))?.public_url())
@@ -50,11 +50,11 @@ pub(crate) struct Invite {
     on: OnAccount,
 }
 
-/// A new invitation of an account's owner.
+/// A new invitation for an account's owner, as it is printed.
 #[derive(Serialize)]
 pub(super) struct Invited {
     email: String,
-    /// The one-time link to set the password.
+    /// The one-time link with which the owner sets the password.
     invitation: String,
     invitation_until: Timestamp,
 }
@@ -86,7 +86,7 @@ impl Shown for InvitedTo {
 }
 
 impl Invited {
-    /// Appends the invitation, for display.
+    /// Adds the invitation to the pairs, for display.
     pub(super) fn add_to(&self, pairs: Pairs) -> Pairs {
         pairs
             .add("email", &self.email)
@@ -101,7 +101,7 @@ struct SignedOut {
     sessions_ended: u64,
 }
 
-/// Ends all sessions of an account.
+/// Ends all sessions of an account. Prints their number.
 pub(super) fn sign_out(on: &OnAccount, console: &mut Console<'_>) -> Result<Verdict, Failure> {
     let (ports, account) = on.find()?;
     let sessions_ended = pollster::block_on(ports.sign_ins.end_sessions(account.id, None))?;
@@ -122,7 +122,7 @@ pub(super) fn email(text: &str) -> Result<EmailAddress, String> {
     EmailAddress::parse(text).map_err(|error| error.to_string())
 }
 
-/// Sets the address that the account's owner signs in with.
+/// Sets the email address with which the account's owner signs in.
 pub(super) fn set_email(
     ports: &AccountPorts,
     account: AccountId,
@@ -136,7 +136,7 @@ pub(super) fn set_email(
     }
 }
 
-/// Refuses an address that another account uses.
+/// Returns an error if another account uses the email address.
 pub(super) fn check_is_free(ports: &AccountPorts, email: &EmailAddress) -> Result<(), Failure> {
     match pollster::block_on(ports.sign_ins.by_email(email))? {
         Some(_) => Err(taken()),
@@ -150,7 +150,7 @@ fn taken() -> Failure {
     )
 }
 
-/// Creates an invitation; an earlier one becomes invalid.
+/// Creates an invitation. An earlier invitation of the account becomes invalid.
 pub(super) fn invite(
     ports: &AccountPorts,
     account: AccountId,

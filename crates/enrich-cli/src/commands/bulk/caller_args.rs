@@ -1,4 +1,4 @@
-//! The caller: a data folder, or a server with an API key.
+//! What answers the rows: a data folder, or a server with an API key.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl CallerArgs {
         self.url.is_some()
     }
 
-    /// The country for national phone numbers.
+    /// Returns the country in which national phone numbers are read.
     pub(super) fn national_numbers(&self) -> NationalNumbers {
         match &self.url {
             Some(_) => NationalNumbers::OfUnknownAccount,
@@ -50,7 +50,7 @@ impl CallerArgs {
         }
     }
 
-    /// A description of the caller. It is part of the job's purpose.
+    /// Returns a description of the caller. The description is part of the job's purpose.
     pub(super) fn in_words(&self) -> String {
         match &self.url {
             Some(url) => format!("the server {}", url.trim().trim_end_matches('/')),

@@ -15,17 +15,17 @@ use super::super::{Failure, Shown, Verdict};
 /// Maximum length of a displayed row, in characters.
 const MAX_SHOWN_LETTERS: usize = 160;
 
-/// The preview of a list: its cost, and how it is read.
+/// The preview of a list: its cost, and how the list is read.
 #[derive(Serialize)]
 pub(super) struct CostEstimate {
     #[serde(flatten)]
     preview: Preview,
-    /// The layout, in words.
+    /// A description of the list's layout.
     read_as: String,
     delimiter: Option<&'static str>,
     encoding: Option<String>,
     columns: Vec<String>,
-    /// The column of each mapped field.
+    /// The column of each mapped field, by the field's name.
     mapping: BTreeMap<String, String>,
     first_rows: Vec<Vec<String>>,
     #[serde(skip)]
@@ -35,7 +35,7 @@ pub(super) struct CostEstimate {
 }
 
 impl CostEstimate {
-    /// The preview of a list that was read to its end.
+    /// Returns the preview of a list that was read to its end.
     pub(super) fn new(
         preview: Preview,
         is_metered: bool,
@@ -98,7 +98,7 @@ impl Shown for CostEstimate {
     }
 }
 
-/// The result of a list.
+/// The result of a list, as it is printed.
 #[derive(Serialize)]
 pub(super) struct Outcome {
     end: &'static str,
@@ -120,17 +120,17 @@ impl Outcome {
             End::Refused(_) => "refused",
             End::Unreachable(_) => "unreachable",
         };
-        // Rounded to milliseconds.
+        // The time is rounded to milliseconds.
         let seconds = (took.as_secs_f64() * 1000.0).round() / 1000.0;
         Self { end, counts, seconds, ended }
     }
 
-    /// The result of a list whose rows were already complete.
+    /// Returns the result of a list whose rows were all written by an earlier run.
     pub(super) fn whole(counts: Counts, took: Duration) -> Self {
         Self::new(enrich_bulk::Outcome { counts, end: End::Whole }, took)
     }
 
-    /// A note on cells that are truncated in the workbook.
+    /// Returns a note that cells are truncated in the workbook; `None` if no cell is.
     pub(super) fn cut(&self, out: &Path) -> Option<String> {
         let (cut_cells, whole) = (self.counts.cut_cells, whole_cells_of(out));
         let is_there = cut_cells > 0 && self.ended == End::Whole;
@@ -144,7 +144,7 @@ impl Outcome {
         })
     }
 
-    /// `Yes` if all rows are written; else what to do next.
+    /// Returns `Yes` if all rows are written. Otherwise the failure says why, and how to continue.
     pub(super) fn verdict(&self, out: &Path) -> Result<Verdict, Failure> {
         let (why, what) = match &self.ended {
             End::Whole => return Ok(Verdict::Yes),

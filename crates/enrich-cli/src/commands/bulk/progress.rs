@@ -9,13 +9,13 @@ use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, Prog
 use super::super::Console;
 use super::in_words;
 
-/// Interval between lines if standard error is not a terminal.
+/// Interval between progress lines if standard error is not a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// Displays the progress of a list.
+/// Shows the progress of a list.
 pub(super) struct Shown<'a> {
     rows: Option<u64>,
-    /// The number of rows written by earlier runs, once it is known.
+    /// The number of rows that earlier runs have written; `None` until the first progress report.
     before: Option<u64>,
     begun: Instant,
     shown_at: Instant,
@@ -28,7 +28,7 @@ enum Kind<'a> {
 }
 
 impl<'a> Shown<'a> {
-    /// Progress for a list of `rows` rows, if known.
+    /// Shows the progress of a list with this number of rows; `None` if the number is unknown.
     pub(super) fn new(rows: Option<u64>, console: &'a mut Console<'_>) -> Self {
         let kind =
             if console.is_watched { Kind::Bar(bar(rows)) } else { Kind::Lines(&mut *console.err) };
@@ -36,17 +36,17 @@ impl<'a> Shown<'a> {
         Self { rows, before: None, begun: now, shown_at: now, kind }
     }
 
-    /// Removes the bar.
+    /// Removes the progress bar.
     pub(super) fn finish(self) {
         if let Kind::Bar(bar) = self.kind {
             bar.finish_and_clear();
         }
     }
 
-    /// Rows a second in this run.
+    /// Returns the number of rows that this run writes in a second.
     fn rate(&self, counts: &Counts) -> f64 {
         let done = counts.rows.saturating_sub(self.before.unwrap_or_default());
-        // For display only, so rounding does not matter.
+        // The rate is only displayed, so rounding does not matter.
         done as f64 / self.begun.elapsed().as_secs_f64().max(0.001)
     }
 
@@ -72,8 +72,8 @@ impl Progress for Shown<'_> {
                 if bar.is_hidden() {
                     return;
                 }
-                // The bar redraws itself ten times a second; setting its message more often would
-                // cost more.
+                // The bar redraws itself ten times a second, so its message need not be set more
+                // often.
                 if self.shown_at.elapsed() >= Duration::from_millis(100) {
                     let rate = HumanCount(self.rate(counts) as u64);
                     bar.set_message(format!("{}; {rate}/s", in_words(counts)));
@@ -85,7 +85,7 @@ impl Progress for Shown<'_> {
                 let line = self.line(counts);
                 self.shown_at = Instant::now();
                 if let Kind::Lines(err) = &mut self.kind {
-                    // Writing fails if standard error is closed; then nobody reads it.
+                    // Writing fails if standard error is closed; then nobody reads the line.
                     let _ = writeln!(err, "{line}");
                 }
             }

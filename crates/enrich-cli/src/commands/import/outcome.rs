@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::super::table::{Pairs, write_table};
 use super::super::{Console, Shown};
 
-/// The counts of an import.
+/// The counts of an import, as they are printed.
 #[derive(Serialize)]
 pub(super) struct Outcome {
     read: u64,
@@ -25,7 +25,7 @@ pub(super) struct Outcome {
     details: Details,
 }
 
-/// Details besides the counts.
+/// Details that are printed in addition to the counts.
 struct Details {
     dropped: Vec<Vec<String>>,
     ignored: Vec<String>,
@@ -34,7 +34,7 @@ struct Details {
 }
 
 impl Outcome {
-    /// Converts a report. Line numbers are shown only for a single file.
+    /// Converts a report for display. Line numbers are shown only if a single file was imported.
     pub(super) fn new(report: &Report, took: Duration, is_only_file: bool) -> Self {
         Self {
             read: report.read,
@@ -44,16 +44,17 @@ impl Outcome {
             rejected: report.rejected,
             name_only: report.name_only,
             dropped: report.dropped,
-            // Rounded to milliseconds.
+            // The time is rounded to milliseconds.
             seconds: (took.as_secs_f64() * 1000.0).round() / 1000.0,
             details: Details::of(report, is_only_file),
         }
     }
 
-    /// Prints dropped and ignored values to standard error if the result does not include them.
+    /// Prints dropped and ignored values to standard error, unless the printed result includes
+    /// them.
     pub(super) fn note_details(&self, console: &mut Console<'_>) {
         let mut text = Vec::new();
-        // Writing to memory cannot fail.
+        // This writes to memory, so it succeeds.
         if self.details.write(&mut text).is_ok() && !text.is_empty() {
             console.note(String::from_utf8_lossy(&text).trim_end());
         }
@@ -128,7 +129,7 @@ impl Shown for Outcome {
     }
 }
 
-/// Prints the first rejected lines of a file, with reasons.
+/// Prints the first rejected lines of a file, each with its reason.
 pub(super) fn note_rejected(file: &Path, report: &Report, console: &mut Console<'_>) {
     for (line, reason) in &report.first_rejected {
         console.note(&format!("{}: line {line}: {}", file.display(), reason.explained()));

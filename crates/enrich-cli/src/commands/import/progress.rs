@@ -1,19 +1,20 @@
-//! Progress of an import, only on a terminal.
+//! Shows the progress of an import if standard error is a terminal.
 
 use std::path::Path;
 
 use enrich_import::Progress;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A line on standard error with records, rate and remaining time. It is removed at the end.
+/// A line on standard error with the number of records, the rate and the remaining time. The line
+/// is removed at the end.
 pub(super) struct Bar {
     bar: ProgressBar,
     records: u64,
 }
 
 impl Bar {
-    /// A bar for a file of `total_bytes`. If `None`, the bar shows no remaining time. Hidden unless
-    /// `is_watched`.
+    /// Returns a progress line for a file of `total_bytes` bytes. If `total_bytes` is `None`, the
+    /// line shows no remaining time. The line is hidden unless `is_watched`.
     pub(super) fn new(file: &Path, total_bytes: Option<u64>, is_watched: bool) -> Self {
         let target =
             if is_watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -37,7 +38,7 @@ impl Progress for Bar {
             return;
         }
         let seconds = self.bar.elapsed().as_secs_f64().max(0.001);
-        // For display only, so rounding does not matter.
+        // The rate is only displayed, so rounding does not matter.
         let rate = (self.records as f64 / seconds) as u64;
         let (records, rate) = (HumanCount(self.records), HumanCount(rate));
         self.bar.set_message(format!("{records} records, {rate}/s"));

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use super::super::Failure;
 
-/// The opened file. It contains records as they were given, so only its owner may read it.
+/// The open file of rejected lines. It contains records as the input has them, so only the file's
+/// owner may read it.
 pub(super) struct Rejects(BufWriter<File>);
 
 impl Rejects {
-    /// Creates the file. Replaces an existing file, unless it is an input of the import.
+    /// Creates the file at `path`. An existing file is replaced, unless it is an input of the
+    /// import.
     pub(super) fn create(path: &Path, inputs: &[PathBuf]) -> Result<Self, Failure> {
         if let Ok(target) = path.canonicalize()
             && inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == target))
@@ -37,8 +39,8 @@ fn open(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path)?;
-    // An existing file may be readable by others, so its mode is set. Pipes and terminals keep
-    // theirs.
+    // An existing file may be readable by other users, so its access mode is set. The modes of
+    // pipes and terminals stay.
     #[cfg(unix)]
     if file.metadata()?.is_file() {
         file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;

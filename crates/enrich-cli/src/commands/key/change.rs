@@ -30,7 +30,7 @@ pub(crate) struct Rotate {
     on: OnKey,
 }
 
-/// A key's own value; `None` for the server's.
+/// A value that a key has of its own; `None` if the key has the server's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Own(Option<u32>);
 
@@ -73,7 +73,7 @@ impl Set {
     }
 }
 
-/// Ends a key now.
+/// Ends a key immediately.
 pub(super) fn revoke(on: &OnKey, console: &mut Console<'_>) -> Result<Verdict, Failure> {
     let ports = on.common.open_accounts()?;
     let now = SystemClock.now();

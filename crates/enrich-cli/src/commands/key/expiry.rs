@@ -11,13 +11,14 @@ use super::change::duration;
 /// When a key expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expiry {
-    /// At this time.
+    /// The key expires at this time.
     At(Timestamp),
-    /// This long after the key is issued.
+    /// The key expires when this time has passed after it was issued.
     After(SignedDuration),
 }
 
-/// Parses `2027-01-31`, `2027-01-31T12:00:00Z` or `90d`. A date means its beginning in UTC.
+/// Parses `2027-01-31`, `2027-01-31T12:00:00Z` or `90d`. A date means the beginning of the day in
+/// UTC.
 pub(super) fn expiry(text: &str) -> Result<Expiry, String> {
     let text = text.trim();
     if let Ok(at) = text.parse() {
@@ -37,7 +38,7 @@ pub(super) fn expiry(text: &str) -> Result<Expiry, String> {
 }
 
 impl Expiry {
-    /// The time of expiry, which must be later than `now`.
+    /// Returns the time of expiry. Returns an error unless it is later than `now`.
     pub(super) fn after(self, now: Timestamp) -> Result<Timestamp, Failure> {
         let at = match self {
             Self::At(at) => at,

@@ -1,4 +1,4 @@
-//! Keys as they are displayed.
+//! API keys in the form in which they are displayed.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::super::table::{Pairs, Row};
 use super::super::{Shown, named};
 
-/// A key for display. `key` is set only when it was issued, shown or rotated.
+/// A key for display. The field `key`, which holds the secret, is set only when the key was issued,
+/// shown or rotated.
 #[derive(Serialize)]
 pub(crate) struct KeyRecord {
     key_id: String,
@@ -29,7 +30,7 @@ pub(crate) struct KeyRecord {
     is_account_active: bool,
 }
 
-/// The key that a rotation replaces.
+/// The key that a rotation has replaced.
 #[derive(Serialize)]
 struct Replaced {
     key_id: String,
@@ -55,12 +56,12 @@ impl KeyRecord {
         }
     }
 
-    /// Adds the key itself.
+    /// Sets the secret of the key.
     pub(super) fn with_secret(self, secret: &ApiKey) -> Self {
         Self { key: Some(secret.expose().to_owned()), ..self }
     }
 
-    /// Adds the key that this one replaces.
+    /// Sets the key that this key replaces.
     pub(super) fn in_place_of(self, old: &KeyInfo) -> Self {
         let replaced = Replaced { key_id: old.id.to_string(), expires_at: old.expires_at };
         Self { replaces: Some(replaced), ..self }
@@ -110,7 +111,7 @@ impl Shown for KeyRecord {
     }
 }
 
-/// A row without the key itself.
+/// A row of the table of keys. It does not show the secret.
 impl Row for KeyRecord {
     const TITLES: &'static [&'static str] =
         &["KEY ID", "PREFIX", "CREATED", "LAST USED", "STATE", "RATE LIMIT", "LABEL"];

@@ -10,10 +10,10 @@ use enrich_core::{Entry, EntryKind};
 use super::super::named::AccountArg;
 use super::super::{Console, DataFolder, Failure, Verdict};
 
-/// Rows read at once.
+/// Number of rows that are read in one step.
 const PAGE: u32 = 1000;
 
-/// The header, in the order of [`row`].
+/// The header of the CSV. Its columns are in the order of [`row`].
 const COLUMNS: &str = "account,sequence,id,time,kind,credits,balance,endpoint,items,rule,key_id,\
                        request_id,generation,corrects,note";
 
@@ -48,12 +48,13 @@ impl Export {
 fn output_failure(error: csv::Error) -> Failure {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error.into(),
-        // The other kinds cannot occur: they are errors of readers, or rows of unequal length.
+        // The other kinds of error cannot occur: they are errors of reading, or of rows with
+        // different numbers of columns.
         kind => Failure::Impossible(format!("the rows cannot be written: {kind:?}")),
     }
 }
 
-/// A row, in the order of [`COLUMNS`].
+/// Returns the cells of a row, in the order of [`COLUMNS`].
 fn row(entry: &Entry) -> impl Iterator<Item = String> {
     let kind = match &entry.kind {
         EntryKind::Grant => "grant",
@@ -81,7 +82,8 @@ fn row(entry: &Entry) -> impl Iterator<Item = String> {
     first.map(|value| value.to_string()).into_iter().chain(charge).chain(last)
 }
 
-/// The text with formulas escaped, because callers choose their request ids.
+/// Returns the text, escaped if a spreadsheet would run it as a formula. This is needed because
+/// callers choose their request ids.
 fn neutral(text: &str) -> String {
     String::from_utf8_lossy(&neutralised(text.as_bytes())).into_owned()
 }

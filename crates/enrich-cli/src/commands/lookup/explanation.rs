@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::reading::{called, in_words};
 
-/// A look-up to explain.
+/// A look-up whose answer is to be explained.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LookUpToExplain<'a> {
     pub(super) question: &'a Question,
@@ -24,70 +24,72 @@ pub(super) struct LookUpToExplain<'a> {
 
 #[derive(Debug, Serialize)]
 pub(super) struct Explanation {
-    /// How the fields were interpreted.
+    /// A description of how the fields were interpreted.
     pub(super) read_as: String,
-    /// The least confidence for a match by name.
+    /// The least confidence with which a match by name is found, in percent.
     pub(super) min_confidence: u8,
     /// The companies that a name may mean; `None` if no company name was looked up.
     pub(super) company_name: Option<ByName>,
     pub(super) found: Option<Named>,
     /// Whether the subject has the attribute that the endpoint returns.
     pub(super) is_answered: bool,
-    /// Why this subject, or none, was found.
+    /// Why this subject was found, or why none was.
     pub(super) reason: String,
 }
 
-/// The companies that a name may mean.
+/// The companies that a given name may mean.
 #[derive(Debug, Serialize)]
 pub(super) struct ByName {
     pub(super) name: String,
-    /// Whether the company is the employer of the person in question.
+    /// Whether the name is that of the employer of the person who is looked up.
     pub(super) is_employer: bool,
-    /// The code of the given country.
+    /// The alpha-2 code of the country that was given with the name.
     pub(super) country: Option<&'static str>,
-    /// The only company with exactly this name. If there is one, no others are compared.
+    /// The only company that has exactly this name. If there is one, no other companies are
+    /// compared.
     pub(super) only_bearer: Option<Named>,
-    /// The compared companies, the most probable first.
+    /// The companies that were compared, the most probable first.
     pub(super) candidates: Vec<Candidate>,
 }
 
-/// A subject's name.
+/// The name of the subject that was found.
 #[derive(Debug, Serialize)]
 pub(super) struct Named {
     pub(super) name: String,
-    /// The main domain of a company.
+    /// The main domain, if the subject is a company.
     pub(super) domain: Option<String>,
-    /// The confidence, for a match by name.
+    /// The confidence in percent, if the subject was found by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) confidence: Option<u8>,
 }
 
-/// A company that a name may mean.
+/// A company that a given name may mean.
 #[derive(Debug, Serialize)]
 pub(super) struct Candidate {
     /// The confidence, in percent.
     pub(super) confidence: u8,
     /// The confidence as an unrounded probability from 0 to 1.
     pub(super) probability: f64,
-    /// The sum of all effects, in log-odds against "none of them".
+    /// The score: the sum of all effects, in log-odds against "none of the companies".
     pub(super) score: f64,
     /// The company's name.
     pub(super) company: String,
-    /// The name of the company that matches best.
+    /// The name of the company that is most similar to the given name.
     pub(super) name: String,
     pub(super) domain: Option<String>,
-    /// The company's features, the largest effect first.
+    /// The features of the company, the largest effect first.
     pub(super) features: Vec<Weighed>,
 }
 
-/// A feature and its effect on the score.
+/// A feature of a candidate, and its effect on the score.
 #[derive(Debug, Serialize)]
 pub(super) struct Weighed {
     /// The feature's name in the table of weights.
     pub(super) feature: &'static str,
     pub(super) value: f64,
     pub(super) weight: f64,
-    /// Value times weight: above 0 for the company, below 0 against it.
+    /// The value of the feature times its weight. An effect above 0 speaks for the company, an
+    /// effect below 0 against it.
     pub(super) effect: f64,
 }
 
@@ -125,7 +127,7 @@ impl LookUpToExplain<'_> {
         })
     }
 
-    /// Why a company's name led to a company, or to none.
+    /// Returns why a company's name led to a company, or to none.
     fn reason_by_name(
         self,
         directory: &SqliteDirectory,
@@ -134,7 +136,7 @@ impl LookUpToExplain<'_> {
         let Compared { name, country, only_bearer, judged } = compared;
         let below = format!("below the least confidence ({})", self.least_by_name.percent());
         let led_to = self.found.and_then(Found::company).map(|company| company.id);
-        // An import may have changed the directory after the look-up.
+        // An import may have changed the directory between the look-up and this comparison.
         let changed = "the directory has just changed; ask again".to_owned();
         if let Some((only, sure)) = only_bearer {
             return Ok(match led_to {
@@ -160,7 +162,8 @@ impl LookUpToExplain<'_> {
             return Ok(changed);
         }
         let mut reason = if is_sure { "the likeliest".to_owned() } else { below };
-        // The rival is mentioned only if the first would have been sure enough without it.
+        // The rival is mentioned only if the first company's confidence would have been enough
+        // without the rival.
         let least = f64::from(self.least_by_name.percent()) / 100.0;
         let is_in_the_way =
             |rival: &&ScoredCandidate| first.probability + rival.probability >= least;
@@ -176,7 +179,7 @@ impl LookUpToExplain<'_> {
         Ok(reason)
     }
 
-    /// Why another identifier led to a subject, or to none.
+    /// Returns why an identifier that is not a company's name led to a subject, or to none.
     fn reason_otherwise(self) -> String {
         let is_found = self.found.is_some();
         let least = self.least_by_name.percent();
@@ -200,11 +203,11 @@ impl LookUpToExplain<'_> {
     }
 }
 
-/// The comparison of a company's name.
+/// What the comparison of a company's name has found.
 struct Compared<'a> {
     name: &'a CompanyName,
     country: Option<Country>,
-    /// The only company with exactly this name, and the confidence of that match.
+    /// The only company that has exactly this name, and the confidence of this match.
     only_bearer: Option<(Company, Confidence)>,
     judged: Vec<ScoredCandidate>,
 }

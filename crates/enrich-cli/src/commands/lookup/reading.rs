@@ -46,22 +46,22 @@ fn of_person(person: &PersonRef) -> String {
     }
 }
 
-/// A company's name, as given and as compared.
+/// Returns a company's name as it was given and as it is compared.
 fn named(name: &CompanyName) -> String {
     format!("named \"{name}\" (compared as \"{}\")", name.stripped())
 }
 
-/// A country's name and code.
+/// Returns the name and the code of a country.
 pub(super) fn called(country: Country) -> String {
     format!("{} ({})", country.name(), country.alpha2())
 }
 
-/// A person's name, split into its parts.
+/// Returns a description of the parts of a person's name.
 fn parts(name: &PersonName) -> String {
     let family = format!("the family name \"{}\"", name.family().join(" "));
     let mut text = match name.given() {
         // A name in Chinese, Japanese or Korean script may not be split into given name and family
-        // name. Then `family` contains all of it.
+        // name. Then `family` contains the whole name.
         [] => format!("the name \"{}\"", name.family().join(" ")),
         given => format!("the given name \"{}\" and {family}", given.join(" ")),
     };

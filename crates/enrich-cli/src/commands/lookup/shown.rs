@@ -9,11 +9,11 @@ use super::super::table::write_table;
 use super::super::{Failure, Shown};
 use super::explanation::{ByName, Candidate, Explanation, Named, Weighed};
 
-/// Maximum number of companies in the text output, and of features for each.
+/// Maximum number of companies in the text output, and of features of each company.
 const MOST_COMPANIES: usize = 5;
 const MOST_FEATURES: usize = 6;
 
-/// A body with its explanation. An error body has no explanation.
+/// The body of an answer with its explanation. The body of an error has no explanation.
 #[derive(Serialize)]
 pub(super) struct Explained {
     body: Box<RawValue>,
@@ -79,7 +79,7 @@ fn write_by_name(by_name: &ByName, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the features with the largest effects, and the sum of the others.
+/// Writes the features with the largest effects, and the sum of all other effects.
 fn write_features(candidate: &Candidate, out: &mut dyn Write) -> io::Result<()> {
     let Candidate { company, confidence, score, features, .. } = candidate;
     writeln!(out, "\n{company}, {confidence}:")?;

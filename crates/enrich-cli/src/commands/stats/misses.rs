@@ -11,9 +11,9 @@ use super::super::table::write_table;
 use super::super::{Failure, Shown};
 use super::date;
 
-/// Maximum number of names.
+/// Maximum number of names that are shown.
 const MOST: usize = 100;
-/// Displayed digits of a hash.
+/// Number of digits of a hash that are shown.
 const DIGITS: usize = 16;
 
 #[derive(Serialize)]
@@ -28,7 +28,7 @@ struct Missed {
     last_day: String,
 }
 
-/// The misses of one name.
+/// How often one name was missed.
 #[derive(Serialize)]
 pub(super) struct OneMissed {
     name: String,

@@ -12,16 +12,16 @@ use super::super::table::{Pairs, write_table};
 use super::super::{Failure, Shown, named};
 use super::{MOST_ACCOUNTS, date};
 
-/// Maximum number of countries, accounts and days in the text; the JSON has all of them.
+/// Maximum number of countries, of accounts and of days in the text. The JSON has all of them.
 const MOST_SHOWN: usize = 10;
 
 #[derive(Serialize)]
 pub(super) struct Report {
     at: Timestamp,
     subjects: Subjects,
-    /// The number of subjects with each attribute.
+    /// The number of subjects that have each attribute.
     coverage: Coverage,
-    /// Sorted by companies, most first.
+    /// The countries, the one with the most companies first.
     countries: Vec<Country>,
     sources: Vec<Source>,
     usage: Usage,
@@ -64,7 +64,7 @@ struct Usage {
     all: Counts,
     endpoints: Vec<OfEndpoint>,
     accounts: Vec<OfAccount>,
-    /// The number of accounts with calls that the list omits.
+    /// The number of accounts with calls that are not in the list of accounts.
     further_accounts: u64,
     days: Vec<OfDay>,
 }
@@ -109,7 +109,7 @@ struct Database {
 }
 
 impl Report {
-    /// Computes the report; `first` and `last` are days since 1970-01-01.
+    /// Computes the report. `first` and `last` are the days of the usage, in days since 1970-01-01.
     pub(super) fn gather(
         store: &Store,
         now: Timestamp,
@@ -153,7 +153,7 @@ impl Report {
     }
 }
 
-/// Every country of a subject, the one with most companies first.
+/// Returns all countries that subjects have, the one with the most companies first.
 fn countries(companies: &KindStatistics, people: &KindStatistics) -> Vec<Country> {
     let names = companies.in_country.keys().chain(people.in_country.keys());
     let country = |name: &&str| {
@@ -206,7 +206,7 @@ impl From<DatabaseSize> for Database {
     }
 }
 
-/// A share in percent with one decimal.
+/// Returns a share in percent with one decimal.
 fn percent(part: u64, all: u64) -> String {
     if all == 0 {
         return "-".to_owned();

@@ -30,7 +30,7 @@ struct Health {
     schema: Option<i32>,
     mode: String,
     lineage: String,
-    /// Standbys that commits may wait for, if the database tells.
+    /// The number of standbys that commits may wait for; `None` if the database does not report it.
     standbys: Option<u64>,
     clock_ahead_ms: i64,
     nodes: Vec<NodeRecord>,

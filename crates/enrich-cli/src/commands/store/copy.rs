@@ -18,7 +18,7 @@ use super::super::{Console, Failure, Shown, Verdict};
 use crate::commands::console::Format;
 use crate::settings::StoreUrl;
 
-/// Batches between the two stores.
+/// Maximum number of batches that wait between the two stores.
 const BATCHES: usize = 4;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -45,7 +45,7 @@ struct Copied {
     next_step: String,
 }
 
-/// One side of a copy.
+/// One side of a copy: where the ledger comes from, or where it goes.
 #[derive(Clone, Debug)]
 enum Side {
     Folder(PathBuf),
@@ -96,7 +96,7 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
             export_ledger(folder, &mut send)
         });
         let imported = postgres::import(url.expose(), &secrets, &mut || Ok(received.recv().ok()));
-        // The exporting thread ends when nobody receives.
+        // When the receiver is dropped, the exporting thread ends.
         drop(received);
         let exported = match exporting.join() {
             Ok(exported) => exported,
@@ -121,7 +121,7 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
 /// Moves the ledger of a database to a folder that has its `secret.key`.
 fn to_folder(url: &StoreUrl, folder: &Path) -> Result<Copied, Failure> {
     let secrets = load_secrets(folder)?;
-    // Nodes stop charging within half a second; charges under way end before the snapshot.
+    // Nodes stop charging within half a second. Charges in flight end before the ledger is read.
     postgres::set_mode(url.expose(), &secrets, Mode::Copying)?;
     thread::sleep(std::time::Duration::from_secs(2));
     let copied = copy_to_folder(url, folder, &secrets);
@@ -150,13 +150,13 @@ fn copy_to_folder(
         let mut send = |batch| batches.send(Ok(batch)).map_err(|_| "nobody receives".into());
         let exported = postgres::export(url.expose(), secrets, &mut send);
         if exported.is_err() {
-            // The importing thread then writes nothing.
+            // The importing thread then writes nothing, because the copy is not complete.
             let _ = batches.send(Err(()));
         }
         drop(batches);
         match importing.join() {
             Ok(Ok(imported)) => exported.map(|()| imported).map_err(Failure::from),
-            // The cause, unless the export failed first.
+            // This error is the cause, unless the export failed first.
             Ok(Err(error)) => match exported {
                 Err(postgres::CopyError::Other(_)) | Ok(()) => Err(error.into()),
                 Err(first) => Err(first.into()),
@@ -172,7 +172,7 @@ fn copy_to_folder(
     Ok(Copied::new(&imported, next_step))
 }
 
-/// Refuses a copy that is not the same ledger.
+/// Returns an error if the copy is not the same ledger as the original.
 fn compare(one: &Verification, other: &Verification) -> Result<(), Failure> {
     match other.faults.first().or(one.faults.first()) {
         Some(fault) => {

@@ -95,6 +95,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
             "enrich-openapi",
             "enrich-server",
             "enrich-sign-in",
+            "enrich-snapshot",
             "enrich-store",
             "enrich-store-postgres",
             "enrich-text",

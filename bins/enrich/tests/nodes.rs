@@ -8,6 +8,8 @@
 
 #[path = "http_raw/process.rs"]
 mod process;
+#[path = "nodes/snapshots.rs"]
+mod snapshots;
 
 use std::fs;
 use std::net::SocketAddr;

@@ -40,7 +40,7 @@ pub(crate) fn node_folder_error(error: OpenError) -> anyhow::Error {
 impl AccountPorts {
     /// Returns the ports over the database at `url`.
     pub(crate) fn open(url: &StoreUrl, secrets: &Secrets) -> Result<Self, postgres::OpenError> {
-        let postgres::CommandPorts { accounts, ledger, sign_ins } =
+        let postgres::CommandPorts { accounts, ledger, sign_ins, .. } =
             postgres::CommandPorts::open(url.expose(), secrets)?;
         Ok(Self { accounts, ledger, sign_ins, _directory: None })
     }

@@ -11,6 +11,7 @@ use crate::commands::bulk::Bulk;
 use crate::commands::check::Check;
 use crate::commands::compact::Compact;
 use crate::commands::credits::CreditsCommand;
+use crate::commands::directory::DirectoryCommand;
 use crate::commands::endpoints::Endpoints;
 use crate::commands::forget::Forget;
 use crate::commands::import::Import;
@@ -110,6 +111,9 @@ It uses a temporary data folder, deleted when it ends; for your own data see `en
     /// The PostgreSQL database of several nodes
     #[command(subcommand, after_help = "Example:\n  enrich store check")]
     Store(StoreCommand),
+    /// Snapshots of the directory, for servers that share a database
+    #[command(subcommand, after_help = "Example:\n  enrich directory list")]
+    Directory(DirectoryCommand),
 }
 
 /// Prints the error in the command line, or the requested help.

@@ -7,6 +7,7 @@ pub(crate) mod check;
 pub(crate) mod compact;
 mod console;
 pub(crate) mod credits;
+pub(crate) mod directory;
 pub(crate) mod endpoints;
 mod failure;
 mod folder;
@@ -58,6 +59,7 @@ pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<ExitCod
         Command::Backup(backup) => backup.run(console),
         Command::Restore(restore) => restore.run(console),
         Command::Store(store) => store.run(console),
+        Command::Directory(directory) => directory.run(console),
     };
     verdict.map(ExitCode::from)
 }

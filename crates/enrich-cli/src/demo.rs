@@ -16,7 +16,7 @@ use enrich_core::{Account, AccountId, ApiKey, Clock, NewKey, SourceName, Timesta
 use enrich_import::{Source, import};
 use enrich_server::Prepared;
 use enrich_sign_in::Token;
-use enrich_store::{SqliteImporter, Store, SystemClock, load_or_create_secrets};
+use enrich_store::{DirectoryStore, SqliteImporter, Store, SystemClock, load_or_create_secrets};
 use enrich_store_postgres as postgres;
 use enrich_text::EmailAddress;
 use jiff::SignedDuration;
@@ -80,9 +80,9 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     enrich_server::serve(&settings.server(), |address| -> anyhow::Result<Prepared> {
         let data = folder.path().join("data");
         if let Some(url) = &settings.store {
-            let node = new_node(&data, url, &settings)?;
-            let ports = AccountPorts::open(url, node.directory.secrets())?;
-            let begun = pollster::block_on(fill(&node.directory.importer, &ports))?;
+            let (node, directory) = new_node(&data, url, &settings)?;
+            let ports = AccountPorts::open(url, directory.secrets())?;
+            let begun = pollster::block_on(fill(&directory.importer, &ports))?;
             let greeting = greeting(address, &begun, folder.path()) + IN_DATABASE;
             return Ok(node.prepared(&settings, greeting));
         }
@@ -98,7 +98,11 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Makes the tables of an empty database, and opens it.
-fn new_node(data: &Path, url: &StoreUrl, settings: &Settings) -> anyhow::Result<Node> {
+fn new_node(
+    data: &Path,
+    url: &StoreUrl,
+    settings: &Settings,
+) -> anyhow::Result<(Node, DirectoryStore)> {
     let (secrets, _) = load_or_create_secrets(data)?;
     match postgres::migrate(url.expose(), &secrets) {
         Err(postgres::OpenError::Secret(_)) => {
@@ -106,7 +110,7 @@ fn new_node(data: &Path, url: &StoreUrl, settings: &Settings) -> anyhow::Result<
         }
         migrated => migrated?,
     };
-    Node::open(data, url, settings)
+    Node::with_directory(data, url, settings)
 }
 
 /// What the greeting shows of the demo account.

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::bail;
+use enrich_core::port::directory::Directory;
 use enrich_core::{Clock, Service, ServicePorts};
 use enrich_server::{Prepared, UnreadyReason};
-use enrich_store::{DirectoryStore, Options, SystemClock};
+use enrich_snapshot::{SnapshotDirectory, SnapshotSettings};
+use enrich_store::{DirectoryStore, Options, Secrets, SystemClock, load_secrets};
 use enrich_store_postgres as postgres;
 
 use crate::account_ports::node_folder_error;
@@ -15,39 +17,58 @@ use crate::settings::{CountMisses, Settings, StoreUrl};
 
 /// The directory of a node and its store.
 pub(crate) struct Node {
-    pub(crate) directory: DirectoryStore,
-    pub(crate) store: postgres::Store,
+    directory: Arc<dyn Directory>,
+    store: postgres::Store,
     lists: PathBuf,
 }
 
 impl Node {
-    /// Opens the directory in the folder `data`, and the store at `url`.
+    /// Opens the store, and the snapshots or the directory in the folder `data`. Blocks until
+    /// look-ups are fast.
     ///
     /// # Errors
     ///
     /// When the directory or the store cannot be used, or a setting cannot be used by nodes.
     pub(crate) fn open(data: &Path, url: &StoreUrl, settings: &Settings) -> anyhow::Result<Self> {
-        if settings.count_misses != CountMisses::Off {
-            bail!("missed names are counted in a data folder; leave out count_misses with a store");
-        }
-        let options = Options { least_by_name: settings.min_confidence.0, ..Options::default() };
-        let directory = DirectoryStore::open_or_create_with(data, &options);
-        let directory = directory.map_err(node_folder_error)?;
-        let options = postgres::Options {
-            node: host_name(),
-            accepts_one_copy: settings.one_copy,
-            max_kept: settings.max_kept,
-            ..postgres::Options::default()
+        let Some(location) = &settings.directory_from else {
+            let (node, directory) = Self::with_directory(data, url, settings)?;
+            directory.directory.prepare()?;
+            return Ok(node);
         };
-        let store = postgres::Store::open(url.expose(), directory.secrets(), options)?;
-        Ok(Self { directory, store, lists: data.join(LISTS) })
+        let secrets = load_secrets(data).map_err(node_folder_error)?;
+        let store = open_store(url, &secrets, settings)?;
+        let snapshots = SnapshotSettings {
+            data: data.into(),
+            location: location.clone(),
+            secrets,
+            options: directory_options(settings),
+        };
+        let directory = SnapshotDirectory::open(Arc::clone(&store.snapshots) as _, snapshots)?;
+        Ok(Self { directory: Arc::new(directory), store, lists: data.join(LISTS) })
+    }
+
+    /// Opens the store and the directory in the folder `data`.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub(crate) fn with_directory(
+        data: &Path,
+        url: &StoreUrl,
+        settings: &Settings,
+    ) -> anyhow::Result<(Self, DirectoryStore)> {
+        let directory = DirectoryStore::open_or_create_with(data, &directory_options(settings));
+        let directory = directory.map_err(node_folder_error)?;
+        let store = open_store(url, directory.secrets(), settings)?;
+        let look_ups = Arc::clone(&directory.directory) as _;
+        Ok((Self { directory: look_ups, store, lists: data.join(LISTS) }, directory))
     }
 
     /// Returns what the server needs to serve this node.
     pub(crate) fn prepared(self, settings: &Settings, greeting: String) -> Prepared {
         let Self { directory, store, lists } = self;
         let service = Service::new(ServicePorts {
-            directory: directory.directory,
+            directory,
             accounts: Arc::clone(&store.accounts) as _,
             ledger: Arc::clone(&store.ledger) as _,
             rate_limiter: Arc::new(store.rate_limiter(settings.rate_policy.into())),
@@ -67,7 +88,28 @@ impl Node {
     }
 }
 
-/// Returns the name of this machine.
+fn directory_options(settings: &Settings) -> Options {
+    Options { least_by_name: settings.min_confidence.0, ..Options::default() }
+}
+
+fn open_store(
+    url: &StoreUrl,
+    secrets: &Secrets,
+    settings: &Settings,
+) -> anyhow::Result<postgres::Store> {
+    if settings.count_misses != CountMisses::Off {
+        bail!("missed names are counted in a data folder; leave out count_misses with a store");
+    }
+    let options = postgres::Options {
+        node: host_name(),
+        accepts_one_copy: settings.one_copy,
+        max_kept: settings.max_kept,
+        ..postgres::Options::default()
+    };
+    Ok(postgres::Store::open(url.expose(), secrets, options)?)
+}
+
+/// The name of this machine.
 fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

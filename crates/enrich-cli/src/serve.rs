@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::bail;
 use clap::Args;
 use enrich_server::Prepared;
 use enrich_store::{Durability, Options, Store};
@@ -50,8 +51,12 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
         if let Some(url) = &settings.store {
             let node = Node::open(data, url, &settings)?;
             Phone::prepare();
-            node.directory.directory.prepare()?;
             return Ok(node.prepared(&settings, String::new()));
+        }
+        if settings.directory_from.is_some() {
+            bail!(
+                "snapshots are for servers over a store; name --store, or leave out directory_from"
+            );
         }
         let options = Options {
             max_kept: settings.max_kept,

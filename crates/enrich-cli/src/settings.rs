@@ -103,6 +103,11 @@ pub(crate) struct Settings {
     )))]
     pub(crate) one_copy: bool,
 
+    /// Folder that `enrich directory publish` writes to; with a store, look-ups are answered from
+    /// the snapshots in it [default: the directory in the data folder]
+    #[config(layer_attr(arg(long, env = "ENRICH_DIRECTORY_FROM", value_name = "LOCATION")))]
+    pub(crate) directory_from: Option<PathBuf>,
+
     /// Address to listen on; a port alone is of this machine, :PORT of all addresses, and port 0
     /// takes any that is free [default: 127.0.0.1:8080]
     #[config(default = "127.0.0.1:8080", deserialize_with = listen::deserialize)]

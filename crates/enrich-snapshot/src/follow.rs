@@ -162,15 +162,24 @@ pub(crate) fn follow(shared: &Shared, owner: &Owner) {
 /// Applies the suppressions of the store until the owner is gone.
 pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
     while owner.is_there_after(INTERVAL) {
-        let known = shared.suppressions.lock().number;
         let newest = shared.snapshots.state().suppression;
-        // It is lower after an older database took over. What was suppressed stays so here.
-        let after = if newest < known { 0 } else { known };
+        let known = {
+            let mut suppressions = shared.suppressions.lock();
+            if newest < suppressions.number {
+                // An older database took over. What was suppressed stays so in this process.
+                suppressions.number = 0;
+            }
+            suppressions.number
+        };
         if newest == known {
             continue;
         }
-        match block_on(shared.snapshots.suppressed_after(after, PAGE)) {
-            Ok(page) => shared.suppress(&page),
+        match block_on(shared.snapshots.suppressed_after(known, PAGE)) {
+            Ok(mut page) => {
+                // Later ones come with the next state: it never seems to go back.
+                page.retain(|suppression| suppression.number <= newest);
+                shared.suppress(&page);
+            }
             // The state that named them came from the same store: it is a short failure.
             Err(error) => debug!(%error, "the suppressions cannot be read"),
         }

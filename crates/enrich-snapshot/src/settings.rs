@@ -1,4 +1,4 @@
-//! The settings of a node that follows snapshots.
+//! The settings of a node.
 
 use std::path::PathBuf;
 

@@ -46,6 +46,8 @@ pub struct CommandPorts {
     pub ledger: Arc<PostgresLedger>,
     /// Sign-ins to the account page.
     pub sign_ins: Arc<PostgresSignIns>,
+    /// The snapshots of the directory.
+    pub snapshots: Arc<PostgresSnapshots>,
 }
 
 /// Makes or upgrades the schema of the database at `url`, which belongs to the user of the URL.
@@ -119,6 +121,7 @@ impl CommandPorts {
         Ok(Self {
             accounts: Arc::new(PostgresAccounts::new(node.clone())),
             ledger: Arc::new(PostgresLedger::start(&node)),
+            snapshots: Arc::new(PostgresSnapshots::new(&node, None)),
             sign_ins: Arc::new(PostgresSignIns::new(node)),
         })
     }

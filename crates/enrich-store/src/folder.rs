@@ -184,9 +184,14 @@ pub fn load_or_create_secrets(folder: &Path) -> Result<(Secrets, bool), OpenErro
 /// As [`load_or_create_secrets`]; [`OpenError::Missing`] when the folder does not exist or is
 /// empty.
 pub fn load_secrets(folder: &Path) -> Result<Secrets, OpenError> {
-    match find(folder, Parts::Directory)? {
-        Found::Nothing => Err(OpenError::Missing(folder.into())),
-        Found::Secrets | Found::All => read_secrets(folder),
+    match find(folder, Parts::Directory) {
+        // Such as that of a node that answers from snapshots.
+        Err(OpenError::Incomplete { missing, .. }) if missing == DIRECTORY.file => {
+            read_secrets(folder)
+        }
+        Err(error) => Err(error),
+        Ok(Found::Nothing) => Err(OpenError::Missing(folder.into())),
+        Ok(Found::Secrets | Found::All) => read_secrets(folder),
     }
 }
 

@@ -94,7 +94,17 @@ impl DataFolder {
         }
     }
 
-    /// Returns the settings in the settings file; the default settings if there is no such file.
+    /// The URL of the store, for a command that does nothing without one.
+    pub(crate) fn store_url(&self) -> Result<StoreUrl, Failure> {
+        self.store()?.ok_or_else(|| {
+            Failure::Impossible(
+                "name the database with --store, ENRICH_STORE or `store` in the settings file"
+                    .to_owned(),
+            )
+        })
+    }
+
+    /// The settings file; the defaults if there is none.
     pub(crate) fn settings(&self) -> Result<Settings, Failure> {
         Ok(Settings::load(SettingsLayer::empty(), self.config.clone())?)
     }
@@ -142,8 +152,17 @@ impl DataFolder {
         }
     }
 
-    /// Opens the directory of the data folder. Creates the folder and the directory if they do not
-    /// exist.
+    /// Opens the directory in the folder of a node; `None` if the node answers from snapshots.
+    pub(crate) fn find_directory(&self) -> Result<Option<DirectoryStore>, Failure> {
+        match DirectoryStore::open_with(self.path(), &Options::default()) {
+            Err(OpenError::Incomplete { ref missing, .. }) if missing == "directory.sqlite" => {
+                Ok(None)
+            }
+            opened => opened.map(Some).map_err(Failure::of_node),
+        }
+    }
+
+    /// Opens the directory of a folder; creates what is missing.
     pub(crate) fn open_or_make_directory(
         &self,
         console: &mut Console<'_>,

@@ -8,12 +8,19 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use enrich_core::Clock;
 use enrich_core::port::importer::{Importer, Removed, Suppressed};
+use enrich_snapshot::forget;
 use enrich_store::{Store, SystemClock};
+use enrich_store_postgres::CommandPorts;
 use enrich_text::{CompanyName, Domain, EmailAddress, PersonPage, Phone, is_public_mail_host};
 use serde::Serialize;
 
 use super::table::Pairs;
 use super::{Common, Console, Failure, Shown, Verdict};
+use crate::settings::StoreUrl;
+
+/// What is left to do after values were forgotten in the folder of a node without a directory.
+const ALSO_ELSEWHERE: &str = "no node answers with the values any more; run the same command on \
+                              the machine that imports, which still has them";
 
 /// Maximum number of values in one call of the command.
 const MAX_VALUES: usize = 100_000;
@@ -83,7 +90,16 @@ impl Forget {
         };
         let suppressed = texts.iter().enumerate().map(read).collect::<Result<Vec<_>, _>>()?;
         let (importer, whole) = match self.common.data.store()? {
-            Some(_) => (self.common.open_directory()?.importer, None),
+            Some(url) => {
+                forget_on_nodes(&url, &self.common, &suppressed)?;
+                let Some(directory) = self.common.data.find_directory()? else {
+                    console.note(ALSO_ELSEWHERE);
+                    let forgotten = suppressed.len() as u64;
+                    let shown = Forgotten { forgotten, values: 0, subjects: 0 };
+                    return self.common.show(&shown, console);
+                };
+                (directory.importer, None)
+            }
             None => {
                 let store = Store::open(self.common.data.path())?;
                 (Arc::clone(&store.importer), Some(store))
@@ -116,7 +132,15 @@ impl Shown for Forgotten {
     }
 }
 
-/// Removes names from the counts of names that were missed.
+/// Suppresses values on all nodes of a store, before they are removed from the directory that
+/// snapshots are made of.
+fn forget_on_nodes(url: &StoreUrl, common: &Common, what: &[Suppressed]) -> Result<(), Failure> {
+    let secrets = common.data.secrets()?;
+    let ports = CommandPorts::open(url.expose(), &secrets)?;
+    Ok(forget(&*ports.snapshots, &secrets, what, SystemClock.now())?)
+}
+
+/// Removes names from the counts of missed names.
 fn forget_missed(
     texts: &[String],
     common: &Common,

@@ -12,7 +12,6 @@ use serde::Serialize;
 
 use super::table::Pairs;
 use super::{Common, Console, Failure, Shown, Verdict};
-use crate::settings::StoreUrl;
 use check::Check;
 use copy::Copy;
 
@@ -90,16 +89,6 @@ impl StoreCommand {
     }
 }
 
-/// Returns the URL of the store, which these commands need.
-fn url(common: &Common) -> Result<StoreUrl, Failure> {
-    common.data.store()?.ok_or_else(|| {
-        Failure::Impossible(
-            "name the database with --store, ENRICH_STORE or `store` in the settings file"
-                .to_owned(),
-        )
-    })
-}
-
 #[derive(Serialize)]
 struct Migrated {
     migrations: usize,
@@ -109,7 +98,7 @@ struct Migrated {
 }
 
 fn migrate(common: &Common, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-    let (url, folder) = (url(common)?, common.data.path());
+    let (url, folder) = (common.data.store_url()?, common.data.path());
     let (secrets, new_secret_key) = load_or_create_secrets(folder)?;
     let migrations = postgres::migrate(url.expose(), &secrets).inspect_err(|error| {
         // Otherwise the new secrets may be the database's by now.
@@ -148,7 +137,7 @@ struct Accepted {
 
 impl AcceptLoss {
     fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let (url, secrets) = (url(&self.common)?, self.common.data.secrets()?);
+        let (url, secrets) = (self.common.data.store_url()?, self.common.data.secrets()?);
         if !self.yes && !is_confirmed(console)? {
             return Err(Failure::refused("the loss was not accepted: `accept` was not typed"));
         }

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use enrich_store::{
-    DirectoryStore, OpenError, Options, Store, load_or_create_secrets, mark_ledger_moved,
+    DirectoryStore, OpenError, Options, Store, load_or_create_secrets, load_secrets,
+    mark_ledger_moved,
 };
 use tempfile::TempDir;
 
@@ -45,6 +46,16 @@ fn the_secrets_come_first_and_then_the_directory_alone() {
     drop(open_directory(folder.path()).unwrap());
     assert!(DirectoryStore::reindex(folder.path(), &mut |_, _| {}).is_ok());
     assert!(DirectoryStore::compact(folder.path()).is_ok());
+}
+
+#[test]
+fn a_folder_with_snapshots_has_secrets_and_is_given_no_directory() {
+    let folder = with_secrets();
+    fs::create_dir(folder.path().join("snapshots")).unwrap();
+    assert!(load_secrets(folder.path()).is_ok());
+    let opened = open_directory(folder.path());
+    assert!(matches!(opened, Err(OpenError::Incomplete { .. })), "it may have been lost");
+    assert_eq!(files(folder.path()), ["secret.key", "snapshots"]);
 }
 
 #[test]

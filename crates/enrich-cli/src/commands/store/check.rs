@@ -49,7 +49,7 @@ struct NodeRecord {
 
 impl Check {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let (url, secrets) = (super::url(&self.common)?, self.common.data.secrets()?);
+        let (url, secrets) = (self.common.data.store_url()?, self.common.data.secrets()?);
         let one_copy = self.one_copy || self.common.data.settings()?.one_copy;
         let report = inspect(url.expose(), &secrets, one_copy, || SystemClock.now())?;
         let health = Health::from(report);

@@ -23,17 +23,33 @@ done
 [[ -z $missing ]] || { echo "not installed:$missing"; exit 2; }
 "$python" -c 'import yaml' || exit 2
 
+# Named by the caller, or built.
 options=("$@")
 if [[ " $* " != *" --enrich "* && " $* " != *" --help "* ]]; then
     cargo build --locked --bin enrich
     options+=(--enrich "${CARGO_TARGET_DIR:-target}/debug/enrich")
 fi
 
-# In a PID namespace of its own: when this script ends, however it ends, the kernel ends all servers. Bash is
-# the first process there, because it reaps orphans, as PostgreSQL's servers are.
+folder=$(mktemp -d -t many-nodes-XXXXXX)
+chmod 0755 "$folder"
+
+# In a PID namespace of its own: when it ends, however it ends, the kernel ends all servers. Bash is the
+# first process there, because it reaps orphans, as PostgreSQL's servers are.
 namespaces=(--pid --fork --kill-child --mount-proc)
 [[ $(id -u) = 0 ]] || namespaces+=(--user --map-current-user)
 export PYTHONDONTWRITEBYTECODE=1
 # shellcheck disable=SC2016
-exec unshare "${namespaces[@]}" bash -c 'trap : INT TERM; "$@"; exit $?' many-nodes \
-    "$python" scripts/many_nodes/run.py "${options[@]}"
+setpriv --pdeathsig KILL unshare "${namespaces[@]}" bash -c '"$@"; exit $?' many-nodes \
+    "$python" scripts/many_nodes/run.py --folder "$folder" "${options[@]}" &
+servers=$!
+trap 'kill -KILL "$servers" 2>/dev/null || true' INT TERM HUP
+status=0
+wait "$servers" || status=$?
+wait "$servers" 2>/dev/null || true
+
+if [[ $status = 1 || " $* " == *" --keep "* ]]; then
+    echo "the logs are in $folder"
+else
+    rm -rf "$folder"
+fi
+exit "$status"

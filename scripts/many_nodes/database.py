@@ -111,6 +111,7 @@ class Database:
     def __init__(self, folder, times, members):
         self.folder = folder
         self.times = times
+        self.copied_anew = []
         self.password = secrets.token_hex(16)
         self.repository = folder / "backups"
         self.repository.mkdir(mode=0o700)
@@ -206,19 +207,36 @@ class Database:
                 return member
         return None
 
-    def wait_until_whole(self, seconds=90):
+    def wait_until_whole(self, seconds=60):
         """Waits for a primary and a synchronous standby, and until all other members follow."""
         def is_whole():
             roles = list(self.roles().values())
             return (len(roles) == len(self.members) and roles.count("leader") == 1
                     and roles.count("sync_standby") == 1)
-        wait_for("all members are there", is_whole, seconds)
+        try:
+            wait_for("all members are there", is_whole, seconds)
+        except Failed:
+            self.copy_anew()
+            wait_for("all members are there", is_whole, seconds)
+
+    def copy_anew(self):
+        """What the runbook says of a standby that does not follow: copies all of them anew."""
+        leader = self.leader()
+        if not leader:
+            raise Failed("there is no primary")
+        for member in self.members:
+            if member is not leader and self.roles().get(member.name) != "sync_standby":
+                run(["patronictl", "-c", str(leader.config), "reinit", "enrich", member.name,
+                     "--force"])
+                self.copied_anew.append(member.name)
 
     def wait_for_other_leader(self, old):
-        """Waits until another member is the primary."""
-        return wait_for(f"a member takes over from {old.name}",
-                        lambda: next((it for it in self.members if it is not old and
-                                      answers(f"http://127.0.0.1:{it.rest}/primary")), None))
+        """Waits until another member is the primary and is promoted."""
+        def is_promoted(member):
+            return (member is not old and answers(f"http://127.0.0.1:{member.rest}/primary")
+                    and member.sql("SELECT pg_is_in_recovery()", "postgres") == ["f"])
+        wait_for(f"a member takes over from {old.name}",
+                 lambda: any(is_promoted(member) for member in self.members))
 
     def switch_over(self):
         old = self.leader()

@@ -3,10 +3,7 @@
 import argparse
 import http.client
 import pathlib
-import shutil
-import signal
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -121,6 +118,8 @@ def under_failovers(options, database, nodes, keys, promises, outages):
     measure(outages, "node killed", calls, lambda: kill_node(node, database.url()))
     used = database.leader().sql("SELECT count(*) FROM pg_stat_activity WHERE usename = 'enrich'")
     print(f"      {used[0]} connections of 3 nodes")
+    if database.copied_anew:
+        print(f"      standbys that did not follow and were copied anew: {database.copied_anew}")
     calls.end()
     compare(calls, database, nodes, promises)
 
@@ -226,6 +225,7 @@ def arguments():
     parser.add_argument("--ttl", type=int, default=6, help="Patroni's ttl in seconds (6)")
     parser.add_argument("--enrich", help="the program; it is built without this")
     parser.add_argument("--keep", action="store_true", help="keep the folder with all logs")
+    parser.add_argument("--folder", required=True, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
@@ -249,22 +249,13 @@ def all_of_it(options, folder, promises, outages):
 
 def main():
     options = arguments()
-    stop = lambda *_: sys.exit(130)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, stop)
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="many-nodes-"))
-    folder.chmod(0o755)
+    folder = pathlib.Path(options.folder)
     own(folder)
     promises, outages = Promises(), {}
     try:
         all_of_it(options, folder, promises, outages)
     except Failed as error:
         promises.holds("the test runs to its end", False, str(error))
-    finally:
-        if options.keep or promises.broken:
-            print(f"\nthe logs are in {folder}")
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
     table(outages)
     sys.exit(1 if promises.broken else 0)
 

@@ -3,6 +3,7 @@
 import json
 import secrets
 import subprocess
+import time
 import urllib.request
 
 import yaml
@@ -94,9 +95,16 @@ class Member:
         send(frozen, FREEZE)
         return frozen
 
-    @staticmethod
-    def wake(frozen):
+    def wake(self, frozen):
+        """Wakes PostgreSQL, which takes itself for the primary until a new Patroni demotes it.
+
+        The frozen Patroni is killed, as a watchdog would: version 3.0.2 takes the lead again with
+        etcd3 when it wakes up, whoever has it by then.
+        """
+        self.patroni.kill()
         send(frozen, WAKE)
+        time.sleep(1)
+        self.start()
 
     def sql(self, statement, database="enrich"):
         """The lines that a statement prints."""

@@ -71,6 +71,7 @@ fn filled_in(word: &str) -> String {
         "ENDPOINT" => "cuf".to_owned(),
         "COMMAND" => "import".to_owned(),
         "BALANCE" => "1000".to_owned(),
+        "NUMBER" => "41".to_owned(),
         "CC" => "GB".to_owned(),
         "ADDR" => "ada@quill.example".to_owned(),
         other => other.to_owned(),

@@ -199,9 +199,11 @@ mod tests {
         for (name, command) in commands(&Cli::command(), "enrich") {
             let takes = |long| command.get_opts().any(|option| option.get_long() == Some(long));
             let is_group = command.has_subcommands();
-            // The demo has its own folder.
-            assert!(is_group || name == "enrich demo" || takes("data"), "`{name}` takes no --data");
-            assert!(is_group || takes("store"), "`{name}` takes no --store");
+            // The demo has its own folder; a copy names both of its sides.
+            let has_own = ["enrich demo", "enrich store copy"].contains(&name.as_str());
+            assert!(is_group || has_own || takes("data"), "`{name}` takes no --data");
+            let names_both = name == "enrich store copy";
+            assert!(is_group || names_both || takes("store"), "`{name}` takes no --store");
         }
     }
 }

@@ -37,6 +37,7 @@ const TAKE_LEASE: &str = "INSERT INTO lease (name, node, turn, until)
         turn = CASE WHEN lease.node = excluded.node THEN lease.turn ELSE lease.turn + 1 END
     WHERE lease.node = excluded.node OR lease.until < clock_timestamp()
     RETURNING turn";
+const NEWEST_KEPT: &str = "SELECT max(at) FROM kept";
 const COUNT_KEPT: &str = "SELECT count(*) FROM kept";
 const NOTE_KEPT: &str = "UPDATE state SET kept = $1 WHERE id = 1 AND kept <> $1";
 /// `at` is compared once more, because a charge may renew the row while this waits for it.
@@ -88,11 +89,22 @@ impl Janitor {
         }
         let now = self.readings.borrow().database_now() / MICROS_PER_SECOND - MARGIN_SECONDS;
         let day_ago = (now - IdempotencyRecord::SECONDS) * MICROS_PER_SECOND;
-        self.remove(REMOVE_KEPT, day_ago).await?;
+        self.remove_kept(day_ago).await?;
         self.count_kept().await?;
         self.remove(REMOVE_WINDOWS, now).await?;
         self.background.query(REMOVE_NODES, &[]).await?;
         Ok(true)
+    }
+
+    /// Removes the idempotency records that had expired at the time of the newest one, and that are
+    /// from `day_ago` or before. So a clock that is ahead of those of the nodes removes nothing that
+    /// they still give again.
+    async fn remove_kept(&self, day_ago: i64) -> Result<(), Failure> {
+        let newest = self.background.query(NEWEST_KEPT, &[]).await?;
+        let newest: Option<i64> = newest.first().map(|row| row.try_get(0)).transpose()?.flatten();
+        let Some(newest) = newest else { return Ok(()) };
+        let day = IdempotencyRecord::SECONDS * MICROS_PER_SECOND;
+        self.remove(REMOVE_KEPT, day_ago.min(newest.saturating_sub(day))).await
     }
 
     /// Notes the number of idempotency records for all nodes.
@@ -157,13 +169,15 @@ mod tests {
         database.execute(&format!(
             "INSERT INTO kept (account, key_hash, asked_hash, sealed, secret, balance, at)
              SELECT '{node}', sha256(number::text::bytea), '', '', 1, 0,
-                    CASE WHEN number <= 2500 THEN {expired} ELSE {kept} END
+                    CASE WHEN number <= 2500 THEN {expired} WHEN number <= 2506 THEN {kept}
+                         ELSE {newest} END
              FROM generate_series(1, 2507) AS number;
              INSERT INTO rate_count (scope, seconds, number, taken)
              VALUES ('{node}', 60, {past}, 7), ('{node}', 60, {next}, 7);
              INSERT INTO node (id, name, build, seen_at, flush)
              VALUES ('{other}', '', '', clock_timestamp() - INTERVAL '25 hours', 3)",
             node = heartbeat.id(),
+            newest = now * MICROS_PER_SECOND,
             next = past + 2,
             other = Uuid::nil(),
         ));

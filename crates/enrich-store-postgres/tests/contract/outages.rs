@@ -46,9 +46,12 @@ fn charging_resumes_after_an_outage_in_which_it_was_refused() {
     proxy.cut(Cut::Reset);
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(4) {
+        // Also a connection that was being made.
+        proxy.cut(Cut::Reset);
         let charged = block_on(store.ledger.charge(cluster.charge()));
+        let is_made_before = begun.elapsed() < Duration::from_secs(1);
         let is_refused = matches!(charged, Err(ChargeError::Overloaded | ChargeError::Stopped));
-        assert!(is_refused, "{charged:?}");
+        assert!(is_refused || is_made_before, "{charged:?}");
         std::thread::sleep(Duration::from_millis(20));
     }
     assert!(!store.ledger.is_charging());

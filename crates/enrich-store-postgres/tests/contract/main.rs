@@ -30,12 +30,15 @@ struct Opened(OnceLock<Postgres>);
 impl Postgres {
     /// `None` if PostgreSQL is not installed.
     fn new() -> Option<Self> {
-        let database = Cluster::shared()?.fresh_database().unwrap();
+        Some(Self::in_database(Cluster::shared()?.fresh_database().unwrap()))
+    }
+
+    fn in_database(database: Database) -> Self {
         let path = tempfile::tempdir().unwrap();
         let folder = enrich_store::Store::open_or_create(path.path()).unwrap();
         let secrets = Secrets::load(&path.path().join(enrich_secrets::SECRET_FILE)).unwrap();
         enrich_store_postgres::migrate(&database.url(), &secrets).unwrap();
-        Some(Self { database, folder, secrets, _folder: path })
+        Self { database, folder, secrets, _folder: path }
     }
 
     /// Another node.

@@ -27,7 +27,11 @@ pub(super) struct Cluster {
 impl Cluster {
     /// `None` if PostgreSQL is not installed.
     pub(super) fn with(credits: i64) -> Option<Self> {
-        let postgres = Postgres::new()?;
+        Some(Self::over(Postgres::new()?, credits))
+    }
+
+    /// Opens three nodes over this database.
+    pub(super) fn over(postgres: Postgres, credits: i64) -> Self {
         let nodes: Vec<Store> = (0..3).map(|_| postgres.store()).collect();
         let account = AccountId::new(noon());
         let key = new_key(account, "first");
@@ -36,7 +40,7 @@ impl Cluster {
             nodes[0].accounts.create(new, key.clone()).await.unwrap();
             nodes[1].ledger.grant(Grant::new(account, credits, noon())).await.unwrap();
         });
-        Some(Self { nodes, account, key, postgres })
+        Self { nodes, account, key, postgres }
     }
 
     pub(super) fn charge(&self) -> Charge {

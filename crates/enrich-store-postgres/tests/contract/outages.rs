@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use enrich_core::port::ledger::{ChargeError, Charged, Ledger as _};
 use enrich_store_postgres::{Options, Store};
+use enrich_testkit::postgres::{Cluster as Servers, ClusterOptions};
 use enrich_testkit::tcp_proxy::{Cut, TcpProxy};
 use futures_util::future::join_all;
 use pollster::block_on;
@@ -11,8 +12,8 @@ use pollster::block_on;
 use super::Postgres;
 use super::nodes::Cluster;
 
-/// How long charging may take to resume.
-const RESUMED_WITHIN: Duration = Duration::from_secs(4);
+/// How long charging may take to resume before the test gives up.
+const RESUMED_WITHIN: Duration = Duration::from_secs(30);
 
 /// Charges until it succeeds again.
 fn wait_for_charge(cluster: &Cluster, store: &Store) {
@@ -81,4 +82,29 @@ fn a_host_that_hangs_does_not_keep_the_others_waiting() {
         wait_for_charge(&cluster, &store);
         proxies[hanging].resume();
     }
+}
+
+#[test]
+fn a_primary_without_its_standby_does_not_count_as_charging() {
+    let pair = Servers::start_pair(&ClusterOptions::default()).unwrap();
+    let Some((primary, mut standby)) = pair else { return };
+    let cluster = Cluster::over(Postgres::in_database(primary.fresh_database().unwrap()), 1_000);
+    let store = cluster.postgres.store();
+    wait_for_charge(&cluster, &store);
+    standby.kill().unwrap();
+    // The charge hangs in its commit.
+    let charged = block_on(store.ledger.charge(cluster.charge()));
+    assert!(matches!(charged, Err(ChargeError::Unknown(_))), "{charged:?}");
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(5) {
+        assert!(!store.ledger.is_charging(), "nothing confirms a commit");
+        let refused = block_on(store.ledger.charge(cluster.charge()));
+        assert!(matches!(refused, Err(ChargeError::Stopped)), "{refused:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    standby.restart().unwrap();
+    wait_for_charge(&cluster, &store);
+    assert!(store.ledger.is_charging());
+    let found = block_on(store.ledger.verify()).unwrap();
+    assert_eq!(found.faults, [] as [String; 0]);
 }

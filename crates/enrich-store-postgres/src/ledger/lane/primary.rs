@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::ledger::job::Job;
 use crate::ledger::lane::{Lane, RETRY_PAUSE};
 use crate::ledger::refusals::give_up;
-use crate::ledger::transaction::ANSWER_TIMEOUT;
+use crate::ledger::transaction::{ANSWER_TIMEOUT, NotWritten, write_and_commit};
 
 /// How long nothing is confirmed before further charges are refused at once.
 const DOWN_AFTER: Duration = Duration::from_secs(2);
@@ -23,6 +23,9 @@ const DOWN_AFTER: Duration = Duration::from_secs(2);
 /// The last sequence of accounts.
 const SEQUENCES: &str =
     "SELECT account, max(sequence) FROM entry WHERE account = ANY($1) GROUP BY account";
+
+/// Locks a row that every database has.
+const LOCK_STATE: &str = "SELECT id FROM state WHERE id = 1 FOR UPDATE";
 
 /// The database has fewer rows than this process has read from it.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
@@ -70,7 +73,27 @@ impl Lane {
             self.state.outdated.clear();
             self.status.is_outdated.store(false, Ordering::Release);
         }
-        self.note_up();
+        if self.confirms().await {
+            self.note_up();
+        }
+    }
+
+    /// Whether the database confirms a commit now. A primary whose standbys are all gone accepts
+    /// connections and confirms nothing. The lock is written to the log, so its commit waits for
+    /// the standby.
+    async fn confirms(&mut self) -> bool {
+        let Some(connection) = &self.state.connection else { return false };
+        let begin = async { Ok(()) };
+        let locking =
+            async { Ok::<_, Failure>(connection.client.query_typed(LOCK_STATE, &[]).await?) };
+        match write_and_commit(connection, Some(begin), locking).await {
+            Ok(_) => true,
+            Err(NotWritten::Certainly(failure)) if !failure.loses_connection() => false,
+            Err(_) => {
+                self.drop_suspected();
+                false
+            }
+        }
     }
 
     /// Forgets what was seen of a database whose data loss was accepted: it has another lineage.
@@ -106,8 +129,8 @@ impl Lane {
         }
     }
 
-    /// As [`Self::after_failure`], for a group whose reply was lost. If the host was silent, another
-    /// one is tried first: an old primary without its standby confirms nothing.
+    /// As [`Self::after_failure`], for a group whose reply was lost. If the host was silent,
+    /// another one is tried first: an old primary without its standby confirms nothing.
     pub(super) fn after_doubt(&mut self, failure: &Failure, began: Instant) {
         if matches!(failure, Failure::TimedOut) {
             self.drop_suspected();

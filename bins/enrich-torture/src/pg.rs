@@ -1,5 +1,5 @@
-//! Tortures of the ledger in PostgreSQL: failovers, killed nodes, and cut connections, under the load
-//! of several nodes on one database.
+//! Tortures of the ledger in PostgreSQL: failovers, killed nodes, and cut connections, under the
+//! load of several nodes on one database.
 //!
 //! Nodes are processes that charge through the ports of the store. Each case starts its own servers
 //! in temporary folders, and begins with new ones every twenty rounds.

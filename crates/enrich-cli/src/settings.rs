@@ -80,9 +80,9 @@ const ADDRESS_SHARE: usize = 4;
 #[config(layer_attr(derive(Clone, Debug, clap::Args)))]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub(crate) struct Settings {
-    /// PostgreSQL database with the accounts and the ledger, postgres://USER:PASSWORD@HOST/DATABASE;
-    /// better given as ENRICH_STORE or in the settings file, which others cannot see [default: the
-    /// data folder]
+    /// PostgreSQL database with the accounts and the ledger,
+    /// postgres://USER:PASSWORD@HOST/DATABASE; better given as ENRICH_STORE or in the settings
+    /// file, which others cannot see [default: the data folder]
     #[config(layer_attr(arg(
         long,
         env = "ENRICH_STORE",

@@ -97,8 +97,8 @@ impl Janitor {
     }
 
     /// Removes the idempotency records that had expired at the time of the newest one, and that are
-    /// from `day_ago` or before. So a clock that is ahead of those of the nodes removes nothing that
-    /// they still give again.
+    /// from `day_ago` or before. So a clock that is ahead of those of the nodes removes nothing
+    /// that they still give again.
     async fn remove_kept(&self, day_ago: i64) -> Result<(), Failure> {
         let newest = self.background.query(NEWEST_KEPT, &[]).await?;
         let newest: Option<i64> = newest.first().map(|row| row.try_get(0)).transpose()?.flatten();

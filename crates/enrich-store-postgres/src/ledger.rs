@@ -25,9 +25,9 @@
 //!      └── for 8 s ────────────────────────────────────────────► Unknown
 //! ```
 //!
-//! A lost reply does not stop charging. The same ids are submitted again behind the accounts' locks,
-//! where no transaction of those accounts is open. An id that is there was taken. One that is not
-//! is decided anew: a late first attempt then finds another last row and adds nothing.
+//! A lost reply does not stop charging. The same ids are submitted again behind the accounts'
+//! locks, where no transaction of those accounts is open. An id that is there was taken. One that
+//! is not is decided anew: a late first attempt then finds another last row and adds nothing.
 
 mod balances;
 mod compare;

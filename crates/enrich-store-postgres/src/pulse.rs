@@ -1,6 +1,7 @@
 //! The pulse: the one row of `state`, which every node polls.
 //!
-//! Polling works through poolers and on every engine, and takes no lock, which LISTEN and NOTIFY do.
+//! Polling works through poolers and on every engine, and takes no lock, which LISTEN and NOTIFY
+//! do.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -36,7 +36,7 @@ pub(crate) enum Found {
 }
 
 /// The file in a folder whose ledger was moved to a remote store. The ledger that is still in the
-/// folder is history, and the folder is refused by whoever would use it.
+/// folder is outdated, so a command that would use it refuses the folder.
 pub(crate) const LEDGER_MOVED: &str = "ledger.moved";
 
 /// A folder that some file systems contain when they are new. It does not count as a file of the

@@ -14,8 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Long enough to see that nothing comes.
 const QUIET: Duration = Duration::from_millis(150);
 
-/// A server that answers each read with the same bytes. What each connection brought is told at its
-/// end.
+/// A server that answers each read with the same bytes. When a connection ends, the receiver gets
+/// all bytes that the connection sent.
 fn echo_server() -> (SocketAddr, Receiver<Vec<u8>>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();

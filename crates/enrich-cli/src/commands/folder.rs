@@ -30,8 +30,9 @@ pub(crate) struct DataPath {
 pub(crate) struct DataFolder {
     #[command(flatten)]
     folder: DataPath,
-    /// PostgreSQL database with the accounts and the ledger, postgres://USER:PASSWORD@HOST/DATABASE;
-    /// better given as ENRICH_STORE or in the settings file, which others cannot see
+    /// PostgreSQL database with the accounts and the ledger,
+    /// postgres://USER:PASSWORD@HOST/DATABASE; better given as ENRICH_STORE or in the settings
+    /// file, which others cannot see
     #[arg(long, env = "ENRICH_STORE", hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
     /// The server's settings file, if it has one

@@ -62,8 +62,8 @@ fn changed(account: Account, change: &AccountChange) -> Account {
     }
 }
 
-/// Ends what belongs to a closed account. Its status alone refuses its keys; the keys are also shown
-/// as ended.
+/// Ends what belongs to a closed account. Its status alone refuses its keys; the keys are also
+/// shown as ended.
 async fn end_keys_and_sign_in(
     client: &Client,
     id: AccountId,

@@ -2,8 +2,8 @@
 //! one gathers.
 //!
 //! An account always has the same lane, so its jobs are decided in order of arrival. A group first
-//! takes the path of one round trip ([`compare`](super::compare)). What that cannot decide takes the
-//! path of two ([`locked`](super::locked)), and so does a group whose reply was lost: it is
+//! takes the path of one round trip ([`compare`](super::compare)). What that cannot decide takes
+//! the path of two ([`locked`](super::locked)), and so does a group whose reply was lost: it is
 //! submitted again with the same ids until its outcome is known.
 
 mod primary;

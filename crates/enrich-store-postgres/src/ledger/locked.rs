@@ -1,6 +1,6 @@
 //! The path of two round trips: locks the accounts of a group, reads what their decisions depend
-//! on, and decides from that. It always makes progress, and settles what is in doubt: while it holds
-//! an account's lock, no transaction of that account is open.
+//! on, and decides from that. It always makes progress, and settles what is in doubt: while it
+//! holds an account's lock, no transaction of that account is open.
 
 use enrich_core::port::ledger::{ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, ChargeId, Credits, Timestamp};

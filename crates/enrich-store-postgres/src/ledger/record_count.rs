@@ -1,5 +1,5 @@
-//! The number of idempotency records, as this node knows it: counted by one node for all, or by this
-//! one when there is no space left, and changed by what this node has written since.
+//! The number of idempotency records, as this node knows it: counted by one node for all, or by
+//! this one when there is no space left, and changed by what this node has written since.
 
 use std::time::{Duration, Instant};
 

@@ -9,7 +9,7 @@ use crate::ledger::job::Job;
 
 /// How long a job waits for a primary before it is refused.
 const WAIT_FOR_PRIMARY: Duration = Duration::from_secs(3);
-/// How long a job may be in doubt before its caller is told so.
+/// How long the outcome of a job may be unknown before its caller gets that answer.
 const DOUBT_FOR: Duration = Duration::from_secs(8);
 
 /// The outcome could not be found out in time.

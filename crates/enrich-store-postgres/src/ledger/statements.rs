@@ -81,7 +81,8 @@ macro_rules! replace_expired {
     };
 }
 
-/// Adds rows after the expected last ones. Returns the accounts whose last row was the expected one.
+/// Adds rows after the expected last ones. Returns the accounts whose last row was the expected
+/// one.
 pub(super) const COMPARE_AND_ADD: &str = concat!(
     "WITH stood AS MATERIALIZED (
          SELECT n.account
@@ -97,8 +98,8 @@ pub(super) const COMPARE_AND_ADD: &str = concat!(
      SELECT account FROM stood"
 );
 
-/// As [`COMPARE_AND_ADD`], with records. Accounts whose record exists already are left out: a record
-/// is looked for under all its names (parameters 29 and 30); one made before the time 31 has
+/// As [`COMPARE_AND_ADD`], with records. Accounts whose record exists already are left out: a
+/// record is looked for under all its names (parameters 29 and 30); one made before the time 31 has
 /// expired.
 pub(super) const COMPARE_AND_ADD_WITH_RECORDS: &str = concat!(
     "WITH there AS MATERIALIZED (

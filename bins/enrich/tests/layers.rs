@@ -22,7 +22,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
     ("enrich-text", &[]),
     ("enrich-core", &["enrich-text"]),
     ("enrich-secrets", &[]),
-    ("enrich-ledger", &["enrich-core", "enrich-secrets"]),
+    ("enrich-ledger", &["enrich-core", "enrich-secrets", "enrich-sign-in", "enrich-text"]),
     ("enrich-sign-in", &["enrich-core", "enrich-text"]),
     ("enrich-wire", &["enrich-core", "enrich-text"]),
     ("enrich-wire-v1", &["enrich-core", "enrich-text", "enrich-wire"]),

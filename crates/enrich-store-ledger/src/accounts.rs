@@ -18,7 +18,8 @@ use enrich_core::{
     Account, AccountChange, AccountId, AccountStatus, ApiKey, KeyId, KeyInfo, KeyLimit, NewKey,
     RateOverride, Timestamp,
 };
-use enrich_secrets::{CannotDecrypt, Purpose, Secrets};
+use enrich_ledger::{key_hash, open_key};
+use enrich_secrets::Secrets;
 use enrich_store_sqlite::{self as sqlite, Column, Durability, OpenError, Readers, Statements};
 use enrich_text::Country;
 use rusqlite::types::Type;
@@ -26,9 +27,7 @@ use rusqlite::{Connection, Row};
 
 use crate::changes::{Changes, NotChanged};
 use crate::ledger::LedgerFiles;
-use keys::{
-    KEY_BY_HASH, KEY_BY_ID, KEYS_OF_ACCOUNT, end_key, find_full, hash_of, insert_key, read_key,
-};
+use keys::{KEY_BY_HASH, KEY_BY_ID, KEYS_OF_ACCOUNT, end_key, find_full, insert_key, read_key};
 use recent::RecentKeys;
 
 /// Stores accounts and keys.
@@ -79,7 +78,7 @@ impl SqliteAccounts {
     ) -> Result<T, StoreError> {
         let (secrets, recent) = (self.secrets.clone(), Arc::clone(&self.recent));
         let change = move |connection: &Connection| change(connection, &secrets);
-        self.changes.make(change, move || recent.clear()).await
+        self.changes.make(change, move || recent.keys.clear()).await
     }
 }
 
@@ -171,16 +170,16 @@ impl Accounts for SqliteAccounts {
     async fn find_key(&self, key: &ApiKey) -> Result<Option<Arc<KeyInfo>>, StoreError> {
         self.recent
             .confirm(|| self.readers.read(|connection| connection.value(KEY_CHANGES, [])))?;
-        let hashes = || self.secrets.newest_first().map(|secret| hash_of(secret, key));
-        if let Some(info) = hashes().find_map(|hash| self.recent.get(&hash)) {
-            return Ok(Some(info));
+        let hashes = || self.secrets.newest_first().map(|secret| key_hash(secret, key));
+        if let Some(info) = hashes().find_map(|hash| self.recent.keys.get(&hash)) {
+            return Ok(info);
         }
-        let reading = self.recent.begin();
+        let reading = self.recent.keys.begin();
         self.readers.read(|connection| -> rusqlite::Result<_> {
             for hash in hashes() {
                 if let Some(info) = connection.find(KEY_BY_HASH, [hash], read_key)? {
                     let info = Arc::new(info);
-                    self.recent.remember(hash, &info, reading);
+                    self.recent.keys.remember(hash, Some(&info), reading);
                     return Ok(Some(info));
                 }
             }
@@ -208,14 +207,7 @@ impl Accounts for SqliteAccounts {
         let Some((sealed, secret)) = row else {
             return Ok(None);
         };
-        let secret =
-            self.secrets.with_id(secret).ok_or_else(|| StoreError::failed(CannotDecrypt))?;
-        let key = secret
-            .open(Purpose::ApiKeySeal, id.0.as_bytes(), &sealed)
-            .ok()
-            .and_then(|bytes| String::from_utf8(bytes).ok())
-            .and_then(|text| ApiKey::parse(&text).ok());
-        key.map(Some).ok_or_else(|| StoreError::failed(CannotDecrypt))
+        open_key(&self.secrets, id, &sealed, secret).map(Some).map_err(StoreError::failed)
     }
 
     async fn set_rate(&self, id: KeyId, rate: RateOverride) -> Result<bool, StoreError> {

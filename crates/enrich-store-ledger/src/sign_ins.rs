@@ -16,7 +16,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
 use enrich_core::{AccountId, Timestamp};
-use enrich_secrets::{CannotDecrypt, Purpose, Secrets};
+use enrich_ledger::{SignInHash, SignInSealing, session_id};
+use enrich_secrets::{Purpose, Secrets};
 use enrich_sign_in::{
     EmailSet, ListedSession, PasswordHash, Session, SessionId, SignIn, SignIns, Token,
 };
@@ -27,9 +28,9 @@ use rusqlite::{Connection, params};
 use crate::changes::Changes;
 use crate::ledger::LedgerFiles;
 use rows::{
-    BY_ACCOUNT, BY_EMAIL, END_SESSION, Hash, INVITATION, SESSIONS_OF_ACCOUNT, Sealed, SignInRow,
-    end_invitation, end_oldest_sessions, end_session_of, end_sessions, first_of, id_of,
-    read_invitation, read_session, read_sign_in, set_password,
+    BY_ACCOUNT, BY_EMAIL, END_SESSION, INVITATION, SESSIONS_OF_ACCOUNT, end_invitation,
+    end_oldest_sessions, end_session_of, end_sessions, first_of, read_invitation, read_session,
+    read_sign_in, set_password,
 };
 
 /// The most ended sessions deleted in one transaction, so that charges do not wait long.
@@ -46,7 +47,7 @@ pub struct SqliteSignIns {
     synced: Changes,
     /// Makes changes that are not synced to disk at the commit.
     unsynced: Changes,
-    secrets: Secrets,
+    sealing: SignInSealing,
 }
 
 impl SqliteSignIns {
@@ -60,53 +61,7 @@ impl SqliteSignIns {
             readers: Readers::open(path, sqlite::reader)?,
             synced: Changes::open(path, Durability::Commit, files)?,
             unsynced: Changes::open(path, Durability::Checkpoint, files)?,
-            secrets: secrets.clone(),
-        })
-    }
-
-    /// Returns the hashes of an email address or a token, one for each secret.
-    fn hashes(&self, purpose: Purpose, text: &str) -> Vec<Hash> {
-        self.secrets.newest_first().map(|secret| secret.hash(purpose, &[text.as_bytes()])).collect()
-    }
-
-    /// Returns the hashes of a session's token, one for each secret; empty without a token.
-    fn session_hashes(&self, token: Option<&Token>) -> Vec<Hash> {
-        token.map(|token| self.hashes(Purpose::SessionToken, token.expose())).unwrap_or_default()
-    }
-
-    fn current_hash(&self, purpose: Purpose, text: &str) -> (Hash, u32) {
-        let secret = self.secrets.current();
-        (secret.hash(purpose, &[text.as_bytes()]), secret.id())
-    }
-
-    fn seal(&self, purpose: Purpose, account: AccountId, text: &str) -> Result<Sealed, StoreError> {
-        let secret = self.secrets.current();
-        let sealed = secret.seal(purpose, account.0.as_bytes(), text.as_bytes());
-        Ok((sealed.map_err(StoreError::failed)?, secret.id()))
-    }
-
-    fn open_sealed(
-        &self,
-        purpose: Purpose,
-        account: AccountId,
-        (sealed, secret): &Sealed,
-    ) -> Result<String, CannotDecrypt> {
-        let secret = self.secrets.with_id(*secret).ok_or(CannotDecrypt)?;
-        let bytes = secret.open(purpose, account.0.as_bytes(), sealed)?;
-        String::from_utf8(bytes).map_err(|_| CannotDecrypt)
-    }
-
-    fn opened(&self, row: SignInRow) -> Result<SignIn, CannotDecrypt> {
-        let SignInRow { account, email, password, created_at } = row;
-        let email = self.open_sealed(Purpose::SignInEmailSeal, account, &email)?;
-        let password = password
-            .map(|sealed| self.open_sealed(Purpose::PasswordSeal, account, &sealed))
-            .transpose()?;
-        Ok(SignIn {
-            account,
-            email: EmailAddress::parse(&email).map_err(|_| CannotDecrypt)?,
-            password: password.map(PasswordHash::new),
-            created_at,
+            sealing: SignInSealing::new(secrets),
         })
     }
 
@@ -135,9 +90,12 @@ impl SignIns for SqliteSignIns {
         email: &EmailAddress,
         now: Timestamp,
     ) -> Result<EmailSet, StoreError> {
-        let hashes = self.hashes(Purpose::SignInEmail, email.as_str());
-        let (hash, _) = self.current_hash(Purpose::SignInEmail, email.as_str());
-        let sealed = self.seal(Purpose::SignInEmailSeal, account, email.as_str())?;
+        let hashes = self.sealing.hashes(Purpose::SignInEmail, email.as_str());
+        let (hash, _) = self.sealing.hash(Purpose::SignInEmail, email.as_str());
+        let sealed = self
+            .sealing
+            .seal(Purpose::SignInEmailSeal, account, email.as_str())
+            .map_err(StoreError::failed)?;
         self.write(move |connection| {
             if !connection.has("SELECT 1 FROM account WHERE id = ?1", [Column(account)])? {
                 return Ok(EmailSet::NoAccount);
@@ -153,7 +111,7 @@ impl SignIns for SqliteSignIns {
                  ON CONFLICT (account) DO UPDATE SET email_hash = excluded.email_hash,
                      email = excluded.email, secret = excluded.secret,
                      created_at = excluded.created_at",
-                params![Column(account), hash, sealed.0, sealed.1, Column(now)],
+                params![Column(account), hash, sealed.bytes, sealed.secret, Column(now)],
             )?;
             end_invitation(connection, account)?;
             end_sessions(connection, account, &[])?;
@@ -166,15 +124,15 @@ impl SignIns for SqliteSignIns {
         let row = self
             .readers
             .read(|connection| connection.find(BY_ACCOUNT, [Column(account)], read_sign_in))?;
-        row.map(|row| self.opened(row)).transpose().map_err(StoreError::failed)
+        row.map(|row| self.sealing.open(row)).transpose().map_err(StoreError::failed)
     }
 
     async fn by_email(&self, email: &EmailAddress) -> Result<Option<SignIn>, StoreError> {
-        let hashes = self.hashes(Purpose::SignInEmail, email.as_str());
+        let hashes = self.sealing.hashes(Purpose::SignInEmail, email.as_str());
         let row = self
             .readers
             .read(|connection| first_of(connection, BY_EMAIL, &hashes, read_sign_in))?;
-        row.map(|row| self.opened(row)).transpose().map_err(StoreError::failed)
+        row.map(|row| self.sealing.open(row)).transpose().map_err(StoreError::failed)
     }
 
     async fn invite(
@@ -183,7 +141,7 @@ impl SignIns for SqliteSignIns {
         token: &Token,
         until: Timestamp,
     ) -> Result<bool, StoreError> {
-        let (hash, secret) = self.current_hash(Purpose::InvitationToken, token.expose());
+        let (hash, secret) = self.sealing.hash(Purpose::InvitationToken, token.expose());
         self.write(move |connection| {
             if !connection.has(BY_ACCOUNT, [Column(account)])? {
                 return Ok(false);
@@ -201,7 +159,7 @@ impl SignIns for SqliteSignIns {
     }
 
     async fn invited(&self, token: &Token, now: Timestamp) -> Result<Option<SignIn>, StoreError> {
-        let hashes = self.hashes(Purpose::InvitationToken, token.expose());
+        let hashes = self.sealing.hashes(Purpose::InvitationToken, token.expose());
         let invitation = self
             .readers
             .read(|connection| first_of(connection, INVITATION, &hashes, read_invitation))?;
@@ -220,8 +178,11 @@ impl SignIns for SqliteSignIns {
         let Some(SignIn { account, .. }) = self.invited(token, now).await? else {
             return Ok(None);
         };
-        let hashes = self.hashes(Purpose::InvitationToken, token.expose());
-        let sealed = self.seal(Purpose::PasswordSeal, account, password.expose())?;
+        let hashes = self.sealing.hashes(Purpose::InvitationToken, token.expose());
+        let sealed = self
+            .sealing
+            .seal(Purpose::PasswordSeal, account, password.expose())
+            .map_err(StoreError::failed)?;
         self.write(move |connection| {
             // The invitation is read again, because it may have been used or replaced meanwhile.
             let invitation = first_of(connection, INVITATION, &hashes, read_invitation)?;
@@ -241,8 +202,11 @@ impl SignIns for SqliteSignIns {
         password: PasswordHash,
         kept: Option<&Token>,
     ) -> Result<bool, StoreError> {
-        let sealed = self.seal(Purpose::PasswordSeal, account, password.expose())?;
-        let kept = self.session_hashes(kept);
+        let sealed = self
+            .sealing
+            .seal(Purpose::PasswordSeal, account, password.expose())
+            .map_err(StoreError::failed)?;
+        let kept = self.sealing.session_hashes(kept);
         self.write(move |connection| {
             let is_there = set_password(connection, account, &sealed)?;
             end_sessions(connection, account, &kept)?;
@@ -252,7 +216,7 @@ impl SignIns for SqliteSignIns {
     }
 
     async fn begin_session(&self, token: &Token, session: Session) -> Result<(), StoreError> {
-        let (hash, secret) = self.current_hash(Purpose::SessionToken, token.expose());
+        let (hash, secret) = self.sealing.hash(Purpose::SessionToken, token.expose());
         self.write_unsynced(move |connection| {
             connection.run(
                 "INSERT INTO session (token_hash, secret, account, started_at, seen_at, ends_at)
@@ -272,14 +236,14 @@ impl SignIns for SqliteSignIns {
     }
 
     async fn session(&self, token: &Token) -> Result<Option<Session>, StoreError> {
-        let hashes = self.session_hashes(Some(token));
+        let hashes = self.sealing.session_hashes(Some(token));
         let query =
             "SELECT account, started_at, seen_at, ends_at FROM session WHERE token_hash = ?1";
         self.readers.read(|connection| first_of(connection, query, &hashes, read_session))
     }
 
     async fn touch_session(&self, token: &Token, at: Timestamp) -> Result<(), StoreError> {
-        let hashes = self.session_hashes(Some(token));
+        let hashes = self.sealing.session_hashes(Some(token));
         self.write_unsynced(move |connection| {
             let touch = "UPDATE session SET seen_at = ?2 WHERE token_hash = ?1 AND seen_at < ?2";
             hashes.iter().try_for_each(|hash| connection.run(touch, (hash, Column(at))).map(|_| ()))
@@ -288,7 +252,7 @@ impl SignIns for SqliteSignIns {
     }
 
     async fn end_session(&self, token: &Token) -> Result<(), StoreError> {
-        let hashes = self.session_hashes(Some(token));
+        let hashes = self.sealing.session_hashes(Some(token));
         self.write(move |connection| {
             hashes.iter().try_for_each(|hash| connection.run(END_SESSION, [hash]).map(|_| ()))
         })
@@ -317,12 +281,12 @@ impl SignIns for SqliteSignIns {
         account: AccountId,
         current: Option<&Token>,
     ) -> Result<Vec<ListedSession>, StoreError> {
-        let current = self.session_hashes(current);
+        let current = self.sealing.session_hashes(current);
         self.readers.read(|connection| {
             connection.list(SESSIONS_OF_ACCOUNT, [Column(account)], |row| {
-                let hash: Hash = row.get(4)?;
+                let hash: SignInHash = row.get(4)?;
                 let is_current = current.contains(&hash);
-                Ok(ListedSession { id: id_of(&hash), session: read_session(row)?, is_current })
+                Ok(ListedSession { id: session_id(&hash), session: read_session(row)?, is_current })
             })
         })
     }
@@ -336,7 +300,7 @@ impl SignIns for SqliteSignIns {
         account: AccountId,
         kept: Option<&Token>,
     ) -> Result<u64, StoreError> {
-        let kept = self.session_hashes(kept);
+        let kept = self.sealing.session_hashes(kept);
         self.write(move |connection| end_sessions(connection, account, &kept)).await
     }
 }

@@ -24,7 +24,7 @@ use enrich_core::{
     Account, AccountChange, AccountId, AccountStatus, ApiKey, KeyId, KeyInfo, KeyLimit, NewKey,
     RateOverride, Timestamp,
 };
-use enrich_secrets::{CannotDecrypt, Purpose};
+use enrich_ledger::{key_hash, open_key};
 use enrich_text::Country;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
@@ -37,10 +37,10 @@ use crate::node::Node;
 use crate::statements::{find, list, lock_account, run, write_and_settle};
 use find::KeyReads;
 use keys::{
-    KEY_BY_ID, KEYS_OF_ACCOUNT, NewKeyRow, count_key_change, end_key, find_full, hash_of,
-    insert_key, is_stored, read_key,
+    KEY_BY_ID, KEYS_OF_ACCOUNT, NewKeyRow, count_key_change, end_key, find_full, insert_key,
+    is_stored, read_key,
 };
-use recent::RecentKeys;
+use recent::{Changes, RecentKeys};
 
 /// The most accounts of one read.
 const PAGE: i64 = 1_000;
@@ -78,14 +78,6 @@ impl PostgresAccounts {
         let recent = Arc::new(RecentKeys::default());
         let key_reads = KeyReads::start(&node.database, &recent);
         Self { node, recent, key_reads }
-    }
-
-    /// Reads from the database.
-    async fn read<T: Send + 'static>(
-        &self,
-        read: impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Send + Sync + 'static,
-    ) -> Result<T, StoreError> {
-        self.node.database.read(read).await
     }
 
     /// Makes a change, then clears the cached keys, also when the change failed: whether it was
@@ -126,19 +118,22 @@ impl Accounts for PostgresAccounts {
     }
 
     async fn account(&self, id: AccountId) -> Result<Option<Account>, StoreError> {
-        self.read(move |client| {
-            Box::pin(async move {
-                find(client, ACCOUNT_BY_ID, &[(&id.0, Type::UUID)], read_account).await
+        self.node
+            .database
+            .read(move |client| {
+                Box::pin(async move {
+                    find(client, ACCOUNT_BY_ID, &[(&id.0, Type::UUID)], read_account).await
+                })
             })
-        })
-        .await
+            .await
     }
 
     async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
         let mut accounts: Vec<Account> = Vec::new();
         let mut after = (i64::MIN, Uuid::nil());
         loop {
-            let page = self.read(move |client| Box::pin(read_page(client, after))).await?;
+            let page =
+                self.node.database.read(move |client| Box::pin(read_page(client, after))).await?;
             let Some(last) = page.last() else { return Ok(accounts) };
             after = (micros(last.created_at), last.id.0);
             accounts.extend(page);
@@ -196,33 +191,39 @@ impl Accounts for PostgresAccounts {
 
     async fn find_key(&self, key: &ApiKey) -> Result<Option<Arc<KeyInfo>>, StoreError> {
         let reading = self.node.pulse.believed().await?;
-        self.recent.confirm(&reading);
-        let hash = hash_of(self.node.secrets.current(), key);
+        self.recent.confirm(Changes::from(&*reading));
+        let hash = key_hash(self.node.secrets.current(), key);
         if let Some(cached) = self.recent.get(&hash) {
             return Ok(cached);
         }
-        let hashes = self.node.secrets.newest_first().map(|secret| hash_of(secret, key));
+        let hashes = self.node.secrets.newest_first().map(|secret| key_hash(secret, key));
         self.key_reads.read(hashes.collect()).await
     }
 
     async fn key(&self, id: KeyId) -> Result<Option<KeyInfo>, StoreError> {
-        self.read(move |client| {
-            Box::pin(async move { find(client, KEY_BY_ID, &[(&id.0, Type::UUID)], read_key).await })
-        })
-        .await
+        self.node
+            .database
+            .read(move |client| {
+                Box::pin(
+                    async move { find(client, KEY_BY_ID, &[(&id.0, Type::UUID)], read_key).await },
+                )
+            })
+            .await
     }
 
     async fn keys(&self, account: AccountId) -> Result<Vec<KeyInfo>, StoreError> {
-        self.read(move |client| {
-            Box::pin(async move {
-                list(client, KEYS_OF_ACCOUNT, &[(&account.0, Type::UUID)], read_key).await
+        self.node
+            .database
+            .read(move |client| {
+                Box::pin(async move {
+                    list(client, KEYS_OF_ACCOUNT, &[(&account.0, Type::UUID)], read_key).await
+                })
             })
-        })
-        .await
+            .await
     }
 
     async fn reveal(&self, id: KeyId) -> Result<Option<ApiKey>, StoreError> {
-        let row = self.read(move |client| {
+        let row = self.node.database.read(move |client| {
             let query = "SELECT sealed, secret FROM api_key WHERE id = $1";
             let read = |row: &Row| Ok((row.try_get::<_, Vec<u8>>(0)?, secret_id(row.try_get(1)?)?));
             Box::pin(async move { find(client, query, &[(&id.0, Type::UUID)], read).await })
@@ -230,12 +231,7 @@ impl Accounts for PostgresAccounts {
         let Some((sealed, secret)) = row.await? else {
             return Ok(None);
         };
-        let secret = self.node.secrets.with_id(secret);
-        let key = secret
-            .and_then(|secret| secret.open(Purpose::ApiKeySeal, id.0.as_bytes(), &sealed).ok())
-            .and_then(|bytes| String::from_utf8(bytes).ok())
-            .and_then(|text| ApiKey::parse(&text).ok());
-        key.map(Some).ok_or_else(|| StoreError::failed(CannotDecrypt))
+        open_key(&self.node.secrets, id, &sealed, secret).map(Some).map_err(StoreError::failed)
     }
 
     async fn set_rate(&self, id: KeyId, rate: RateOverride) -> Result<bool, StoreError> {
@@ -282,7 +278,7 @@ impl Accounts for PostgresAccounts {
 
     async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError> {
         let now = micros(now);
-        let is_due = self.read(move |client| {
+        let is_due = self.node.database.read(move |client| {
             let due = "SELECT 1 FROM api_key WHERE NOT ended AND expires_at <= $1 LIMIT 1";
             Box::pin(async move {
                 Ok(!client.query_typed(due, &[(&now, Type::INT8)]).await?.is_empty())

@@ -11,7 +11,6 @@
 //! Changes lock the account first, so that those of one account run one after the other.
 
 mod rows;
-mod sealing;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +19,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
 use enrich_core::{AccountId, Timestamp};
+use enrich_ledger::{Sealed, SignInSealing, session_id};
 use enrich_secrets::Purpose;
 use enrich_sign_in::{
     EmailSet, ListedSession, PasswordHash, Session, SessionId, SignIn, SignIns, Token,
@@ -28,17 +28,16 @@ use enrich_text::EmailAddress;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 
-use crate::columns::{Hash, Value, hash, micros, slices};
+use crate::columns::{Hash, Value, hash, micros, secret_column, slices};
 use crate::database::Statements;
 use crate::failure::Failure;
 use crate::node::Node;
 use crate::statements::{find, list, lock_account, run, write_and_settle};
 use rows::{
-    BY_ACCOUNT, BY_EMAIL, END_SESSIONS, SESSIONS_OF_ACCOUNT, Sealed, end_invitation,
-    end_oldest_sessions, end_sessions, has_sign_in, id_of, insert_session, read_invitation,
-    read_session, read_sign_in, set_password, store_email, use_invitation,
+    BY_ACCOUNT, BY_EMAIL, END_SESSIONS, SESSIONS_OF_ACCOUNT, end_invitation, end_oldest_sessions,
+    end_sessions, has_sign_in, insert_session, read_invitation, read_session, read_sign_in,
+    set_password, store_email, use_invitation,
 };
-use sealing::Sealing;
 
 /// Ended sessions deleted at once.
 const SETTLED_AT_ONCE: i64 = 10_000;
@@ -51,7 +50,7 @@ const UNSYNCED: &str = "SET LOCAL synchronous_commit = off";
 /// Stores sign-ins and sessions.
 pub struct PostgresSignIns {
     node: Node,
-    sealing: Arc<Sealing>,
+    sealing: Arc<SignInSealing>,
 }
 
 /// A session was begun for an account whose owner cannot sign in.
@@ -61,16 +60,8 @@ struct NoSignIn;
 
 impl PostgresSignIns {
     pub(crate) fn new(node: Node) -> Self {
-        let sealing = Arc::new(Sealing::new(&node.secrets));
+        let sealing = Arc::new(SignInSealing::new(&node.secrets));
         Self { node, sealing }
-    }
-
-    /// Reads from the database.
-    async fn read<T: Send + 'static>(
-        &self,
-        read: impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Send + Sync + 'static,
-    ) -> Result<T, StoreError> {
-        self.node.database.read(read).await
     }
 
     /// Makes a change.
@@ -79,14 +70,6 @@ impl PostgresSignIns {
         change: impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Send + Sync + 'static,
     ) -> Result<T, StoreError> {
         write_and_settle(&self.node.database, change).await
-    }
-
-    /// The hashes of a session's token; none without a token.
-    fn session_hashes(&self, token: Option<&Token>) -> Arc<[Hash]> {
-        token.map_or_else(
-            || Arc::new([]) as Arc<[Hash]>,
-            |token| self.sealing.hashes(Purpose::SessionToken, token.expose()),
-        )
     }
 }
 
@@ -99,7 +82,10 @@ impl SignIns for PostgresSignIns {
         now: Timestamp,
     ) -> Result<EmailSet, StoreError> {
         let hashes = self.sealing.hashes(Purpose::SignInEmail, email.as_str());
-        let sealed = self.sealing.seal(Purpose::SignInEmailSeal, account, email.as_str())?;
+        let sealed = self
+            .sealing
+            .seal(Purpose::SignInEmailSeal, account, email.as_str())
+            .map_err(StoreError::failed)?;
         let sealed = Arc::new(sealed);
         self.write(move |client| {
             let (hashes, sealed) = (Arc::clone(&hashes), Arc::clone(&sealed));
@@ -109,18 +95,18 @@ impl SignIns for PostgresSignIns {
     }
 
     async fn sign_in(&self, account: AccountId) -> Result<Option<SignIn>, StoreError> {
-        let row = self.read(move |client| {
+        let row = self.node.database.read(move |client| {
             Box::pin(async move {
                 find(client, BY_ACCOUNT, &[(&account.0, Type::UUID)], read_sign_in).await
             })
         });
         let row = row.await?;
-        row.map(|row| self.sealing.open_row(row)).transpose().map_err(StoreError::failed)
+        row.map(|row| self.sealing.open(row)).transpose().map_err(StoreError::failed)
     }
 
     async fn by_email(&self, email: &EmailAddress) -> Result<Option<SignIn>, StoreError> {
         let hashes = self.sealing.hashes(Purpose::SignInEmail, email.as_str());
-        let row = self.read(move |client| {
+        let row = self.node.database.read(move |client| {
             let hashes = Arc::clone(&hashes);
             Box::pin(async move {
                 let hashes = slices(&hashes);
@@ -128,7 +114,7 @@ impl SignIns for PostgresSignIns {
             })
         });
         let row = row.await?;
-        row.map(|row| self.sealing.open_row(row)).transpose().map_err(StoreError::failed)
+        row.map(|row| self.sealing.open(row)).transpose().map_err(StoreError::failed)
     }
 
     async fn invite(
@@ -137,8 +123,8 @@ impl SignIns for PostgresSignIns {
         token: &Token,
         until: Timestamp,
     ) -> Result<bool, StoreError> {
-        let (hash, secret) = self.sealing.hash(Purpose::InvitationToken, token.expose())?;
-        let until = micros(until);
+        let (hash, secret) = self.sealing.hash(Purpose::InvitationToken, token.expose());
+        let (secret, until) = (secret_column(secret)?, micros(until));
         self.write(move |client| {
             let invite = "INSERT INTO invitation (account, token_hash, secret, until)
                           VALUES ($1, $2, $3, $4)
@@ -164,7 +150,7 @@ impl SignIns for PostgresSignIns {
 
     async fn invited(&self, token: &Token, now: Timestamp) -> Result<Option<SignIn>, StoreError> {
         let hashes = self.sealing.hashes(Purpose::InvitationToken, token.expose());
-        let invitation = self.read(move |client| {
+        let invitation = self.node.database.read(move |client| {
             let hashes = Arc::clone(&hashes);
             Box::pin(async move { read_invitation(client, &hashes).await })
         });
@@ -196,8 +182,11 @@ impl SignIns for PostgresSignIns {
         password: PasswordHash,
         kept: Option<&Token>,
     ) -> Result<bool, StoreError> {
-        let sealed = self.sealing.seal(Purpose::PasswordSeal, account, password.expose())?;
-        let (sealed, kept) = (Arc::new(sealed), self.session_hashes(kept));
+        let sealed = self
+            .sealing
+            .seal(Purpose::PasswordSeal, account, password.expose())
+            .map_err(StoreError::failed)?;
+        let (sealed, kept) = (Arc::new(sealed), self.sealing.session_hashes(kept));
         self.write(move |client| {
             let (sealed, kept) = (Arc::clone(&sealed), Arc::clone(&kept));
             Box::pin(async move {
@@ -212,7 +201,7 @@ impl SignIns for PostgresSignIns {
     }
 
     async fn begin_session(&self, token: &Token, session: Session) -> Result<(), StoreError> {
-        let (hash, secret) = self.sealing.hash(Purpose::SessionToken, token.expose())?;
+        let (hash, secret) = self.sealing.hash(Purpose::SessionToken, token.expose());
         self.write(move |client| {
             Box::pin(async move {
                 client.batch_execute(UNSYNCED).await?;
@@ -228,21 +217,23 @@ impl SignIns for PostgresSignIns {
     }
 
     async fn session(&self, token: &Token) -> Result<Option<Session>, StoreError> {
-        let hashes = self.session_hashes(Some(token));
-        self.read(move |client| {
-            let hashes = Arc::clone(&hashes);
-            let query = "SELECT account, started_at, seen_at, ends_at FROM session
+        let hashes = self.sealing.session_hashes(Some(token));
+        self.node
+            .database
+            .read(move |client| {
+                let hashes = Arc::clone(&hashes);
+                let query = "SELECT account, started_at, seen_at, ends_at FROM session
                          WHERE token_hash = ANY($1)";
-            Box::pin(async move {
-                let hashes = slices(&hashes);
-                find(client, query, &[(&hashes, Type::BYTEA_ARRAY)], read_session).await
+                Box::pin(async move {
+                    let hashes = slices(&hashes);
+                    find(client, query, &[(&hashes, Type::BYTEA_ARRAY)], read_session).await
+                })
             })
-        })
-        .await
+            .await
     }
 
     async fn touch_session(&self, token: &Token, at: Timestamp) -> Result<(), StoreError> {
-        let (hashes, at) = (self.session_hashes(Some(token)), micros(at));
+        let (hashes, at) = (self.sealing.session_hashes(Some(token)), micros(at));
         self.write(move |client| {
             let hashes = Arc::clone(&hashes);
             let touch =
@@ -258,7 +249,7 @@ impl SignIns for PostgresSignIns {
     }
 
     async fn end_session(&self, token: &Token) -> Result<(), StoreError> {
-        let hashes = self.session_hashes(Some(token));
+        let hashes = self.sealing.session_hashes(Some(token));
         self.write(move |client| {
             let hashes = Arc::clone(&hashes);
             Box::pin(async move {
@@ -272,7 +263,7 @@ impl SignIns for PostgresSignIns {
 
     async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError> {
         let now = micros(now);
-        let is_due = self.read(move |client| {
+        let is_due = self.node.database.read(move |client| {
             let due = "SELECT 1 FROM session WHERE ends_at <= $1
                        UNION ALL SELECT 1 FROM invitation WHERE until <= $1 LIMIT 1";
             Box::pin(async move {
@@ -298,19 +289,25 @@ impl SignIns for PostgresSignIns {
         account: AccountId,
         current: Option<&Token>,
     ) -> Result<Vec<ListedSession>, StoreError> {
-        let current = self.session_hashes(current);
-        self.read(move |client| {
-            let current = Arc::clone(&current);
-            Box::pin(async move {
-                let read = |row: &Row| {
-                    let hash = hash(row.try_get(4)?)?;
-                    let is_current = current.contains(&hash);
-                    Ok(ListedSession { id: id_of(&hash), session: read_session(row)?, is_current })
-                };
-                list(client, SESSIONS_OF_ACCOUNT, &[(&account.0, Type::UUID)], read).await
+        let current = self.sealing.session_hashes(current);
+        self.node
+            .database
+            .read(move |client| {
+                let current = Arc::clone(&current);
+                Box::pin(async move {
+                    let read = |row: &Row| {
+                        let hash = hash(row.try_get(4)?)?;
+                        let is_current = current.contains(&hash);
+                        Ok(ListedSession {
+                            id: session_id(&hash),
+                            session: read_session(row)?,
+                            is_current,
+                        })
+                    };
+                    list(client, SESSIONS_OF_ACCOUNT, &[(&account.0, Type::UUID)], read).await
+                })
             })
-        })
-        .await
+            .await
     }
 
     async fn end_session_of(&self, account: AccountId, id: SessionId) -> Result<bool, StoreError> {
@@ -325,7 +322,7 @@ impl SignIns for PostgresSignIns {
         account: AccountId,
         kept: Option<&Token>,
     ) -> Result<u64, StoreError> {
-        let kept = self.session_hashes(kept);
+        let kept = self.sealing.session_hashes(kept);
         self.write(move |client| {
             let kept = Arc::clone(&kept);
             Box::pin(async move {
@@ -364,7 +361,7 @@ async fn set_email(
 /// Uses an invitation, in one transaction.
 async fn accept(
     client: &Client,
-    sealing: &Sealing,
+    sealing: &SignInSealing,
     hashes: &[Hash],
     password: &PasswordHash,
     now: Timestamp,
@@ -378,7 +375,9 @@ async fn accept(
         return Ok(None);
     };
     if now < until {
-        let sealed = sealing.seal(Purpose::PasswordSeal, account, password.expose())?;
+        let sealed = sealing
+            .seal(Purpose::PasswordSeal, account, password.expose())
+            .map_err(StoreError::failed)?;
         set_password(client, account, &sealed).await?;
         use_invitation(client, account).await?;
         end_sessions(client, account, &[]).await?;
@@ -387,7 +386,7 @@ async fn accept(
     // An earlier attempt of this call may have used it: every password's hash has its own salt.
     let row = find(client, BY_ACCOUNT, &[(&account.0, Type::UUID)], read_sign_in).await?;
     let is_own = row.is_some_and(|row| {
-        let stored = sealing.open_row(row).ok().and_then(|sign_in| sign_in.password);
+        let stored = sealing.open(row).ok().and_then(|sign_in| sign_in.password);
         stored.is_some_and(|stored| stored.expose() == password.expose())
     });
     Ok(is_own.then_some(account))

@@ -2,14 +2,14 @@
 
 use enrich_core::port::accounts::KeyStored;
 use enrich_core::port::error::StoreError;
-use enrich_core::{ApiKey, KeyId, KeyInfo, KeyLimit, NewKey, RateOverride, Timestamp};
-use enrich_secrets::{Purpose, Secret};
+use enrich_core::{KeyId, KeyInfo, KeyLimit, NewKey, RateOverride, Timestamp};
+use enrich_ledger::{key_hash, seal_key};
+use enrich_secrets::Secret;
 use enrich_store_sqlite::{Column, Statements};
 use jiff::SignedDuration;
 use rusqlite::{Connection, Row, named_params};
 
 use super::read_country;
-use super::recent::KeyHash;
 use crate::changes::NotChanged;
 
 macro_rules! key_info {
@@ -73,9 +73,7 @@ pub(super) fn insert_key(
     secret: &Secret,
     key: &NewKey,
 ) -> Result<(), NotChanged> {
-    let sealed = secret
-        .seal(Purpose::ApiKeySeal, key.id.0.as_bytes(), key.key.expose().as_bytes())
-        .map_err(StoreError::failed)?;
+    let sealed = seal_key(secret, key).map_err(StoreError::failed)?;
     connection.run(
         "INSERT INTO api_key (id, account, label, hint, hash, sealed, secret, requests,
              window_seconds, created_at, expires_at)
@@ -86,7 +84,7 @@ pub(super) fn insert_key(
             ":account": Column(key.account),
             ":label": key.label,
             ":hint": key.key.hint(),
-            ":hash": hash_of(secret, &key.key),
+            ":hash": key_hash(secret, &key.key),
             ":sealed": sealed,
             ":secret": secret.id(),
             ":requests": key.rate.requests,
@@ -96,10 +94,6 @@ pub(super) fn insert_key(
         },
     )?;
     Ok(())
-}
-
-pub(super) fn hash_of(secret: &Secret, key: &ApiKey) -> KeyHash {
-    secret.hash(Purpose::ApiKeyHash, &[key.expose().as_bytes()])
 }
 
 /// Reads a row of [`KEY_BY_HASH`], [`KEY_BY_ID`] or [`KEYS_OF_ACCOUNT`].

@@ -1,23 +1,10 @@
 //! The rows of `sign_in`, `invitation` and `session`, and operations on several of them.
 
 use enrich_core::{AccountId, Timestamp};
+use enrich_ledger::{Sealed, SealedSignIn, SignInHash};
 use enrich_sign_in::{Session, SessionId};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, Row};
-
-/// A keyed hash of an email address or a token.
-pub(super) type Hash = [u8; 32];
-
-/// Encrypted data, and the number of the secret that decrypts it.
-pub(super) type Sealed = (Vec<u8>, u32);
-
-/// A row of `sign_in`, still encrypted.
-pub(super) struct SignInRow {
-    pub(super) account: AccountId,
-    pub(super) email: Sealed,
-    pub(super) password: Option<Sealed>,
-    pub(super) created_at: Timestamp,
-}
 
 macro_rules! sign_in {
     ($rest:literal) => {
@@ -40,7 +27,7 @@ pub(super) const END_SESSION: &str = "DELETE FROM session WHERE token_hash = ?1"
 pub(super) fn first_of<T>(
     connection: &Connection,
     query: &str,
-    hashes: &[Hash],
+    hashes: &[SignInHash],
     read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<Option<T>> {
     for hash in hashes {
@@ -56,12 +43,12 @@ pub(super) fn first_of<T>(
 pub(super) fn set_password(
     connection: &Connection,
     account: AccountId,
-    (sealed, secret): &Sealed,
+    sealed: &Sealed,
 ) -> rusqlite::Result<bool> {
     end_invitation(connection, account)?;
     Ok(connection.run(
         "UPDATE sign_in SET password = ?2, password_secret = ?3 WHERE account = ?1",
-        (Column(account), sealed, secret),
+        (Column(account), &sealed.bytes, sealed.secret),
     )? > 0)
 }
 
@@ -74,10 +61,10 @@ pub(super) fn end_invitation(connection: &Connection, account: AccountId) -> rus
 pub(super) fn end_sessions(
     connection: &Connection,
     account: AccountId,
-    kept: &[Hash],
+    kept: &[SignInHash],
 ) -> rusqlite::Result<u64> {
     let all = "SELECT token_hash FROM session WHERE account = ?1";
-    let all: Vec<Hash> = connection.list(all, [Column(account)], |row| row.get(0))?;
+    let all: Vec<SignInHash> = connection.list(all, [Column(account)], |row| row.get(0))?;
     let mut ended = 0;
     for hash in all.iter().filter(|hash| !kept.contains(hash)) {
         ended += connection.run(END_SESSION, [hash])? as u64;
@@ -90,12 +77,6 @@ pub(super) fn end_sessions(
 pub(super) const SESSIONS_OF_ACCOUNT: &str =
     "SELECT account, started_at, seen_at, ends_at, token_hash FROM session
      WHERE account = ?1 ORDER BY started_at DESC, token_hash";
-
-/// Returns the id of a session: the beginning of its token's keyed hash. Nobody can sign in with
-/// this id.
-pub(super) fn id_of(hash: &Hash) -> SessionId {
-    SessionId(std::array::from_fn(|at| hash[at]))
-}
 
 /// Ends the account's session with this id. Returns whether the account had such a session.
 pub(super) fn end_session_of(
@@ -115,7 +96,7 @@ pub(super) fn end_session_of(
 pub(super) fn end_oldest_sessions(
     connection: &Connection,
     account: AccountId,
-    newest: &Hash,
+    newest: &SignInHash,
 ) -> rusqlite::Result<()> {
     connection
         .run(
@@ -127,12 +108,12 @@ pub(super) fn end_oldest_sessions(
         .map(|_| ())
 }
 
-pub(super) fn read_sign_in(row: &Row<'_>) -> rusqlite::Result<SignInRow> {
+pub(super) fn read_sign_in(row: &Row<'_>) -> rusqlite::Result<SealedSignIn> {
     let (Column(account), Column(created_at)) = (row.get(0)?, row.get(5)?);
-    let (password, password_secret) =
-        (row.get::<_, Option<Vec<u8>>>(3)?, row.get::<_, Option<u32>>(4)?);
-    let email = (row.get(1)?, row.get(2)?);
-    Ok(SignInRow { account, email, password: password.zip(password_secret), created_at })
+    let password = row.get::<_, Option<_>>(3)?.zip(row.get(4)?);
+    let sealed = |(bytes, secret)| Sealed { bytes, secret };
+    let email = sealed((row.get(1)?, row.get(2)?));
+    Ok(SealedSignIn { account, email, password: password.map(sealed), created_at })
 }
 
 pub(super) fn read_invitation(row: &Row<'_>) -> rusqlite::Result<(AccountId, Timestamp)> {

@@ -39,7 +39,7 @@ struct KeyRead {
     reply: oneshot::Sender<Result<Found, StoreError>>,
 }
 
-/// A failure that several callers are told.
+/// A failure of a read that several callers wait for. Each caller gets it.
 #[derive(Debug, thiserror::Error)]
 #[error("the keys of several callers could not be read")]
 struct Shared(#[source] Arc<StoreError>);
@@ -89,7 +89,7 @@ async fn answer(connections: &Connections, recent: &RecentKeys, group: &mut Vec<
             Err(error) => Err(shared(error)),
         };
         if let (Ok(found), Some(hash)) = (&result, hashes.first()) {
-            recent.remember(*hash, found, reading);
+            recent.remember(*hash, found.as_ref(), reading);
         }
         // The caller may have stopped waiting.
         let _ = reply.send(result);

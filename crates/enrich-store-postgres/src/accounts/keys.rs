@@ -2,8 +2,9 @@
 
 use enrich_core::port::accounts::KeyStored;
 use enrich_core::port::error::StoreError;
-use enrich_core::{AccountId, ApiKey, KeyId, KeyInfo, KeyLimit, NewKey, RateOverride, Timestamp};
-use enrich_secrets::{Purpose, Secret};
+use enrich_core::{AccountId, KeyId, KeyInfo, KeyLimit, NewKey, RateOverride, Timestamp};
+use enrich_ledger::{key_hash, seal_key};
+use enrich_secrets::Secret;
 use jiff::SignedDuration;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
@@ -42,19 +43,13 @@ pub(super) struct NewKeyRow {
 
 impl NewKeyRow {
     pub(super) fn of(secret: &Secret, key: NewKey) -> Result<Self, StoreError> {
-        let plain = key.key.expose().as_bytes();
-        let sealed = secret.seal(Purpose::ApiKeySeal, key.id.0.as_bytes(), plain);
         Ok(Self {
-            hash: hash_of(secret, &key.key),
-            sealed: sealed.map_err(StoreError::failed)?,
+            hash: key_hash(secret, &key.key),
+            sealed: seal_key(secret, &key).map_err(StoreError::failed)?,
             secret: secret_column(secret.id())?,
             key,
         })
     }
-}
-
-pub(super) fn hash_of(secret: &Secret, key: &ApiKey) -> Hash {
-    secret.hash(Purpose::ApiKeyHash, &[key.expose().as_bytes()])
 }
 
 /// Raises the number of changes to keys if a statement changed any rows; returns whether it did.

@@ -1,6 +1,7 @@
 //! The rows of `sign_in`, `invitation` and `session`, and operations on several of them.
 
 use enrich_core::{AccountId, Timestamp};
+use enrich_ledger::{Sealed, SealedSignIn, session_id};
 use enrich_sign_in::{Session, SessionId};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
@@ -9,20 +10,6 @@ use tokio_postgres::{Client, Row};
 use crate::columns::{Hash, Value, hash, micros, secret_column, secret_id, slices, timestamp};
 use crate::failure::Failure;
 use crate::statements::{find, list, run};
-
-/// Encrypted data, and the number of the secret that decrypts it.
-pub(super) struct Sealed {
-    pub(super) bytes: Vec<u8>,
-    pub(super) secret: u32,
-}
-
-/// A row of `sign_in`, still encrypted.
-pub(super) struct SignInRow {
-    pub(super) account: AccountId,
-    pub(super) email: Sealed,
-    pub(super) password: Option<Sealed>,
-    pub(super) created_at: Timestamp,
-}
 
 macro_rules! sign_in {
     ($rest:literal) => {
@@ -125,9 +112,10 @@ pub(super) async fn set_password(
 pub(super) async fn insert_session(
     client: &Client,
     hash: &Hash,
-    secret: i32,
+    secret: u32,
     session: &Session,
 ) -> Result<(), Failure> {
+    let secret = secret_column(secret)?;
     let insert = "INSERT INTO session (token_hash, secret, account, started_at, seen_at, ends_at)
                   VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (token_hash) DO NOTHING";
     let Session { account, started_at, seen_at, ends_at } = session;
@@ -153,11 +141,6 @@ pub(super) async fn end_sessions(
     run(client, end, &values).await
 }
 
-/// The id of a session: the beginning of its token's keyed hash, which signs nobody in.
-pub(super) fn id_of(hash: &Hash) -> SessionId {
-    SessionId(std::array::from_fn(|at| hash[at]))
-}
-
 /// Ends the session of this id; returns whether the account had it.
 pub(super) async fn end_session_of(
     client: &Client,
@@ -167,7 +150,7 @@ pub(super) async fn end_session_of(
     let hashes = "SELECT token_hash FROM session WHERE account = $1";
     let read = |row: &Row| hash(row.try_get(0)?);
     let mut hashes = list(client, hashes, &[(&account.0, Type::UUID)], read).await?;
-    hashes.retain(|hash| id_of(hash) == id);
+    hashes.retain(|hash| session_id(hash) == id);
     Ok(run(client, END_SESSIONS, &[(&slices(&hashes), Type::BYTEA_ARRAY)]).await? > 0)
 }
 
@@ -191,11 +174,11 @@ pub(super) async fn end_oldest_sessions(
     }
 }
 
-pub(super) fn read_sign_in(row: &Row) -> Result<SignInRow, Failure> {
+pub(super) fn read_sign_in(row: &Row) -> Result<SealedSignIn, Failure> {
     let email = Sealed { bytes: row.try_get(1)?, secret: secret_id(row.try_get(2)?)? };
     let password = row.try_get::<_, Option<Vec<u8>>>(3)?.zip(row.try_get::<_, Option<i32>>(4)?);
     let open = |(bytes, secret)| Ok::<_, Failure>(Sealed { bytes, secret: secret_id(secret)? });
-    Ok(SignInRow {
+    Ok(SealedSignIn {
         account: AccountId(row.try_get(0)?),
         email,
         password: password.map(open).transpose()?,

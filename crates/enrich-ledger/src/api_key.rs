@@ -1,0 +1,37 @@
+//! API keys as a store keeps them: found by a keyed hash, and encrypted to be shown again.
+
+use enrich_core::{ApiKey, KeyId, NewKey};
+use enrich_secrets::{CannotDecrypt, Purpose, SealError, Secret, Secrets};
+
+use crate::key_cache::KeyHash;
+
+/// Returns the keyed hash by which a key is found.
+pub fn key_hash(secret: &Secret, key: &ApiKey) -> KeyHash {
+    secret.hash(Purpose::ApiKeyHash, &[key.expose().as_bytes()])
+}
+
+/// Encrypts a new key, so that it can be shown again. The result opens only for the key's id.
+///
+/// # Errors
+///
+/// When the system gives no randomness.
+pub fn seal_key(secret: &Secret, key: &NewKey) -> Result<Vec<u8>, SealError> {
+    secret.seal(Purpose::ApiKeySeal, key.id.0.as_bytes(), key.key.expose().as_bytes())
+}
+
+/// Decrypts the key with this id, which was encrypted with the secret of this number.
+///
+/// # Errors
+///
+/// When the stored bytes were altered, or the secret is not among `secrets`.
+pub fn open_key(
+    secrets: &Secrets,
+    id: KeyId,
+    sealed: &[u8],
+    secret: u32,
+) -> Result<ApiKey, CannotDecrypt> {
+    let secret = secrets.with_id(secret).ok_or(CannotDecrypt)?;
+    let bytes = secret.open(Purpose::ApiKeySeal, id.0.as_bytes(), sealed)?;
+    let text = String::from_utf8(bytes).map_err(|_| CannotDecrypt)?;
+    ApiKey::parse(&text).map_err(|_| CannotDecrypt)
+}

@@ -1,0 +1,194 @@
+//! A cache of the keys that callers used recently, so that the next call with such a key needs no
+//! database.
+//!
+//! A key is cached under its keyed hash, never in plain. The store says how many changes to keys
+//! there were; when the number differs from the last one, the cache is cleared.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use enrich_core::KeyInfo;
+use parking_lot::{Mutex, RwLock};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A keyed hash of an API key.
+pub type KeyHash = [u8; 32];
+
+/// The number of shards, each with its own lock. The cache line of a single lock would move between
+/// processors at each call.
+const SHARDS: usize = 16;
+/// The most cached keys, about 40 MB, and the most cached hashes that belong to no key. A shard
+/// that has reached its part of one of these numbers drops its keys, or its hashes of no key.
+const MOST: usize = 100_000;
+
+/// The recently used keys. `Changes` is what differs after a key has changed, such as a number.
+#[derive(Debug)]
+pub struct KeyCache<Changes> {
+    shards: [RwLock<Shard>; SHARDS],
+    /// The number of times that the cache was cleared.
+    clearings: AtomicU64,
+    /// The changes at the last call of [`Self::confirm`].
+    changes: Mutex<Option<Changes>>,
+}
+
+#[derive(Debug, Default)]
+struct Shard {
+    keys: FxHashMap<KeyHash, Arc<KeyInfo>>,
+    unknown: FxHashSet<KeyHash>,
+}
+
+/// Remembers how often the cache had been cleared when a database read began.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyReading(u64);
+
+impl<Changes> Default for KeyCache<Changes> {
+    fn default() -> Self {
+        Self { shards: Default::default(), clearings: AtomicU64::new(0), changes: Mutex::new(None) }
+    }
+}
+
+impl<Changes: PartialEq> KeyCache<Changes> {
+    /// Clears the cache if `changes` differs from the value of the last call.
+    pub fn confirm(&self, changes: Changes) {
+        let mut last = self.changes.lock();
+        if last.as_ref() != Some(&changes) {
+            *last = Some(changes);
+            // The lock is still held, so that no other caller reads an outdated key.
+            self.clear();
+        }
+    }
+}
+
+impl<Changes> KeyCache<Changes> {
+    /// Returns the key with this hash, or `Some(None)` if it is known that no key has it; `None` if
+    /// neither is cached.
+    pub fn get(&self, hash: &KeyHash) -> Option<Option<Arc<KeyInfo>>> {
+        let shard = self.shard(hash).read();
+        let key = shard.keys.get(hash).map(|key| Some(Arc::clone(key)));
+        key.or_else(|| shard.unknown.contains(hash).then_some(None))
+    }
+
+    /// Begins the read of a key from the database. The result is passed to [`Self::remember`].
+    pub fn begin(&self) -> KeyReading {
+        KeyReading(self.clearings.load(Ordering::SeqCst))
+    }
+
+    /// Caches a key, or that no key has this hash. If the cache was cleared since the read began,
+    /// the key may be outdated and is not cached.
+    pub fn remember(&self, hash: KeyHash, key: Option<&Arc<KeyInfo>>, reading: KeyReading) {
+        let mut shard = self.shard(&hash).write();
+        if self.clearings.load(Ordering::SeqCst) != reading.0 {
+            return;
+        }
+        match key {
+            Some(key) => {
+                if shard.keys.len() >= MOST / SHARDS {
+                    shard.keys.clear();
+                }
+                shard.keys.insert(hash, Arc::clone(key));
+            }
+            None => {
+                if shard.unknown.len() >= MOST / SHARDS {
+                    shard.unknown.clear();
+                }
+                shard.unknown.insert(hash);
+            }
+        }
+    }
+
+    /// Clears the cache, after a change is written. Keys that are being read at this moment are not
+    /// cached.
+    pub fn clear(&self) {
+        self.clearings.fetch_add(1, Ordering::SeqCst);
+        for shard in &self.shards {
+            let mut shard = shard.write();
+            shard.keys.clear();
+            shard.unknown.clear();
+        }
+    }
+
+    fn shard(&self, hash: &KeyHash) -> &RwLock<Shard> {
+        &self.shards[usize::from(hash[0]) % SHARDS]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use enrich_core::{AccountId, KeyId, RateOverride, Timestamp};
+
+    use super::*;
+
+    fn info() -> Arc<KeyInfo> {
+        let now = Timestamp::UNIX_EPOCH;
+        Arc::new(KeyInfo {
+            id: KeyId::new(now),
+            account: AccountId::new(now),
+            label: "first".into(),
+            hint: "enr_live_abcd".into(),
+            rate: RateOverride::default(),
+            created_at: now,
+            expires_at: None,
+            has_ended: false,
+            last_used_at: None,
+            is_account_active: true,
+            country: None,
+        })
+    }
+
+    fn hash(number: u32) -> KeyHash {
+        let mut hash = [0; 32];
+        hash[..4].copy_from_slice(&number.to_le_bytes());
+        hash
+    }
+
+    #[test]
+    fn keys_are_remembered_until_one_has_changed() {
+        let (recent, info) = (KeyCache::default(), info());
+        for changes in [8, 7] {
+            recent.confirm(changes);
+            recent.remember(hash(1), Some(&info), recent.begin());
+            recent.remember(hash(2), None, recent.begin());
+            recent.confirm(changes);
+            assert_eq!(recent.get(&hash(1)), Some(Some(info.clone())), "nothing was changed");
+            assert_eq!(recent.get(&hash(2)), Some(None), "there is no such key");
+            assert_eq!(recent.get(&hash(3)), None, "it was not read");
+            recent.confirm(9);
+            assert_eq!((recent.get(&hash(1)), recent.get(&hash(2))), (None, None));
+        }
+    }
+
+    #[test]
+    fn what_was_read_before_a_change_is_not_remembered_after_it() {
+        let (recent, info) = (KeyCache::<i64>::default(), info());
+        let reading = recent.begin();
+        recent.remember(hash(1), Some(&info), reading);
+        recent.clear();
+        assert_eq!(recent.get(&hash(1)), None);
+        recent.remember(hash(1), Some(&info), reading);
+        recent.remember(hash(2), None, reading);
+        assert_eq!((recent.get(&hash(1)), recent.get(&hash(2))), (None, None));
+        recent.remember(hash(1), Some(&info), recent.begin());
+        assert_eq!(recent.get(&hash(1)), Some(Some(info)));
+    }
+
+    #[test]
+    fn never_more_are_remembered_than_fit() {
+        let (recent, info) = (KeyCache::<i64>::default(), info());
+        let reading = recent.begin();
+        let many = u32::try_from(MOST).unwrap() + 50_000;
+        recent.remember(hash(many), Some(&info), reading);
+        for number in 0..many {
+            recent.remember(hash(number), None, reading);
+        }
+        assert_eq!(recent.get(&hash(many)), Some(Some(info.clone())), "wrong keys displace none");
+        let count = |count: fn(&Shard) -> usize| -> usize {
+            recent.shards.iter().map(|shard| count(&shard.read())).sum()
+        };
+        assert!((1..=MOST).contains(&count(|shard| shard.unknown.len())));
+        for number in 0..many {
+            recent.remember(hash(number), Some(&info), reading);
+        }
+        assert!((1..=MOST).contains(&count(|shard| shard.keys.len())));
+        assert_eq!(recent.get(&hash(many - 1)), Some(Some(info)), "the last one is there");
+    }
+}

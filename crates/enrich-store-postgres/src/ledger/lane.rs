@@ -252,6 +252,10 @@ impl Lane {
         let mut attempts = 0;
         while !group.is_empty() {
             group = give_up(group);
+            // Writing no job confirms nothing.
+            if group.is_empty() {
+                return None;
+            }
             if self.connect(&mut group).await.is_none() {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Compresses, expands and hashes files of any size, a piece at a time.
+//! Compresses, expands and hashes files of any size, one piece at a time.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -9,7 +9,7 @@ use enrich_secrets::private_file;
 
 use crate::error::SnapshotError;
 
-/// Bytes read and written at a time.
+/// The number of bytes that are read and written at a time.
 const PIECE_BYTES: usize = 1024 * 1024;
 
 /// The length and the BLAKE3 hash of a file.
@@ -19,7 +19,8 @@ pub(crate) struct FileHash {
     pub(crate) blake3: [u8; 32],
 }
 
-/// Compresses a file into a new one, which is synced. Returns the hash of the first.
+/// Compresses the file `from` into the new file `to`, and syncs `to`. Returns the length and the
+/// hash of `from`.
 pub(crate) fn compress(from: &Path, to: &Path) -> Result<FileHash, SnapshotError> {
     let failed = |source| SnapshotError::file(to, source);
     let output = private_file().create_new(true).open(to).map_err(failed)?;
@@ -33,9 +34,10 @@ pub(crate) fn compress(from: &Path, to: &Path) -> Result<FileHash, SnapshotError
     Ok(hash)
 }
 
-/// Expands a file into a new one, which is synced, and compares it with the hash. `goes_on` is
-/// called from time to time with the length of a pause, which leaves half of a processor to others;
-/// expanding stops when it returns `false`.
+/// Expands the file `from` into the new file `to`, compares the content with the expected length
+/// and hash, and syncs `to`. Calls `goes_on` after each piece with the length of a pause, which
+/// `goes_on` makes, so that half of a processor stays free for other work. Stops when `goes_on`
+/// returns `false`.
 pub(crate) fn expand(
     from: &Path,
     to: &Path,
@@ -47,7 +49,7 @@ pub(crate) fn expand(
     let input = File::open(from).map_err(unreadable)?;
     let decoder = zstd::Decoder::new(input).map_err(unreadable)?;
     let mut output = private_file().create_new(true).open(to).map_err(unwritable)?;
-    // One byte more than expected shows a file that is too long.
+    // Reading one byte more than expected is enough to notice a file that is too long.
     let decoder = decoder.take(expected.bytes.saturating_add(1));
     let mut begun = Instant::now();
     let found = each_piece(from, decoder, |piece| {
@@ -62,7 +64,7 @@ pub(crate) fn expand(
     output.sync_all().map_err(unwritable)
 }
 
-/// Reads a file to its end and compares it with the hash.
+/// Reads a file to its end, and compares its length and hash with the expected ones.
 pub(crate) fn check(path: &Path, expected: FileHash) -> Result<(), SnapshotError> {
     let input = File::open(path).map_err(|source| SnapshotError::file(path, source))?;
     let found = each_piece(path, input, |_| Ok(()))?;
@@ -79,7 +81,8 @@ fn compare(path: &Path, found: FileHash, expected: FileHash) -> Result<(), Snaps
     Ok(())
 }
 
-/// Hashes what `input` gives, and calls `take` with each piece.
+/// Reads `input` in pieces, and calls `take` with each piece. Returns the length and the hash of
+/// all pieces.
 fn each_piece(
     path: &Path,
     mut input: impl Read,
@@ -101,7 +104,8 @@ fn each_piece(
     Ok(FileHash { bytes: hasher.count(), blake3: *hasher.finalize().as_bytes() })
 }
 
-/// What an error of reading means: the decoder has its own for files that are cut or changed.
+/// Converts an error of reading. The decoder has its own kinds of error for a file that was cut off
+/// or changed.
 fn unreadable(path: &Path, error: io::Error) -> SnapshotError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => SnapshotError::Length(path.into()),

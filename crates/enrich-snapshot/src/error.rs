@@ -1,4 +1,4 @@
-//! Why a snapshot cannot be published or used.
+//! The reasons why a snapshot cannot be published or used.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,11 @@ use enrich_core::port::error::StoreError;
 use enrich_core::port::snapshots::SnapshotNumber;
 use enrich_store_sqlite::OpenError;
 
-/// A snapshot could not be published or used. A node goes on with the one that it has.
+/// Why a snapshot could not be published or used. A node that cannot use a new snapshot goes on
+/// answering from its present one.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
-    /// The list is empty.
+    /// The list of snapshots is empty.
     #[error(
         "no directory is published yet; run `enrich directory publish` on the machine that imports"
     )]
@@ -27,13 +28,13 @@ pub enum SnapshotError {
         #[source]
         source: io::Error,
     },
-    /// A file is shorter or longer than the published one.
+    /// A file is shorter or longer than when it was published.
     #[error("{0} is not complete, or longer than it was published; publish the directory again")]
     Length(PathBuf),
-    /// A file has another content than the published one.
+    /// The content of a file differs from the published content.
     #[error("{0} is not as it was published; publish the directory again")]
     Altered(PathBuf),
-    /// A snapshot has another schema than this build reads.
+    /// The schema of the snapshot is not the one that this build reads.
     #[error(
         "the snapshot has schema {found} and this Enrich reads {known}; publish it by the Enrich \
          that the nodes run"
@@ -44,7 +45,7 @@ pub enum SnapshotError {
         /// The schema that this build reads.
         known: u32,
     },
-    /// The look-up data of a snapshot were derived by other rules than this build's.
+    /// The look-up data in the snapshot was derived by other rules than this build's.
     #[error(
         "the snapshot was derived by rules {found} and this Enrich has rules {known}; run `enrich \
          reindex` and publish it by the Enrich that the nodes run"
@@ -55,29 +56,30 @@ pub enum SnapshotError {
         /// The version of this build's rules.
         known: u32,
     },
-    /// A snapshot was made with a secret that this node does not have.
+    /// The snapshot was made with a secret that this node does not have.
     #[error(
         "the snapshot was made with another secret {0} than this node has; all nodes and the \
          machine that imports share one `secret.key`"
     )]
     NodeSecret(u32),
-    /// The directory to publish was made with a secret that the store does not have.
+    /// The directory to publish was made with a secret that the store with the list of snapshots
+    /// does not have.
     #[error(
         "the directory was made with another secret {0} than the store; use the store's \
          `secret.key`, or run `enrich store migrate` after a secret was added"
     )]
     StoreSecret(u32),
-    /// The disk has too little space.
+    /// The disk has too little free space.
     #[error("{needed} MB are needed on the disk of {folder} and {free} MB are free")]
     NoSpace {
-        /// The folder.
+        /// The folder on this disk.
         folder: PathBuf,
         /// The space needed, in megabytes.
         needed: u64,
         /// The free space, in megabytes.
         free: u64,
     },
-    /// A directory cannot be opened or copied.
+    /// A directory database cannot be opened or copied.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// The list of snapshots cannot be read or changed.
@@ -93,7 +95,7 @@ impl SnapshotError {
         Self::File { path: path.into(), source }
     }
 
-    /// Whether a file has not the content that was published.
+    /// Whether the error means that the content of a file differs from the published content.
     pub(crate) fn is_damage(&self) -> bool {
         matches!(self, Self::Length(_) | Self::Altered(_) | Self::Open(OpenError::Damaged { .. }))
     }

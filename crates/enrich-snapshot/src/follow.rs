@@ -1,4 +1,5 @@
-//! Follows the list: swaps in the snapshot that is to be answered from, and applies suppressions.
+//! Follows the list of snapshots: makes the node answer from the snapshot in use, and applies new
+//! suppressions.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,12 +20,13 @@ use crate::local_files::{LocalFiles, hash_of};
 use crate::opened::{Opened, check_versions};
 use crate::settings::SnapshotSettings;
 
-/// Interval at which the state of the list, which is in memory, is looked at.
+/// Interval at which the state of the list is checked. The state is in memory.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Delay before a snapshot that cannot be used is tried again. It doubles with each attempt.
+/// Delay before a node tries again to use a snapshot after a failure. The delay doubles with each
+/// attempt, up to `LAST_RETRY`.
 const FIRST_RETRY: Duration = Duration::from_secs(2);
 const LAST_RETRY: Duration = Duration::from_secs(60);
-/// Suppressions read at once.
+/// The maximum number of suppressions that are read at once.
 const PAGE: u32 = 10_000;
 
 /// What the threads of a node share.
@@ -33,9 +35,9 @@ pub(crate) struct Shared {
     pub(crate) settings: SnapshotSettings,
     pub(crate) files: LocalFiles,
     pub(crate) live: ArcSwap<Live>,
-    /// The suppressions of the store. Locked while what is live is changed.
+    /// The suppressions that were read from the store. The lock is held while `live` is changed.
     pub(crate) suppressions: Mutex<StoreSuppressions>,
-    /// Why the snapshot in use cannot be answered from; `None` if it is live.
+    /// Why the node cannot answer from the snapshot in use; `None` if the node answers from it.
     pub(crate) problem: Mutex<Option<String>>,
 }
 
@@ -46,8 +48,9 @@ struct Failed {
     delay: Duration,
 }
 
-/// Opens the snapshot that a node starts with: the one in use, if it is here; else the newest one
-/// that is here; else the one in use, which is fetched.
+/// Opens the snapshot that a node starts with: the snapshot in use, if it is in the data folder;
+/// else the newest snapshot in the data folder; if there is none, the snapshot in use, which is
+/// then fetched.
 pub(crate) fn first(
     snapshots: &dyn Snapshots,
     settings: &SnapshotSettings,
@@ -55,7 +58,7 @@ pub(crate) fn first(
 ) -> Result<Opened, SnapshotError> {
     let in_use = snapshots.state().in_use.ok_or(SnapshotError::NonePublished)?;
     let mut here = files.numbers()?;
-    // The sort is stable, so the others stay in their order.
+    // The snapshot in use comes first. The sort is stable, so the others stay in their order.
     here.sort_by_key(|number| *number != in_use);
     for number in here {
         match open_here(snapshots, settings, files, number) {
@@ -78,8 +81,8 @@ pub(crate) fn first(
     Ok(opened)
 }
 
-/// Opens a snapshot of the data folder when a node starts. Checking its hash also reads it into the
-/// system's cache.
+/// Opens a snapshot in the data folder when a node starts. Checking the hash of the file also reads
+/// the file into the cache of the operating system.
 fn open_here(
     snapshots: &dyn Snapshots,
     settings: &SnapshotSettings,
@@ -104,13 +107,13 @@ fn fetch_and_open(
     snapshot: &Snapshot,
     goes_on: &dyn Fn(Duration) -> bool,
 ) -> Result<Opened, SnapshotError> {
-    // Before gigabytes are copied in vain.
+    // Checked first, so that gigabytes are not copied in vain.
     check_versions(Versions { schema: snapshot.schema, derived_by: snapshot.derived_by })?;
     files.fetch(snapshot, &settings.location, goes_on)?;
     Opened::open(&files.path(snapshot.number), snapshot, &settings.secrets, &settings.options)
 }
 
-/// Adds the suppressions of the store to the known ones.
+/// Reads all suppressions from the store that are not in `known` yet, and adds them to `known`.
 pub(crate) fn read_suppressions(
     snapshots: &dyn Snapshots,
     known: &mut StoreSuppressions,
@@ -124,10 +127,11 @@ pub(crate) fn read_suppressions(
     }
 }
 
-/// Swaps snapshots until the owner is gone.
+/// Makes the node answer from each new snapshot in use, until the owner is dropped.
 pub(crate) fn follow(shared: &Shared, owner: &Owner) {
     let mut failed: Option<Failed> = None;
-    // Snapshots that were live. They are closed here, so that no look-up has to.
+    // Snapshots that the node answered from before. They are closed on this thread, so that no
+    // look-up has to close one.
     let mut earlier: Vec<Arc<Opened>> = Vec::new();
     while owner.is_there_after(INTERVAL) {
         earlier.retain(|opened| Arc::strong_count(opened) > 1);
@@ -159,14 +163,15 @@ pub(crate) fn follow(shared: &Shared, owner: &Owner) {
     }
 }
 
-/// Applies the suppressions of the store until the owner is gone.
+/// Applies new suppressions of the store to the answers, until the owner is dropped.
 pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
     while owner.is_there_after(INTERVAL) {
         let newest = shared.snapshots.state().suppression;
         let known = {
             let mut suppressions = shared.suppressions.lock();
             if newest < suppressions.number {
-                // An older database took over. What was suppressed stays so in this process.
+                // A database with fewer suppressions took over. Suppressions that this process has
+                // read still apply.
                 suppressions.number = 0;
             }
             suppressions.number
@@ -176,26 +181,29 @@ pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
         }
         match block_on(shared.snapshots.suppressed_after(known, PAGE)) {
             Ok(mut page) => {
-                // Later ones come with the next state: it never seems to go back.
+                // Suppressions with a higher number are read after the next state, so that `state`
+                // never seems to be behind this process.
                 page.retain(|suppression| suppression.number <= newest);
                 shared.suppress(&page);
             }
-            // The state that named them came from the same store: it is a short failure.
+            // The state with these suppressions came from the same store, so this failure is
+            // probably a short one.
             Err(error) => debug!(%error, "the suppressions cannot be read"),
         }
     }
 }
 
 impl Shared {
-    /// The number of the snapshot that is answered from.
+    /// The number of the snapshot that the node answers from.
     pub(crate) fn live_number(&self) -> SnapshotNumber {
         self.live.load().opened.number
     }
 
-    /// Answers from another snapshot; returns the one before.
+    /// Makes the node answer from another snapshot. Returns the one that it answered from before.
     ///
-    /// A snapshot that is here was checked when it was fetched. It is swapped in at once, and its
-    /// hash index is built then: this is how an operator goes back to an earlier snapshot.
+    /// A snapshot that is already in the folder was checked when it was fetched. The node answers
+    /// from it at once, and builds its hash index afterwards: this is how an operator goes back to
+    /// an earlier snapshot.
     fn change_to(
         &self,
         number: SnapshotNumber,
@@ -229,7 +237,8 @@ impl Shared {
         Ok(replaced)
     }
 
-    /// Answers from a snapshot from now on; returns the one before.
+    /// Makes the node answer from this snapshot from now on. Returns the one that it answered from
+    /// before.
     fn swap(&self, opened: Arc<Opened>) -> Arc<Opened> {
         let suppressions = self.suppressions.lock();
         let number = opened.number;
@@ -240,7 +249,7 @@ impl Shared {
         before
     }
 
-    /// Takes values from the answers from now on.
+    /// Leaves these values out of all answers from now on.
     fn suppress(&self, page: &[Suppression]) {
         let mut known = self.suppressions.lock();
         known.add(page);

@@ -8,15 +8,15 @@ use enrich_secrets::Secrets;
 use enrich_store_directory::SuppressedHashes;
 use pollster::block_on;
 
-/// Hashes in one call of the store.
+/// Maximum number of hashes in one call of the store.
 const AT_ONCE: usize = 1000;
 
-/// Suppresses values on all nodes, as keyed hashes. The next snapshots must come without them: the
-/// caller also removes them from the directory that snapshots are made of.
+/// Suppresses values on all nodes, by their keyed hashes. The caller must also remove the values
+/// from the directory that snapshots are copied from, so that later snapshots do not contain them.
 ///
 /// # Errors
 ///
-/// The store's. It may be called again with the same values.
+/// The errors of the store. After an error, the call may be repeated with the same values.
 pub fn forget(
     snapshots: &dyn Snapshots,
     secrets: &Secrets,
@@ -26,7 +26,8 @@ pub fn forget(
     suppress(snapshots, values.iter().map(|value| (SuppressedHashes::hash(secrets, value), at)))
 }
 
-/// Suppresses values by their keyed hashes, each with its time.
+/// Suppresses values by their keyed hashes. Each hash has the time at which its value was
+/// forgotten.
 pub(crate) fn suppress(
     snapshots: &dyn Snapshots,
     hashes: impl Iterator<Item = ([u8; 32], Timestamp)>,

@@ -1,4 +1,4 @@
-//! What a node answers from: a snapshot, and the values that are suppressed over it.
+//! The data that a node answers from: a snapshot, and the values that are left out of its answers.
 
 use std::sync::Arc;
 
@@ -9,30 +9,30 @@ use enrich_store_directory::SuppressedHashes;
 
 use crate::opened::Opened;
 
-/// A snapshot with the suppressions of all nodes.
+/// A snapshot, and the suppressions that apply to its answers.
 pub(crate) struct Live {
     pub(crate) opened: Arc<Opened>,
-    /// All suppressed values.
+    /// All suppressed values: those of the store and those of the snapshot.
     pub(crate) suppressed: Arc<SuppressedHashes>,
-    /// The suppressed values that the snapshot still has; `None` when there are none.
+    /// The suppressed values that the snapshot may still contain; `None` if there are none.
     pub(crate) overlay: Option<SuppressedHashes>,
 }
 
-/// The suppressions of the store, as far as they were read.
+/// The suppressions that were read from the store so far.
 #[derive(Debug)]
 pub(crate) struct StoreSuppressions {
-    /// The number of the last one.
+    /// The number of the last suppression that was read.
     pub(crate) number: u64,
     pub(crate) hashes: SuppressedHashes,
 }
 
 impl StoreSuppressions {
-    /// None.
+    /// Returns the state before any suppression was read.
     pub(crate) fn none(secrets: &Secrets) -> Self {
         Self { number: 0, hashes: SuppressedHashes::none(secrets) }
     }
 
-    /// Adds the next suppressions.
+    /// Adds the next suppressions, in the order of their numbers.
     pub(crate) fn add(&mut self, page: &[Suppression]) {
         for suppression in page {
             self.hashes.add(suppression.hash, suppression.at);
@@ -42,10 +42,10 @@ impl StoreSuppressions {
 }
 
 impl Live {
-    /// A snapshot and the suppressions of the store.
+    /// Combines a snapshot with the suppressions of the store.
     ///
-    /// A snapshot that has a suppression is without the value: both change in one transaction. So
-    /// only the other suppressions are applied to answers.
+    /// A snapshot that contains a suppression does not contain the suppressed value, because both
+    /// change in one transaction. So only the other suppressions have to be applied to answers.
     pub(crate) fn new(opened: Arc<Opened>, store: &StoreSuppressions) -> Self {
         let overlay = store.hashes.without(&opened.suppressed);
         let mut suppressed = store.hashes.clone();

@@ -1,4 +1,4 @@
-//! The snapshots in a node's folder. A file has its name only after it was checked.
+//! The snapshots in a node's folder. A file gets the name of a snapshot only after it was checked.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -12,30 +12,31 @@ use enrich_store_sqlite as sqlite;
 use crate::compression::{self, FileHash};
 use crate::error::SnapshotError;
 
-/// The folder inside the data folder with the snapshots.
+/// The folder with the snapshots, inside the data folder.
 pub const SNAPSHOTS: &str = "snapshots";
-/// The holder of this lock writes files of the folder.
+/// The name of the lock file. Only the process that holds its lock writes files of the folder.
 const LOCK: &str = "snapshots.lock";
 /// The name of a snapshot until it is complete and checked.
 const UNFINISHED: &str = "unfinished.sqlite";
-/// The number of snapshots that are kept, besides the one in use.
+/// The number of newest snapshots that are kept. The snapshot that the node answers from is kept
+/// too.
 const KEPT: usize = 2;
-/// Interval at which a lock is tried again.
+/// Interval at which a process tries again to get a lock.
 const LOCK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The snapshots in a folder.
+/// The folder with a node's snapshots.
 #[derive(Clone, Debug)]
 pub(crate) struct LocalFiles {
     folder: PathBuf,
 }
 
-/// The right to write files of the folder. Other processes wait.
+/// The right to write files of the folder, while other processes wait. Dropping this value ends it.
 pub(crate) struct Locked {
     _file: File,
 }
 
 impl LocalFiles {
-    /// The snapshots of a data folder. Creates their folder.
+    /// Returns the folder with the snapshots of a data folder. Creates it if it does not exist.
     pub(crate) fn of(data: &Path) -> Result<Self, SnapshotError> {
         let folder = data.join(SNAPSHOTS);
         let created = private_folder().recursive(true).create(&folder);
@@ -43,25 +44,26 @@ impl LocalFiles {
         Ok(Self { folder })
     }
 
-    /// The path of a snapshot, which need not be there.
+    /// The path of a snapshot's file, which may not exist.
     pub(crate) fn path(&self, number: SnapshotNumber) -> PathBuf {
         self.folder.join(format!("directory-{}.sqlite", number.0))
     }
 
-    /// The path of a file that is not complete, with the lock held.
+    /// The path for a file that is not complete yet. Removes a file that an earlier process left
+    /// there. The caller holds the lock.
     pub(crate) fn unfinished(&self, _: &Locked) -> Result<PathBuf, SnapshotError> {
         let path = self.folder.join(UNFINISHED);
         remove(&path)?;
         Ok(path)
     }
 
-    /// Waits for the lock. `goes_on` is called with the length of each pause; waiting stops when it
-    /// returns `false`.
+    /// Waits for the lock. Calls `goes_on` with the length of each pause, which `goes_on` makes;
+    /// stops waiting when `goes_on` returns `false`.
     pub(crate) fn lock(&self, goes_on: &dyn Fn(Duration) -> bool) -> Result<Locked, SnapshotError> {
         lock(&self.folder.join(LOCK), goes_on)
     }
 
-    /// The numbers of the snapshots, the newest first.
+    /// The numbers of the snapshots in the folder, the newest first.
     pub(crate) fn numbers(&self) -> Result<Vec<SnapshotNumber>, SnapshotError> {
         let failed = |source| SnapshotError::file(&self.folder, source);
         let mut numbers = Vec::new();
@@ -75,13 +77,13 @@ impl LocalFiles {
         Ok(numbers)
     }
 
-    /// Whether a snapshot is there.
+    /// Whether a snapshot is in the folder.
     pub(crate) fn has(&self, number: SnapshotNumber) -> bool {
         self.path(number).is_file()
     }
 
-    /// Copies a snapshot from `location` and checks its length and hash. Does nothing if it is
-    /// there.
+    /// Copies a snapshot from `location`, and checks its length and hash. Does nothing if the
+    /// snapshot is already in the folder.
     pub(crate) fn fetch(
         &self,
         snapshot: &Snapshot,
@@ -99,42 +101,44 @@ impl LocalFiles {
         let fetched = compression::expand(&from, &unfinished, hash_of(snapshot), goes_on)
             .and_then(|()| rename(&unfinished, &path));
         if fetched.is_err() {
-            // It may take gigabytes. If it stays, the next attempt removes it.
+            // The unfinished file may have gigabytes. If it cannot be removed, the next attempt
+            // removes it.
             let _ = fs::remove_file(&unfinished);
         }
         fetched
     }
 
-    /// Removes a snapshot that is damaged.
+    /// Removes a damaged snapshot.
     pub(crate) fn discard(&self, number: SnapshotNumber) -> Result<(), SnapshotError> {
         remove(&self.path(number))
     }
 
-    /// Removes older snapshots: all but the newest two and the one that is answered from.
+    /// Removes old snapshots: all except the newest two and `live`, the one that the node answers
+    /// from.
     pub(crate) fn remove_old(&self, live: SnapshotNumber) -> Result<(), SnapshotError> {
         let mut old = self.numbers()?.into_iter().skip(KEPT).filter(|number| *number != live);
         old.try_for_each(|number| remove(&self.path(number)))
     }
 }
 
-/// The name of a snapshot's file at the location that it is published to.
+/// The name of a snapshot's file in the folder that snapshots are published to.
 pub fn file_name(number: SnapshotNumber) -> String {
     format!("directory-{}.sqlite.zst", number.0)
 }
 
-/// The length and hash of a snapshot's file.
+/// The length and the hash of the expanded file of a snapshot.
 pub(crate) fn hash_of(snapshot: &Snapshot) -> FileHash {
     FileHash { bytes: snapshot.bytes, blake3: snapshot.blake3 }
 }
 
-/// Moves a complete file to its place, and syncs the folder.
+/// Renames a complete file, and syncs the folder.
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), SnapshotError> {
     let failed = |source| SnapshotError::file(to, source);
     fs::rename(from, to).map_err(failed)?;
     sync_folder(to.parent().unwrap_or(Path::new("."))).map_err(failed)
 }
 
-/// Removes a file, if it is there.
+/// Removes a file, if it exists.
 pub(crate) fn remove(path: &Path) -> Result<(), SnapshotError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -144,7 +148,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), SnapshotError> {
     }
 }
 
-/// Checks that the disk of a folder has space for a number of bytes.
+/// Checks that the disk of a folder has this many free bytes.
 pub(crate) fn check_space(folder: &Path, bytes: u64) -> Result<(), SnapshotError> {
     let space = sqlite::check_space(folder, bytes);
     space
@@ -152,7 +156,8 @@ pub(crate) fn check_space(folder: &Path, bytes: u64) -> Result<(), SnapshotError
         .map_err(|[needed, free]| SnapshotError::NoSpace { folder: folder.into(), needed, free })
 }
 
-/// Waits for the lock on a file, which is created. A file system without locks gives it at once.
+/// Waits for the lock on a file, and creates the file if it does not exist. On a file system
+/// without locks, succeeds at once.
 pub(crate) fn lock(
     path: &Path,
     goes_on: &dyn Fn(Duration) -> bool,

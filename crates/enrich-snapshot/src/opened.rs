@@ -17,12 +17,13 @@ pub(crate) struct Opened {
     pub(crate) number: SnapshotNumber,
     pub(crate) revision: DirectoryRevision,
     pub(crate) directory: SqliteDirectory,
-    /// The values that are suppressed in it.
+    /// The suppressions that this snapshot contains. Their values are not in the snapshot.
     pub(crate) suppressed: SuppressedHashes,
 }
 
 impl Opened {
-    /// Opens a snapshot whose hash was checked. Checks what the file says of itself.
+    /// Opens a snapshot whose hash was checked. Also checks the schema, the secret and the revision
+    /// in the file.
     pub(crate) fn open(
         path: &Path,
         snapshot: &Snapshot,
@@ -45,13 +46,14 @@ impl Opened {
         Ok(Self { number: snapshot.number, revision: file.revision, directory, suppressed })
     }
 
-    /// Builds what makes look-ups fast, with pauses.
+    /// Builds the hash index and what else makes look-ups fast. Calls `goes_on` with the length of
+    /// each pause.
     pub(crate) fn prepare(&self, goes_on: &dyn Fn(Duration) -> bool) -> Result<(), SnapshotError> {
         Ok(self.directory.prepare_snapshot(goes_on)?)
     }
 }
 
-/// Refuses versions that this build does not read.
+/// Refuses a schema or rules of derivation that this build does not support.
 pub(crate) fn check_versions(found: Versions) -> Result<(), SnapshotError> {
     let known = Versions::known();
     if found.schema != known.schema {

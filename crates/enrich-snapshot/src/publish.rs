@@ -1,4 +1,4 @@
-//! Publishes a directory: copies it, compresses it, and adds it to the list.
+//! Publishes a directory: copies it, compresses the copy, and adds it to the list of snapshots.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -15,31 +15,33 @@ use crate::error::SnapshotError;
 use crate::forget::suppress;
 use crate::local_files::{LocalFiles, check_space, file_name, lock, remove, rename};
 
-/// The holder of this lock, a file at the location, publishes.
+/// The name of the lock file in the folder that snapshots are published to. Only the process that
+/// holds its lock publishes there.
 const LOCK: &str = "publish.lock";
-/// The name of a snapshot at the location until it is complete.
+/// The name of a compressed snapshot until it is complete.
 const UNFINISHED: &str = "unfinished.sqlite.zst";
 
 /// What to publish, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublishFrom {
-    /// The data folder with the directory. The caller has opened it, which checks it.
+    /// The data folder with the directory. The caller has opened the data folder, which checks its
+    /// files.
     pub data: PathBuf,
-    /// The folder that all nodes read.
+    /// The folder that snapshots are published to, and that all nodes read.
     pub location: PathBuf,
-    /// The present time.
+    /// The time at which the snapshot is published.
     pub at: Timestamp,
 }
 
-/// Publishes the directory of a data folder, and has all nodes answer from it. Other processes may
-/// use the folder meanwhile; a second publication waits for the first.
+/// Publishes the directory of a data folder, and makes all nodes answer from it. Other processes
+/// may use the data folder meanwhile; a second publication waits until the first has ended.
 ///
-/// Takes some minutes for ten gigabytes. Needs as much space on the disk of the data folder as the
-/// directory has, until it is done.
+/// Publishing ten gigabytes takes some minutes. Until publishing ends, a copy needs as much space
+/// on the disk of the data folder as the directory has.
 ///
 /// # Errors
 ///
-/// See [`SnapshotError`]. Nothing is published then.
+/// See [`SnapshotError`]. After an error, nothing is published.
 pub fn publish(snapshots: &dyn Snapshots, from: &PublishFrom) -> Result<Snapshot, SnapshotError> {
     let source = from.data.join(DIRECTORY.file);
     check_secrets(snapshots, &DirectoryFile::read_in_use(&source)?)?;
@@ -56,7 +58,7 @@ pub fn publish(snapshots: &dyn Snapshots, from: &PublishFrom) -> Result<Snapshot
     remove(&compressed)?;
     let published = copy_and_compress(&source, &copy, &compressed)
         .and_then(|(file, hash)| add(snapshots, from, &compressed, &file, hash));
-    // If a file stays, the next publication removes it.
+    // If a file cannot be removed, the next publication removes it.
     let _ = remove(&copy);
     if published.is_err() {
         let _ = remove(&compressed);
@@ -64,7 +66,8 @@ pub fn publish(snapshots: &dyn Snapshots, from: &PublishFrom) -> Result<Snapshot
     published
 }
 
-/// Refuses a directory with a secret that the store does not have: nodes could not use it.
+/// Refuses a directory that was made with a secret that the store does not have, because nodes
+/// could not use it.
 fn check_secrets(snapshots: &dyn Snapshots, file: &DirectoryFile) -> Result<(), SnapshotError> {
     let known = block_on(snapshots.secrets())?;
     match file.secrets.iter().find(|check| !known.contains(check)) {
@@ -73,7 +76,7 @@ fn check_secrets(snapshots: &dyn Snapshots, file: &DirectoryFile) -> Result<(), 
     }
 }
 
-/// Copies one state of the directory, and compresses the copy.
+/// Copies the directory in one consistent state, and compresses the copy.
 fn copy_and_compress(
     source: &Path,
     copy: &Path,
@@ -84,7 +87,7 @@ fn copy_and_compress(
     Ok((file, compression::compress(copy, compressed)?))
 }
 
-/// Moves a compressed snapshot to its place and adds it to the list, under the next number.
+/// Gives a compressed snapshot its final name, and adds it to the list under the next number.
 fn add(
     snapshots: &dyn Snapshots,
     from: &PublishFrom,
@@ -92,7 +95,8 @@ fn add(
     file: &DirectoryFile,
     hash: FileHash,
 ) -> Result<Snapshot, SnapshotError> {
-    // So that no node answers with the values when it goes back to an earlier snapshot.
+    // All suppressions of the directory are stored first, so that no node answers with suppressed
+    // values when it goes back to an earlier snapshot.
     suppress(snapshots, file.suppressed.iter().copied())?;
     let mut place = compressed.to_owned();
     loop {
@@ -111,10 +115,11 @@ fn add(
         };
         match block_on(snapshots.publish(&snapshot)) {
             Ok(true) => return Ok(snapshot),
-            // Another location was published to meanwhile.
+            // Another process has published to another folder meanwhile, so this number is taken.
             Ok(false) => place = path,
             Err(error) => {
-                // If the row was written after all, the file is needed.
+                // If it is unknown whether the row was written, the file is kept, because a row may
+                // need it.
                 if !matches!(error, StoreError::Unknown(_)) {
                     let _ = remove(&path);
                 }
@@ -124,7 +129,8 @@ fn add(
     }
 }
 
-/// The number after the newest. A file without a row is left from a publication that ended early.
+/// The number after the newest snapshot in the list. Skips the numbers of files that are not in the
+/// list: a publication that was interrupted left them.
 fn next_number(
     snapshots: &dyn Snapshots,
     location: &Path,

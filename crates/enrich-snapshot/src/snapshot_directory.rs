@@ -1,4 +1,4 @@
-//! The look-up data of a node: the snapshot in use, exchanged while look-ups go on.
+//! The look-up data of a node: the snapshot in use, which can be replaced while look-ups go on.
 
 use std::sync::Arc;
 
@@ -22,32 +22,35 @@ use crate::settings::SnapshotSettings;
 
 /// Answers from the snapshot in use.
 ///
-/// A look-up keeps the snapshot that it began with. A snapshot that cannot be used is logged, and
-/// the one before stays. Values that were suppressed since are taken from the answers.
+/// A look-up ends with the same snapshot with which it began. If a snapshot cannot be used, this is
+/// logged, and the node goes on answering from the one before. Values that were suppressed after a
+/// snapshot was published are left out of its answers.
 pub struct SnapshotDirectory {
     shared: Arc<Shared>,
-    /// The threads that follow the list. They end before the rest is dropped.
+    /// The threads that follow the list. They end before the other fields are dropped.
     _threads: [Background; 2],
 }
 
-/// What a node answers from.
+/// Which snapshot a node answers from, and why, if it is not the one in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotStatus {
-    /// The snapshot that is answered from.
+    /// The number of the snapshot that the node answers from.
     pub live: SnapshotNumber,
-    /// Its state of the directory.
+    /// The directory revision of this snapshot.
     pub revision: DirectoryRevision,
-    /// The snapshot that is to be answered from.
+    /// The number of the snapshot in use, from which all nodes are to answer.
     pub in_use: Option<SnapshotNumber>,
-    /// Why that one cannot be used; `None` if it can, or was not tried yet.
+    /// Why the snapshot in use cannot be used; `None` if it can, or if the node has not tried it
+    /// yet.
     pub problem: Option<String>,
-    /// The number of the last suppression that is applied.
+    /// The number of the last suppression that the node applies.
     pub suppression: u64,
 }
 
 impl SnapshotDirectory {
-    /// Opens the snapshot in use, or the newest one in the data folder; fetches the one in use if
-    /// there is none. Then follows the list. Blocks until the first snapshot can be answered from.
+    /// Opens the snapshot in use if it is in the data folder, else the newest one in the data
+    /// folder. If the data folder has none, fetches the one in use. Then follows the list on two
+    /// threads. Blocks until the node can answer from the first snapshot.
     ///
     /// # Errors
     ///
@@ -59,7 +62,8 @@ impl SnapshotDirectory {
         let files = LocalFiles::of(&settings.data)?;
         let opened = first(&*snapshots, &settings, &files)?;
         snapshots.note_live(opened.number);
-        // Read after the snapshot was prepared, which takes long.
+        // The suppressions are read after the snapshot was prepared, because preparing takes long
+        // and new suppressions may arrive meanwhile.
         let mut suppressions = StoreSuppressions::none(&settings.secrets);
         read_suppressions(&*snapshots, &mut suppressions)?;
         let path = files.path(opened.number);
@@ -82,7 +86,7 @@ impl SnapshotDirectory {
         Ok(Self { shared, _threads: threads })
     }
 
-    /// What the node answers from, for health pages and metrics.
+    /// The snapshot that the node answers from, and its state, for health pages and metrics.
     pub fn status(&self) -> SnapshotStatus {
         let live = self.shared.live.load_full();
         SnapshotStatus {

@@ -11,7 +11,8 @@ use enrich_store::Store;
 
 use crate::world::{Node, World, checks, wait_until};
 
-/// A node that answers from snapshot 1, and the file of snapshot 2, which it cannot reach yet.
+/// Returns a node that answers from snapshot 1, and the path of snapshot 2. This snapshot was
+/// published to a folder that the node does not read.
 fn with_second() -> (World, Node, PathBuf) {
     let world = World::new();
     world.import_company("quill");
@@ -22,7 +23,7 @@ fn with_second() -> (World, Node, PathBuf) {
     (world, node, file)
 }
 
-/// Publishes where no node reads; returns the path of the file.
+/// Publishes to a folder that no node reads. Returns the path of the published file.
 fn publish_elsewhere(world: &World) -> PathBuf {
     let location = world.folder.path().join("elsewhere");
     fs::create_dir_all(&location).unwrap();
@@ -32,8 +33,8 @@ fn publish_elsewhere(world: &World) -> PathBuf {
     location.join(file_name(snapshot.number))
 }
 
-/// The node reports a problem with these words, and goes on as before. Then it takes a good
-/// snapshot.
+/// Asserts that the node reports a problem with these words and still answers from snapshot 1. Then
+/// asserts that it answers from a good snapshot 3.
 fn stays(world: &World, node: &Node, words: &str) {
     wait_until(|| node.directory.status().problem.is_some_and(|problem| problem.contains(words)));
     assert_eq!(node.live(), 1);
@@ -120,7 +121,7 @@ fn a_snapshot_with_another_secret_than_the_nodes_is_refused() {
     world.import_company("quill");
     world.publish();
     let node = world.node("node");
-    // The store and the machine that imports get another secret.
+    // The store and the machine that imports get a second secret, which the node does not have.
     let key = world.data().join(SECRET_FILE);
     let text = fs::read_to_string(&key).unwrap();
     fs::write(&key, format!("{text}2 {}\n", "5a".repeat(32))).unwrap();
@@ -133,6 +134,6 @@ fn a_snapshot_with_another_secret_than_the_nodes_is_refused() {
     assert!(problem.contains("another secret 2"), "{problem}");
     assert_eq!(node.live(), 1);
     assert!(node.company("quill").is_some());
-    // A node that has it answers from the snapshot.
+    // A node that has the second secret answers from the new snapshot.
     assert!(world.node("other").company("inkwell").is_some());
 }

@@ -1,4 +1,5 @@
-//! Forgotten values are gone from all nodes before a snapshot without them is there.
+//! Forgotten values disappear from the answers of all nodes before a snapshot without them is
+//! published.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use pollster::block_on;
 
 use crate::world::{Node, World, a_company, a_person, wait_until};
 
-/// How long a forgotten value may still be answered.
+/// The maximum time for which a forgotten value may still be in answers.
 const PROMPT: Duration = Duration::from_secs(2);
 
 fn world() -> World {
@@ -54,7 +55,7 @@ fn a_forgotten_address_is_gone_from_all_nodes_within_two_seconds() {
         assert!(holds(node, "write to info@quill.example"));
     }
     assert!(begun.elapsed() < PROMPT, "{:?}", begun.elapsed());
-    // A node that starts later never answers with it.
+    // A node that starts later never answers with a forgotten value.
     let later = world.node("later");
     assert_eq!(emails(&later), ["sales@quill.example"]);
     assert!(!later.has_person("ada@penn.example"));
@@ -72,7 +73,7 @@ fn a_forgotten_person_is_not_found_by_other_values() {
 fn a_forgotten_value_stays_so_with_the_next_snapshot_and_with_an_earlier_one() {
     let world = world();
     let node = world.node("node");
-    // The machine that imports forgets it too; so does `enrich forget`.
+    // The machine that imports must forget the value too. `enrich forget` does both.
     let values = [Suppressed::Email(email("info@quill.example"))];
     suppress(&world, &values);
     block_on(world.builder.importer.forget(&values, Timestamp::UNIX_EPOCH)).unwrap();

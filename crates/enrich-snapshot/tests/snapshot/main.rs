@@ -1,4 +1,5 @@
-//! Snapshots from one machine to nodes, over a list in memory.
+//! Tests of snapshots: one machine publishes them, and nodes answer from them. The list of
+//! snapshots is in memory.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

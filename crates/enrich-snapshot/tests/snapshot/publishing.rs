@@ -1,4 +1,4 @@
-//! Publishing.
+//! Tests of publishing a snapshot.
 
 use std::fs;
 use std::thread;
@@ -20,7 +20,7 @@ fn a_directory_is_published_with_what_it_says_of_itself() {
     assert_eq!(world.list.state().in_use, Some(SnapshotNumber(1)));
     assert_eq!(block_on(world.list.newest(9)).unwrap(), [snapshot]);
     assert_eq!(names_in(&world.location()), ["directory-1.sqlite.zst", "publish.lock"]);
-    // Nothing but the lock is left in the data folder.
+    // The unfinished copy was removed; only the lock file remains in the data folder.
     assert_eq!(names_in(&world.data().join(enrich_snapshot::SNAPSHOTS)), ["snapshots.lock"]);
 }
 

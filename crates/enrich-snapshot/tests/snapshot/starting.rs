@@ -1,4 +1,4 @@
-//! What a node starts with.
+//! Which snapshot a node answers from after its start.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ fn a_node_starts_with_a_snapshot_that_it_has() {
     drop(world.node("node"));
     world.import_company("inkwell");
     world.publish();
-    // The newer one cannot be reached.
+    // The file of snapshot 2 is renamed, so that the node cannot fetch it.
     fs::rename(world.published_file(2), world.published_file(9)).unwrap();
     let node = world.node("node");
     assert_eq!(node.live(), 1);

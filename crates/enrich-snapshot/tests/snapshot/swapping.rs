@@ -1,4 +1,4 @@
-//! Nodes swap snapshots while look-ups go on.
+//! Nodes change to another snapshot while look-ups go on.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -80,11 +80,11 @@ fn a_node_goes_back_to_a_snapshot_that_it_has_at_once() {
     }
     let node = world.node("node");
     node.wait_for(3);
-    // The first one was here; it and the third are kept.
+    // The node has snapshots 1 and 3: it started with snapshot 1 and then fetched snapshot 3.
     assert!(node.company("feather").is_some());
     assert!(block_on(world.list.answer_from(SnapshotNumber(1))).unwrap());
     std::fs::remove_file(world.published_file(1)).unwrap();
-    // It takes milliseconds; the limit is for a busy machine.
+    // Going back takes milliseconds; the limit is long, for a busy machine.
     let took = node.wait_for(1);
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert!(node.company("quill").is_some() && node.company("feather").is_none());

@@ -1,4 +1,4 @@
-//! A machine that imports, a location, and nodes.
+//! A machine that imports, the folder that it publishes to, and nodes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use enrich_text::Domain;
 use pollster::block_on;
 use tempfile::TempDir;
 
-/// Longer than a change takes on a busy machine.
+/// Time limit for a change to take effect. It is long, for a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct World {
@@ -33,7 +33,7 @@ pub(crate) struct World {
     pub(crate) folder: TempDir,
 }
 
-/// A node with its folder.
+/// A node with its own data folder.
 pub(crate) struct Node {
     pub(crate) directory: SnapshotDirectory,
     pub(crate) data: PathBuf,
@@ -111,7 +111,7 @@ impl Node {
         self.directory.status().live.0
     }
 
-    /// Waits until the node answers from a snapshot; returns the time that it took.
+    /// Waits until the node answers from the snapshot with this number. Returns how long this took.
     pub(crate) fn wait_for(&self, number: u64) -> Duration {
         let begun = Instant::now();
         wait_until(|| self.live() == number);

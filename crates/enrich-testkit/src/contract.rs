@@ -1,14 +1,14 @@
 //! The contract suite: tests that every store passes.
 //!
-//! Each test is a public function in the module of its port. A store's tests pass a [`Harness`] and
-//! an executor to the port's macro, which makes a `#[test]` of each function:
+//! Each test is a public function in the module of its port. A store's tests call the macro of the
+//! port with a [`Harness`] and an executor. The macro makes a `#[test]` of each function:
 //!
 //! ```text
 //! enrich_testkit::ledger_contract!(Sqlite::new(), pollster::block_on);
 //! ```
 //!
-//! The functions use only the ports, so they run unchanged with another store. A promise of only
-//! one store, such as noticing an altered file, is tested beside this store.
+//! The functions use only the ports, so that they run unchanged with every store. If only one store
+//! promises something, such as to notice an altered file, the test is in the crate of this store.
 
 pub mod accounts;
 pub mod directory;
@@ -79,8 +79,8 @@ macro_rules! contract_tests {
     };
 }
 
-/// Returns the instant at which the tests begin: 2026-11-20 at noon. It is in whole microseconds,
-/// the precision of every store.
+/// Returns the time at which the tests begin: 2026-11-20 at noon (UTC). It is in whole
+/// microseconds, because no store keeps a finer time.
 pub fn noon() -> Timestamp {
     "2026-11-20T12:00:00Z".parse().expect("a well-formed instant")
 }
@@ -114,7 +114,7 @@ pub async fn account_with_key(ports: &Ports, name: &str) -> (AccountId, NewKey) 
 
 #[cfg(test)]
 mod tests {
-    /// A function that its port's macro does not name would never run.
+    /// Each function of a contract must be in the list of its macro; otherwise it would never run.
     #[test]
     fn every_sentence_is_run() {
         let sources = [

@@ -1,5 +1,5 @@
-//! All ports in memory, for tests of code above a store. Tests can set the answers of the ports and
-//! see what they were asked.
+//! All ports in memory, for tests of the code that uses a store. A test can set the answers of the
+//! ports and see how the ports were called.
 
 mod accounts;
 mod directory;
@@ -25,10 +25,10 @@ use parking_lot::Mutex;
 
 pub use snapshots::MemorySnapshots;
 
-/// A function that decides a charge in place of the ledger. If its result is `None`, the ledger
-/// decides.
+/// A function that decides a charge in place of the ledger. If the function returns `None`, the
+/// ledger decides.
 pub type DecideCharge = Box<dyn Fn(&Charge) -> DecidedCharge + Send + Sync>;
-/// The decision on a charge, as a future.
+/// The result of a [`DecideCharge`] function: a future with the decision on a charge.
 pub type DecidedCharge = Pin<Box<dyn Future<Output = Option<Result<Charged, ChargeError>>> + Send>>;
 
 /// A stored response: the question, and the answer to it.
@@ -68,12 +68,11 @@ pub struct FakePorts {
     pub has_stopped_charging: AtomicBool,
     /// The function that decides charges; `None` if the ledger decides.
     pub decide_charge: Mutex<Option<DecideCharge>>,
-    /// The results that the next reads of a stored response return, in this order.
+    /// The results of the next reads of a stored response, in this order.
     pub next_stored: Mutex<VecDeque<Option<StoredResponse>>>,
-    /// The cached balance; `None` if it equals the balance.
+    /// The cached balance; `None` if the cached balance is the current balance.
     pub cached_balance: Mutex<Option<Credits>>,
-    /// The password that is set just before the next session begins; `None` if no password is set
-    /// then.
+    /// A password that is set just before the next session begins; `None` if none is set then.
     pub password_before_session: Mutex<Option<PasswordHash>>,
 
     /// The projections of all look-ups so far.
@@ -126,7 +125,7 @@ impl FakePorts {
         entries.push(Entry { account, sequence, id, kind, credits, balance, note, at });
     }
 
-    /// Lets `decide` decide all charges after this call.
+    /// Makes `decide` decide all later charges.
     pub fn decide_charges(
         &self,
         decide: impl Fn(&Charge) -> Result<Charged, ChargeError> + Send + Sync + 'static,
@@ -138,8 +137,8 @@ impl FakePorts {
         *self.decide_charge.lock() = Some(Box::new(decide));
     }
 
-    /// Returns the content of all ports as text. If two texts are equal, nothing was changed
-    /// between them. The text leaves out when keys and sessions were last used.
+    /// Returns the content of all ports as text. If the text is the same at two times, nothing was
+    /// changed between them. The text does not contain when keys and sessions were last used.
     pub fn state_text(&self) -> String {
         let sessions: Vec<String> = self.sessions.lock().keys().cloned().collect();
         let passwords: Vec<String> = self

@@ -6,16 +6,16 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 
 /// The first port that may be reserved.
 const FIRST: u16 = 20_000;
-/// The port after the last one that may be reserved. It is used if the operating system doesn't say
-/// where its own range begins; Linux's default range begins here.
+/// The port after the last one that may be reserved, if it cannot be read where the operating
+/// system's own range begins. On Linux, this range begins here by default.
 const END: u16 = 32_768;
 /// Maximum number of ports that are tried.
 const ATTEMPTS: usize = 1_000;
 
 /// A port of the loopback address, reserved until this value is dropped.
 ///
-/// The port is below the range from which the system takes local ports for outgoing connections.
-/// With a port in that range, a client that tries to connect to a stopped server would sometimes
+/// The port is below the range from which the system takes local ports for outgoing connections. If
+/// it were in this range, a client that tries to connect to a stopped server would sometimes
 /// connect to itself.
 #[derive(Debug)]
 pub(crate) struct FreePort {

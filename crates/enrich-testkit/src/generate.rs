@@ -1,8 +1,9 @@
-//! Generated companies and people as lines of the native format, in any number and reproducible.
+//! Generates companies and people as lines of the native format, in any number. The same seed gives
+//! the same lines.
 //!
-//! Each line depends only on the seed and on the number of the line. A person's line can therefore
-//! contain a company's domain without a stored list. Names are combined from words; domains are
-//! under `.example`, and phone numbers are in ranges reserved for fiction.
+//! Each line depends only on the seed and on the number of the line. So a person's line can contain
+//! the domain of a company without a stored list of companies. Names are combined from words;
+//! domains are under `.example`, and phone numbers are in ranges that are reserved for fiction.
 
 use std::fmt::Write as _;
 
@@ -444,7 +445,7 @@ impl Chance {
     }
 }
 
-/// Returns a word in the form that a host name or a handle needs.
+/// Returns a word without accents, punctuation and spaces, as host names and handles need it.
 fn plain(word: &str) -> String {
     enrich_text::fold(word).replace(' ', "")
 }

@@ -1,6 +1,7 @@
-//! A plain HTTP/1.1 client. It sends exactly the given bytes and returns the received ones.
+//! A plain HTTP/1.1 client. It sends exactly the given bytes and returns exactly the received
+//! bytes.
 //!
-//! A library would correct or refuse many of the requests that tests send.
+//! A library would correct or refuse many of the malformed requests that tests send.
 
 mod call;
 mod client;
@@ -16,10 +17,10 @@ pub use client::{Client, request};
 pub use connection::Connection;
 pub use reply::Reply;
 
-/// Time limit for receiving data. After this time, a connection counts as broken.
+/// Time limit for reading and writing. A connection that takes longer counts as broken.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Opens a connection.
+/// Opens a connection with time limits.
 fn connect(address: SocketAddr) -> io::Result<TcpStream> {
     with_timeouts(TcpStream::connect(address)?)
 }

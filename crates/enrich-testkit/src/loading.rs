@@ -35,13 +35,13 @@ pub async fn ask(ports: &Ports, question: Question) -> Option<Found> {
     ports.directory.find(&question, Projection::Profile).await.expect("the directory answers")
 }
 
-/// Returns the company that a reference finds.
+/// Returns the company that `company` finds.
 pub async fn company_of(ports: &Ports, company: CompanyRef) -> Option<Company> {
     let found = ask(ports, Question::Company(company)).await?;
     Some(found.company().expect("a company").clone())
 }
 
-/// Returns the person that a reference finds.
+/// Returns the person whom `person` finds.
 pub async fn person_of(ports: &Ports, person: PersonRef) -> Option<Person> {
     let found = ask(ports, Question::Person(person)).await?;
     Some(found.person().expect("a person").clone())

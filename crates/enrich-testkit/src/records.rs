@@ -55,7 +55,7 @@ pub fn trusted(percent: u8) -> Origin {
     Origin { id: None, confidence, content: [0; 16] }
 }
 
-/// Returns an origin with this id, which the source gave the record.
+/// Returns an origin with this id, as if the source had given the id to the record.
 pub fn with_id(id: &str) -> Origin {
     Origin { id: Some(id.to_owned()), ..trusted(100) }
 }
@@ -105,7 +105,7 @@ pub fn domain(text: &str) -> Domain {
     Domain::parse(text).expect("a domain")
 }
 
-/// Returns the country with this code. Panics if there is none.
+/// Returns the country with this code. Panics if no country has the code.
 pub fn country(code: &str) -> Country {
     Country::from_code(code).expect("a country's code")
 }
@@ -130,7 +130,7 @@ pub fn phone(text: &str) -> Phone {
     Phone::parse(text).expect("a number")
 }
 
-/// Returns the record with the hash of its content, which an import adds too.
+/// Returns the record with the hash of its content. An import adds this hash too.
 pub fn hashed(record: impl Into<AnyRecord>) -> Record {
     let AnyRecord(mut record) = record.into();
     let text = format!("{record:?}");

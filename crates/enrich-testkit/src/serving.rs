@@ -9,8 +9,8 @@ use std::thread;
 /// The beginning of the line in which the server prints its address.
 const GREETING: &str = "enrich listening on http://";
 
-/// The beginning of the line in which the server prints the address of the admin pages, if they
-/// have their own listener.
+/// The beginning of the line in which the server prints the address of the admin pages, if these
+/// pages have their own listener.
 const ADMIN_GREETING: &str = "enrich admin pages on http://";
 
 /// A server process on a free port of the loopback address. Dropping this value kills the process.
@@ -34,8 +34,8 @@ impl Serving {
         Self::spawn(command, log)
     }
 
-    /// Starts a command that runs a server as [`Serving::start`] does, and waits until the server
-    /// listens.
+    /// Starts a server with a given command, and waits until the server listens. The command must
+    /// have the options that [`Serving::start`] gives.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl Serving {
             if has_admin {
                 output.read_line(&mut admin_line)?;
             }
-            // The rest of the output is read too, so that the server never blocks on a full pipe.
+            // The rest of the output is read too: on a full pipe, the server would block.
             thread::spawn(move || io::copy(&mut output, &mut io::sink()));
         }
         let admin_address = address_behind(ADMIN_GREETING, &admin_line);

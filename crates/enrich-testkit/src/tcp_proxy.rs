@@ -1,8 +1,9 @@
 //! A TCP proxy that simulates a network: it delays, holds back and cuts connections.
 //!
-//! Each connection has a queue in each direction, the delay line. One thread reads bytes and adds
-//! the time at which they must be sent; another thread sends them at this time. The delay changes
-//! neither the order of the bytes nor the throughput. Sleeping adds about 0.1 ms.
+//! Each connection has a queue in each direction, the delay line. One thread reads bytes and puts
+//! them into the queue, with the time at which they must be sent; another thread sends them at this
+//! time. So the delay changes neither the order of the bytes nor the throughput. Sleeping makes a
+//! delay about 0.1 ms longer.
 
 mod connection;
 mod network;
@@ -88,8 +89,8 @@ impl TcpProxy {
         self.network.cut_all(how);
     }
 
-    /// Refuses new connections, as a machine without a server does, or accepts them again. Returns
-    /// when the change has taken effect.
+    /// If `refuse` is `true`, refuses new connections, as a machine without a server does; if
+    /// `false`, accepts them again. Returns when the change has taken effect.
     pub fn refuse_new(&self, refuse: bool) {
         self.network.change(|rules| rules.is_refusing = refuse);
         if refuse {
@@ -98,11 +99,12 @@ impl TcpProxy {
         self.network.wait_until(|rules| rules.is_listening != refuse);
     }
 
-    /// Arms a cut: the next connection that sends `pattern` to the server is cut where the pattern
-    /// is. After that, the cut is no longer armed. A new cut replaces an armed one.
+    /// Arms a cut: the next connection that sends `pattern` to the server is cut at the pattern.
+    /// After that, the cut is no longer armed. A new cut replaces an armed one.
     ///
-    /// The pattern is searched in unencrypted bytes and may be split over several packets. In
-    /// PostgreSQL's protocol, the bytes `COMMIT\0` are the statement `COMMIT`.
+    /// The pattern is searched in the bytes as they are sent, so they must not be encrypted; it may
+    /// be split over several packets. In PostgreSQL's protocol, the bytes `COMMIT\0` are the
+    /// statement `COMMIT`.
     pub fn cut_when(&self, pattern: &[u8], trigger: Trigger) {
         assert!(!pattern.is_empty(), "an empty pattern is everywhere");
         let armed = (pattern.to_vec(), trigger);
@@ -153,7 +155,7 @@ fn listen(listener: TcpListener, address: SocketAddr, network: &Arc<Network>) {
             return;
         }
         if is_refusing {
-            // Closing the listener also refuses the connections that wait to be accepted.
+            // Closing the listener also refuses connections that were not accepted yet.
             listener = None;
             network.change(|rules| rules.is_listening = false);
             network.wait_until(|rules| !rules.is_refusing || rules.is_ended);

@@ -1,4 +1,4 @@
-//! The clusters that tests start. Left out where PostgreSQL is not installed.
+//! Tests of the clusters that tests start. They are skipped if PostgreSQL is not installed.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(clippy::print_stdout, reason = "a test that is killed says first what it has started")]
 
@@ -17,10 +17,10 @@ use enrich_testkit::postgres::{
 };
 use enrich_testkit::tcp_proxy::{Cut, TcpProxy, Trigger};
 
-/// Longer than anything here takes.
+/// Time limit for each wait. It is longer than anything here should take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Nothing here depends on the disk.
+/// Returns options without waiting for the disk, because no test here depends on what is on disk.
 fn fast() -> ClusterOptions {
     ClusterOptions { durability: Durability::Fast, ..ClusterOptions::default() }
 }
@@ -76,7 +76,7 @@ fn a_password_is_needed_and_is_not_in_the_log() {
     assert_eq!(cluster.psql(hba).unwrap(), "0");
 }
 
-/// A primary and its synchronous standby.
+/// Starts a primary and its synchronous standby.
 fn pair() -> Option<(Cluster, Cluster)> {
     let (primary, standby) = Cluster::start_pair(&fast()).unwrap()?;
     primary.psql("CREATE TABLE number (value int)").unwrap();
@@ -124,7 +124,7 @@ fn a_frozen_primary_answers_nothing_and_goes_on_when_it_is_thawed() {
     old.thaw().unwrap();
     old.wait_until_accepting().unwrap();
     assert!(!old.is_standby().unwrap());
-    // Nobody confirms what it writes now.
+    // The old primary has no standby any more, so no commit of it is confirmed.
     let standbys = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
     assert_eq!(old.psql(standbys).unwrap(), "0");
 }
@@ -135,7 +135,7 @@ fn a_freeze_holds_what_is_forked_meanwhile() {
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..4 {
-            // Each call is a connection, hence a new process of the server.
+            // Each call opens a connection, so the server forks a new process for it.
             scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {
                     let _ = cluster.psql("SELECT 1");
@@ -210,10 +210,11 @@ fn a_lost_reply_leaves_a_client_waiting_for_a_commit_that_was_done() {
     });
 }
 
-/// Runs statements and then a COMMIT of its own by way of the proxy, and returns the errors.
+/// Sends statements and then `COMMIT` through the proxy, as two messages. Returns the printed
+/// errors.
 fn in_two_messages(cluster: &Cluster, proxy: &TcpProxy, statements: &str) -> String {
     let url = cluster.database().url_at(&[proxy.address()]);
-    // Each -c is a message of its own.
+    // `psql` sends each `-c` as a separate message.
     let output = Command::new("psql")
         .args(["-X", "-q", "-d", &url, "-c", statements, "-c", "COMMIT"])
         .output()
@@ -248,13 +249,14 @@ fn pgbouncer_leads_to_every_database_and_shares_connections() {
         String::from_utf8(output.stdout).unwrap()
     };
     assert_eq!(run(&["SELECT current_database()"]).trim(), database.name());
-    // A named statement is still there for the next client: the connection is shared.
+    // A prepared statement still exists for the next client, because both use the same connection
+    // to the server.
     run(&["PREPARE shared AS SELECT 7"]);
     assert_eq!(run(&["EXECUTE shared"]).trim(), "7");
     assert!(!bouncer.log().unwrap().contains("FATAL"), "{}", bouncer.log().unwrap());
 }
 
-/// The name of a variable with which this program plays a test that is killed.
+/// The environment variable with which this test program runs itself as the test that is killed.
 const KILLED: &str = "ENRICH_TESTKIT_IS_KILLED";
 
 #[test]
@@ -281,9 +283,10 @@ fn nothing_is_left_of_a_test_that_is_killed() {
         .filter_map(|line| line.strip_prefix("started ").map(PathBuf::from))
         .collect();
     let processes: Vec<PathBuf> = folders.iter().flat_map(|folder| processes_in(folder)).collect();
-    // A frozen pair and pgbouncer, each with its guard; a server has at least three children.
+    // The started servers are a frozen primary, its standby, and pgbouncer. Each has a guard, and
+    // each PostgreSQL server has at least three children.
     assert!(processes.len() > 10, "{processes:?}");
-    // The whole group, as a test runner does after a time-out.
+    // The signal goes to the whole process group, as a test runner does after a time-out.
     let group = format!("-{}", test.id());
     assert!(Command::new("kill").args(["-KILL", "--", &group]).status().unwrap().success());
     test.wait().unwrap();
@@ -295,7 +298,7 @@ fn nothing_is_left_of_a_test_that_is_killed() {
     }
 }
 
-/// Starts servers, freezes some, says where they are, and waits to be killed.
+/// Starts servers, freezes the primary, prints the servers' folders, and waits to be killed.
 fn be_killed() {
     let Some((primary, standby)) = pair() else { return };
     let bouncer = PgBouncer::start(&primary, primary.address()).unwrap();
@@ -310,7 +313,7 @@ fn be_killed() {
     thread::sleep(PATIENCE);
 }
 
-/// The processes that work in a folder, as folders of `/proc`.
+/// Returns the processes whose working folder is in `folder`, as paths in `/proc`.
 fn processes_in(folder: &Path) -> Vec<PathBuf> {
     let processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
     let is_in = |process: &PathBuf| {
@@ -319,13 +322,13 @@ fn processes_in(folder: &Path) -> Vec<PathBuf> {
     processes.filter(is_in).collect()
 }
 
-/// Whether a process has not ended.
+/// Whether a process still runs.
 fn is_running(process: &Path) -> bool {
     let state = state(process);
     !state.is_empty() && !state.contains('Z')
 }
 
-/// A process's state, such as `T (stopped)`; empty if it is gone.
+/// Returns the state of a process, such as `T (stopped)`; empty if the process does not exist.
 fn state(process: &Path) -> String {
     let status = fs::read_to_string(process.join("status")).unwrap_or_default();
     let state = status.lines().find_map(|line| line.strip_prefix("State:"));

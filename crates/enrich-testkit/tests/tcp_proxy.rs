@@ -1,4 +1,4 @@
-//! The proxy that stands for a network.
+//! Tests of the proxy that simulates a network.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::io::{ErrorKind, Read, Write};
@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use enrich_testkit::tcp_proxy::{Cut, TcpProxy, Trigger};
 
-/// Longer than anything here takes.
+/// Time limit for each wait. It is longer than anything here should take.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Long enough to see that nothing comes.
+/// The time after which a read that got nothing counts as quiet.
 const QUIET: Duration = Duration::from_millis(150);
 
-/// A server that answers each read with the same bytes. When a connection ends, the receiver gets
-/// all bytes that the connection sent.
+/// Starts a server that sends all received bytes back. When a connection ends, the returned
+/// receiver gets all bytes that the server has received on this connection.
 fn echo_server() -> (SocketAddr, Receiver<Vec<u8>>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
@@ -51,7 +51,7 @@ fn exchange(stream: &mut TcpStream, bytes: &[u8]) {
     assert_eq!(back, bytes);
 }
 
-/// Whether nothing can be read for a while.
+/// Whether no byte arrives within [`QUIET`].
 fn is_quiet(stream: &mut TcpStream) -> bool {
     stream.set_read_timeout(Some(QUIET)).unwrap();
     let result = stream.read(&mut [0]);
@@ -94,7 +94,7 @@ fn a_delay_keeps_order_and_throughput() {
         (received, &sent)
     });
     assert!(received == *sent);
-    // With a pause of 50 ms for each chunk of 32 KiB it would be 50 s.
+    // A proxy that slept 50 ms for each chunk of 32 KiB would need 50 s.
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }
 
@@ -218,7 +218,7 @@ fn a_connection_is_cut_before_a_pattern() {
     stream.write_all(b"T and write COMMIT\0 and on").unwrap();
     assert!(is_reset(&mut stream));
     assert_eq!(ended.recv_timeout(PATIENCE).unwrap(), b"COMMIT and write ");
-    // Only this connection, and only once.
+    // Only one connection is cut, and only once: the other connection may send the pattern.
     exchange(&mut other, b"COMMIT\0");
     assert_eq!((proxy.triggered(), proxy.disarm()), (1, false));
 }

@@ -1,4 +1,4 @@
-//! Contract of accounts and keys.
+//! The contract of accounts and keys.
 
 use enrich_core::port::accounts::{AccountChanged, KeyStored};
 use enrich_core::port::ledger::Grant;
@@ -90,7 +90,7 @@ pub async fn a_key_is_revealed_again(harness: &dyn Harness) {
     assert!(ports.accounts.reveal(KeyId::new(noon())).await.unwrap().is_none());
 }
 
-/// If a key gets two ends, the earlier one is its end.
+/// A key that is given two ends in turn ends at the earlier one.
 pub async fn a_key_ends_at_the_earlier_of_two_ends(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (_, key) = account_with_key(&ports, "Northwind").await;
@@ -122,15 +122,15 @@ pub async fn a_revoked_key_stays_revoked_when_the_clock_is_set_back(harness: &dy
     for ended in [&key, &old] {
         let found = ports.accounts.find_key(&ended.key).await.unwrap().unwrap();
         assert!(!found.is_active(noon()) && found.has_ended);
-        // An end that is later than the present one changes nothing.
+        // Setting a later end than the key already has changes nothing.
         ports.accounts.expire_key(ended.id, after_noon(9_000), noon()).await.unwrap();
         let found = ports.accounts.key(ended.id).await.unwrap().unwrap();
         assert!(!found.is_active(noon()));
     }
 }
 
-/// An end that has passed and was settled remains, even if the clock is set back. An end in the
-/// future is not settled.
+/// When an end has passed and was settled, the key stays ended, even if the clock is set back. An
+/// end in the future is not settled.
 pub async fn a_key_whose_end_was_seen_stays_ended_when_the_clock_is_set_back(
     harness: &dyn Harness,
 ) {
@@ -176,7 +176,8 @@ pub async fn an_unknown_key_is_not_rotated(harness: &dyn Harness) {
     let unknown = KeyId::new(noon());
     assert_eq!(rotate(&ports, unknown, noon(), &new).await, KeyStored::NotThere);
     assert_eq!(ports.accounts.find_key(&new.key).await.unwrap(), None);
-    // The new key's secret is already in use, so the old key does not change.
+    // The secret of the new key is already in use, so the rotation fails, and the old key gets no
+    // end.
     let taken = enrich_core::NewKey { key: old.key.clone(), ..new };
     assert!(ports.accounts.rotate_key(old.id, noon(), taken, PER_ACCOUNT).await.is_err());
     assert_eq!(ports.accounts.key(old.id).await.unwrap().unwrap().expires_at, None);
@@ -213,7 +214,7 @@ pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn
     let rotated = accounts.rotate_key(first.id, noon(), new_key(account, ""), limit).await;
     assert_eq!(rotated.unwrap(), KeyStored::Stored);
     assert_eq!(accounts.keys(account).await.unwrap().len(), 11);
-    // The limit also applies if an account already has more keys than it allows.
+    // The limit also applies to an account that already has more keys than the limit allows.
     let (fewer, active) = (KeyLimit { active: 5, all: 20 }, accounts.keys(account).await.unwrap());
     let active = active.iter().find(|key| key.expires_at.is_none()).unwrap().id;
     let rotated = accounts.rotate_key(active, noon(), new_key(account, ""), fewer).await;
@@ -226,7 +227,7 @@ pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn
     assert_eq!(added, KeyStored::Stored);
 }
 
-/// Ended keys make room for new keys, up to the limit for active and ended keys together.
+/// Ended keys make room for new keys. A second limit applies to active and ended keys together.
 pub async fn ended_keys_make_room_up_to_all_there_may_be(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, first) = account_with_key(&ports, "Northwind").await;
@@ -245,7 +246,7 @@ pub async fn ended_keys_make_room_up_to_all_there_may_be(harness: &dyn Harness) 
     assert_eq!(added, KeyStored::TooMany);
 }
 
-/// Keys that ended long ago don't count. The operator can always rotate a key.
+/// Keys that ended long ago don't count for the limit. The operator can always rotate a key.
 pub async fn keys_that_ended_long_ago_make_room(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, first) = account_with_key(&ports, "Northwind").await;

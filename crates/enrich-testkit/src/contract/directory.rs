@@ -1,4 +1,4 @@
-//! Contract of [`enrich_core::port::directory::Directory`].
+//! The contract of [`enrich_core::port::directory::Directory`].
 
 #![allow(missing_docs, reason = "each sentence is its name; more words would say it twice")]
 
@@ -92,8 +92,8 @@ async fn by_email(ports: &Ports, text: &str) -> Option<String> {
     company_of(ports, CompanyRef::Email(email(text))).await.map(|company| company.name)
 }
 
-/// Returns the domain of the company that a name finds, and the confidence. `code` is the code of
-/// the country, if one is given.
+/// Returns the domain of the company that is found by a name, and the confidence. `code` is a
+/// country code; `None` searches in all countries.
 async fn by_name(ports: &Ports, name: &str, code: Option<&str>) -> Option<(String, u8)> {
     let name = company_name(name);
     let company = CompanyRef::Name { name, country: code.map(country) };
@@ -167,8 +167,8 @@ pub async fn the_company_whose_main_domain_it_is_comes_first(harness: &dyn Harne
         CompanyRecord { sites: sites(&["group.example", "inkwell.example"]), ..company("Group") };
     let inkwell = CompanyRecord { sites: sites(&["well.example"]), ..company("Inkwell") };
     let as_main = CompanyRecord { sites: sites(&["inkwell.example"]), ..company("Inkwell") };
-    // In a first load, the record would belong to the group, because the record has one of the
-    // group's domains.
+    // `as_main` is imported first. After `group`, it would be merged with the group, because the
+    // group has the same domain.
     load(&ports, "a", vec![hashed(as_main), hashed(group), hashed(inkwell)]).await;
     let found = ask(&ports, Question::Company(CompanyRef::Domain(domain("inkwell.example")))).await;
     let found = found.expect("a company");
@@ -217,7 +217,7 @@ pub async fn an_answer_is_as_sure_as_its_source(harness: &dyn Harness) {
     assert_eq!(sure(CompanyRef::Page(page(Network::LinkedIn, "quill"))).await, 60);
     assert_eq!(sure(CompanyRef::Email(email("post@quill.example"))).await, 60);
     assert_eq!(sure(called("Quill")).await, 60);
-    // A value that two sources give has the higher of their two confidences.
+    // If two sources give the same value, the higher of their confidences counts.
     load(&ports, "b", vec![hashed(CompanyRecord { origin: trusted(90), ..quill() })]).await;
     assert_eq!(sure(CompanyRef::Domain(domain("quill.example"))).await, 90);
 }
@@ -278,7 +278,7 @@ pub async fn two_companies_of_one_name_cannot_be_told_apart(harness: &dyn Harnes
     let other = CompanyRecord { sites: sites(&["other.example"]), ..company("QUILL LTD") };
     load(&ports, "a", vec![hashed(quill()), hashed(other)]).await;
     for name in ["Quill Ltd", "Quill"] {
-        // A domain that contains the name makes the match more probable, but not certain.
+        // A domain that contains the asked name makes a match more probable, but not certain.
         let found = by_name(&ports, name, None).await;
         assert!(found.as_ref().is_none_or(|(_, sure)| *sure <= 80), "{found:?}");
     }
@@ -336,7 +336,7 @@ pub async fn a_country_tells_hundreds_of_one_name_apart(harness: &dyn Harness) {
 
 pub async fn companies_that_are_but_names_do_not_hide_one_that_is_more(harness: &dyn Harness) {
     let ports = harness.fresh().await;
-    // Each number puts spaces at other places in the same name.
+    // Returns the name with spaces inside; each number gives other places for the spaces.
     let spelling = |number: usize| {
         let letters = "quillinkworks".char_indices();
         let parted = letters.map(|(at, letter)| {

@@ -1,4 +1,4 @@
-//! Contract of [`enrich_core::port::importer::Importer`].
+//! The contract of [`enrich_core::port::importer::Importer`].
 
 #![allow(missing_docs, reason = "each sentence is its name; more words would say it twice")]
 
@@ -134,7 +134,8 @@ fn ada() -> PersonRecord {
     }
 }
 
-/// Returns records that are hard to distinguish, in the most difficult order.
+/// Returns records that are hard to tell apart, in the order that is most difficult for the
+/// importer.
 fn tricky() -> Vec<Record> {
     let named = || company("Quill");
     let in_gb = || CompanyRecord { seats: countries(&["GB"]), ..named() };

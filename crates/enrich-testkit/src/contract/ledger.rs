@@ -1,4 +1,4 @@
-//! Contract of the ledger.
+//! The contract of the ledger.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{
@@ -39,7 +39,7 @@ impl Customer {
         }
     }
 
-    /// Returns a charge for `items` items. The price is 1 credit for each started group of 5 items.
+    /// Returns a charge for `items` items. The price is 1 credit for every 5 items, rounded up.
     fn charge(&self, items: u64) -> Charge {
         Charge {
             id: ChargeId::new(noon()),
@@ -136,7 +136,7 @@ pub async fn a_grant_counts_at_once(harness: &dyn Harness) {
     assert_eq!(ports.ledger.charge(customer.charge(1)).await.unwrap(), taken(2));
 }
 
-/// Credits can be taken back up to the balance.
+/// A negative grant takes credits back, at most the whole balance.
 pub async fn a_negative_grant_goes_as_far_as_the_balance(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -166,7 +166,7 @@ pub async fn a_charge_takes_its_price(harness: &dyn Harness) {
     assert_eq!(customer.balance(&ports).await, 8);
 }
 
-/// A charge beyond the balance is refused and takes nothing, however large it is.
+/// A charge above the balance is refused and takes nothing, however large the charge is.
 pub async fn a_charge_beyond_the_balance_takes_nothing(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 2).await;
@@ -206,7 +206,7 @@ pub async fn accounts_do_not_share_credits(harness: &dyn Harness) {
     assert_sound(&ports).await;
 }
 
-/// A miss is stored for repeats, adds no row and costs nothing, even at a balance of 0.
+/// A miss is stored for replays, adds no row and costs nothing, even at a balance of 0.
 pub async fn nothing_found_is_kept_and_costs_nothing(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 0).await;
@@ -216,7 +216,7 @@ pub async fn nothing_found_is_kept_and_costs_nothing(harness: &dyn Harness) {
     assert_sound(&ports).await;
 }
 
-/// A repeat gets the first answer and its balance; nothing is charged again.
+/// A repeated call gets the first answer, with the balance of that time; nothing is charged again.
 pub async fn a_repeat_is_replayed(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -229,7 +229,8 @@ pub async fn a_repeat_is_replayed(harness: &dyn Harness) {
     assert_eq!(customer.balance(&ports).await, 8);
 }
 
-/// If calls with the same key run at the same time, one is charged and the others are replayed.
+/// If several calls with the same idempotency key run at the same time, one is charged and the
+/// others are replays.
 pub async fn repeats_at_once_are_charged_once(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 100).await;
@@ -241,7 +242,7 @@ pub async fn repeats_at_once_are_charged_once(harness: &dyn Harness) {
     assert_eq!(ports.ledger.entries(customer.account, 0, 10).await.unwrap().len(), 2);
 }
 
-/// A repeat is replayed after a restart, and at a balance of 0.
+/// A repeated call is replayed after a restart, and even at a balance of 0.
 pub async fn a_repeat_is_replayed_after_a_restart_and_without_credits(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 1).await;
@@ -253,7 +254,7 @@ pub async fn a_repeat_is_replayed_after_a_restart_and_without_credits(harness: &
     assert_eq!(ports.ledger.charge(customer.keyed(1, "k", "q")).await.unwrap(), replayed);
 }
 
-/// The same key with another question is refused and costs nothing.
+/// A call with a used idempotency key and another question is refused and costs nothing.
 pub async fn another_question_under_the_same_key_is_told_apart(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -273,7 +274,7 @@ pub async fn an_idempotency_key_is_the_accounts_own(harness: &dyn Harness) {
     assert_eq!(one.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 9, 1)));
 }
 
-/// A response is stored for 24 hours. After that, its key can be used again.
+/// A response is stored for 24 hours. After that, its idempotency key can be used again.
 pub async fn a_kept_answer_expires_after_24_hours(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -290,7 +291,7 @@ pub async fn a_kept_answer_expires_after_24_hours(harness: &dyn Harness) {
     assert_sound(&ports).await;
 }
 
-/// Rows are listed in order with all their data; consecutive pages have no gap and no overlap.
+/// Rows are listed in order, with all their values. Consecutive pages have no gap and no overlap.
 pub async fn entries_come_back_as_they_were_made(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -323,7 +324,8 @@ pub async fn entries_come_back_as_they_were_made(harness: &dyn Harness) {
     assert_eq!(ports.ledger.entries(customer.account, u64::MAX, 10).await.unwrap(), []);
 }
 
-/// The newest rows can be listed first. They are the same rows as in a list from the oldest.
+/// The newest rows can be listed first. The rows are the same as in a list that begins with the
+/// oldest.
 pub async fn the_newest_entries_come_first(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (customer, other) = (Customer::with(&ports, 5).await, Customer::with(&ports, 5).await);
@@ -352,7 +354,7 @@ pub async fn the_newest_entries_come_first(harness: &dyn Harness) {
     assert_eq!(ports.ledger.newest_entries(nobody, None, 10).await.unwrap(), []);
 }
 
-/// The first row at or after a time is found, for any number of rows.
+/// For any number of rows, the first row at or after a given time is found.
 pub async fn the_first_entry_at_a_time_is_found(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 2_000).await;
@@ -379,8 +381,8 @@ pub async fn the_first_entry_at_a_time_is_found(harness: &dyn Harness) {
     }
 }
 
-/// All rows in a range of times are between the range's first row and its end, even if the clock
-/// was set back.
+/// A range of times has a first row and an end. Between them are all rows of these times, even if
+/// the clock was set back.
 pub async fn no_entry_of_a_time_is_missed_where_the_clock_was_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 2_000).await;
@@ -407,7 +409,7 @@ pub async fn no_entry_of_a_time_is_missed_where_the_clock_was_set_back(harness: 
     assert_sound(&ports).await;
 }
 
-/// A stored response is replayed even if the clock was set back; nothing is charged twice.
+/// A stored response is replayed even if the clock was set back, so that nothing is charged twice.
 pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -426,8 +428,9 @@ pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: 
     );
 }
 
-/// An account with one credit stores as many misses as it can, and other accounts still have room.
-/// Only new calls of this account with an idempotency key are refused.
+/// An account with one credit can use half of the room for stored responses. Other accounts still
+/// have room for theirs. Of the account's own calls, only new calls with an idempotency key are
+/// refused.
 pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dyn Harness) {
     let ports = harness.fresh_keeping(160).await;
     let greedy = Customer::with(&ports, 1).await;
@@ -457,8 +460,8 @@ pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dy
     let repeat = charge(greedy.keyed(0, "k0", "q")).await.unwrap();
     assert_eq!(repeat, Charged::Replayed(answer_to("q", 1, 0)));
     assert_eq!(charge(greedy.charge(1)).await.unwrap(), taken(0), "without a key");
-    // A day later, each call of the account deletes some of its expired responses, so the account
-    // has room again.
+    // A day later, each call of the account deletes some of its expired responses. After some
+    // calls, the account has room again.
     let mut later = Err(ChargeError::IdempotencyStoreFull);
     for _ in 0..10 {
         let new = greedy.keyed_at(0, "new", "q", after_noon(IdempotencyRecord::SECONDS));
@@ -492,7 +495,7 @@ pub async fn shared_room_has_an_end_and_nothing_in_it_goes_early(harness: &dyn H
     assert_sound(&ports).await;
 }
 
-/// Only a row of the same account can be corrected.
+/// An adjustment can correct only a row of its own account.
 pub async fn a_correction_needs_a_row_of_the_account(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (one, other) = (Customer::with(&ports, 10).await, Customer::with(&ports, 10).await);
@@ -505,8 +508,8 @@ pub async fn a_correction_needs_a_row_of_the_account(harness: &dyn Harness) {
     assert_eq!(one.balance(&ports).await, 10);
 }
 
-/// A charge id counts once: a second charge with the same id takes nothing, and doesn't affect
-/// charges at the same time.
+/// A second charge with the same charge id takes nothing, and doesn't affect charges that run at
+/// the same time.
 pub async fn a_charge_id_is_charged_once(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -521,7 +524,7 @@ pub async fn a_charge_id_is_charged_once(harness: &dyn Harness) {
     assert_sound(&ports).await;
 }
 
-/// Verification succeeds and returns the totals.
+/// Verification finds no fault and returns the totals.
 pub async fn the_ledger_adds_up(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (one, other) = (Customer::with(&ports, 100).await, Customer::with(&ports, 5).await);
@@ -531,15 +534,15 @@ pub async fn the_ledger_adds_up(harness: &dyn Harness) {
     ports.ledger.charge(other.keyed(3, "k", "q")).await.unwrap();
     ports.ledger.grant(other.grant(-2)).await.unwrap();
     let found = ports.ledger.verify().await.unwrap();
-    // One account pays 5 × (1 + 2 + 3 + 4) credits for 1 to 20 items. The other pays 1 credit for
-    // three items.
+    // The first account pays 5 × (1 + 2 + 3 + 4) credits for calls of 1 to 20 items. The second
+    // account pays 1 credit for three items.
     assert_eq!((found.charged, found.charges, found.granted), (51, 21, 103));
     assert_eq!((found.accounts, found.entries), (3, 24));
     assert_eq!(found.faults, [] as [String; 0]);
     assert_eq!((one.balance(&ports).await, other.balance(&ports).await), (50, 2));
 }
 
-/// A ledger without failures is charging.
+/// A ledger in which no commit has failed accepts charges.
 pub async fn an_open_ledger_is_charging(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     assert!(ports.ledger.is_charging());

@@ -1,4 +1,4 @@
-//! Contract of sign-ins to the account page.
+//! The contract of sign-ins to the account page.
 
 use enrich_core::{AccountId, Timestamp};
 use enrich_sign_in::{EmailSet, PasswordHash, Session, Token};
@@ -18,7 +18,7 @@ fn token() -> Token {
     Token::generate().unwrap()
 }
 
-/// Returns a text in place of a password's hash. Stores don't interpret the hash.
+/// Returns a text that stands for a password hash. Stores don't interpret the hash.
 fn hash(text: &str) -> PasswordHash {
     PasswordHash::new(format!("$argon2id$v=19$m=19456,t=2,p=1${text}"))
 }
@@ -86,8 +86,8 @@ pub async fn an_unknown_account_gets_no_address(harness: &dyn Harness) {
     assert!(!ports.sign_ins.set_password(nobody, hash("one"), None).await.unwrap());
 }
 
-/// An owner is found by account and by email address. Upper and lower case of the address don't
-/// matter.
+/// An owner is found by the account and by the email address. Upper and lower case in the address
+/// don't matter.
 pub async fn the_case_of_an_address_does_not_matter(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, "Ada@Quill.Example").await;
@@ -101,7 +101,7 @@ pub async fn the_case_of_an_address_does_not_matter(harness: &dyn Harness) {
     assert!(ports.sign_ins.by_email(&address(BEN)).await.unwrap().is_none());
 }
 
-/// An address that another account has is refused, and nothing changes.
+/// If another account has the email address, the address is refused, and nothing changes.
 pub async fn an_address_of_another_account_is_taken(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (ada, ben) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -118,7 +118,7 @@ pub async fn an_address_of_another_account_is_taken(harness: &dyn Harness) {
     assert!(ports.sign_ins.sign_in(third).await.unwrap().is_none());
 }
 
-/// Setting the same address again changes nothing.
+/// Setting an email address that the account already has changes nothing.
 pub async fn the_same_address_again_changes_nothing(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -134,8 +134,8 @@ pub async fn the_same_address_again_changes_nothing(harness: &dyn Harness) {
     assert!(is_invited(&ports, &invitation, noon()).await);
 }
 
-/// Another email address keeps the password, ends the sessions and the invitation, and makes the
-/// old address free.
+/// With a new email address, the password stays valid, the sessions and the invitation end, and
+/// another account can use the old address.
 pub async fn another_address_keeps_the_password_and_ends_the_rest(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -158,7 +158,7 @@ pub async fn another_address_keeps_the_password_and_ends_the_rest(harness: &dyn 
     );
 }
 
-/// An invitation sets the password once.
+/// An invitation can set the password only once.
 pub async fn an_invitation_works_once(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -174,7 +174,7 @@ pub async fn an_invitation_works_once(harness: &dyn Harness) {
     assert_eq!(password_of(&ports, account).await.as_deref(), Some(hash("one").expose()));
 }
 
-/// If an invitation is used several times at the same time, one use succeeds.
+/// If an invitation is used several times at the same time, only one use succeeds.
 pub async fn one_of_many_uses_an_invitation(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -202,7 +202,7 @@ pub async fn an_invitation_ends(harness: &dyn Harness) {
     assert_eq!(last, Some(account));
 }
 
-/// A second invitation ends the first.
+/// A second invitation for the same account ends the first one.
 pub async fn a_second_invitation_ends_the_first(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -216,7 +216,7 @@ pub async fn a_second_invitation_ends_the_first(harness: &dyn Harness) {
     assert_eq!(accepted, Some(account));
 }
 
-/// Setting the password by an invitation ends all sessions.
+/// When the owner sets the password with an invitation, all sessions of the account end.
 pub async fn an_accepted_invitation_ends_the_accounts_sessions(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -229,7 +229,7 @@ pub async fn an_accepted_invitation_ends_the_accounts_sessions(harness: &dyn Har
     assert_eq!(password_of(&ports, other).await, None);
 }
 
-/// Setting another password ends the invitation and all sessions but the current one.
+/// Setting another password ends the invitation and all sessions except the current one.
 pub async fn another_password_ends_all_sessions_but_the_kept_one(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -245,8 +245,8 @@ pub async fn another_password_ends_all_sessions_but_the_kept_one(harness: &dyn H
     assert!(!has_session(&ports, &kept).await);
 }
 
-/// A token of another account has no effect on this account, and a token of this account has no
-/// effect on the other.
+/// With the token of another account, nothing of this account can be changed, and nothing of the
+/// other account changes either.
 pub async fn nothing_is_reached_through_another_accounts_token(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -277,7 +277,8 @@ pub async fn a_token_is_good_for_one_thing(harness: &dyn Harness) {
     assert!(is_invited(&ports, &invitation, noon()).await);
 }
 
-/// A session is returned as it was begun, even after its end. An unknown token has no session.
+/// A session is found by its token, with the values with which it began, even after its end. An
+/// unknown token has no session.
 pub async fn a_session_is_found_by_its_token(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -304,14 +305,15 @@ pub async fn an_account_has_so_many_sessions_and_the_oldest_end(harness: &dyn Ha
         assert_eq!(has_session(&ports, token).await, number >= 3, "{number}");
     }
     assert!(has_session(&ports, &of_other).await);
-    // A session that begins while the clock is set back is kept, and another ends.
+    // If a session begins while the clock is set back, the account keeps it, and another session
+    // ends.
     let last = session_of(&ports, account).await;
     assert!(has_session(&ports, &last).await);
     assert_eq!(ports.sign_ins.sessions(account, None).await.unwrap().len(), most);
 }
 
-/// Sessions are listed newest first, with the current one marked, and can be ended one by one by
-/// their own account.
+/// The sessions of an account are listed newest first, and the current one is marked. Only their
+/// own account can end them, one at a time.
 pub async fn sessions_are_listed_and_end_by_their_id(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -331,7 +333,8 @@ pub async fn sessions_are_listed_and_end_by_their_id(harness: &dyn Harness) {
     assert!(has_session(&ports, &first).await && has_session(&ports, &of_other).await);
 }
 
-/// The last use of a session is stored and never moves back. An ended session stays ended.
+/// The time of a session's last use is stored and never moves back. An ended session stays ended,
+/// even if it is used.
 pub async fn a_session_in_use_is_noted(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -357,7 +360,7 @@ pub async fn an_ended_session_is_gone(harness: &dyn Harness) {
     ports.sign_ins.end_session(&token()).await.unwrap();
 }
 
-/// Ending all sessions but the current one returns their number.
+/// Ending all sessions except the current one returns how many have ended.
 pub async fn all_sessions_end_but_the_kept_one(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -373,7 +376,7 @@ pub async fn all_sessions_end_but_the_kept_one(harness: &dyn Harness) {
 }
 
 /// Invitations and sessions whose ends were settled stay ended when the clock is set back. Reading
-/// them or beginning another session settles nothing, because the clock may be wrong.
+/// them settles nothing, nor does beginning another session, because the clock may be wrong.
 pub async fn what_ended_for_good_stays_ended_when_the_clock_is_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -396,7 +399,7 @@ pub async fn what_ended_for_good_stays_ended_when_the_clock_is_set_back(harness:
     assert_eq!(ports.sign_ins.settle_ends(after_noon(3_600)).await.unwrap(), 0);
 }
 
-/// Addresses, passwords, invitations and sessions survive a restart.
+/// Email addresses, passwords, invitations and sessions survive a restart.
 pub async fn who_is_signed_in_stays_so_over_a_restart(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;

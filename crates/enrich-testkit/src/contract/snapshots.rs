@@ -1,4 +1,4 @@
-//! Contract of the list of snapshots and suppressions.
+//! The contract of the list of snapshots and of the list of suppressions.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use enrich_core::port::snapshots::{
 };
 use enrich_core::{DirectoryRevision, Timestamp};
 
-/// A time that is longer than a store takes to notice a change.
+/// Time limit for a store to notice a change.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn at(second: i64) -> Timestamp {
@@ -36,7 +36,7 @@ fn wait_for(snapshots: &dyn Snapshots, in_use: Option<u64>, suppression: u64) {
     }
 }
 
-/// Checks what every list of snapshots must do. The list must be empty at the beginning.
+/// Checks the promises of a list of snapshots. The list must be empty at the beginning.
 pub async fn a_list_of_snapshots(snapshots: &dyn Snapshots) {
     assert_eq!(snapshots.state(), SnapshotState::default());
     assert_eq!(snapshots.find(SnapshotNumber(1)).await.unwrap(), None);
@@ -51,7 +51,7 @@ pub async fn a_list_of_snapshots(snapshots: &dyn Snapshots) {
     assert_eq!(snapshots.find(SnapshotNumber(2)).await.unwrap(), Some(snapshot(2)));
     assert_eq!(snapshots.newest(2).await.unwrap(), [snapshot(4), snapshot(2)]);
 
-    // A number that is already used, or is lower than a used one, is refused.
+    // A number that is not above all numbers in the list is refused.
     let other = Snapshot { bytes: 1, ..snapshot(4) };
     assert!(!snapshots.publish(&other).await.unwrap());
     assert!(!snapshots.publish(&snapshot(3)).await.unwrap());
@@ -60,12 +60,12 @@ pub async fn a_list_of_snapshots(snapshots: &dyn Snapshots) {
     assert!(snapshots.answer_from(SnapshotNumber(1)).await.unwrap());
     wait_for(snapshots, Some(1), 0);
     assert!(!snapshots.answer_from(SnapshotNumber(3)).await.unwrap());
-    // The next snapshot is answered from, also when an earlier one was chosen.
+    // Nodes answer from a new snapshot, even if an operator chose an earlier one before.
     assert!(snapshots.publish(&snapshot(5)).await.unwrap());
     wait_for(snapshots, Some(5), 0);
 }
 
-/// Checks what every list of suppressions must do. The list must be empty at the beginning.
+/// Checks the promises of a list of suppressions. The list must be empty at the beginning.
 pub async fn a_list_of_suppressions(snapshots: &dyn Snapshots) {
     assert!(snapshots.suppressed_after(0, 10).await.unwrap().is_empty());
     snapshots.suppress(&[], at(0)).await.unwrap();

@@ -1,4 +1,4 @@
-//! Contract of the usage counters.
+//! The contract of the usage counters.
 
 use enrich_core::port::accounts::KeyStored;
 use enrich_core::port::usage::{DayCount, Use, UseOutcome};
@@ -14,10 +14,10 @@ fn used(account: AccountId, key: KeyId, at: Timestamp) -> Use {
 /// The day of [`noon`], 2026-11-20, in days since 1970-01-01.
 const TODAY: i64 = 20_777;
 
-/// The number of seconds from [`noon`] to the next day.
+/// The number of seconds from [`noon`] to midnight.
 const TO_MIDNIGHT: i64 = 12 * 60 * 60;
 
-/// Returns a count of calls to one endpoint.
+/// Returns the expected counter of calls to `/v1/cuf`.
 fn counted(day: i64, key: KeyId, outcome: UseOutcome, calls: u64, credits: u64) -> DayCount {
     let (endpoint, credits) = ("/v1/cuf".to_owned(), Credits(credits));
     DayCount { day, key, endpoint, outcome, calls, credits }
@@ -27,7 +27,7 @@ async fn days(ports: &Ports, account: AccountId) -> Vec<DayCount> {
     ports.usage.days(account, i64::MIN, i64::MAX).await.unwrap()
 }
 
-/// Counts are added up by day (UTC), account, key, endpoint and outcome.
+/// Calls are added up by day (UTC), account, key, endpoint and outcome.
 pub async fn counts_add_up_by_what_they_are_of(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, key) = account_with_key(&ports, "Northwind").await;
@@ -68,7 +68,7 @@ pub async fn counts_add_up_by_what_they_are_of(harness: &dyn Harness) {
     assert_eq!(days(&ports, other).await, [counted(TODAY, others.id, UseOutcome::Found, 1, 1)]);
 }
 
-/// Only the counts of the requested days are returned. The first and the last day belong to the
+/// Only the counters of the asked days are returned. The first and the last day belong to the
 /// range.
 pub async fn counts_are_told_for_the_days_asked_for(harness: &dyn Harness) {
     let ports = harness.fresh().await;
@@ -84,7 +84,7 @@ pub async fn counts_are_told_for_the_days_asked_for(harness: &dyn Harness) {
     assert_eq!(days(&ports, AccountId::new(noon())).await, [], "an account nobody knows");
 }
 
-/// Stored counts add up with later ones, also after a restart.
+/// Later calls are added to stored counters, also after a restart.
 pub async fn later_counts_are_added(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, key) = account_with_key(&ports, "Northwind").await;
@@ -99,7 +99,7 @@ pub async fn later_counts_are_added(harness: &dyn Harness) {
     assert_eq!(days(&ports, account).await, [counted(TODAY, key.id, UseOutcome::Found, 3, 3)]);
 }
 
-/// The last use of a key is the latest time, even if uses are counted in another order.
+/// The last use of a key is the latest time, even if its calls are counted in another order.
 pub async fn the_last_use_of_a_key_shows(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, key) = account_with_key(&ports, "Northwind").await;
@@ -113,7 +113,7 @@ pub async fn the_last_use_of_a_key_shows(harness: &dyn Harness) {
     assert_eq!(found.last_used_at, Some(after_noon(9)));
 }
 
-/// Counts survive an orderly shutdown of the process.
+/// Counters survive an orderly shutdown of the process.
 pub async fn counts_outlive_the_process(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, key) = account_with_key(&ports, "Northwind").await;
@@ -124,7 +124,7 @@ pub async fn counts_outlive_the_process(harness: &dyn Harness) {
     assert_eq!(days(&ports, account).await, [counted(TODAY, key.id, UseOutcome::Found, 1, 1)]);
 }
 
-/// Counting an unknown key does no harm.
+/// Counting a call with an unknown key succeeds.
 pub async fn an_unknown_key_can_be_counted(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, key) = account_with_key(&ports, "Northwind").await;

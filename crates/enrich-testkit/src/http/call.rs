@@ -1,4 +1,4 @@
-//! A request that is built in steps.
+//! A request that a test builds step by step.
 
 use std::fmt;
 use std::io::{self, BufReader, Write};
@@ -19,7 +19,7 @@ pub struct Call {
     headers: Vec<(String, Vec<u8>)>,
     body: Vec<u8>,
     chunked: bool,
-    /// The value of the `Host` header; `None` for the server's address.
+    /// The value of the `Host` header; `None` if it is the server's address.
     host: Option<String>,
 }
 
@@ -105,8 +105,8 @@ impl Call {
         let mut stream = BufReader::new(with_timeouts(stream)?);
         let address = stream.get_ref().peer_addr()?.to_string();
         let bytes = self.bytes(self.host.as_deref().unwrap_or(&address));
-        // A refusal may come before the whole body was sent. So the answer is always read, even
-        // after a failed write.
+        // The server may refuse the request before it has read the whole body. So the answer is
+        // read even if writing has failed.
         let written = stream.get_mut().write_all(&bytes);
         Reply::read(&mut stream, self.method == "HEAD").or_else(|error| written.and(Err(error)))
     }

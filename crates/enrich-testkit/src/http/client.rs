@@ -1,4 +1,4 @@
-//! A connection on which tests send raw bytes. A failure ends the test.
+//! A connection on which tests send raw bytes. If sending or reading fails, the test panics.
 
 use std::io::{BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -6,7 +6,7 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use super::connect;
 use super::reply::Reply;
 
-/// A connection to a server. A failure panics.
+/// A connection to a server. Its methods panic if the connection fails.
 pub struct Client(BufReader<TcpStream>);
 
 impl Client {
@@ -20,14 +20,14 @@ impl Client {
         self.0.get_mut().write_all(bytes.as_ref()).is_ok()
     }
 
-    /// Sends bytes.
+    /// Sends bytes. Panics if the connection fails.
     pub fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
         assert!(self.try_send(bytes), "the connection takes no more");
         self
     }
 
-    /// Sends a request with a `Content-Length`, and reads the answer. Each header in `headers` has
-    /// its line end.
+    /// Sends a request with a `Content-Length` header, and reads the answer. In `headers`, each
+    /// header ends with a line end.
     pub fn request(&mut self, method: &str, path: &str, headers: &str, body: &str) -> Reply {
         self.send(request(method, path, headers, body)).answer(method == "HEAD")
     }
@@ -46,7 +46,7 @@ impl Client {
     /// Reads all bytes until the connection ends.
     pub fn rest(&mut self) -> String {
         let mut rest = Vec::new();
-        // A reset also ends the connection: the server closed it while data was arriving.
+        // A reset also counts as the end: the server closed the connection while data was arriving.
         if let Err(error) = self.0.read_to_end(&mut rest) {
             let came = String::from_utf8_lossy(&rest);
             assert_eq!(error.kind(), ErrorKind::ConnectionReset, "{error} after {came:?}");

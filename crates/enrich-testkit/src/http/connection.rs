@@ -1,4 +1,5 @@
-//! A connection that is kept open. After a failure, it is opened again.
+//! A connection that is kept open for several requests. After a failure, the next request opens a
+//! new one.
 
 use std::io::{self, BufReader, ErrorKind, Write};
 use std::net::{SocketAddr, TcpStream};

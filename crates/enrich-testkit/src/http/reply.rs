@@ -21,7 +21,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Returns the value of a header. A header that is missing or repeated gives `None`.
+    /// Returns the value of a header; `None` if the header is missing or occurs more than once.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut values =
             self.headers().filter(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, it)| it);
@@ -34,7 +34,7 @@ impl Reply {
         lines.map(|(name, value)| (name, value.trim()))
     }
 
-    /// Returns the value of a header as a whole number.
+    /// Returns the value of a header as a whole number; `None` if it isn't one.
     pub fn number(&self, name: &str) -> Option<i64> {
         self.header(name)?.parse().ok()
     }

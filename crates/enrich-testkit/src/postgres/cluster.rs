@@ -41,8 +41,8 @@ pub enum Durability {
 /// The settings of a new cluster.
 #[derive(Clone, Debug)]
 pub struct ClusterOptions {
-    /// The value of `cluster_name`. In a primary's `synchronous_standby_names`, it is the name of a
-    /// standby.
+    /// The value of `cluster_name`: the name of this cluster in the setting
+    /// `synchronous_standby_names` of its primary.
     pub name: String,
     /// Whether `fsync` is on.
     pub durability: Durability,
@@ -76,7 +76,7 @@ pub struct Cluster {
 
 impl Cluster {
     /// Starts a cluster and waits until it accepts connections. The first start on a machine takes
-    /// 1 s, later ones 0.2 s.
+    /// 1 s, each later one 0.2 s.
     ///
     /// Returns `None` and prints a message if PostgreSQL is not installed.
     ///
@@ -98,8 +98,8 @@ impl Cluster {
         Ok(Some(cluster))
     }
 
-    /// Returns the cluster that all tests of this process share if they only need a database. The
-    /// first call starts the cluster. Returns `None` if PostgreSQL is not installed.
+    /// Returns the cluster that is shared by all tests of this process that only need a database.
+    /// The first call starts the cluster. Returns `None` if PostgreSQL is not installed.
     ///
     /// # Panics
     ///
@@ -130,7 +130,8 @@ impl Cluster {
         })
     }
 
-    /// Returns the `cluster_name`, by which a primary knows this cluster as its standby.
+    /// Returns the `cluster_name`. As a standby, this cluster has the same name in the settings of
+    /// its primary.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -155,7 +156,7 @@ impl Cluster {
     ///
     /// # Errors
     ///
-    /// When the server refuses to create it.
+    /// When the server refuses to create the database.
     pub fn fresh_database(&self) -> io::Result<Database> {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         self.psql(&format!("CREATE DATABASE {name} OWNER enrich"))?;
@@ -172,7 +173,7 @@ impl Cluster {
         self.psql_at(self.address(), statements)
     }
 
-    /// Does the same as [`psql`](Self::psql), through a proxy or pgbouncer at `address`.
+    /// Runs statements as [`psql`](Self::psql) does, but through a proxy or pgbouncer at `address`.
     ///
     /// # Errors
     ///
@@ -263,7 +264,7 @@ impl Cluster {
             }
             thread::sleep(INTERVAL);
         }
-        // The folder is kept, so that the server can be started again.
+        // The folder is not removed, so that the server can be started again.
         if let Some(process) = self.process.take() {
             process.kill()?;
         }
@@ -318,8 +319,8 @@ const SETTINGS: [(&str, &str); 18] = [
     // With this setting, recovery after a kill has to read at most 30 s of the log.
     ("checkpoint_timeout", "30s"),
     ("max_wal_size", "512MB"),
-    // After a kill, all files are synced before recovery. Syncing each file by itself would take
-    // seconds. The setting exists since PostgreSQL 14.
+    // After a kill, all files are synced before recovery. Syncing them one by one would take
+    // seconds; `syncfs` is faster. The setting exists since PostgreSQL 14.
     ("recovery_init_sync_method", "syncfs"),
     // With this setting, enough of the log is kept for a standby that was not connected for a
     // while.

@@ -1,12 +1,12 @@
 //! A server process that never outlives the test.
 //!
 //! A small shell script, the guard, starts the server and then reads a pipe from the test process.
-//! The pipe ends when the test process ends, even by SIGKILL. The guard then kills the server and
-//! all its children, including stopped ones, and removes the server's folder.
+//! The pipe ends when the test process ends, even by SIGKILL. Then the guard kills the server and
+//! all its children, including those that SIGSTOP has stopped, and removes the server's folder.
 //!
-//! The guard has its own session, so two signals do not reach it: a signal to the test's process
-//! group, and the SIGHUP that the system sends to a group with a stopped process when the test
-//! ends.
+//! The guard has its own session, so that two signals do not reach it: a signal to the process
+//! group of the test, and the SIGHUP that the system sends to the processes of a group with a
+//! stopped process when the test ends.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
@@ -24,11 +24,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Interval at which the state of a process is checked.
 const INTERVAL: Duration = Duration::from_millis(2);
 
-/// The guard's script. Its arguments are the folder, then the server's command.
+/// The guard's script. Its arguments are the folder and the server's command.
 ///
-/// The server is stopped first, so that it starts no child while its children are killed. The
-/// shared memory of PostgreSQL (its number is in line 7 of `postmaster.pid`) is removed, as in a
-/// crash of the machine.
+/// The server gets SIGSTOP first, so that it starts no child while its children are killed. Then
+/// the shared memory of PostgreSQL is removed, as in a crash of the machine; its number is in line
+/// 7 of `postmaster.pid`.
 const GUARD: &str = r#"
 folder=$1; shift
 "$@" </dev/null >>"$folder/log" 2>&1 &
@@ -64,8 +64,8 @@ impl GuardedProcess {
     ///
     /// # Errors
     ///
-    /// When the guard cannot be started. A failure of the server itself is no error here;
-    /// [`Self::is_running`] shows it.
+    /// When the guard cannot be started. If the server itself fails, this function succeeds;
+    /// [`Self::is_running`] then returns `false`.
     pub(super) fn start(command: &Command, folder: &Path, user: ServerUser) -> io::Result<Self> {
         let mut guard = Command::new("setsid");
         guard.args(["/bin/sh", "-c", GUARD, "guard"]).arg(folder);
@@ -88,7 +88,7 @@ impl GuardedProcess {
         self.id.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Whether the server has not ended.
+    /// Whether the server still runs.
     pub(super) fn is_running(&self) -> bool {
         !matches!(state(self.id), None | Some('Z'))
     }
@@ -103,7 +103,7 @@ impl GuardedProcess {
         self.signal(Signal::STOP)?;
         wait_for_state(self.id, &['T', 'Z'])?;
         for child in self.children()? {
-            // The child may have ended in the meantime.
+            // The child may have ended already; then there is nothing to wait for.
             let _ = kill_process(child, Signal::STOP);
             wait_for_state(child, &['T', 'Z'])?;
         }

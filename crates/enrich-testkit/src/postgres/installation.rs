@@ -26,7 +26,7 @@ pub(super) struct Installation {
 /// The user that runs a server. PostgreSQL and pgbouncer refuse to run as root.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ServerUser {
-    /// The ids of the user and the group; `None` for those of this process.
+    /// The ids of the user and of the group; `None` if the server runs as the user of this process.
     ids: Option<(u32, u32)>,
 }
 

@@ -1,4 +1,4 @@
-//! The operations that tests do with a running server.
+//! The operations of tests on a running server.
 
 use std::fs;
 use std::io;
@@ -62,7 +62,7 @@ impl Cluster {
         self.process.take().map_or(Ok(()), |process| process.end_by(Signal::QUIT))
     }
 
-    /// Shuts the server down (SIGINT): it ends connections and writes a checkpoint.
+    /// Shuts the server down (SIGINT). The server ends its connections and writes a checkpoint.
     ///
     /// # Errors
     ///
@@ -82,16 +82,16 @@ impl Cluster {
         self.start_server()
     }
 
-    /// Makes this standby the primary, and waits until it accepts writes. It keeps its own
-    /// settings, including `synchronous_standby_names`.
+    /// Makes this standby a primary, and waits until it accepts writes. The new primary keeps its
+    /// own settings, including `synchronous_standby_names`.
     ///
     /// # Errors
     ///
     /// When the server is stopped, or takes longer than a minute.
     pub fn promote(&self) -> io::Result<()> {
         let process = self.running()?;
-        // The file is written here, because `pg_ctl promote` checks for success only ten times a
-        // second.
+        // This writes the file that `pg_ctl promote` would write. `pg_ctl promote` itself checks
+        // only ten times a second whether it has succeeded.
         fs::write(self.data().join("promote"), "")?;
         process.signal(Signal::USR1)?;
         wait_until(|| Ok(!self.is_standby()?))

@@ -1,10 +1,10 @@
-//! The roles and databases of a cluster, and URLs with the password.
+//! The roles and databases of a cluster, and their URLs with the password.
 
 use std::net::SocketAddr;
 
-/// The role that tests use. It owns the databases and is no superuser.
+/// The role that tests use. It owns the databases and is not a superuser.
 pub(super) const OWNER: &str = "enrich";
-/// The role that has all rights.
+/// The superuser: the role that has all rights.
 pub(super) const SUPERUSER: &str = "postgres";
 /// The database that every cluster has.
 pub(super) const DATABASE: &str = "enrich";

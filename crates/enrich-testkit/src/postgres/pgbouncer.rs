@@ -16,9 +16,9 @@ use super::installation::{pgbouncer, skip_without_pgbouncer};
 use super::login::{OWNER, SUPERUSER};
 use crate::free_port::FreePort;
 
-/// A pgbouncer on a port of 127.0.0.1, for all databases of its cluster. The URL of a database
-/// through it is `database.url_at(&[bouncer.address()])`. The process ends when this value is
-/// dropped, or when the test ends.
+/// A pgbouncer on a port of 127.0.0.1, for all databases of its cluster.
+/// `database.url_at(&[bouncer.address()])` is the URL of a database by way of this pgbouncer. The
+/// process ends when this value is dropped, or when the test ends.
 #[derive(Debug)]
 pub struct PgBouncer {
     port: FreePort,

@@ -13,8 +13,8 @@ const STANDBY_NAMES: &str = "synchronous_standby_names";
 
 impl Cluster {
     /// Starts a primary, which has the name in the options, and its synchronous standby, which has
-    /// the name `node_2`. Whichever of them is the primary commits only if the other confirms the
-    /// commit. Returns `None` if PostgreSQL is not installed.
+    /// the name `node_2`. Either of them can be the primary; it commits only when the other has
+    /// confirmed the commit. Returns `None` if PostgreSQL is not installed.
     ///
     /// # Errors
     ///
@@ -101,8 +101,8 @@ impl Cluster {
         wait_until(|| Ok(self.psql(&receives)? == "t"))
     }
 
-    /// Removes the data in the background, because it may take seconds on a busy disk. If the test
-    /// ends before, the guard removes it.
+    /// Removes the data in the background, because removing may take seconds on a busy disk. If the
+    /// test ends before, the guard of the server removes the data.
     fn remove_data(&self) -> io::Result<()> {
         if self.data().exists() {
             let old = tempfile::Builder::new().prefix("old-").tempdir_in(self.folder.path())?;
@@ -116,7 +116,8 @@ impl Cluster {
     /// Copies a primary's data, and writes the setting that names this primary.
     fn copy_from(&self, primary: &Self) -> io::Result<()> {
         let mut copy = self.installation.command("pg_basebackup", self.folder.path());
-        // With a slot, an unfinished copy would confirm commits if the standbys' name is `*`.
+        // If the copy had a slot and the standbys' name were `*`, an unfinished copy would confirm
+        // commits.
         copy.args(["--no-sync", "--no-slot", "--wal-method=stream", "--checkpoint=fast"]);
         copy.args(["--write-recovery-conf", "-h", "127.0.0.1", "-U", SUPERUSER]);
         copy.args(["-p", &primary.address().port().to_string(), "-D"]).arg(self.data());

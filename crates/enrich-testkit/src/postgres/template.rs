@@ -1,4 +1,4 @@
-//! The data folder of a new cluster. `initdb` creates the first one; later ones are copies of it.
+//! The data folder of a new cluster. `initdb` creates the first data folder; later ones are copies.
 //!
 //! `initdb` takes half a second; a copy takes a tenth of this time. The folder that is copied is
 //! next to the test's executable, in the build's target folder, so `cargo clean` removes it.
@@ -16,8 +16,8 @@ use super::login::{DATABASE, OWNER, SUPERUSER};
 const EDITION: u32 = 1;
 
 /// Creates `folder/data`: the data of a cluster with the database `enrich` and its owner, the role
-/// `enrich`. This role may create databases and roles, but is no superuser. Returns the password of
-/// all roles.
+/// `enrich`. This role may create databases and roles, but is not a superuser. Returns the password
+/// that all roles have.
 ///
 /// # Errors
 ///
@@ -34,7 +34,7 @@ pub(super) fn make_data(installation: &Installation, folder: &Path) -> io::Resul
     let password = new_password()?;
     initialise(installation, folder, &data, &password)?;
     if let Some(template) = template {
-        // If keeping the template fails, the next cluster runs `initdb` again.
+        // If the template cannot be kept, the next cluster runs `initdb` again.
         let _ = keep(&data, &password, &template);
     }
     Ok(password)
@@ -47,7 +47,8 @@ fn template(installation: &Installation) -> io::Result<Option<PathBuf>> {
     Ok(executable.and_then(|file| file.parent().map(|folder| folder.join(name))))
 }
 
-/// Runs `initdb`. Then creates the role and the database with a server that accepts no connections.
+/// Runs `initdb`. Then creates the role and the database, with a server in single-user mode, which
+/// accepts no connections.
 fn initialise(
     installation: &Installation,
     folder: &Path,

@@ -1,7 +1,7 @@
 //! One connection through a proxy: two sockets, and a delay line in each direction.
 //!
-//! It has four threads. Each reads or writes one socket, and then drops it. A socket is closed when
-//! both of its threads have dropped it.
+//! A connection has four threads. Each of them reads or writes one socket, and then drops it. A
+//! socket is closed when both of its threads have dropped it.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -31,11 +31,11 @@ enum Chunk {
     Bytes(Instant, Vec<u8>),
     /// The end of the stream, and the time at which it must be sent.
     End(Instant),
-    /// No data. It makes the thread that receives it check its connection.
+    /// No data. The thread that receives this element checks whether its connection was cut.
     Wake,
 }
 
-/// Connects a client to the server and starts the threads of the connection.
+/// Connects a client to the server, and starts the threads of the connection.
 pub(super) fn serve(client: TcpStream, network: &Arc<Network>) {
     let target = network.rules().target;
     let Ok(server) = TcpStream::connect_timeout(&target, CONNECT_TIMEOUT) else {
@@ -73,7 +73,7 @@ pub(super) fn serve(client: TcpStream, network: &Arc<Network>) {
     thread::spawn(move || writing_client.write_to_client(&from_server));
 }
 
-/// What one thread of a connection has: its socket, the connection and the network.
+/// The parts of a thread of a connection: the socket that it uses, the connection and the network.
 struct End {
     socket: Arc<TcpStream>,
     connection: Arc<Connection>,
@@ -100,8 +100,8 @@ impl End {
         }
     }
 
-    /// Sends each chunk from the client to the server when its time has come, and searches for the
-    /// armed pattern.
+    /// Sends each chunk from the client to the server when its time has come. Searches the bytes
+    /// for the armed pattern.
     fn write_to_server(self, line: &Receiver<Chunk>, wake_reply: &SyncSender<Chunk>) {
         let mut recent = Vec::new();
         for chunk in line {
@@ -135,7 +135,8 @@ impl End {
     }
 
     /// Waits until the bytes must be sent. Returns `None` if the connection was cut. If the bytes
-    /// contain the end of the armed pattern, returns where the pattern begins, and its trigger.
+    /// contain the end of the armed pattern, the result has the index at which the pattern begins,
+    /// and its trigger.
     fn trigger(
         &self,
         due: Instant,
@@ -175,7 +176,7 @@ impl End {
             }
         }
         drop(self);
-        // The server's last replies are still read, so that the server handles everything that it
+        // The server's replies are read to their end, so that the server handles everything that it
         // has received.
         for chunk in line {
             if matches!(chunk, Chunk::End(_)) {
@@ -217,8 +218,8 @@ impl End {
 }
 
 /// Finds the pattern in the stream that ends with `bytes`. Returns the index in `bytes` at which
-/// the pattern begins; 0 if it began earlier. `recent` contains the earlier bytes that may be part
-/// of the pattern.
+/// the pattern begins; 0 if the pattern began before `bytes`. `recent` contains the bytes before
+/// `bytes` that may be part of the pattern.
 fn find(pattern: &[u8], bytes: &[u8], recent: &mut Vec<u8>) -> Option<usize> {
     let before = recent.len();
     recent.extend_from_slice(bytes);

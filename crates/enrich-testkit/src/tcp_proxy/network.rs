@@ -27,10 +27,10 @@ pub enum Trigger {
     /// gets a reset.
     CutBefore,
     /// The server gets everything before the pattern, the pattern, and the bytes that the proxy
-    /// read together with the pattern. Then it gets the end of the stream. The client gets a reset
-    /// and no reply.
+    /// read together with the pattern. Then the server gets the end of the stream. The client gets
+    /// a reset and no reply.
     CutAfter,
-    /// The server gets everything. The client gets no bytes from then on, and the connection stays
+    /// The server gets everything. From then on, the client gets no bytes; the connection stays
     /// open until the client closes it.
     LoseReply,
 }
@@ -144,8 +144,8 @@ impl Network {
 
     /// Wakes all threads that wait for a change of the rules or for a time.
     pub(super) fn wake(&self) {
-        // Taking the lock first ensures that a thread that has just checked its connection is
-        // already waiting, and is woken.
+        // A thread that has just checked its connection still holds the lock until it waits. So
+        // after this line it already waits, and is woken.
         drop(self.rules.lock());
         self.changed.notify_all();
     }

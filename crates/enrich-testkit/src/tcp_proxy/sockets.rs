@@ -1,4 +1,4 @@
-//! The sockets of a connection, by which it is cut.
+//! The state of a connection, with which other threads can cut it.
 
 use std::net::{Shutdown, TcpStream};
 use std::sync::Weak;
@@ -16,7 +16,7 @@ pub enum Cut {
     Finish,
 }
 
-/// The state of a connection, by which it is cut.
+/// The state of a connection, with which other threads can cut it.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) client: Weak<TcpStream>,
@@ -24,7 +24,7 @@ pub(super) struct Connection {
     pub(super) is_cut: AtomicBool,
     /// Whether replies no longer reach the client.
     pub(super) is_mute: AtomicBool,
-    /// Whether the thread that writes to the client must leave its socket.
+    /// Whether the thread that writes to the client must drop its socket.
     pub(super) is_client_cut: AtomicBool,
 }
 
@@ -41,7 +41,7 @@ impl Connection {
         self.is_cut.load(Ordering::Acquire)
     }
 
-    /// Whether a socket is open.
+    /// Whether at least one of the two sockets is open.
     pub(super) fn is_open(&self) -> bool {
         self.client.strong_count() + self.server.strong_count() > 0
     }
@@ -51,13 +51,13 @@ impl Connection {
     }
 }
 
-/// Makes the threads of a socket leave it; the socket is then closed.
+/// Makes the threads of a socket drop it; the socket is closed when both have dropped it.
 pub(super) fn leave(socket: &Weak<TcpStream>, how: Cut) {
     let Some(socket) = socket.upgrade() else { return };
     if how == Cut::Reset {
-        // With this option, closing sends RST.
+        // With this option, closing the socket sends RST.
         let _ = SockRef::from(&*socket).set_linger(Some(Duration::ZERO));
     }
-    // Sends nothing, but ends a waiting read.
+    // Nothing is sent by this call; it ends a read that waits for data.
     let _ = socket.shutdown(Shutdown::Read);
 }

@@ -1,4 +1,4 @@
-//! Contract of look-ups of people.
+//! The contract of look-ups of people.
 
 use enrich_core::{
     CompanyRecord, CompanyRef, Confidence, PersonRecord, PersonRef, Question, Record,
@@ -12,7 +12,7 @@ use crate::records::{
     person, person_page, phone, phones, sites, trusted,
 };
 
-/// Returns the first email address of the person that a reference finds.
+/// Returns the first email address of the person whom `person` finds.
 async fn first_email(ports: &Ports, person: PersonRef) -> Option<String> {
     person_of(ports, person).await.and_then(|person| person.emails.first().cloned())
 }
@@ -135,7 +135,7 @@ pub async fn an_employee_tells_companies_of_one_name_apart(harness: &dyn Harness
     let found = found.expect("a person");
     assert_eq!(found.person().unwrap().emails, ["bob@x.example"]);
     assert!(found.confidence > Confidence::AMBIGUOUS, "{:?}", found.confidence);
-    // Each of the two companies now has a person of this name.
+    // With this second record, each of the two companies has a person of this name.
     let second = PersonRecord { employer: employed_at("quill.example"), ..bob("bob2@x.example") };
     load(&ports, "a", vec![hashed(second)]).await;
     assert_eq!(person_of(&ports, at("Bob Bit", called("Quill Ltd"))).await, None);
@@ -194,7 +194,7 @@ pub async fn a_persons_answer_follows_the_employers_name(harness: &dyn Harness) 
     assert_eq!(employer.domains, ["quill.example", "quill-ink.example"]);
 }
 
-/// Returns the record of a person at Quill in Great Britain.
+/// Returns the record of a person who works at Quill in Great Britain.
 fn colleague(first: &str, last: &str, address: &str) -> Record {
     hashed(PersonRecord {
         employer: employed_at("quill.example"),
@@ -204,8 +204,8 @@ fn colleague(first: &str, last: &str, address: &str) -> Record {
     })
 }
 
-/// Imports people with these names. Their email addresses are `0@quill.example`, `1@quill.example`
-/// and so on.
+/// Imports people with these names. The person with index `n` has the email address
+/// `n@quill.example`.
 async fn colleagues(harness: &dyn Harness, names: &[(&str, &str)]) -> Ports {
     let ports = harness.fresh().await;
     let numbered = names.iter().enumerate();
@@ -215,8 +215,8 @@ async fn colleagues(harness: &dyn Harness, names: &[(&str, &str)]) -> Ports {
     ports
 }
 
-/// Returns the index of the person among the [`colleagues`] that a reference finds, and the
-/// confidence.
+/// Asks for `person`. If one of the [`colleagues`] is found, returns the person's index and the
+/// confidence of the answer.
 async fn who(ports: &Ports, person: PersonRef) -> Option<(usize, u8)> {
     let found = ask(ports, Question::Person(person)).await?;
     let address = found.person()?.emails.first()?.clone();
@@ -228,8 +228,8 @@ async fn who_at_quill(ports: &Ports, full: &str) -> Option<(usize, u8)> {
     who(ports, at(full, CompanyRef::Domain(domain("quill.example")))).await
 }
 
-/// Asserts that each name in `asked` finds the person with this index, with a lower confidence than
-/// the exact name has.
+/// Asserts that each name in `asked` finds the person with the index beside it, with a lower
+/// confidence than the person's exact name.
 async fn are_found(ports: &Ports, asked: &[(&str, usize)]) {
     for (full, number) in asked {
         let (found, sure) = who_at_quill(ports, full).await.expect(full);
@@ -298,7 +298,6 @@ pub async fn an_initial_finds_the_only_one_it_can_be(harness: &dyn Harness) {
     are_found(&ports, &[("J. Byte", 0), ("Byte, J.", 0), ("Byte J.", 0), ("Quinn Nibble", 3)])
         .await;
     are_not_found(&ports, &["J. Bit", "B. Byte"]).await;
-    // With full names the two are different people.
     assert_eq!(who_at_quill(&ports, "Jane Bit").await, Some((1, 97)));
 }
 

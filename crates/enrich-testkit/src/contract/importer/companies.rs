@@ -105,7 +105,8 @@ pub async fn a_company_that_was_only_named_becomes_the_one_that_comes(harness: &
     let projection = Projection::Employees { limit: None };
     let found = ports.directory.find(&asked, projection).await.unwrap().expect("a company");
     assert_eq!(found.company().unwrap().employees[0].name, "Ada Byte");
-    // A company with more than a name is not merged with a record of the same name.
+    // A company with other values than a name is not merged with a record that only has the same
+    // name.
     let other = CompanyRecord { sites: sites(&["other.example"]), ..company("Quill") };
     assert_eq!(load_one(&ports, "companies", hashed(other)).await, Added);
 }
@@ -168,7 +169,7 @@ pub async fn address_and_rank_of_a_company_are_its_main_domains(harness: &dyn Ha
     assert_eq!(rank_of(&ports, "ink.example").await, None);
     let found = ask(&ports, Question::Host(domain("quill.example"))).await.expect("facts");
     assert_eq!(found.domain().unwrap().ip.as_deref(), Some("2001:db8::1"));
-    // Only the confidence differs. Still, it changes answers.
+    // Only the confidence of this record is different. The import still changes answers.
     let surer = CompanyRecord { origin: trusted(100), ..quill() };
     load(&ports, "b", vec![hashed(CompanyRecord { origin: trusted(50), ..quill() })]).await;
     assert_eq!(load_one(&ports, "b", ranked("9", surer)).await, Unchanged);

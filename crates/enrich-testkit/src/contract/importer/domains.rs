@@ -1,4 +1,4 @@
-//! Facts of domains.
+//! How facts of domains are imported.
 
 use enrich_core::DomainRecord;
 

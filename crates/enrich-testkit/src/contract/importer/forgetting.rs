@@ -70,7 +70,7 @@ pub async fn a_forgotten_person_goes_and_stays_out(harness: &dyn Harness) {
         let projection = Projection::Employees { limit: None };
         let found = ports.directory.find(&asked, projection).await.unwrap().expect("a company");
         assert_eq!(found.company().unwrap().employees, []);
-        // The record without the page is also about the person who was forgotten.
+        // The record without a page is about the same person, so it is suppressed too.
         let effects = load(&ports, "a", records()).await;
         assert_eq!(effects, [Unchanged, Effect::Suppressed, Effect::Suppressed]);
     }
@@ -106,8 +106,8 @@ pub async fn a_forgotten_domain_goes_with_what_lies_below_it(harness: &dyn Harne
         assert_eq!(rank_of(&ports, "ink.example").await, None);
         assert_eq!(rank_of(&ports, "tranquill.example").await.as_deref(), Some("5"));
         let taken = take(&ports, source, records()).await;
-        // Of the company, four values are suppressed: two domains, an address and the rank. Of the
-        // person, two are: an address and the employer.
+        // Four values of the company are suppressed: two domains, an address and the rank. Two
+        // values of the person are suppressed: an address and the employer.
         assert_eq!((taken[0].effect, taken[0].suppressed_values), (Unchanged, 4));
         assert_eq!((taken[1].effect, taken[1].suppressed_values), (Unchanged, 2));
         assert_eq!(taken[2].effect, Effect::Suppressed);

@@ -17,7 +17,8 @@ pub async fn a_record_that_changed_at_its_source_is_the_same_subject(harness: &d
     assert_eq!(load_one(&ports, "a", hashed(moved.clone())).await, Merged);
     let held = at_domain(&ports, "quill-group.example").await.expect("a company");
     assert_eq!(held.domain(), Some("quill.example"));
-    // Ids belong to one source, and ids of people and companies are separate.
+    // An id belongs to one source. People and companies have separate ids: the same id may name a
+    // person and a company.
     let other = CompanyRecord {
         origin: with_id("17"),
         sites: sites(&["elsewhere.example"]),

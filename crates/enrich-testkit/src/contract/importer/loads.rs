@@ -1,4 +1,4 @@
-//! Loads, whole or by batches, run one after the other.
+//! Loads run one after the other. A load is one transaction, or each of its batches is one.
 
 use enrich_core::CompanyRecord;
 use enrich_core::port::importer::{Atomic, Load, Suppressed};
@@ -14,7 +14,7 @@ pub async fn a_load_that_is_dropped_keeps_the_batches_it_took(harness: &dyn Harn
     let mut loading = ports.importer.begin(load_from("a")).await.unwrap();
     assert_eq!(loading.take(vec![hashed(quill())]).await.unwrap()[0].effect, Added);
     drop(loading);
-    // The next load can run after the first one.
+    // The dropped load does not block the next load.
     assert_eq!(load_one(&ports, "a", hashed(quill())).await, Unchanged);
     assert!(at_domain(&ports, "quill.example").await.is_some());
 }
@@ -32,7 +32,7 @@ pub async fn a_whole_load_that_is_dropped_changes_nothing(harness: &dyn Harness)
     assert_eq!(with_page(&ports, "ada-byte").await, None);
     let after = (revision(&ports).await, ports.importer.sources().await.unwrap());
     assert_eq!(after, before);
-    // The next load can begin.
+    // The dropped load does not block the next load.
     assert_eq!(load_one(&ports, "b", hashed(ada())).await, Added);
 }
 

@@ -31,7 +31,8 @@ pub async fn a_person_is_known_by_page_then_address_then_name_and_employer(harne
     load(&ports, "a", vec![hashed(quill()), hashed(ada())]).await;
     let records = vec![hashed(by_page), hashed(by_email), hashed(by_name), hashed(namesake)];
     let effects = load(&ports, "b", records).await;
-    // The first record changes no answer: its first name differs, but its confidence is not higher.
+    // The first record changes no answer: it gives another first name, but not with a higher
+    // confidence.
     assert_eq!(effects, [Unchanged, Merged, Merged, Added]);
     let held = with_page(&ports, "ada-byte").await.expect("a person");
     assert_eq!((held.first_name.as_str(), held.last_name.as_str()), ("Ada", "Byte"));
@@ -57,7 +58,7 @@ pub async fn two_pages_are_two_people_of_one_address(harness: &dyn Harness) {
     let records = vec![one(Some("al-1"), "Al"), one(Some("cy-2"), "Cy"), one(None, "Al B.")];
     assert_eq!(load(&ports, "a", records).await, [Added, Added, Unchanged]);
     assert_eq!(with_page(&ports, "cy-2").await.expect("a person").first_name, "Cy");
-    // A person without a page gets the page of a later record.
+    // A person without a page gets the page that a later record gives.
     let without = PersonRecord { emails: emails(&["di@x.example"]), ..person("Di", "Bo") };
     let with = PersonRecord { page: Some(person_page("di-4")), ..without.clone() };
     assert_eq!(load(&ports, "a", vec![hashed(without), hashed(with)]).await, [Added, Merged]);
@@ -83,7 +84,7 @@ pub async fn an_unknown_employer_is_made_from_what_is_given(harness: &dyn Harnes
     assert_eq!(held.name, "Inkwell Ltd");
     let held = at_domain(&ports, "quill.example").await.expect("a company");
     assert_eq!(held.name, "quill.example");
-    // The name of an employer replaces the domain that was shown in place of a name.
+    // At first, the employer has its domain in place of a name. A record with a name replaces it.
     let named = CompanyRecord { origin: trusted(10), ..quill() };
     assert_eq!(load_one(&ports, "b", hashed(named)).await, Merged);
     assert_eq!(at_domain(&ports, "quill.example").await.expect("a company").name, "Quill");

@@ -1,4 +1,4 @@
-//! Sources: what each gave, and removing one.
+//! Which values each source gave, and how a source is removed.
 
 use enrich_core::port::importer::{Atomic, Load, Removed, SourceInfo};
 use enrich_core::{CompanyRecord, DomainRecord};
@@ -43,7 +43,7 @@ pub async fn the_file_of_a_source_is_noted_with_its_first_batch(harness: &dyn Ha
     for (given, noted) in [(Some("/one"), "/one"), (None, "/one"), (Some("/two"), "/two")] {
         let mut loading = ports.importer.begin(load_of(given)).await.unwrap();
         loading.take(vec![hashed(quill())]).await.unwrap();
-        // The load is not finished, but its stored batches and their source remain.
+        // The load is dropped unfinished, but its stored batch and the name of its file remain.
         drop(loading);
         load_one(&ports, "b", hashed(ada())).await;
         assert_eq!(file().await.as_deref(), Some(noted));
@@ -91,7 +91,7 @@ pub async fn removing_a_source_takes_its_subjects_with_it(harness: &dyn Harness)
     let ranked = DomainRecord { page_rank: Some("5".into()), ..domain_record("x.example") };
     load(&ports, "a", vec![hashed(ada()), hashed(ranked)]).await;
     let removed = ports.importer.remove_source(&source_name("a")).await.unwrap().expect("a source");
-    // The person, and the employer that was created for them.
+    // The removed subjects are the person, and the employer that was created for the person.
     assert_eq!(removed.subjects, 2);
     assert_eq!(with_page(&ports, "ada-byte").await, None);
     assert_eq!(with_email(&ports, "ada@quill.example").await, None);

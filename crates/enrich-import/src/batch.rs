@@ -1,4 +1,4 @@
-//! Reads and parses a source on its own thread, in batches.
+//! Reads a source and parses its records, in batches. The import runs this on a thread of its own.
 
 use std::sync::mpsc::SyncSender;
 
@@ -17,8 +17,8 @@ use crate::source::Source;
 
 /// Maximum number of records in a batch, including rejected ones.
 const MAX_RECORDS: usize = 4096;
-/// A batch is full when it has this many bytes of lines. Together with the length of the channel,
-/// this bounds the memory of an import.
+/// A batch is full when its lines have this many bytes. Together with the maximum number of waiting
+/// batches, this bounds the memory of an import.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ pub(crate) struct SourceLine {
 /// What the batches contain, and when the reading stops.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadOptions {
-    /// Whether batches hold the lines' text.
+    /// Whether each batch keeps the text of its lines.
     pub(crate) lines: bool,
     /// Whether the reading stops at the first rejected line.
     pub(crate) until_rejected: bool,
@@ -72,11 +72,12 @@ impl Batch {
     }
 }
 
-/// Reads a source into batches until its end, or until `options` says to stop.
+/// Reads a source and sends its batches, until the source ends, or until `options` says to stop.
 ///
 /// # Errors
 ///
-/// When the source can't be read to its end. The batches contain the records before the failure.
+/// When the source can't be read to its end. The batches that were sent contain the records before
+/// the failure.
 pub(crate) fn read(
     source: Source,
     options: ReadOptions,

@@ -11,8 +11,8 @@ pub struct Bounds {
     pub max_bytes: u64,
     /// Maximum number of lines, including blank lines and lines inside quotes.
     pub max_lines: u64,
-    /// Called repeatedly while the source is read. If the function returns `true`, the reading
-    /// stops.
+    /// A function that is called repeatedly while the source is read. If the function returns
+    /// `true`, the reading stops.
     pub is_stopped: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 
@@ -41,7 +41,8 @@ pub enum Halt {
 }
 
 impl Halt {
-    /// Returns the halt that an I/O error contains, if it contains one.
+    /// Returns the [`Halt`] that an I/O error wraps; `None` if the error wraps another error, or
+    /// none.
     pub(crate) fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().copied()
     }
@@ -53,7 +54,8 @@ pub(crate) struct Bounded {
     bounds: Bounds,
     bytes: u64,
     lines: u64,
-    /// The number of bytes in the input's buffer that are counted in `bytes` but not yet consumed.
+    /// The number of bytes in the input's buffer that are already counted in `bytes`, but not yet
+    /// consumed.
     counted: usize,
 }
 

@@ -13,13 +13,13 @@ impl ByteCount {
         self.0.set(bytes);
     }
 
-    /// Returns the bytes counted since the last call.
+    /// Returns the number of bytes counted since the last call of this method.
     pub(crate) fn take(&self) -> u64 {
         self.0.take()
     }
 }
 
-/// A reader that counts the bytes that it reads.
+/// A reader that counts the bytes that it has read.
 pub(crate) struct Counted {
     input: Box<dyn Read + Send>,
     count: ByteCount,

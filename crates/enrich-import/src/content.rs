@@ -1,4 +1,4 @@
-//! Recognises, by their first bytes, files that are not lists.
+//! Recognises files that are not lists, by the first bytes of the file.
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 /// Why a file is not a readable list. The messages are for people who don't know file formats.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoList {
-    /// The file is of this other kind, such as a picture.
+    /// The file has this content instead, such as a picture.
     #[error(
         "this is {0}, not a list; save the table in it as CSV or Excel (.xlsx) and use that file"
     )]
@@ -17,16 +17,16 @@ pub enum NoList {
     /// The file is a workbook in this other format, such as `.xls`.
     #[error("this is {0}; save it as an Excel workbook (.xlsx) without a password, or as CSV")]
     OtherWorkbook(&'static str),
-    /// The file is a single JSON value, not an object on each line.
+    /// The whole file is one JSON value, not one JSON object on each line.
     #[error(
         "this is a single JSON value; write the list as JSON Lines (.jsonl): one object on each \
          line, without brackets and commas around them"
     )]
     JsonArray,
-    /// The file is JSON, but its name says CSV.
+    /// The content of the file is JSON, but its name ends in `.csv` or the like.
     #[error("this is JSON, not CSV; if each line is an object, rename the file to .jsonl")]
     JsonAsCsv,
-    /// The workbook is damaged. The text names the fault.
+    /// The workbook is damaged. The text says what is damaged.
     #[error("the Excel file is damaged: {0}; open it in Excel, save it again and use that file")]
     DamagedWorkbook(&'static str),
     /// The workbook exceeds a limit. The text names the limit.
@@ -41,7 +41,8 @@ pub enum NoList {
 }
 
 impl NoList {
-    /// Returns the refusal that an I/O error contains, if it contains one.
+    /// Returns the [`NoList`] that an I/O error wraps; `None` if the error wraps another error, or
+    /// none.
     pub(crate) fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().cloned()
     }
@@ -103,7 +104,8 @@ const MAGIC: [(&[u8], Content); 13] = [
 /// The first bytes of old Excel and Word files, and of new ones with a password.
 const COMPOUND_MAGIC: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
-/// Returns why a file that begins with these bytes is not a list; `None` if the file may be a list.
+/// Returns the reason if a file that begins with these bytes is certainly not a list; `None` if the
+/// file may be a list.
 pub(crate) fn refused(head: &[u8]) -> Option<NoList> {
     if head.starts_with(COMPOUND_MAGIC) {
         return Some(NoList::OtherWorkbook("an old or password-protected Excel file (.xls)"));
@@ -115,7 +117,7 @@ pub(crate) fn refused(head: &[u8]) -> Option<NoList> {
     found.map(|(_, content)| NoList::Other(*content))
 }
 
-/// Whether a text begins like a JSON array of objects. Such a file is not JSON Lines.
+/// Whether a text begins like a JSON array of objects. A file with such text is not JSON Lines.
 pub(crate) fn is_json_array(text: &[u8]) -> bool {
     let inside = text.trim_ascii_start().strip_prefix(b"[");
     inside.is_some_and(|inside| matches!(inside.trim_ascii_start().first(), Some(b'{')))

@@ -1,4 +1,4 @@
-//! CSV: a header line, then a row for each record.
+//! Reads CSV: a header line, then a row for each record.
 
 use std::io;
 
@@ -56,8 +56,8 @@ impl Table {
             return Err(Rejection::FieldCount { found, expected });
         }
         let mut fields = Fields::default();
-        // Ignored columns are not part of the hash, so a change in them does not count as a change
-        // of the record.
+        // Ignored columns are not part of the hash. If only an ignored column changes, the record
+        // counts as unchanged.
         let mut parts: Vec<&[u8]> = Vec::with_capacity(2 * expected);
         for (column, bytes) in self.columns.iter().zip(self.splitter.fields()) {
             let text = std::str::from_utf8(bytes).map_err(|_| Rejection::NotUtf8)?;
@@ -75,7 +75,8 @@ impl Table {
             match Kind::from_name(&name) {
                 Some(kind) if kind == self.kind => {}
                 Some(_) => return Err(Rejection::OtherType),
-                // In many lists, the column `type` has another meaning.
+                // The value is none of the kinds of the native format: in many lists, a column
+                // named `type` means something else.
                 None => notes.ignore_field(Field::Type.name()),
             }
         }
@@ -85,9 +86,9 @@ impl Table {
 
 #[derive(Debug)]
 enum Column {
-    /// The column holds a field of the native format.
+    /// The column gives this field of the native format.
     Field(Named),
-    /// The column has another name and is ignored.
+    /// The column has a name that is not a field's name, and is ignored.
     Other(String),
 }
 
@@ -112,8 +113,8 @@ fn columns(splitter: &Splitter, notes: &mut Notes) -> Result<Vec<Column>, Header
     }
     let columns = names.into_iter().map(|name| {
         let named = exact(name).or_else(|| {
-            // If two columns could mean the same field, the column with the field's exact name is
-            // used.
+            // If two columns could mean the same field, the column whose name is exactly the
+            // field's name gives the field, and the other is ignored.
             let named = Field::from_column(name).filter(|named| !taken.contains(named))?;
             taken.push(named);
             Some(named)

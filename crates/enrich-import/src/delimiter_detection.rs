@@ -4,8 +4,8 @@ use crate::delimiter::Delimiter;
 use crate::lines::Line;
 use crate::splitter::Splitter;
 
-/// Returns the delimiter that a first line such as `sep=;` names. Some programs write this line for
-/// spreadsheets.
+/// Returns the delimiter that a line such as `sep=;` sets. Some programs write such a first line
+/// for spreadsheets.
 pub(crate) fn announced(line: &[u8]) -> Option<Delimiter> {
     let (name, value) = line.split_at_checked(4)?;
     let value = std::str::from_utf8(value).ok()?;
@@ -14,11 +14,11 @@ pub(crate) fn announced(line: &[u8]) -> Option<Delimiter> {
 }
 
 /// Detects the delimiter of a file that begins with these lines. Returns `otherwise` if no
-/// delimiter fits.
+/// delimiter fits the header.
 ///
-/// A delimiter fits if it splits the header into at least two fields. If several fit, the one wins
-/// for which the largest share of rows has as many fields as the header. If these shares are equal,
-/// the delimiter with more fields wins.
+/// A delimiter fits if it splits the header into at least two fields. If several delimiters fit,
+/// the result is the one with the largest share of rows that have as many fields as the header. If
+/// these shares are equal too, the result is the delimiter that splits the header into more fields.
 pub(crate) fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
     let mut best = (otherwise, 0.0, 1);
     let others = Delimiter::ALL.into_iter().filter(|one| *one != otherwise);

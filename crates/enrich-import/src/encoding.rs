@@ -9,8 +9,8 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Number of bytes that are examined to guess an encoding, counted from the first byte that isn't
-/// ASCII.
+/// Number of bytes that are examined to guess an encoding. The first byte that isn't ASCII is the
+/// first of them.
 const WINDOW_BYTES: usize = 64 * 1024;
 
 /// A text encoding, such as UTF-8 or Windows-1252.
@@ -27,7 +27,7 @@ impl TextEncoding {
         Encoding::for_label_no_replacement(label.trim().as_bytes()).map(Self)
     }
 
-    /// Returns the encoding's name for display: `UTF-8`, `UTF-16`, `Windows-1252`.
+    /// Returns the encoding's name as users see it: `UTF-8`, `UTF-16`, `Windows-1252`.
     pub fn name(self) -> String {
         match self.0.name() {
             "UTF-16LE" | "UTF-16BE" => "UTF-16".to_owned(),
@@ -70,8 +70,8 @@ impl<'de> Deserialize<'de> for TextEncoding {
     }
 }
 
-/// Returns the encoding of a text and the length of its byte order mark in bytes, if the first
-/// bytes show the encoding.
+/// Returns the encoding that the first bytes of a text show, and the length of the byte order mark
+/// in bytes; `None` if the first bytes do not show the encoding.
 pub(crate) fn detect_by_start(head: &[u8]) -> Option<(TextEncoding, usize)> {
     if let Some((encoding, mark)) = Encoding::for_bom(head) {
         return Some((TextEncoding(encoding), mark));
@@ -89,24 +89,25 @@ pub(crate) fn detect_by_start(head: &[u8]) -> Option<(TextEncoding, usize)> {
     }
 }
 
-/// The encoding of a text. It becomes known when enough of the text was read.
+/// The encoding of a text. It is unknown until enough of the text has been read.
 #[derive(Clone, Default)]
 pub(crate) struct KnownEncoding(Rc<Cell<Option<TextEncoding>>>);
 
 impl KnownEncoding {
-    /// Returns the encoding as far as it is known. A text that is only ASCII so far counts as
-    /// UTF-8.
+    /// Returns the encoding. While the encoding is unknown, the text that was read is only ASCII
+    /// and counts as UTF-8.
     pub(crate) fn get(&self) -> TextEncoding {
         self.0.get().unwrap_or(TextEncoding::UTF_8)
     }
 }
 
-/// A reader that converts a text to UTF-8. A UTF-8 text is not changed, even if it has invalid
-/// bytes.
+/// A reader that converts a text to UTF-8. Text in UTF-8 passes through unchanged, even if it has
+/// invalid bytes.
 pub(crate) struct Decoding {
     input: Box<dyn BufRead>,
     state: State,
-    /// Whether to guess a single-byte encoding if the text isn't UTF-8.
+    /// Whether to guess a single-byte encoding if the text isn't UTF-8. If not, the text counts as
+    /// UTF-8.
     guesses: bool,
     known: KnownEncoding,
     decoded: Vec<u8>,
@@ -114,19 +115,19 @@ pub(crate) struct Decoding {
 }
 
 enum State {
-    /// The text is only ASCII so far. The number is how many bytes in the input's buffer are known
-    /// to be ASCII.
+    /// The text that was read is only ASCII so far. The number says how many bytes in the input's
+    /// buffer are known to be ASCII.
     Ascii(usize),
     Utf8,
     Other(Decoder),
-    /// The text had another encoding than UTF-8, and the input has ended.
+    /// The encoding of the text is not UTF-8, and the input has ended.
     Ended,
 }
 
 impl Decoding {
-    /// Returns a reader of `input`, which begins with `head`. The encoding is `chosen`. If none is
-    /// chosen, it is the encoding that `head` shows. If `head` shows none, the encoding is guessed
-    /// at the first byte that isn't ASCII.
+    /// Returns a reader of `input`, which begins with `head`. If `chosen` is `Some`, it is the
+    /// encoding. Otherwise the encoding is the one that `head` shows. If `head` shows none, the
+    /// encoding is decided at the first byte that isn't ASCII.
     pub(crate) fn new(
         mut input: Box<dyn BufRead>,
         head: &[u8],
@@ -157,7 +158,7 @@ impl Decoding {
         Ok((Self { input, state, guesses, known, decoded: Vec::new(), given: 0 }, shared))
     }
 
-    /// Chooses the encoding. The input now begins with the first byte that isn't ASCII.
+    /// Decides the encoding. At this point, the input begins with the first byte that isn't ASCII.
     fn decide(&mut self) -> io::Result<()> {
         let mut window = Vec::new();
         let failure = (&mut self.input).take(WINDOW_BYTES as u64).read_to_end(&mut window).err();
@@ -251,11 +252,11 @@ fn guess(window: &[u8]) -> &'static Encoding {
     let mut chunks = window.utf8_chunks().peekable();
     while let Some(chunk) = chunks.next() {
         letters += chunk.valid().chars().filter(|letter| !letter.is_ascii()).count();
-        // If the window ends in the middle of a character, this is no error of the text.
+        // If the window ends in the middle of a character, the text has no error there.
         let is_cut = chunks.peek().is_none() && window.len() == WINDOW_BYTES;
         faults += usize::from(!chunk.invalid().is_empty() && !is_cut);
     }
-    // A few invalid bytes do not show that the text isn't UTF-8.
+    // A few invalid bytes do not prove that the text isn't UTF-8.
     if letters >= faults {
         return UTF_8;
     }
@@ -276,8 +277,8 @@ fn skip(input: &mut impl BufRead, mut bytes: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a reader of three parts: the bytes that were read ahead, then the error that ended the
-/// reading ahead (if there was one), then the rest.
+/// Returns a reader that returns three parts in order: the bytes that were read ahead, then the
+/// error that ended the reading ahead (if there was one), then the rest of the input.
 pub(crate) fn resumed(
     head: Vec<u8>,
     failure: Option<io::Error>,
@@ -286,7 +287,7 @@ pub(crate) fn resumed(
     Box::new(Cursor::new(head).chain(Failed(failure)).chain(rest))
 }
 
-/// A reader that returns its error once. Without an error, it is empty.
+/// A reader that returns its error once, and then is at its end.
 struct Failed(Option<io::Error>);
 
 impl BufRead for Failed {

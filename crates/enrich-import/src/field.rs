@@ -19,8 +19,8 @@ impl Kind {
         names.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, kind)| kind)
     }
 
-    /// Returns the kind of a record that has no `type`: a person if it has `first_name`, else a
-    /// company if it has `name`, else facts of a domain if it has `domain` or `domains`.
+    /// Returns the kind of a record without a `type`: a person if the record has `first_name`, else
+    /// a company if it has `name`, else facts of a domain if it has `domain` or `domains`.
     pub(crate) fn from_fields(is_there: impl Fn(Field) -> bool) -> Option<Self> {
         let signs = [
             (Field::FirstName, Self::Person),
@@ -58,15 +58,17 @@ pub(crate) enum Field {
     Domain,
 }
 
-/// A field of the native format, under the singular or the plural of its name.
+/// A field of the native format, and whether the file names the field in the singular.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     pub(crate) field: Field,
-    /// Whether the file uses the singular of a field's name that is a plural.
+    /// Whether the file uses the singular form of a field name that is a plural, such as `email`
+    /// for `emails`.
     pub(crate) is_singular: bool,
 }
 
-/// Every field with its name and the kinds of record that have it, in the order of [`Field`].
+/// Every field with its name and the kinds of records that have the field, in the order of
+/// [`Field`].
 const TABLE: [(Field, &str, &[Kind]); 22] = {
     use Kind::{Company, Domain, Person};
     [
@@ -103,10 +105,11 @@ impl Field {
         TABLE.into_iter().map(|(field, ..)| field)
     }
 
-    /// Returns the field with this name, in the singular or the plural.
+    /// Returns the field with this name. The name may also be the other form of the field's name:
+    /// the singular of a plural, or the plural of a singular.
     pub(crate) fn from_name(name: &str) -> Option<Named> {
-        // `ids` is reserved for the ids of several registers, so it does not count as the plural of
-        // `id`.
+        // `ids` is reserved for the ids of several registers, so `ids` is not accepted as the
+        // plural of `id`.
         let is_kept = name == "ids";
         let exact = TABLE.into_iter().find(|(_, known, _)| *known == name);
         let other = || TABLE.into_iter().find(|(_, known, _)| differ_in_number(known, name));
@@ -114,7 +117,7 @@ impl Field {
         Some(Named { field, is_singular: name.len() < known.len() })
     }
 
-    /// Returns the field that a CSV column holds. Upper and lower case, blanks and punctuation in
+    /// Returns the field that a CSV column with this name holds. Case, blanks and punctuation in
     /// the column's name don't matter.
     pub(crate) fn from_column(column: &str) -> Option<Named> {
         let plain = plain_name(column);

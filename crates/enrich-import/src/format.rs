@@ -1,4 +1,4 @@
-//! Finds the format and compression of a source from its file name or first bytes.
+//! Finds the format and the compression of a source, from its file name or its first bytes.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +11,10 @@ const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
 pub enum Format {
     /// One JSON object on each line.
     JsonLines,
-    /// A header line, then a row for each record. Any delimiter is possible.
+    /// CSV: a header line, then a row for each record. Any [`Delimiter`](crate::Delimiter) is
+    /// possible.
     Csv,
-    /// CSV with tabs as delimiter.
+    /// CSV whose fields are separated by tabs.
     Tsv,
     /// An Excel workbook: the first row of its first sheet is the header.
     Xlsx,
@@ -32,7 +33,7 @@ impl Compression {
     /// Returns the compression of an input that begins with `bytes`; `None` if the input is not
     /// compressed.
     ///
-    /// The first bytes of both compressions are not valid UTF-8, so no text is mistaken for
+    /// No valid UTF-8 text begins with the bytes of either compression, so no text is mistaken for
     /// compressed data.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
         match bytes {
@@ -43,8 +44,9 @@ impl Compression {
     }
 }
 
-/// Returns the format and compression that a file name shows: `.jsonl`, `.ndjson`, `.csv`, `.tsv`,
-/// `.tab` or `.xlsx`, then `.gz` or `.zst`, in upper or lower case.
+/// Returns the format and the compression that a file name shows. The endings are `.jsonl`,
+/// `.ndjson`, `.csv`, `.tsv`, `.tab` or `.xlsx` for the format, then `.gz` or `.zst` for the
+/// compression, in upper or lower case.
 pub fn format_from_file_name(file_name: &str) -> (Option<Format>, Option<Compression>) {
     let compressions = [(".gz", Compression::Gzip), (".zst", Compression::Zstd)];
     let (rest, compression) = without_ending(file_name, &compressions);
@@ -60,8 +62,8 @@ pub fn format_from_file_name(file_name: &str) -> (Option<Format>, Option<Compres
     (format, compression)
 }
 
-/// Finds the first of `endings` that the name ends with. Returns the name without the ending, and
-/// the value listed beside the ending; the whole name and `None` if no ending fits.
+/// Finds the first of `endings` that the name ends with. Returns the name without this ending, and
+/// the value beside the ending in `endings`. If no ending fits, returns the whole name and `None`.
 fn without_ending<'a, T: Copy>(name: &'a str, endings: &[(&str, T)]) -> (&'a str, Option<T>) {
     for (ending, meaning) in endings {
         if let Some((stem, end)) = name.split_at_checked(name.len().saturating_sub(ending.len()))

@@ -17,13 +17,13 @@ use crate::rejects;
 use crate::report::Report;
 use crate::source::Source;
 
-/// Maximum number of batches that wait to be stored.
+/// Maximum number of parsed batches that wait to be stored.
 const WAITING_BATCHES: usize = 4;
 
 /// Receives the progress of an import.
 pub trait Progress: Send {
-    /// Called with the number of bytes (before decompression) and the number of records that were
-    /// read since the last call.
+    /// Reports the number of bytes (before decompression) and of records that were read since the
+    /// last call of this method.
     fn advance(&mut self, bytes: u64, records: u64);
 }
 
@@ -32,12 +32,11 @@ impl Progress for () {
     fn advance(&mut self, _bytes: u64, _records: u64) {}
 }
 
-/// An import that stopped before its end.
+/// The error of an import that stopped before the end of its source.
 #[derive(Debug, thiserror::Error)]
 #[error("the import stopped")]
 pub struct ImportError {
-    /// The results until the import stopped. If the whole import is one transaction, nothing is
-    /// stored.
+    /// The results up to the stop. If the whole import is one transaction, nothing is stored.
     pub report: Box<Report>,
     /// Why the import stopped.
     #[source]
@@ -48,10 +47,10 @@ pub struct ImportError {
 #[derive(Debug, thiserror::Error)]
 pub enum Cause {
     /// The source can't be read to its end. If each batch is a transaction of its own, the batches
-    /// before the failure stay stored.
+    /// that were stored before the failure stay in the directory.
     #[error("the source can't be read completely")]
     Read(#[from] ReadError),
-    /// A line was rejected in an import that is one transaction.
+    /// A line was rejected, and the whole import is one transaction.
     #[error("line {line} is rejected, so nothing of the source was imported")]
     Rejected {
         /// The number of the rejected line, from 1.
@@ -70,17 +69,18 @@ pub enum Cause {
 
 /// Imports a source.
 ///
-/// With [`Atomic::Batch`](enrich_core::port::importer::Atomic) rejected lines are skipped, and each
-/// stored batch stays. After an interruption, run the same import again: it completes the work, and
-/// records that are already stored count as unchanged. With `Atomic::Whole` the first rejected line
-/// stops the import, and nothing is stored; a suppressed record also counts as rejected. To import
-/// several sources, call this once for each and add the reports.
+/// With [`Atomic::Batch`](enrich_core::port::importer::Atomic), each batch is a transaction:
+/// rejected lines are skipped, and each stored batch stays. If such an import was interrupted, run
+/// the same import again: it stores the missing records, and counts the stored records as
+/// unchanged. With `Atomic::Whole`, the first rejected line stops the import, and nothing is
+/// stored; a suppressed record also counts as rejected. To import several sources, call this
+/// function once for each source and add the reports.
 ///
 /// `rejects` receives a JSON object for each rejected line: `source`, `line`, `reason`, `record`.
 ///
 /// The future blocks while it waits for the reading thread, so it must not run on a server's
-/// executor. If the import stops early, the reading thread may continue until its input yields
-/// data.
+/// executor. If the import stops early, the reading thread may live on until its pending read of
+/// the input returns.
 ///
 /// # Errors
 ///
@@ -138,8 +138,8 @@ impl Import<'_> {
         }
     }
 
-    /// Commits the stored batches after the source could not be read further. If the import is one
-    /// transaction, nothing is committed.
+    /// Handles a source that can't be read further: commits the batches that were stored before,
+    /// unless the whole import is one transaction. Always returns an error.
     async fn give_up(&self, loading: Box<dyn Loading>, error: ReadError) -> Result<(), Cause> {
         if !self.is_whole && self.report.took_anything() {
             loading.finish().await?;
@@ -216,8 +216,8 @@ impl Import<'_> {
 
 type Reading = JoinHandle<Result<(), ReadError>>;
 
-/// Starts the thread that reads and parses the source. This thread is at most a few batches ahead
-/// of the storing.
+/// Starts the thread that reads and parses the source. The thread waits while [`WAITING_BATCHES`]
+/// of its batches are not yet stored.
 fn start_reading(
     source: Source,
     options: ReadOptions,

@@ -14,7 +14,7 @@ use crate::record::{self, content_hash};
 use crate::rejection::Rejection;
 use crate::report::Notes;
 
-/// Returns the next record, or why its line is rejected. Returns `None` at the end. Skips blank
+/// Returns the record of the next line, or why the line is rejected; `None` at the end. Skips blank
 /// lines.
 pub(crate) fn next(lines: &mut Lines, notes: &mut Notes) -> io::Result<Option<Parsed>> {
     let Some(line) = lines.next_filled()? else { return Ok(None) };
@@ -27,7 +27,8 @@ fn read(line: &Line, notes: &mut Notes) -> Result<Record, Rejection> {
     let (mut repeated, mut unknown) = (None, Vec::new());
     for (name, value) in object::members::<&RawValue>(line)? {
         match Field::from_name(&name) {
-            // The line is rejected, because one of the two values would be lost.
+            // An object has this member twice. Its line is rejected, because one of the two values
+            // would be lost.
             Some(named) if !fields.set(named, Raw::Json(value)) => repeated = Some(named.field),
             Some(_) => {}
             None => unknown.push((name, value)),
@@ -55,7 +56,8 @@ fn kind(fields: &Fields<'_>, notes: &mut Notes) -> Result<Kind, Rejection> {
     {
         return Ok(kind);
     }
-    // In many lists, the field `type` has another meaning.
+    // The value of `type` is none of the kinds of the native format: in many lists, a field named
+    // `type` means something else.
     let kind = by_fields.ok_or(Rejection::UnknownType)?;
     notes.ignore_field(Field::Type.name());
     Ok(kind)

@@ -1,4 +1,5 @@
-//! The format, delimiter and encoding of a source: detected, or set by the caller.
+//! The format, delimiter and encoding of a source. The importer detects them, unless the caller
+//! sets them.
 
 use std::fmt;
 
@@ -8,7 +9,7 @@ use crate::delimiter::Delimiter;
 use crate::encoding::TextEncoding;
 use crate::format::Format;
 
-/// Settings that replace detection. `None` means that the setting is detected.
+/// The settings of the caller about a source. A setting that is `None` is detected instead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadAs {
     /// The delimiter of a CSV source.
@@ -19,15 +20,14 @@ pub struct ReadAs {
     pub encoding: Option<TextEncoding>,
 }
 
-/// The format, delimiter and encoding of a source, and its sheets.
+/// How a source is read: its format, delimiter and encoding; for a workbook, also its sheets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
     /// The format of the records.
     pub format: Format,
     /// The delimiter, if the source is CSV.
     pub delimiter: Option<Delimiter>,
-    /// The encoding as far as it is known; `None` for a workbook. Text that is only ASCII counts as
-    /// UTF-8.
+    /// The encoding; `None` for a workbook. While all text that was read is ASCII, this is UTF-8.
     pub encoding: Option<TextEncoding>,
     /// The name of the sheet that is read, if the source is a workbook.
     pub sheet: Option<String>,
@@ -36,7 +36,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Whether this is the default layout (comma, UTF-8, no workbook), which need not be shown.
+    /// Whether this is the usual layout (comma, UTF-8, no workbook). A message to the user can omit
+    /// it.
     pub fn is_plain(&self) -> bool {
         let Self { delimiter, encoding, sheet, .. } = self;
         matches!(delimiter, None | Some(Delimiter::Comma))

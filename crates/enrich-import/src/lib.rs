@@ -2,10 +2,10 @@
 //! an [`Importer`](enrich_core::port::importer::Importer).
 //!
 //! [`Source`] is the input, [`import`] stores its records in the directory, and [`Report`] counts
-//! the results. Records have the native format; `enrich-text` parses each value as leniently as the
-//! inputs of the interface.
+//! the results. Records have the native format. `enrich-text` parses the values of records and the
+//! inputs of the interface by the same lenient rules.
 //!
-//! [`Rows`] reads the rows of the same sources without parsing records.
+//! [`Rows`] reads the rows of such a source as they are, without parsing records.
 //!
 //! What is not here: the rules of merging (`enrich-core`), any store, the terminal.
 

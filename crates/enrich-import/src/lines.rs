@@ -1,11 +1,11 @@
-//! Reads the lines of a file. The length of a line in memory is limited.
+//! Reads the lines of a file, and keeps at most a limited part of each line in memory.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 
 use crate::limits::MAX_LINE_BYTES;
 
-/// The mark that some editors write before UTF-8 text.
+/// The byte order mark that some editors write before UTF-8 text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A line of the file, without its line end.
@@ -32,8 +32,8 @@ pub(crate) struct Lines {
     input: Box<dyn BufRead>,
     read: u64,
     returned: VecDeque<Line>,
-    /// An error that occurred in [`Self::peek`]. It is returned after the lines that were read
-    /// before it.
+    /// An error that occurred in [`Self::peek`]. `next` returns the error after the lines that were
+    /// read before the error.
     failure: Option<io::Error>,
 }
 
@@ -54,7 +54,7 @@ impl Lines {
             return Err(failure);
         }
         let mut bytes = Vec::new();
-        // The maximum length of a line together with its CR LF.
+        // The length of the longest line that is allowed, with its CR LF.
         let most = MAX_LINE_BYTES + 2;
         let length = (&mut self.input).take(most as u64).read_until(b'\n', &mut bytes)?;
         if length == 0 {
@@ -110,7 +110,7 @@ impl Lines {
         lines
     }
 
-    /// Puts lines back. `next` returns these lines first, in their order.
+    /// Puts lines back, so that `next` returns them first, in their order.
     pub(crate) fn put_back(&mut self, lines: impl DoubleEndedIterator<Item = Line>) {
         for line in lines.rev() {
             self.returned.push_front(line);

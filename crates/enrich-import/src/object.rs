@@ -1,4 +1,4 @@
-//! Parses the JSON object on a line.
+//! Parses the JSON object that is on a line.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,7 +8,8 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use crate::lines::Line;
 use crate::rejection::Rejection;
 
-/// Returns the members of the object on a line, in order. A repeated name appears repeatedly.
+/// Returns the members of the JSON object on a line, in their order. If two members have the same
+/// name, both are returned.
 ///
 /// # Errors
 ///
@@ -27,7 +28,7 @@ pub(crate) fn members<'a, V: Deserialize<'a>>(
     }
 }
 
-/// The members of a JSON object, in order. A repeated name appears repeatedly.
+/// The members of a JSON object, in their order. Members with the same name are all kept.
 struct Object<V>(Vec<(String, V)>);
 
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for Object<V> {

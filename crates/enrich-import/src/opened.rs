@@ -1,4 +1,5 @@
-//! An opened source: detects its format and layout, and explains its read errors.
+//! Opens a source: detects its format and layout, and turns I/O errors into errors that a user
+//! understands.
 
 use std::fs::File;
 use std::io::{self, BufRead, Cursor, Read};
@@ -18,17 +19,18 @@ use crate::workbook::{Limits, Workbook};
 
 /// Number of bytes at the beginning of a source that are used to detect its content.
 const HEAD_BYTES: usize = 16 * 1024;
-/// Maximum number of lines, and of their bytes, that are used to detect the delimiter.
+/// Maximum number of lines that are examined to detect the delimiter, and maximum number of their
+/// bytes.
 const LOOKED_AT_LINES: usize = 100;
 const LOOKED_AT_BYTES: usize = 256 * 1024;
 /// Maximum size of a workbook that is read from a stream, in bytes. Such a workbook is kept in
 /// memory.
 const MAX_HELD_WORKBOOK: usize = 64 * 1024 * 1024;
 
-/// A source's decompressed input, and what is known about it before it is read.
+/// The decompressed bytes of a source, and what is known before any byte is read.
 pub(crate) struct Input {
     pub(crate) bytes: Box<dyn BufRead>,
-    /// The input as a seekable file, if the input is a file.
+    /// The input once more as a file with positions to seek to; `None` if the input is not a file.
     pub(crate) file: Option<File>,
     /// The format that the file's name shows.
     pub(crate) format: Option<Format>,
@@ -51,8 +53,8 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Opens a source: detects a workbook by its first bytes, and other formats by the file's name
-    /// or the first lines.
+    /// Opens a source. Recognises a workbook by the first bytes. Takes other formats from the
+    /// file's name, or else from the first lines.
     pub(crate) fn new(input: Input) -> Result<Self, ReadError> {
         let Input { mut bytes, file, format, read_as, limits, is_compressed, read_bytes } = input;
         let mut opened = Self {
@@ -93,8 +95,8 @@ impl Opened {
         self.format
     }
 
-    /// Creates the splitter for the rows of CSV or of the workbook. For a workbook, this can be
-    /// called only once.
+    /// Creates the splitter of the source's rows, which come from CSV or a workbook. For a
+    /// workbook, call this only once.
     pub(crate) fn splitter(&mut self) -> Splitter {
         match self.workbook.take() {
             Some(workbook) => Splitter::of_workbook(workbook),
@@ -102,7 +104,8 @@ impl Opened {
         }
     }
 
-    /// Returns the layout as far as it is known; `None` for an empty source.
+    /// Returns the layout; `None` for an empty source. The encoding may still change while the
+    /// source is read.
     pub(crate) fn layout(&self) -> Option<Layout> {
         let is_text = self.sheet.is_none();
         let (sheet, sheets) = self.sheet.clone().unzip();
@@ -115,12 +118,14 @@ impl Opened {
         })
     }
 
-    /// Detects format and delimiter by the first lines. `named` and `read_as` replace detection.
+    /// Detects the format and the delimiter from the first lines. If `named` gives the format, or
+    /// `read_as` the delimiter, it is not detected.
     fn look(&mut self, named: Option<Format>, read_as: ReadAs) -> Result<(), ReadError> {
         let lines = self.lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
         let mut filled = lines.iter().filter(|line| !line.is_blank());
         let Some(first) = filled.next() else {
-            // Many blank lines may come first. The caller's bounds limit their number.
+            // All lines that were examined are blank. More blank lines may follow; only the
+            // caller's bounds limit their number.
             self.format = named.or(match self.lines.next_filled() {
                 Ok(None) => None,
                 Ok(Some(line)) => {
@@ -157,7 +162,7 @@ impl Opened {
     fn delimiter(&mut self, lines: &[Line], format: Format, read_as: ReadAs) -> Delimiter {
         let announced = lines.first().and_then(|line| delimiter_detection::announced(&line.bytes));
         if announced.is_some() {
-            // This cannot fail, because `peek` has read the line already.
+            // This cannot fail: `peek` has already read this line.
             let _ = self.lines.next();
         }
         let usual = if format == Format::Tsv { Delimiter::Tab } else { Delimiter::Comma };
@@ -193,12 +198,13 @@ impl Opened {
         Ok(())
     }
 
-    /// Returns the number of bytes read since the last call, counted before decompression.
+    /// Returns the number of bytes read since the last call of this method, counted before
+    /// decompression.
     pub(crate) fn newly_read_bytes(&self) -> u64 {
         self.read_bytes.take()
     }
 
-    /// Returns the [`ReadError`] that an I/O error stands for.
+    /// Turns an I/O error of reading into the [`ReadError`] that describes it.
     pub(crate) fn explain(&self, error: io::Error) -> ReadError {
         if let Some(halt) = Halt::of(&error) {
             return halt.into();
@@ -209,8 +215,8 @@ impl Opened {
         if let Some(refused) = NoList::of(&error) {
             return refused.into();
         }
-        // An error of the operating system has an error number. An error without one comes from
-        // decompression.
+        // An error of the operating system has an error number. An error of the decompression has
+        // none.
         match error.kind() {
             _ if error.raw_os_error().is_some() || !self.is_compressed => ReadError::Failed(error),
             io::ErrorKind::UnexpectedEof => ReadError::EndsInTheMiddle,

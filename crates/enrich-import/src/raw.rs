@@ -1,4 +1,4 @@
-//! The fields of a record as the file gives them, before their values are parsed.
+//! The fields of a record as they are in the file, before their values are parsed.
 
 use std::borrow::Cow;
 
@@ -9,27 +9,28 @@ use crate::field::{Field, Named};
 
 const CSV_LIST_SEPARATOR: char = '|';
 
-/// The fields of a record, each with up to two values: one under the singular of the field's name,
-/// and one under the name itself.
+/// The fields of a record. The file may give a list field both under its name and under the
+/// singular of the name, such as `emails` and `email`. So each field has two places: first the
+/// value under the singular, then the value under the name itself.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields<'a>([[Option<Raw<'a>>; 2]; Field::COUNT]);
 
 impl<'a> Fields<'a> {
-    /// Sets a field under one of its two names. Returns `false` if the record already had a value
-    /// under this name.
+    /// Sets the value of a field in the place for the name that the file uses. Returns `false` if
+    /// this place already had a value.
     pub(crate) fn set(&mut self, named: Named, raw: Raw<'a>) -> bool {
         let place = usize::from(!named.is_singular);
         self.0[named.field as usize][place].replace(raw).is_none()
     }
 
-    /// Returns the values of a field. Null and empty text count as absent; `None` if both values
-    /// are absent.
+    /// Returns the values of a field; `None` if it has none. Null and empty text count as no value.
     pub(crate) fn get(&self, field: Field) -> Option<Given<'a>> {
         let given = self.0[field as usize].map(|raw| raw.filter(|raw| !raw.is_absent()));
         given.iter().any(Option::is_some).then_some(Given(given))
     }
 
-    /// Moves the value of `from` to the singular of `to`, unless `to` already has a value there.
+    /// Moves the value of the field `from` to the field `to`, as its value under the singular. Does
+    /// nothing if `to` already has a value under the singular.
     pub(crate) fn move_to_singular(&mut self, from: Field, to: Field) {
         if let Some(Given([singular, own])) = self.get(from)
             && self.0[to as usize][0].is_none()
@@ -40,14 +41,14 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The values of a field: under the singular of its name, and under the name itself. At least one
-/// is present.
+/// The values of one field: the value under the singular of its name, and the value under the name
+/// itself. At least one of them is present.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given<'a>([Option<Raw<'a>>; 2]);
 
 impl<'a> Given<'a> {
-    /// Returns the values of a list field without the empty ones. A single value counts as a list
-    /// of one value.
+    /// Returns the values of a list field, except empty ones. A value that is not a list counts as
+    /// a list of one value.
     pub(crate) fn list(self) -> Vec<Item<'a>> {
         self.0.into_iter().flatten().flat_map(Raw::list).collect()
     }
@@ -68,22 +69,22 @@ impl<'a> Given<'a> {
     }
 }
 
-/// The value of a field in the file.
+/// A value as it is in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Raw<'a> {
     Json(&'a RawValue),
-    /// The text of a field in a CSV row.
+    /// The text of a field of a CSV row.
     Csv(&'a str),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Item<'a> {
     Text(Cow<'a, str>),
-    /// A JSON number, with the digits as in the file.
+    /// A JSON number, as the characters that are in the file.
     Number(&'a str),
     Object(&'a RawValue),
-    /// A value that is never valid: a boolean, a nested list, or an escape that encodes no
-    /// character.
+    /// A value that no field accepts: a boolean, a list inside a list, or text with an escape that
+    /// encodes no character.
     Other,
 }
 
@@ -95,8 +96,8 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// Returns the values of a list field without the empty ones. A single value counts as a list
-    /// of one value.
+    /// Returns the values of a list field, except empty ones. A value that is not a list counts as
+    /// a list of one value.
     fn list(self) -> Vec<Item<'a>> {
         match self {
             Self::Json(raw) if raw.get().starts_with('[') => json_list(raw),
@@ -117,7 +118,7 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// A field that may have only one value has several.
+/// The error for a field that has several values, but may have only one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SeveralValues;
 
@@ -156,7 +157,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Returns the content of a JSON string that has no escapes, without copying it.
+/// Returns the content of a JSON string without copying it; `None` if the string has escapes.
 fn unescaped(json: &str) -> Option<&str> {
     let inside = json.strip_prefix('"')?.strip_suffix('"')?;
     (!inside.contains('\\')).then_some(inside)
@@ -169,7 +170,7 @@ fn json_list(raw: &RawValue) -> Vec<Item<'_>> {
     }
 }
 
-/// A JSON object that has a domain and the country of the website at this domain.
+/// A JSON object with a domain, and with the country of the website at this domain.
 #[derive(Debug, Deserialize)]
 pub(crate) struct SiteObject<'a> {
     #[serde(borrow, default)]
@@ -180,9 +181,8 @@ pub(crate) struct SiteObject<'a> {
 
 /// Splits a text such as `acme.de@DE` into domain and country.
 ///
-/// The last `@` may also be part of a URL (`//user@acme.example`). If the text after the `@`
-/// contains a dot, it is a host and not a country, because no code or name of a country contains a
-/// dot.
+/// An `@` can also be part of a URL, as in `//user@acme.example`. So if the text after the last `@`
+/// contains a dot, this text is a host, not a country: no country's code or name contains a dot.
 pub(crate) fn csv_site(text: &str) -> (&str, Option<&str>) {
     match text.rsplit_once('@') {
         Some((domain, country)) if !country.contains('.') => (domain, Some(country)),

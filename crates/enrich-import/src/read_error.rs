@@ -11,10 +11,10 @@ pub enum ReadError {
     /// The source can't be opened.
     #[error("the input can't be opened")]
     NotOpened(#[source] io::Error),
-    /// The operating system can't read the source further.
+    /// The operating system returned an error while the source was read.
     #[error("the input can't be read")]
     Failed(#[source] io::Error),
-    /// The compressed data ends before its proper end.
+    /// The compressed data is incomplete: its end is missing.
     #[error("the file is incomplete: its compressed data ends too early")]
     EndsInTheMiddle,
     /// The data can't be decompressed.
@@ -26,7 +26,7 @@ pub enum ReadError {
     /// The file is not a list.
     #[error(transparent)]
     NoList(#[from] NoList),
-    /// The reading was stopped by [`Bounds`](crate::Bounds).
+    /// A limit of [`Bounds`](crate::Bounds), or its `is_stopped`, ended the reading.
     #[error(transparent)]
     Halted(#[from] Halt),
 }
@@ -34,7 +34,7 @@ pub enum ReadError {
 /// Why a CSV header can't be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
-    /// The header is longer than a line may be, or has several lines.
+    /// The header is longer than a line may be, or spans several lines.
     #[error("it is longer than one line or 1 MiB")]
     NotOneLine,
     /// The header is not UTF-8.
@@ -51,13 +51,14 @@ pub enum HeaderError {
         /// Maximum number of columns.
         most: usize,
     },
-    /// No column shows the kind of the records: companies, persons or domains.
+    /// No column shows whether the records are companies, persons or domains.
     #[error("none of its columns is `first_name`, `name` or `domain`")]
     NoKind,
 }
 
 impl HeaderError {
-    /// Returns the header error that an I/O error contains, if it contains one.
+    /// Returns the [`HeaderError`] that an I/O error wraps; `None` if the error wraps another
+    /// error, or none.
     pub(crate) fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().copied()
     }

@@ -13,9 +13,9 @@ use crate::rejection::{BadValue, Rejection};
 use crate::report::Notes;
 use crate::value::{Values, confidence, ip_address, plain_text};
 
-/// The version of this parser. It is part of every record's hash. Increase the version when a
-/// change of the parser gives the same bytes another meaning: the next import of a file that was
-/// imported before then imports its records again.
+/// The version of this parser, a part of every record's hash. Increase it when a change of the
+/// parser gives the same bytes another meaning. Then every record has a new hash, so that the next
+/// import of an old file imports all its records again.
 const READING: u8 = 2;
 
 const PAGES: [(Field, Network); 5] = [
@@ -28,8 +28,8 @@ const PAGES: [(Field, Network); 5] = [
 
 /// Parses the fields of a record.
 ///
-/// Required fields are parsed first, so that the dropped values of a rejected record are not
-/// counted.
+/// Parses the required fields first. If one of them is bad, the record is rejected, and no value of
+/// the record is counted as dropped.
 ///
 /// # Errors
 ///
@@ -63,7 +63,8 @@ pub(crate) fn read(
     }
 }
 
-/// Whether a record has nothing but a name: no other value that a look-up could use or return.
+/// Whether a record has only a name, and no other value by which a look-up finds it or which a
+/// look-up returns.
 pub(crate) fn is_name_only(record: &Record) -> bool {
     match record {
         Record::Company(CompanyRecord { sites, pages, emails, phones, .. }) => {
@@ -76,8 +77,8 @@ pub(crate) fn is_name_only(record: &Record) -> bool {
     }
 }
 
-/// Returns the hash of a record's parts as the file gives them. The length of each part is hashed
-/// before the part.
+/// Returns the hash of the parts of a record as they are in the file. Before each part, its length
+/// is hashed.
 pub(crate) fn content_hash<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&[READING]);
@@ -96,8 +97,8 @@ fn company(values: &mut Values<'_, '_>, content: [u8; 16]) -> Result<CompanyReco
     let mut ip = values.one(Field::Ip, ip_address);
     let mut page_rank = values.one(Field::PageRank, plain_text);
     if !sites.has_main {
-        // The IP address and the page rank belong to the main domain. They must not be given to
-        // another domain.
+        // The IP address and the page rank are facts about the main domain, so they are dropped
+        // without it. They must not be given to another domain.
         values.drop_read(Field::Ip, ip.take(), BadValue::NoMainDomain);
         values.drop_read(Field::PageRank, page_rank.take(), BadValue::NoMainDomain);
     }
@@ -156,9 +157,9 @@ fn origin(values: &mut Values<'_, '_>, content: [u8; 16]) -> Origin {
     Origin { id: values.one(Field::Id, plain_text), confidence: trust(values), content }
 }
 
-/// Returns the confidence of a record: 100 if the record states none, and the least possible
-/// confidence if the stated one can't be read. A typing error therefore never gives a record
-/// precedence.
+/// Returns the confidence of a record. If the record gives no confidence, it is 100. If it gives
+/// one that can't be read, the confidence is the least possible, so that a typing error never makes
+/// a record win over others.
 fn trust(values: &mut Values<'_, '_>) -> Confidence {
     let given = values.fields.get(Field::Confidence);
     let says_something = given.is_some_and(|raw| !matches!(raw.one(), Ok(None)));

@@ -1,5 +1,5 @@
-//! Why a line is rejected, and why a value is dropped. The reasons never contain the line or the
-//! value.
+//! Why a line is rejected, and why a value is dropped. The messages never contain text of the line
+//! or the value.
 
 use enrich_text::{
     InvalidCompanyName, InvalidCountry, InvalidDomain, InvalidEmailAddress, InvalidPage,
@@ -32,10 +32,11 @@ pub enum Rejection {
     /// The record's `type` is not one of the native format.
     #[error("`type` is not `company`, `person` or `domain`")]
     UnknownType,
-    /// The record has no `type`, and no field that shows its kind.
+    /// The record has no `type`, and no field that shows whether it is a company, a person or a
+    /// domain.
     #[error("there is no `type`, and no `first_name`, `name` or `domain` that would imply it")]
     NoType,
-    /// The `type` of a CSV row contradicts the file's header.
+    /// The `type` of a CSV row is not the kind that the header shows.
     #[error("`type` does not match the columns of the header")]
     OtherType,
     /// A CSV row has more or fewer fields than the header.
@@ -46,7 +47,7 @@ pub enum Rejection {
         /// The number of fields in the header.
         expected: usize,
     },
-    /// A quote is not closed within the maximum length of a row.
+    /// A row opens a quote, and does not close it within the maximum length of a row.
     #[error("a quote is opened and not closed within {MAX_LINES_OF_A_ROW} lines")]
     OpenQuote,
     /// This required field is missing.
@@ -67,7 +68,7 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// Returns the reason with its causes, on one line.
+    /// Returns the reason and its causes, joined on one line.
     pub fn explained(&self) -> String {
         match self {
             Self::Unreadable { reason, .. } => format!("{self}: {reason}"),
@@ -79,13 +80,13 @@ impl Rejection {
 /// Why a value can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadValue {
-    /// The value is a number, boolean, list or object, not a text.
+    /// The value is not a text but a number, boolean, list or object.
     #[error("this is not text")]
     NotText,
-    /// A field that may have only one value has a list.
+    /// A list of values is in a field that may have only one value.
     #[error("only one value is allowed here, and several are given")]
     SeveralValues,
-    /// The list already has the maximum number of values before this value.
+    /// The value is beyond the maximum number of values of a list.
     #[error("a list has at most {MAX_LIST_VALUES} values; the rest is left out")]
     TooMany,
     /// The text is too long.
@@ -100,7 +101,8 @@ pub enum BadValue {
     /// The value is not an IP address.
     #[error("this is neither an IPv4 nor an IPv6 address")]
     NotAnIpAddress,
-    /// The value is a fact about the main domain, which is missing or can't be read.
+    /// The value is a fact about the main domain, but the record has no main domain that can be
+    /// read.
     #[error("the record has no main domain that this value could belong to")]
     NoMainDomain,
     /// The value is not a company's name.
@@ -124,7 +126,7 @@ pub enum BadValue {
     /// The value is not a page of the field's network, such as LinkedIn.
     #[error(transparent)]
     Page(#[from] InvalidPage),
-    /// The value is not a person's page.
+    /// The value is a page of the network, but not the page of a person.
     #[error(transparent)]
     PersonPage(#[from] InvalidPersonPage),
 }

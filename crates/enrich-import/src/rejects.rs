@@ -1,8 +1,8 @@
-//! Writes the file of rejected lines: JSON Lines with the number, the reason and the text of each
-//! line.
+//! Writes the file of rejected lines: JSON Lines with the number of each line, the reason and the
+//! line's text.
 //!
-//! The file contains the operator's own data, so that the operator can correct and import it again.
-//! The reasons contain no data.
+//! The file contains the operator's own data: the operator can correct the lines and import the
+//! file. The texts of the reasons contain no data.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -19,8 +19,8 @@ struct RejectedLine<'a> {
     line: u64,
     reason: String,
     /// The text of the line, with U+FFFD in place of bytes that are not UTF-8. A line that is too
-    /// long is truncated. `None` for a suppressed record, so that forgotten data isn't written
-    /// again.
+    /// long is truncated. For a suppressed record, this is `None`, so that forgotten data isn't
+    /// written again.
     #[serde(skip_serializing_if = "Option::is_none")]
     record: Option<Cow<'a, str>>,
 }

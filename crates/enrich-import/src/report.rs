@@ -14,37 +14,40 @@ const MAX_NAMED_REJECTIONS: usize = 10;
 /// bytes.
 const MAX_IGNORED_FIELDS: usize = 32;
 const MAX_FIELD_NAME: usize = 40;
-/// Maximum number of values of an unused column that are examined in a batch, and maximum length of
-/// such a value in bytes.
+/// Maximum number of values that are examined in one column without a known field, for each batch,
+/// and maximum length of such a value in bytes.
 const MAX_SEEN_VALUES: u32 = 200;
 const MAX_SEEN_BYTES: usize = 300;
 
-/// The results of an import. `read` = `added + merged + unchanged + rejected`. If an import that is
-/// one transaction was stopped, nothing is added, merged or unchanged.
+/// The results of an import. The number `read` is `added + merged + unchanged + rejected`, except
+/// if an import in one transaction was stopped: then `added`, `merged` and `unchanged` are 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Records that were read: lines that are not blank, or rows below the header.
+    /// The number of records that were read: of lines that are not blank, or of rows below the
+    /// header.
     pub read: u64,
-    /// Records that became new subjects.
+    /// The number of records that became new subjects.
     pub added: u64,
-    /// Records that changed an existing subject.
+    /// The number of records that changed an existing subject.
     pub merged: u64,
-    /// Records that changed nothing.
+    /// The number of records that changed nothing.
     pub unchanged: u64,
-    /// Records that were not imported.
+    /// The number of records that were not imported.
     pub rejected: u64,
-    /// Imported records that are name only: they have no domain, page, address or number, and a
-    /// person has no employer. They rarely answer a question.
+    /// The number of imported records that are name only: they have no domain, page, address or
+    /// phone number, and a person has no employer. Few look-ups find such a record.
     pub name_only: u64,
-    /// Values that were left out of imported records, including suppressed values.
+    /// The number of values that were left out of imported records, including suppressed values.
     pub dropped: u64,
-    /// Values that could not be read, counted by field and reason.
+    /// The values that were dropped because they could not be read or used, counted by field and
+    /// reason.
     pub dropped_values: Vec<DroppedValues>,
-    /// Values that were left out because they are suppressed.
+    /// The number of values that were left out because they are suppressed.
     pub suppressed_values: u64,
     /// The first ten rejected lines, each with line number and reason.
     pub first_rejected: Vec<(u64, Rejection)>,
-    /// The names of fields that the native format doesn't have for records of their kind, at most
+    /// The names of fields that the native format doesn't have for records of this kind, at most 32
+    /// names. Mistyped names of fields are among them.
     /// 32. They help to find mistyped names.
     pub ignored_fields: BTreeSet<String>,
     /// The layout of the source, or of the first of several sources; `None` for an empty source.
@@ -52,7 +55,7 @@ pub struct Report {
     unused: BTreeMap<String, ColumnSample>,
 }
 
-/// How many values of an unused column were examined, and how many of them are keys.
+/// How many values of a column without a known field were examined, and how many of them are keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ColumnSample {
     values: u32,
@@ -69,7 +72,7 @@ pub struct DroppedValues {
     pub reason: BadValue,
     /// The number of dropped values.
     pub count: u64,
-    /// The line of the first such value.
+    /// The line of the first value that was dropped so.
     pub first_line: u64,
 }
 
@@ -79,8 +82,8 @@ impl Report {
         self.added + self.merged + self.unchanged > 0
     }
 
-    /// Returns the unused columns that mostly contain domains, URLs or email addresses. At most 200
-    /// values of each batch are examined.
+    /// Returns the columns without a known field whose values are mostly domains, URLs or email
+    /// addresses. For each batch, at most 200 values of a column are examined.
     pub fn unused_keys(&self) -> Vec<&str> {
         let is_key = |seen: &ColumnSample| seen.keys > 0 && 2 * seen.keys >= seen.values;
         let keys = self.unused.iter().filter(|(_, seen)| is_key(seen));
@@ -104,18 +107,19 @@ impl Report {
             add_name(&mut self.ignored_fields, name);
         }
         add_samples(&mut self.unused, notes.unused);
-        // The last batch has read the most text, so its encoding is the most certain.
+        // The notes of a later batch are based on more text, so their encoding is more certain.
         self.layout = notes.layout.or(self.layout.take());
     }
 
-    /// Returns the report of an import whose transaction was rolled back: nothing is added, merged
-    /// or unchanged.
+    /// Returns this report for an import whose transaction was rolled back: nothing was added,
+    /// merged or left unchanged.
     pub(crate) fn undone(self) -> Self {
         Self { added: 0, merged: 0, unchanged: 0, name_only: 0, ..self }
     }
 }
 
-/// Adds the report of another source. A line number still refers to the source of its line.
+/// Adds the report of another source to this one. A line number in the sum is still a line number
+/// of its own source.
 impl AddAssign for Report {
     fn add_assign(&mut self, other: Self) {
         self.read += other.read;
@@ -138,7 +142,7 @@ impl AddAssign for Report {
     }
 }
 
-/// Notes that are taken while the records of a batch are read.
+/// What is noted while the records of a batch are parsed.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     dropped: Vec<DroppedValues>,
@@ -152,7 +156,8 @@ impl Notes {
         count(&mut self.dropped, DroppedValues { field, reason, count: 1, first_line: line });
     }
 
-    /// Notes that the native format has no field of this name for records of this kind.
+    /// Adds `name` to the names of ignored fields: the native format has no field of this name for
+    /// records of this kind.
     pub(crate) fn ignore_field(&mut self, name: &str) {
         if looks_like_a_name(name) && !self.ignored.contains(name) {
             add_name(&mut self.ignored, name.to_owned());
@@ -182,8 +187,8 @@ impl Notes {
     }
 }
 
-/// Whether a text looks like the name of a field. Other text may be data, which must not be in a
-/// report.
+/// Whether a text looks like the name of a field. Any other text may be personal data, which must
+/// not appear in a report.
 fn looks_like_a_name(name: &str) -> bool {
     name.len() <= MAX_FIELD_NAME
         && name.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -192,7 +197,8 @@ fn looks_like_a_name(name: &str) -> bool {
 
 /// Whether a value is a domain, a URL or an email address.
 fn is_key(value: &str) -> bool {
-    // Initials and decimals contain a dot too, but the part after the dot is not like a domain's.
+    // An abbreviation or a decimal number also contains a dot, but what follows the dot does not
+    // look like the end of a domain.
     let ending = value.split(['/', '?']).find(|part| part.contains('.')).unwrap_or_default();
     let ending = ending.rsplit('.').next().unwrap_or_default();
     let has_ending = ending.len() >= 2 && ending.bytes().all(|byte| byte.is_ascii_alphabetic());

@@ -1,4 +1,4 @@
-//! Reads the rows of any CSV, workbook or JSON Lines source, without giving its columns a meaning.
+//! Reads the rows of any CSV, workbook or JSON Lines source. No column or name has a meaning here.
 
 use std::collections::HashSet;
 use std::io;
@@ -16,8 +16,8 @@ use crate::rejection::Rejection;
 use crate::source::Source;
 use crate::splitter::Splitter;
 
-/// Maximum number of columns of a list. Each column becomes an option in every form, and a cell in
-/// every row.
+/// Maximum number of columns of a list. Each column becomes an option to select in every form, and
+/// a cell in every row.
 pub const MAX_COLUMNS: usize = 1_000;
 
 /// Reads a source row by row. Skips blank lines.
@@ -46,8 +46,8 @@ pub struct Row {
 /// The content of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {
-    /// The fields of a CSV row, as in the file. There may be more or fewer fields than columns.
-    /// Fields may contain bytes that are not UTF-8.
+    /// The fields of a CSV row, as they are in the file. A row may have more or fewer fields than
+    /// the header. Fields may contain bytes that are not UTF-8.
     Csv(Vec<Vec<u8>>),
     /// The names and values of a JSON object's members, in the order of the object.
     Json(Vec<(String, Value)>),
@@ -76,8 +76,8 @@ impl Rows {
         Ok(Self { opened, kind })
     }
 
-    /// Returns the layout of the source; `None` for an empty source. The encoding is certain only
-    /// at the end of the source.
+    /// Returns the layout of the source; `None` for an empty source. The encoding may still change
+    /// until the end of the source was read.
     pub fn layout(&self) -> Option<Layout> {
         self.opened.layout()
     }
@@ -91,9 +91,10 @@ impl Rows {
         }
     }
 
-    /// Returns the distinct member names in the first objects of JSON Lines, in order, at most
-    /// [`MAX_COLUMNS`]. Reads at most `max_rows` lines that aren't blank, and stops after
-    /// `max_bytes` bytes. `next_row` still returns these rows.
+    /// Returns the names of members in the first objects of JSON Lines: each name once, in the
+    /// order of its first use, at most [`MAX_COLUMNS`] names. Reads at most `max_rows` lines that
+    /// aren't blank, and stops after `max_bytes` bytes. `next_row` returns the rows of these lines
+    /// later.
     ///
     /// # Errors
     ///
@@ -140,7 +141,8 @@ impl Rows {
         next.map_err(|error| self.opened.explain(error))
     }
 
-    /// Returns the number of bytes read since the last call, counted before decompression.
+    /// Returns the number of bytes read since the last call of this method, counted before
+    /// decompression.
     pub fn newly_read_bytes(&self) -> u64 {
         self.opened.newly_read_bytes()
     }

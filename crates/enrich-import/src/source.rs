@@ -21,12 +21,13 @@ const BUFFER_BYTES: usize = 128 * 1024;
 
 /// An input of records.
 ///
-/// The file's name shows format and compression: `.jsonl`, `.ndjson`, `.csv`, `.tsv` or `.xlsx`,
-/// then `.gz` or `.zst`, in upper or lower case. Otherwise the first bytes show them. A workbook is
-/// always recognised by its first bytes. Delimiter and encoding are detected.
+/// The file's name can show format and compression: `.jsonl`, `.ndjson`, `.csv`, `.tsv` or `.xlsx`,
+/// then `.gz` or `.zst`, in upper or lower case. If the name does not show them, the first bytes
+/// do. A workbook is always recognised by its first bytes, whatever its name. Delimiter and
+/// encoding are detected.
 pub struct Source {
     input: Box<dyn Read + Send>,
-    /// The input as a file, if the input is a file.
+    /// The input once more as a file; `None` if the input is not a file.
     file: Option<File>,
     read_as: ReadAs,
     format: Option<Format>,
@@ -46,7 +47,7 @@ impl Source {
         let file = File::open(path).map_err(ReadError::NotOpened)?;
         let metadata = file.metadata().map_err(ReadError::NotOpened)?;
         let file_name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-        // A pipe has no length and no positions to seek to.
+        // A pipe has no length, and no positions to seek to, so it does not count as a file.
         let is_file = metadata.is_file();
         let other = is_file.then(|| file.try_clone()).transpose().map_err(ReadError::NotOpened)?;
         let mut source = Self::reader(&file_name, file);
@@ -60,8 +61,8 @@ impl Source {
         Self::reader("stdin", io::stdin())
     }
 
-    /// Returns any reader as a source. `file_name` shows format and compression like the name of a
-    /// file.
+    /// Returns a source that reads from any reader. As with a file, the ending of `file_name` can
+    /// show format and compression.
     pub fn reader(file_name: &str, input: impl Read + Send + 'static) -> Self {
         let (format, compression) = format_from_file_name(file_name);
         Self {
@@ -83,8 +84,7 @@ impl Source {
         self
     }
 
-    /// Uses these settings for the delimiter and the encoding. A setting that is `None` is
-    /// detected.
+    /// Uses these settings of the delimiter and the encoding. A setting that is `None` is detected.
     #[must_use]
     pub fn read_as(mut self, read_as: ReadAs) -> Self {
         self.read_as = read_as;

@@ -1,4 +1,4 @@
-//! Splits CSV rows into fields.
+//! Splits the rows of CSV into fields. The rows of a workbook pass through the same type.
 
 use std::io;
 
@@ -11,18 +11,19 @@ use crate::read_error::HeaderError;
 use crate::rejection::Rejection;
 use crate::workbook::{SheetRow, Workbook};
 
-/// The text of a row as in the file. The splitter that read the row holds its fields.
+/// The text of a row as it is in the file. The fields of the row are in the splitter that has read
+/// it.
 #[derive(Debug)]
 pub(crate) struct RawRow {
     /// The number of the row's first line, from 1.
     pub(crate) line: u64,
     /// The row's text, without the end of its last line.
     pub(crate) text: Vec<u8>,
-    /// `Ok` if the row could be split into fields, else the reason.
+    /// `Ok` if the row could be split into fields; else why not.
     pub(crate) is_whole: Result<(), Rejection>,
 }
 
-/// Splits rows into fields, line by line.
+/// Splits rows into fields. The text of a row is added line by line.
 #[derive(Debug)]
 pub(crate) struct Splitter {
     reader: Reader,
@@ -31,7 +32,7 @@ pub(crate) struct Splitter {
     written: usize,
     count: usize,
     is_whole: bool,
-    /// The workbook, if the rows come from a workbook instead of text.
+    /// The workbook whose rows are returned; `None` if the rows are CSV text.
     workbook: Option<Workbook>,
     /// The number of columns in the header of the workbook.
     width: usize,
@@ -39,7 +40,7 @@ pub(crate) struct Splitter {
 
 impl Splitter {
     pub(crate) fn new(delimiter: Delimiter) -> Self {
-        // A CR without LF doesn't end a line. `Lines` has the same rule.
+        // A CR without LF doesn't end a row. For `Lines`, it doesn't end a line either.
         let reader = ReaderBuilder::new()
             .delimiter(delimiter.as_byte())
             .terminator(Terminator::Any(b'\n'))
@@ -56,7 +57,8 @@ impl Splitter {
         }
     }
 
-    /// Returns a splitter that returns the rows of a workbook and ignores the lines.
+    /// Returns a splitter whose rows come from a workbook. The lines that its methods are given are
+    /// not read.
     pub(crate) fn of_workbook(workbook: Workbook) -> Self {
         Self { workbook: Some(workbook), ..Self::new(Delimiter::Comma) }
     }
@@ -94,8 +96,8 @@ impl Splitter {
         }))
     }
 
-    /// Loads a row of a workbook into the splitter's fields. Adds the empty cells that the file
-    /// omits at the end of a row.
+    /// Makes the cells of a workbook's row the fields of the splitter. A workbook omits the empty
+    /// cells at the end of a row; this adds them.
     fn load(&mut self, mut row: SheetRow) -> RawRow {
         let width = self.width.max(row.cells.len());
         row.cells.resize(width, String::new());
@@ -116,9 +118,9 @@ impl Splitter {
         RawRow { line: row.number, text, is_whole }
     }
 
-    /// Reads lines until the row's quote is closed, and returns the row's whole text. If the row
-    /// exceeds the limits, returns `None` and puts back the lines after the first, because they may
-    /// be rows themselves.
+    /// Reads the lines that follow the first line of a row until its quote is closed, and returns
+    /// the text of the whole row. If the row exceeds the limits, returns `None` and puts back all
+    /// lines after the first, because each may be a row of its own.
     fn rest_of_row(&mut self, first: &Line, lines: &mut Lines) -> io::Result<Option<Vec<u8>>> {
         let mut text = first.bytes.clone();
         let mut taken: Vec<Line> = Vec::new();
@@ -142,7 +144,8 @@ impl Splitter {
         Ok(None)
     }
 
-    /// Adds a line to the row. Returns `true` if the row is complete.
+    /// Adds a line to the current row; begins a new row if the last one is complete. Returns `true`
+    /// if the row is now complete.
     pub(crate) fn feed(&mut self, line: &Line) -> bool {
         if self.is_whole {
             (self.written, self.count, self.is_whole) = (0, 0, false);
@@ -170,14 +173,14 @@ impl Splitter {
             && self.is_whole
             && let Some(last) = self.count.checked_sub(1).and_then(|at| self.ends.get_mut(at))
         {
-            // Inside quotes, the reader counted the CR as part of the field. Here the CR belongs to
-            // the line end.
+            // The reader took the CR for a part of the field, because of the quotes around the
+            // field. The CR belongs to the line end, so it is removed from the field.
             *last = last.saturating_sub(1);
         }
         self.is_whole
     }
 
-    /// Discards an incomplete row.
+    /// Discards the row if it is incomplete.
     fn reset(&mut self) {
         self.reader.reset();
         self.is_whole = true;
@@ -189,7 +192,7 @@ impl Splitter {
         names.collect::<Result<_, _>>().map_err(|_| HeaderError::NotUtf8)
     }
 
-    /// Returns the fields of the complete row.
+    /// Returns the fields of the current row, which is complete.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &[u8]> {
         let mut start = 0;
         self.ends[..self.count].iter().map(move |&end| {

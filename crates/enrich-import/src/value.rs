@@ -1,4 +1,5 @@
-//! Parses the values of a record's fields. A bad value is dropped, and the others are kept.
+//! Parses the values of a record's fields. A value that can't be read is dropped, and the other
+//! values of the record are kept.
 
 use std::borrow::Cow;
 
@@ -11,7 +12,8 @@ use crate::raw::{Fields, Item, SeveralValues, SiteObject, csv_site};
 use crate::rejection::{BadValue, Rejection};
 use crate::report::Notes;
 
-/// Parses a record's fields and notes the values that can't be read.
+/// The fields of a record, with methods that parse the values. A value that can't be read is added
+/// to `notes`.
 pub(crate) struct Values<'f, 'a> {
     pub(crate) fields: &'f Fields<'a>,
     pub(crate) line: u64,
@@ -19,9 +21,9 @@ pub(crate) struct Values<'f, 'a> {
 }
 
 pub(crate) struct Sites {
-    /// The domains that could be read, each with the country of its website.
+    /// The domains that could be read, each with the country of its website, if that is given.
     pub(crate) sites: Vec<(Domain, Option<Country>)>,
-    /// Whether the first domain that the file gives could be read. It is the main domain.
+    /// Whether the first domain in the file, which is the main domain, could be read.
     pub(crate) has_main: bool,
 }
 
@@ -44,7 +46,7 @@ impl Values<'_, '_> {
         }
     }
 
-    /// Returns the value of a field that may have only one value. A value that can't be read is
+    /// Returns the value of a field that may have only one value. If the value can't be read, it is
     /// noted as dropped, and the result is `None`.
     pub(crate) fn one<T, E>(
         &mut self,
@@ -97,7 +99,8 @@ impl Values<'_, '_> {
         read
     }
 
-    /// Notes as dropped a value that can be read but not used. `None` is not noted.
+    /// Notes that a value was dropped for this reason, although it could be read. Does nothing if
+    /// `value` is `None`.
     pub(crate) fn drop_read<T>(&mut self, field: Field, value: Option<T>, reason: BadValue) {
         if value.is_some() {
             self.notes.drop_value(field.name(), reason, self.line);
@@ -134,7 +137,8 @@ impl Values<'_, '_> {
         Some((domain, country))
     }
 
-    /// Returns the value. If it can't be read, notes it as dropped and returns `None`.
+    /// Returns the value of `read`. If it is an error, notes the value of `field` as dropped and
+    /// returns `None`.
     fn or_note<T>(&mut self, field: Field, read: Result<T, BadValue>) -> Option<T> {
         match read {
             Ok(value) => Some(value),
@@ -146,8 +150,8 @@ impl Values<'_, '_> {
     }
 }
 
-/// Returns the trimmed text, if it has at most [`MAX_CHARACTERS`] characters and no control
-/// characters.
+/// Returns the trimmed text. It is an error if the text has more than [`MAX_CHARACTERS`]
+/// characters, or has control characters.
 pub(crate) fn plain_text(text: &str) -> Result<String, BadValue> {
     let text = text.trim();
     if text.chars().nth(MAX_CHARACTERS).is_some() {
@@ -159,7 +163,7 @@ pub(crate) fn plain_text(text: &str) -> Result<String, BadValue> {
     Ok(text.to_owned())
 }
 
-/// Parses a confidence in decimal digits.
+/// Parses a confidence: a whole number from 1 to 100, in decimal digits.
 pub(crate) fn confidence(text: &str) -> Result<Confidence, BadValue> {
     let percent = text.trim().parse().ok();
     percent.and_then(Confidence::new).ok_or(BadValue::NotAConfidence)
@@ -185,7 +189,7 @@ where
     Ok(parse(&text)?)
 }
 
-/// Whether files often give this field's values as JSON numbers.
+/// Whether the field accepts a JSON number. Files often give the values of these fields as numbers.
 fn takes_numbers(field: Field) -> bool {
     matches!(field, Field::Id | Field::Confidence | Field::PageRank | Field::Phones)
 }

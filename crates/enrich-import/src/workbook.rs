@@ -1,10 +1,9 @@
 //! Reads the rows of the first visible sheet of an Excel workbook (.xlsx).
 //!
-//! The memory that is used does not depend on the sizes that the file claims. Parts are
-//! decompressed piece by piece and within limits, the shared strings are stored in one text, and
-//! only a few rows are in memory at a time. (Libraries that load a whole workbook allocate the
-//! sizes that it claims.) The sheet is read on a thread of its own, which ends when its rows are no
-//! longer received.
+//! A file can claim any size of its parts, so no memory is reserved for a claimed size (libraries
+//! that load a whole workbook do that). Parts are decompressed piece by piece and within limits,
+//! the shared strings are stored in one text, and only a few rows are in memory at a time. The
+//! sheet is read on a thread of its own, which ends when nobody receives its rows any more.
 
 mod cell;
 mod parts;
@@ -27,7 +26,7 @@ use sheet::SheetReading;
 const MAX_FILES: usize = 10_000;
 /// Maximum length of a cell, in bytes. Excel allows 32,767 characters.
 const MAX_CELL_BYTES: usize = 128 * 1024;
-/// Maximum size of a decompressed sheet, in bytes, unless the caller sets a limit.
+/// Maximum size of a decompressed sheet in bytes, if the caller sets no limit.
 const MAX_SHEET_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
 pub(crate) trait Seekable: Read + Seek + Send {}
@@ -60,7 +59,7 @@ impl std::fmt::Debug for Workbook {
     }
 }
 
-/// Limits on how much is read, and a signal to stop.
+/// Limits of how much is read, and a signal to stop the reading.
 #[derive(Clone)]
 pub(crate) struct Limits {
     bounds: Bounds,
@@ -98,8 +97,8 @@ impl Workbook {
         let path = first.path;
         std::thread::Builder::new().name("enrich-workbook".to_owned()).spawn(move || {
             let ended = reading.run(&mut archive, &path, &into);
-            // An empty batch marks the end of the sheet. Sending fails if the receiver no longer
-            // exists.
+            // An empty batch marks the end of the sheet. Sending fails if the `Workbook` no longer
+            // exists, and then nothing is left to do.
             let _ = into.send(ended.map(|()| Vec::new()));
         })?;
         Ok(Self {
@@ -136,8 +135,8 @@ impl Drop for Workbook {
     }
 }
 
-/// Returns the folder of the workbook's parts, usually `xl/`. Returns an error if the archive is
-/// not a workbook.
+/// Returns the folder in the archive that holds the parts of the workbook, usually `xl/`. Returns
+/// an error if the archive is not a workbook.
 fn folder_of_workbook(archive: &Archive) -> io::Result<String> {
     let has = |name: &str| archive.index_for_name(name).is_some();
     if has("xl/workbook.xml") {
@@ -157,7 +156,8 @@ fn folder_of_workbook(archive: &Archive) -> io::Result<String> {
     Err(refusal(refused))
 }
 
-/// Refuses archives with too many files, because the archive reader keeps all their names.
+/// Refuses archives with too many files, because the archive library keeps the names of all files
+/// in memory.
 fn check_file_count(file: &mut dyn Seekable, limits: &Limits) -> io::Result<()> {
     const ENTRY_MAGIC: &[u8] = b"PK\x01\x02";
     file.seek(SeekFrom::Start(0))?;

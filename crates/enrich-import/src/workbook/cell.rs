@@ -1,21 +1,21 @@
-//! Cells of a sheet: their positions, and the display of their numbers.
+//! Cells of a sheet: finds their columns, and shows numbers as Excel does.
 
 use jiff::SignedDuration;
 use jiff::civil::{self, Time};
 
-/// How a cell's number is displayed.
+/// How the number in a cell is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     Number,
     /// The number is displayed as a date or a time.
     Date {
-        /// Whether days count from 1904 instead of 1900.
+        /// Whether day numbers count from 1904 instead of 1900.
         is_1904: bool,
     },
 }
 
-/// Returns the index of the column in a cell reference (for `C7`, 2); `None` if the reference has
-/// no column.
+/// Returns the index of the column in a cell reference, from 0: 2 for `C7`. Returns `None` if the
+/// reference names no column.
 pub(super) fn column_of(place: &str) -> Option<usize> {
     let letters = place.bytes().take_while(u8::is_ascii_alphabetic);
     let add = |column: usize, letter: u8| {
@@ -32,17 +32,17 @@ pub(super) fn shown(text: &str, style: Option<Style>) -> String {
     let Ok(number) = text.parse::<f64>() else { return text.to_owned() };
     match style {
         Some(Style::Date { is_1904 }) => date(number, is_1904).unwrap_or_else(|| text.to_owned()),
-        // A whole number of up to 15 digits is exact as a float, and is displayed without an
+        // A whole number of up to 15 digits is exact as a float, and Excel displays it without an
         // exponent.
         _ if number.is_finite() && number.abs() < 1e15 => number.to_string(),
         _ => text.to_owned(),
     }
 }
 
-/// Whether a custom number format displays dates or times.
+/// Whether this code of a number format displays dates or times.
 pub(super) fn is_date_format(code: &str) -> bool {
     let (mut is_quoted, mut brackets, mut is_escaped) = (false, 0_u32, false);
-    // `[Red]` is a colour, but `[h]` means hours.
+    // Text in brackets is ignored (`[Red]` is a colour), except an elapsed time: `[h]` means hours.
     let elapsed = ["[h", "[m", "[s"].iter().any(|part| code.to_ascii_lowercase().contains(part));
     let is_date = code.chars().any(|letter| {
         if std::mem::take(&mut is_escaped) {
@@ -62,8 +62,8 @@ pub(super) fn is_date_format(code: &str) -> bool {
     is_date || (elapsed && !code.to_ascii_lowercase().contains("general"))
 }
 
-/// Returns the date and time that a day number stands for. Returns `None` outside Excel's years,
-/// 1900 to 9999.
+/// Returns the date and time that Excel's day number stands for. Returns `None` outside the years
+/// 1900 to 9999, which Excel allows.
 fn date(number: f64, is_1904: bool) -> Option<String> {
     const SECONDS_OF_A_DAY: f64 = 24.0 * 60.0 * 60.0;
     const LAST_DAY: f64 = 2_958_466.0;
@@ -71,9 +71,11 @@ fn date(number: f64, is_1904: bool) -> Option<String> {
     if !(0.0..LAST_DAY).contains(&number) {
         return None;
     }
-    // The range is checked above; fractions of a second are rounded.
+    // The cast cannot overflow, because the range is checked above. Fractions of a second are
+    // rounded.
     let duration = SignedDuration::from_secs((number * SECONDS_OF_A_DAY).round() as i64);
-    // Excel's calendar has a 29 February 1900 (day 60), which did not exist.
+    // Excel's calendar has a 29 February 1900 (day 60), which did not exist. So later days count
+    // from one day earlier.
     let day_before = if duration < SignedDuration::from_hours(60 * 24) { 31 } else { 30 };
     let at = civil::date(1899, 12, day_before).at(0, 0, 0, 0).checked_add(duration).ok()?;
     let format = match at.time() {

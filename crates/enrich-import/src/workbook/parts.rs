@@ -1,4 +1,5 @@
-//! The parts of a workbook besides its sheets: sheet names, formats, shared strings.
+//! Reads the parts of a workbook besides its sheets: the list of sheets, the formats and the shared
+//! strings.
 
 use std::collections::HashMap;
 use std::io;
@@ -12,19 +13,19 @@ use crate::content::NoList;
 
 /// Maximum size of a small part of the workbook after decompression, in bytes.
 const MAX_PART_BYTES: u64 = 16 * 1024 * 1024;
-/// Maximum number of shared strings, and maximum length of all of them in bytes. Each string also
-/// takes an offset of 4 bytes, so together they take at most 128 MiB.
+/// Maximum number of shared strings, and maximum length of all of them together in bytes. Each
+/// string also has an offset of 4 bytes in memory, so all strings and offsets take at most 128 MiB.
 const MAX_STRINGS: usize = 16 * 1024 * 1024;
 const MAX_STRING_BYTES: usize = 64 * 1024 * 1024;
-/// Maximum size of the part with the shared strings after decompression, in bytes.
+/// Maximum size of the part that holds the shared strings, after decompression, in bytes.
 const MAX_STRINGS_PART_BYTES: u64 = 1024 * 1024 * 1024;
-/// Maximum number of sheets, and of formats.
+/// Maximum number of sheets, and maximum number of formats.
 const MAX_ENTRIES: usize = 100_000;
 
 pub(super) struct Sheets {
     pub(super) first: Option<FirstSheet>,
     pub(super) count: usize,
-    /// Whether days count from 1904 instead of 1900.
+    /// Whether day numbers count from 1904 instead of 1900.
     pub(super) is_1904: bool,
 }
 
@@ -66,7 +67,8 @@ pub(super) fn sheets(archive: &mut Archive, folder: &str, limits: &Limits) -> io
     }
 }
 
-/// Returns the id of a sheet's part. The attribute that holds it may have any namespace prefix.
+/// Returns the id of the part that holds a sheet. It is in an attribute `id`, whose namespace
+/// prefix differs between files.
 fn relation(tag: &quick_xml::events::BytesStart<'_>) -> Option<String> {
     let mut given = tag.attributes();
     let mut given = given.with_checks(false).flatten();
@@ -74,7 +76,7 @@ fn relation(tag: &quick_xml::events::BytesStart<'_>) -> Option<String> {
     String::from_utf8(id.value.into_owned()).ok()
 }
 
-/// Returns the paths of the worksheets by the ids of their parts.
+/// Returns the path of each worksheet, by the id of its part.
 fn worksheets(
     archive: &mut Archive,
     folder: &str,
@@ -107,7 +109,7 @@ fn worksheets(
     }
 }
 
-/// Returns how numbers in cells are displayed, by the format number that a cell refers to.
+/// Returns the display of each cell format. A cell names its format by the index in this list.
 pub(super) fn styles(
     archive: &mut Archive,
     folder: &str,
@@ -133,7 +135,8 @@ pub(super) fn styles(
                 b"xf" if is_cells && styles.len() < MAX_ENTRIES => {
                     let id = attribute(&tag, b"numFmtId").and_then(|id| id.parse::<u32>().ok());
                     let id = id.unwrap_or_default();
-                    // The built-in formats of dates and times (ECMA-376, part 1, 18.8.30).
+                    // The ids of the built-in formats for dates and times (ECMA-376, part 1,
+                    // 18.8.30).
                     let is_known = matches!(id, 14..=22 | 27..=36 | 45..=47 | 50..=58);
                     styles.push(match own.get(&id).copied().unwrap_or(is_known) {
                         true => Style::Date { is_1904 },
@@ -149,7 +152,7 @@ pub(super) fn styles(
     }
 }
 
-/// The shared strings, stored one after the other in one text.
+/// The shared strings of the workbook, one after the other in one text.
 #[derive(Default)]
 pub(super) struct Strings {
     text: String,

@@ -16,11 +16,11 @@ use crate::limits::MAX_LINE_BYTES;
 
 /// Maximum number of columns of a sheet (Excel's limit).
 const MAX_SHEET_COLUMNS: usize = 16_384;
-/// A batch is sent when its rows take this many bytes, or when it has `BATCH_ROWS` rows.
+/// A batch is sent when its rows have this many bytes, or when it has `BATCH_ROWS` rows.
 const BATCH_BYTES: usize = 256 * 1024;
 const BATCH_ROWS: usize = 256;
 
-/// Sends batches of rows, or the error that ends them.
+/// Sends batches of rows, and finally the error that ended the reading, if there was one.
 type RowSender = SyncSender<io::Result<Vec<SheetRow>>>;
 
 pub(super) struct SheetReading {
@@ -54,8 +54,9 @@ impl OpenRow {
         self.bytes > MAX_LINE_BYTES
     }
 
-    /// Sets a cell of the row. Once the row is too long, further texts are not copied: many cells
-    /// may refer to one long shared string, so a small file could fill the memory.
+    /// Sets the text of a cell in the row. When the row is already too long, no more texts are
+    /// copied: many cells may refer to one long shared string, so even a small file could fill the
+    /// memory.
     fn put(&mut self, column: usize, text: Cow<'_, str>) {
         if self.is_too_long() || (text.is_empty() && column != self.cells.len()) {
             return;
@@ -70,8 +71,8 @@ impl OpenRow {
     }
 
     /// Ends the row and returns it without the empty cells at its end; `None` if the row is blank.
-    /// A row that is too long keeps more than [`MAX_LINE_BYTES`] of text, so that the splitter
-    /// rejects the row.
+    /// If the row is too long, the returned row has more than [`MAX_LINE_BYTES`] of text, so that
+    /// the splitter rejects it.
     fn end(&mut self) -> Option<SheetRow> {
         if !self.is_too_long() {
             while self.cells.last().is_some_and(|cell| cell.trim().is_empty()) {
@@ -84,19 +85,20 @@ impl OpenRow {
     }
 }
 
-/// A batch of rows to send.
+/// A batch of rows that waits to be sent.
 struct Batch<'a> {
     rows: Vec<SheetRow>,
     bytes: usize,
-    /// The number of rows that were added so far, including the rows of earlier batches.
+    /// The number of rows that were added since the beginning of the sheet, including those of
+    /// earlier batches.
     count: u64,
     max_rows: u64,
     into: &'a RowSender,
 }
 
 impl Batch<'_> {
-    /// Adds a row, and sends the batch if it is full. Returns `false` if the receiver no longer
-    /// exists.
+    /// Adds a row, and sends the batch if it is now full. Returns `false` if nobody receives the
+    /// batches any more.
     fn push(&mut self, row: SheetRow) -> io::Result<bool> {
         self.count += 1;
         if self.count > self.max_rows {
@@ -112,18 +114,18 @@ impl Batch<'_> {
         Ok(self.into.send(Ok(std::mem::take(&mut self.rows))).is_ok())
     }
 
-    /// Sends the rows that are left.
+    /// Sends the rows that were not sent yet.
     fn end(self) {
         if !self.rows.is_empty() {
-            // Sending fails if the receiver no longer exists.
+            // Sending fails if nobody receives the rows any more. Then nothing is left to do.
             let _ = self.into.send(Ok(self.rows));
         }
     }
 }
 
 impl SheetReading {
-    /// Reads the sheet at `path` in the archive, until the end of the sheet or until the receiver
-    /// no longer exists.
+    /// Reads the sheet at `path` in the archive until its end. Stops earlier if nobody receives the
+    /// rows any more.
     pub(super) fn run(
         &self,
         archive: &mut Archive,
@@ -150,7 +152,7 @@ impl SheetReading {
                     row.number = row_number(&tag, row.number);
                 }
                 Event::Empty(tag) if tag.local_name().as_ref() == b"sheetData" => break,
-                // A cell without content still has a position.
+                // A cell without content still takes its column.
                 Event::Empty(tag) if tag.local_name().as_ref() == b"c" => {
                     let column = begin(&tag, row.cells.len())?.column;
                     row.put(column, Cow::Borrowed(""));

@@ -1,4 +1,5 @@
-//! Reads the XML of a workbook's parts event by event, within limits.
+//! Reads the XML of a workbook's parts event by event. Limits hold for each event and for each
+//! whole part.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -17,7 +18,7 @@ const MAX_EVENT_BYTES: usize = 1024 * 1024;
 /// An XML reader with limits.
 pub(super) struct Xml<R: Read> {
     reader: quick_xml::Reader<Bounded<R>>,
-    /// The number of bytes that the current event may still have.
+    /// The number of bytes that may still be read for the current event.
     left: Rc<Cell<usize>>,
     buffer: Vec<u8>,
 }
@@ -72,8 +73,8 @@ fn resolved(reference: &BytesRef<'_>) -> io::Result<String> {
     text.map(str::to_owned).ok_or_else(|| not_text(()))
 }
 
-/// Returns the I/O error for an XML error. An exceeded limit is kept, and any other error means a
-/// damaged file.
+/// Returns the I/O error for an XML error. If a limit of the caller was exceeded, that error is
+/// returned; any other error means that the file is damaged.
 fn failure(error: quick_xml::Error) -> io::Error {
     if let quick_xml::Error::Io(error) = &error {
         if let Some(halt) = Halt::of(error) {
@@ -86,7 +87,7 @@ fn failure(error: quick_xml::Error) -> io::Error {
     refusal(NoList::DamagedWorkbook("a part of it cannot be read"))
 }
 
-/// A reader that enforces the limits.
+/// A reader that enforces the limit of an event.
 struct Bounded<R> {
     input: BufReader<R>,
     left: Rc<Cell<usize>>,

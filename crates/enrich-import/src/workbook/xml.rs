@@ -87,7 +87,7 @@ fn failure(error: quick_xml::Error) -> io::Error {
     refusal(NoList::DamagedWorkbook("a part of it cannot be read"))
 }
 
-/// A reader that enforces the limit of an event.
+/// A reader that enforces the limit of each event and the limit of the whole part.
 struct Bounded<R> {
     input: BufReader<R>,
     left: Rc<Cell<usize>>,

@@ -1,17 +1,18 @@
-//! Returns unused space of the directory's file to the disk.
+//! Makes the directory's file smaller: removes its unused pages.
 //!
 //! SQLite reuses the pages of deleted rows, but never makes the file smaller by itself. `VACUUM`
-//! writes the whole directory to a temporary file and then into the log; the next checkpoint
-//! truncates the file. All of this is one transaction:
+//! writes the whole directory to a temporary file, and from there into the write-ahead log. The
+//! next checkpoint moves the log into the database file and truncates this file. `VACUUM` is one
+//! transaction:
 //!
 //! - Look-ups continue, as during an import. Look-up data and ids stay the same, so the revision
 //!   does not change, and a server keeps its hash index.
-//! - Imports, `forget` and other removals wait until the compaction is done, and give up after ten
-//!   seconds.
-//! - If the process is killed, the file is either unchanged or completely compacted.
+//! - Imports, `forget` and other removals wait until the compaction is done. If it takes longer
+//!   than ten seconds, they fail.
+//! - If the process is killed, the directory is either unchanged or completely compacted.
 //!
-//! The ledger is not compacted, because this would stop all charges. New stored responses reuse the
-//! pages of expired ones.
+//! The ledger is not compacted, because all charges would have to wait. Its new stored responses
+//! reuse the pages of expired ones.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,8 @@ use crate::importer::{empty_the_log, turn};
 
 /// Size of the page cache: 64 MiB, as SQLite's negative number of KiB.
 const CACHE: i64 = -64 * 1024;
-/// The log's overhead, as a divisor: the log needs one 64th more bytes than the pages in it.
+/// The overhead of the log, as a divisor: the log needs one 64th more bytes than the pages that it
+/// contains.
 const LOG_PART: u64 = 64;
 
 /// The result of compacting.
@@ -81,14 +83,14 @@ pub fn compact(path: &Path) -> Result<CompactReport, CompactError> {
     connection.execute_batch("VACUUM").map_err(failed)?;
     empty_the_log(&connection).map_err(failed)?;
     drop(connection);
-    // An error is ignored, because only a server's reads need the log.
+    // The result is ignored, because only the reads of a server need a log that has begun.
     let _ = sqlite::begin_log(path);
     Ok(CompactReport { before_bytes, after_bytes: sqlite::file_bytes(path) })
 }
 
-/// Opens a connection that waits for other writers and syncs its commit. SQLite's temporary file is
-/// in the data folder, because only the free space of that disk was checked. The file has no name,
-/// so the system removes the file when the process ends.
+/// Opens a connection that waits for other writers, and whose commits are synced to disk. SQLite's
+/// temporary file is in the data folder, because only the free space of that disk was checked. The
+/// file has no name, so the system removes the file when the process ends.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = turn::connect(path)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
@@ -101,8 +103,8 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Returns the bytes that are written in addition to the database file: every used page is written
-/// once to the temporary file and once to the log.
+/// Returns how many bytes are written besides the database file: every used page is written once to
+/// the temporary file and once to the log.
 fn needed_bytes(connection: &Connection) -> rusqlite::Result<u64> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u64>(0));
     let used = pragma("page_count")?.saturating_sub(pragma("freelist_count")?);

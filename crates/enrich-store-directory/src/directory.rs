@@ -1,10 +1,12 @@
-//! Look-ups over SQLite. Most look-ups read only a few rows by their keys.
+//! Look-ups in the SQLite database of the directory. Most look-ups read only a few rows by their
+//! keys.
 //!
-//! The facts are stored with one row per value. Look-ups do not read the facts but rows that are
-//! derived whenever facts are written: a profile for each subject, and one index from every exact
-//! identifier to its subjects. Short reads run on the caller's thread. Reads that may take long run
-//! on separate threads: long lists, names that many companies share, and searches for names without
-//! an exact match. Each look-up sees one state of the directory, even during an import.
+//! The facts are stored with one row for each value. Look-ups do not read the facts. They read rows
+//! that are derived from the facts whenever facts are written: a profile for each subject, and an
+//! index that leads from every exact identifier to its subjects. Short reads run on the caller's
+//! thread. Reads that may take long run on separate threads: long lists, names that many companies
+//! share, and searches for names without an exact match. Each look-up sees one state of the
+//! directory, even during an import.
 
 pub(crate) mod codes;
 pub(crate) mod companies;
@@ -58,14 +60,14 @@ pub struct SqliteDirectory {
     /// The threads that search for names without an exact match.
     searches: Lists,
     least_by_name: Confidence,
-    /// Whether [`Self::prepare`] starts to build the hash index.
+    /// Whether [`Self::prepare`] and [`Self::prepare_snapshot`] build the hash index.
     has_hash_index: bool,
     suppression: Suppression,
-    /// The hash index of identifiers.
+    /// The hash index of identifiers, once it is built.
     index: Arc<hash_index::Current>,
-    /// Background threads, started once many look-ups are expected.
+    /// Background threads; [`Self::prepare`] starts them.
     helpers: OnceLock<Vec<Background>>,
-    /// Keeps the data folder marked as in use; `None` for a snapshot.
+    /// Marks the data folder as in use while this value exists; `None` for a snapshot.
     _in_use: Option<Arc<InUse>>,
 }
 
@@ -87,8 +89,8 @@ impl SqliteDirectory {
     ///
     /// # Errors
     ///
-    /// [`OpenError::DerivedBefore`] when the look-up data was derived by other rules than this
-    /// program's. Another error when the file cannot be read.
+    /// [`OpenError::DerivedBefore`] when the look-up data was derived by other rules than those of
+    /// this program. Another error when the file cannot be read.
     pub fn open_snapshot(
         path: &Path,
         secrets: &Secrets,
@@ -122,17 +124,17 @@ impl SqliteDirectory {
 }
 
 impl SqliteDirectory {
-    /// Prepares for many look-ups, so that they are fast. A server calls this function, a command
-    /// does not.
+    /// Makes the many look-ups of a server fast. Only a server calls this method; a command makes
+    /// too few look-ups.
     ///
-    /// Reads the lists of words that the first search for a name needs, in the background, because
-    /// this takes a tenth of a second. Begins the log (`sqlite::begin_log`) and keeps a read open,
-    /// which saves system calls for every other read. One second later, a thread builds the hash
-    /// index, unless the options disable it.
+    /// Reads, on another thread, the lists of words that a search for a name needs, because reading
+    /// them takes a tenth of a second. Begins the log (`sqlite::begin_log`), and keeps a read of
+    /// the database open, which saves system calls for every other read. One second later, a thread
+    /// builds the hash index, unless the options disable it.
     ///
     /// # Errors
     ///
-    /// When the system gives no thread, or the directory cannot be read.
+    /// When the operating system cannot start a thread, or the directory cannot be read.
     pub fn prepare(&self) -> Result<(), OpenError> {
         self.searches.prepare(|connection| names::prepare(View::of(connection)));
         if self.helpers.get().is_some() {
@@ -143,8 +145,8 @@ impl SqliteDirectory {
             sqlite::begin_log(self.readers.path())
         });
         if let Err(error) = log {
-            // For example, the disk is full or an import is running. Reads then take a little
-            // longer (see `begin_log`).
+            // This happens, for example, if the disk is full or an import is running. Without the
+            // log, reads take a little longer (see `begin_log`).
             debug!(%error, "the directory's log was not begun");
         }
         let path = self.readers.path();
@@ -152,18 +154,19 @@ impl SqliteDirectory {
         if self.has_hash_index {
             helpers.push(hash_index::start(path, Arc::clone(&self.index))?);
         }
-        // If another thread has set its helpers first, the new helpers are dropped, and this stops
-        // their threads.
+        // If another thread has set the helpers first, the new ones are dropped here, and their
+        // threads end.
         let _ = self.helpers.set(helpers);
         Ok(())
     }
 
-    /// Prepares for many look-ups in a snapshot, like [`prepare`](Self::prepare), but builds the
-    /// hash index on this thread before it returns. It builds no hash index if the options disable
-    /// it.
+    /// Makes many look-ups in a snapshot fast, as [`prepare`](Self::prepare) does for the
+    /// directory. It builds the hash index on the caller's thread before it returns, unless the
+    /// options disable the hash index.
     ///
-    /// Calls `goes_on` from time to time with the length of a pause, which `goes_on` makes so that
-    /// other threads can use the processor. Stops building when `goes_on` returns `false`.
+    /// While it builds, it calls `goes_on` from time to time. `goes_on` must pause for the given
+    /// time, so that other threads can use the processor, and return whether to go on. If `goes_on`
+    /// returns `false`, no hash index is built.
     ///
     /// # Errors
     ///
@@ -176,9 +179,9 @@ impl SqliteDirectory {
         self.readers.read(|connection| self.index.build(connection, goes_on))
     }
 
-    /// Returns the only company with this name, found without a search, and the confidence of the
-    /// match. The least confidence and the confidence of the sources are not applied. `None` when a
-    /// search is needed.
+    /// Returns the only company with exactly this name, and the confidence of the match; `None`
+    /// when a search for similar names would be needed. Does not compare the match with the least
+    /// confidence, and ignores the confidence of the sources.
     pub fn only_match(
         &self,
         name: &CompanyName,
@@ -196,8 +199,8 @@ impl SqliteDirectory {
         self.readers.read(|connection| names::judged(View::of(connection), name, country))
     }
 
-    /// Looks up on the caller's thread. The outer `None` means that the look-up may take long and
-    /// must run on another thread.
+    /// Answers a question on the caller's thread. The outer `None` means that the look-up may take
+    /// long and must run on another thread; the inner `None` means that nothing was found.
     fn find_inline(
         &self,
         question: &Question,
@@ -237,7 +240,7 @@ impl SqliteDirectory {
         })
     }
 
-    /// Looks up on a thread for searches or on a thread for lists.
+    /// Answers a question on a thread for searches, or on a thread for long lists.
     async fn find_on_pool(
         &self,
         tenant: Tenant,
@@ -281,7 +284,8 @@ impl Directory for SqliteDirectory {
         if let Some(found) = self.find_inline(question, projection)? {
             return Ok(found);
         }
-        // Boxed: most calls are already answered and need no memory for this future.
+        // The future is boxed, because most calls end before this line and need no memory for the
+        // future.
         Box::pin(self.find_on_pool(tenant, question, projection)).await
     }
 
@@ -294,8 +298,8 @@ impl Directory for SqliteDirectory {
     }
 }
 
-/// Returns the identifier in a question; `None` if the question contains no identifier, or may be
-/// tried with several.
+/// Returns the identifier that a question contains; `None` if the question contains none, or if the
+/// directory must try several identifiers for it.
 fn one_identifier(question: &Question) -> Option<(IdentifierKind, &str)> {
     match question {
         Question::Company(company) => companies::one_identifier(company),
@@ -319,7 +323,7 @@ fn find_by(
     }))
 }
 
-/// Makes one look-up. All its reads see one state of the directory.
+/// Answers a question. All reads of this look-up see one state of the directory.
 fn find(
     connection: &Connection,
     index: Option<&HashIndex>,
@@ -373,8 +377,8 @@ fn subject(
 }
 
 /// Returns the facts of a host. If the host has no page rank but its registrable domain has one,
-/// returns the facts of the registrable domain. The IP address does not matter, because only a page
-/// rank includes subdomains.
+/// returns the facts of the registrable domain instead. Only a page rank also applies to
+/// subdomains; an IP address does not, so whether the host has one makes no difference here.
 fn ranked_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<KnownDomain>> {
     let host = view.domain(domain.as_str())?;
     if host.as_ref().is_some_and(|known| known.rank_confidence.is_some()) {

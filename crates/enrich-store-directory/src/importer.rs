@@ -1,8 +1,10 @@
-//! Imports into the directory over SQLite: records become facts, and look-up data is derived.
+//! Imports into the SQLite database of the directory: makes facts from records, and derives the
+//! look-up data.
 //!
-//! A record is matched to its subject and merged with the stored facts. Then the subject's profile
-//! and identifiers are derived again. All of this happens in one transaction with the record's
-//! batch. Imports run on threads of their own, because a batch takes a large part of a second.
+//! Each record is matched to its subject and merged with the facts that are stored. Then the
+//! profile and the identifiers of the subject are derived again. This happens in one transaction
+//! for a whole batch of records. Imports run on threads of their own, because a batch takes a large
+//! part of a second.
 
 mod companies;
 mod derive;
@@ -41,14 +43,15 @@ use writer::Writer;
 
 pub use deriving::derive_all;
 
-/// The number of attempts to empty the log. With the pauses between them, they take about a second.
+/// How often emptying the log is tried. With the pauses between the attempts, this takes about a
+/// second.
 const EMPTYING_TRIES: u32 = 250;
 
 /// Imports records into `directory.sqlite`.
 #[derive(Debug)]
 pub struct SqliteImporter {
     target: Target,
-    /// Keeps the data folder marked as in use.
+    /// Marks the data folder as in use while this value exists.
     _in_use: Arc<InUse>,
 }
 
@@ -64,7 +67,7 @@ impl SqliteImporter {
         Self { target: Target { path, secrets, index, longest_log }, _in_use: in_use }
     }
 
-    /// Runs `write` as one transaction on a thread of its own.
+    /// Runs `write` in a transaction of its own, on a thread of its own.
     async fn write<T: Send + 'static>(
         &self,
         at: Timestamp,
@@ -80,7 +83,7 @@ impl SqliteImporter {
     }
 }
 
-/// Runs `write` as one transaction and syncs it to disk.
+/// Runs `write` in a transaction of its own, and syncs it to disk.
 fn write_once<T>(
     target: &Target,
     at: Timestamp,
@@ -119,7 +122,7 @@ impl Importer for SqliteImporter {
 
     async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError> {
         let name = name.clone();
-        // The time is not used, because no facts are written.
+        // The time does not matter, because no facts are written.
         self.write(Timestamp::UNIX_EPOCH, move |writer| writer.remove_source(&name)).await
     }
 
@@ -132,10 +135,11 @@ impl Importer for SqliteImporter {
     }
 }
 
-/// Moves the log into the database, so that the log no longer contains removed values.
+/// Moves the content of the log into the database and empties the log, so that the log no longer
+/// contains removed values.
 ///
-/// Waits for readers of older states, and tries again while another process moves the log. If this
-/// takes more than about a second, the log is left to the next checkpoint, and a warning is logged.
+/// Waits for readers of older states, and tries again while another process moves the log. If the
+/// log is not empty after about a second, the next checkpoint will empty it; a warning is logged.
 pub(crate) fn empty_the_log(connection: &Connection) -> rusqlite::Result<()> {
     for _ in 0..EMPTYING_TRIES {
         let is_busy: bool = connection.value("PRAGMA wal_checkpoint(TRUNCATE)", [])?;

@@ -34,7 +34,7 @@ pub const DIRECTORY: Database = Database {
     migrations: schema::migrations::runner,
 };
 
-/// The row counts that a check reports: the name of each and its query.
+/// The row counts that a check reports. Each has a name and a query.
 const COUNTS: [(&str, &str); 6] = [
     ("companies", "SELECT count(*) FROM subject WHERE kind = 1"),
     ("people", "SELECT count(*) FROM subject WHERE kind = 2"),
@@ -44,7 +44,7 @@ const COUNTS: [(&str, &str); 6] = [
     ("suppressed values", "SELECT count(*) FROM suppressed"),
 ];
 
-/// The ports over one directory.
+/// The ports of one directory.
 #[derive(Debug)]
 pub struct DirectoryPorts {
     /// Answers look-ups.
@@ -53,13 +53,13 @@ pub struct DirectoryPorts {
     pub importer: Arc<SqliteImporter>,
 }
 
-/// Opens the directory at `path`, which must exist and have its schema. The ports keep `in_use`, so
-/// the data folder is marked as in use until the ports are dropped.
+/// Opens the directory at `path`, which must exist and have its schema. The ports hold `in_use`,
+/// which marks the data folder as in use until the ports are dropped.
 ///
 /// # Errors
 ///
-/// [`OpenError::DerivedBefore`] when the look-up data was derived by other rules than this
-/// program's; [`derive_all`] derives it again. Another error when the file cannot be read.
+/// [`OpenError::DerivedBefore`] when the look-up data was derived by other rules than those of this
+/// program; [`derive_all`] derives it again. Another error when the file cannot be read.
 pub fn open(
     path: &Path,
     secrets: &Secrets,
@@ -72,16 +72,17 @@ pub fn open(
     Ok(DirectoryPorts { directory: Arc::new(directory), importer: Arc::new(importer) })
 }
 
-/// Checks the directory at `path`: SQLite's own checks, the index of words, and the counts of rows.
-/// The index of words is skipped when the file is damaged or [`derive_all`] must run first.
+/// Checks the directory at `path`: runs SQLite's own checks, checks the index of words, and counts
+/// rows. The index of words is not checked if the file is damaged, or if [`derive_all`] must run
+/// first.
 ///
 /// # Errors
 ///
-/// When the file cannot be read at all. Faults in the file are in the report.
+/// When the file cannot be read at all. Faults inside the file are in the report.
 pub fn check(path: &Path) -> rusqlite::Result<DatabaseReport> {
     let connection = sqlite::reader(path)?;
     let mut report = sqlite::examine(&connection, &COUNTS)?;
-    // If the file is damaged, the damage is already reported, and the index of words may be
+    // If the file is damaged, this is in the report already, and the index of words may be
     // unreadable.
     if report.problems.is_empty() && !importer::deriving::is_due(&connection)? {
         report.problems = directory::index_check::problems(&connection)?;

@@ -1,4 +1,4 @@
-//! Snapshots: copies of the directory that no process changes any more.
+//! Snapshots: copies of the directory that no process changes.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row};
 use crate::DIRECTORY;
 use crate::importer::deriving;
 
-/// The versions of a directory's file.
+/// The versions of the schema and of the derivation rules of a directory's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Versions {
     /// The version of the file's schema; 0 if the file has no schema.
@@ -21,14 +21,14 @@ pub struct Versions {
     pub derived_by: u32,
 }
 
-/// What a directory's file contains about itself.
+/// What the file of a directory says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirectoryFile {
     /// The revision of the directory.
     pub revision: DirectoryRevision,
     /// The versions of the file.
     pub versions: Versions,
-    /// The secrets with which the file was made.
+    /// Checks of the secrets with which the hashes in the file were made.
     pub secrets: Vec<SecretCheck>,
     /// The suppressed values as keyed hashes, each with the time from which the value is
     /// suppressed.
@@ -51,7 +51,7 @@ pub fn copy_into(path: &Path, to: &Path) -> Result<(), OpenError> {
 }
 
 impl Versions {
-    /// Returns the versions that this build reads.
+    /// Returns the versions that this build can read.
     pub fn known() -> Self {
         let schema = u32::try_from(sqlite::newest_known(&DIRECTORY)).unwrap_or_default();
         Self { schema, derived_by: deriving::known() }
@@ -59,7 +59,7 @@ impl Versions {
 }
 
 impl DirectoryFile {
-    /// Reads this from a file that no process changes.
+    /// Reads what a file that no process changes says about itself.
     ///
     /// # Errors
     ///
@@ -69,7 +69,8 @@ impl DirectoryFile {
         Self::read_by(path, sqlite::immutable_reader)
     }
 
-    /// Reads this from the file of a data folder, which may be in use.
+    /// Reads what the directory's file of a data folder says about itself. The folder may be in
+    /// use.
     ///
     /// # Errors
     ///
@@ -94,8 +95,8 @@ impl DirectoryFile {
         read(&connection, schema).map_err(failed)
     }
 
-    /// Returns the first secret of the file that is not among `secrets`, the secrets of a node;
-    /// `None` if there is no such secret.
+    /// Returns the first secret of this file that a node with `secrets` does not have; `None` if
+    /// the node has all of them.
     pub fn unknown_secret(&self, secrets: &Secrets) -> Option<SecretCheck> {
         let is_known = |check: &&SecretCheck| {
             secrets.with_id(check.id).is_some_and(|secret| secret.check_hash() == check.hash)
@@ -104,8 +105,8 @@ impl DirectoryFile {
     }
 }
 
-/// Reads the columns that exist in every schema from version 2 on. From an older schema, reads no
-/// version of the rules.
+/// Reads columns that exist in every schema from version 2 on. For an older schema, `derived_by` is
+/// 0.
 fn read(connection: &Connection, schema: u32) -> rusqlite::Result<DirectoryFile> {
     let revision: i64 = connection.value("SELECT generation FROM state", [])?;
     let derived_by = match schema {
@@ -128,7 +129,8 @@ mod tests {
 
     use super::*;
 
-    /// A folder with a directory, and a copy of it that was changed by `statements`.
+    /// Returns a folder with a directory, and what a copy of this directory says about itself after
+    /// `statements` have changed the copy.
     fn copy_changed_by(statements: &str) -> (tempfile::TempDir, Result<DirectoryFile, OpenError>) {
         let folder = tempfile::tempdir().unwrap();
         let (path, copy) = (folder.path().join(DIRECTORY.file), folder.path().join("a ?%copy"));

@@ -1,8 +1,8 @@
-//! Counts of the directory's content, for the operator.
+//! Counts what the directory contains, for the operator.
 //!
-//! Subjects are counted from their profiles, some thousands at a time. This bounds the memory, and
-//! an import can empty its log between two reads. Records that are imported meanwhile may be
-//! counted or not. A million companies take a few seconds.
+//! The subjects are counted by reading their profiles, some thousands in one read. This limits the
+//! memory, and between two reads an import can empty its log. A record that is imported meanwhile
+//! may be counted or not. Counting a million companies takes a few seconds.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,11 +26,11 @@ pub struct DirectoryStatistics {
     pub companies: KindStatistics,
     /// The numbers of people.
     pub people: KindStatistics,
-    /// The number of domains with facts of their own, independent of the domains' owners.
+    /// The number of domains that have facts of their own, whoever owns the domains.
     pub domains: u64,
-    /// The number of domains with an IP address among their facts.
+    /// The number of these domains with an IP address.
     pub domains_with_ip: u64,
-    /// The number of domains with a page rank among their facts.
+    /// The number of these domains with a page rank.
     pub domains_with_page_rank: u64,
     /// The number of companies with employees.
     pub employers: u64,
@@ -41,11 +41,11 @@ pub struct DirectoryStatistics {
 pub struct KindStatistics {
     /// The number of subjects.
     pub subjects: u64,
-    /// The number of subjects with each attribute. An attribute that no subject has is included
-    /// with 0.
+    /// The number of subjects that have each attribute. Every attribute is in the map, even if no
+    /// subject has it.
     pub with_attribute: BTreeMap<&'static str, u64>,
-    /// The number of subjects in each country (alpha-2). A company with two countries counts in
-    /// both.
+    /// The number of subjects in each country, by its alpha-2 code. A company with two countries is
+    /// counted in both.
     pub in_country: BTreeMap<&'static str, u64>,
 }
 
@@ -89,7 +89,7 @@ impl KindStatistics {
     }
 }
 
-/// Counts the content of the directory at `path`. Reads every subject.
+/// Counts the content of the directory at `path`. This reads every subject.
 ///
 /// # Errors
 ///
@@ -131,7 +131,7 @@ fn count_part(
     Ok(read_to)
 }
 
-/// Counts the domains that have facts. The facts of a domain are adjacent in the table.
+/// Counts the domains that have facts. All facts of one domain follow each other in the table.
 fn count_domains(
     connection: &Connection,
     counted: &mut DirectoryStatistics,

@@ -54,16 +54,17 @@ pub(crate) enum IdentifierKind {
     CompanyPage = 2,
     /// A company's own email address.
     CompanyEmail = 3,
-    /// A company's own phone number. No look-up uses it; it is needed to find values to be
-    /// forgotten.
+    /// A company's own phone number. No look-up uses this identifier, but `forget` finds the
+    /// number's companies by it.
     CompanyPhone = 4,
-    /// A company's name without legal form and spaces. Tier 0 is the company's current name, 1 an
-    /// alias, 2 the name of a bare company.
+    /// A company's name without legal form and spaces. Tier 0 is the company's current name, tier 1
+    /// an alias, and tier 2 the name of a bare company.
     CompanyName = 5,
-    /// The roots of the words of a company's name in alphabetical order, if this key differs from
-    /// [`Self::CompanyName`].
+    /// The roots of the words of a company's name, in alphabetical order. This identifier is stored
+    /// only if its key differs from that of [`Self::CompanyName`].
     CompanySorted = 6,
-    /// The label of a company's domain, if the label differs from the company's names.
+    /// The label of a company's domain. This identifier is stored only if the label differs from
+    /// the company's names.
     CompanyLabel = 7,
     /// The initials of a company's name.
     CompanyInitials = 8,
@@ -73,9 +74,9 @@ pub(crate) enum IdentifierKind {
     PersonEmail = 12,
     /// A person's phone number.
     PersonPhone = 13,
-    /// A person's name in a country: `GB|ada|lovelace`.
+    /// A person's name in a country, such as `GB|ada|lovelace`.
     PersonInCountry = 14,
-    /// A person's name at a company: `17|ada|lovelace`.
+    /// A person's name at the company with this id, such as `17|ada|lovelace`.
     PersonAtCompany = 15,
 }
 
@@ -85,13 +86,13 @@ impl ToSql for IdentifierKind {
     }
 }
 
-/// Converts an id to the form that SQLite stores. Ids count up from 1, so the conversion never
-/// fails.
+/// Converts an id to the integer that SQLite stores. Ids count up from 1, so an id is never too
+/// large.
 pub(crate) fn sql_id(id: SubjectId) -> i64 {
     i64::try_from(id.0).unwrap_or(i64::MAX)
 }
 
-/// Converts an id from the form that SQLite stores.
+/// Converts an integer that SQLite stores to an id.
 pub(crate) fn subject_id(id: i64) -> SubjectId {
     SubjectId(u64::try_from(id).unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! Finds the company that a question means.
+//! Finds the company that a question is about.
 
 use enrich_core::{Company, CompanyRef, Confidence};
 use enrich_text::{Domain, EmailAddress, is_public_mail_host};
@@ -9,11 +9,11 @@ use super::lookup::{Lookup, Stop};
 use super::names::{self, CandidateMatch};
 use super::view::View;
 
-/// The most people with one email address whose employer is checked.
+/// The most people with one email address that are searched for one with an employer.
 const MOST_SHARING: usize = 8;
 
-/// Returns the identifier in a company reference; `None` if the reference contains no identifier,
-/// or may be tried with several.
+/// Returns the identifier that a company reference contains; `None` if the reference contains none,
+/// or if the directory must try several identifiers for it.
 pub(crate) fn one_identifier(company: &CompanyRef) -> Option<(IdentifierKind, &str)> {
     match company {
         CompanyRef::Domain(domain) if domain.is_registrable() => {
@@ -24,7 +24,7 @@ pub(crate) fn one_identifier(company: &CompanyRef) -> Option<(IdentifierKind, &s
     }
 }
 
-/// Finds the company that `company` refers to, without its employees.
+/// Finds the company that `company` refers to. The list of its employees is not read.
 pub(crate) fn find(
     lookup: Lookup<'_>,
     company: &CompanyRef,
@@ -42,8 +42,8 @@ pub(crate) fn find(
     }
 }
 
-/// Finds every company that `company` may mean. This is for questions about an employee, who is
-/// then looked up at each of these companies. Only a name can mean several companies.
+/// Finds every company that `company` may mean. A question about an employee needs all of them,
+/// because the employee is then looked up at each company. Only a name can mean several companies.
 pub(crate) fn find_all(
     lookup: Lookup<'_>,
     company: &CompanyRef,
@@ -58,7 +58,7 @@ pub(crate) fn find_all(
             find(lookup, company)?
         }
     };
-    // An identifier means one company. Its confidence is that of the sources.
+    // An identifier means exactly one company, so only the confidence of the sources is below 100.
     let candidate_match = |(company, source_confidence): (Company, _)| CandidateMatch {
         company: company.id,
         match_confidence: Confidence::FULL,
@@ -67,8 +67,8 @@ pub(crate) fn find_all(
     Ok(by_domain.map(candidate_match).into_iter().collect())
 }
 
-/// Finds the companies with a domain: those of the host, else those of the registrable domain.
-/// Returns at most two.
+/// Finds the companies that have the host `domain`, or else those that have its registrable domain.
+/// Returns at most two companies.
 pub(crate) fn holders_of_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Vec<Holder>> {
     let kind = IdentifierKind::CompanyDomain;
     let holders = view.holders(kind, domain.as_str(), 2)?;
@@ -97,8 +97,9 @@ fn above(domain: &Domain) -> Option<Domain> {
     (!domain.is_registrable()).then(|| domain.registrable())
 }
 
-/// Finds the company with this email address; else the employer of a person with the address; else
-/// the company that has the address's domain. A public mail host belongs to no company.
+/// Finds the company with this email address. If there is none, finds the employer of a person with
+/// the address. If there is none either, finds the company that has the address's domain, unless
+/// this is a public mail host, which belongs to no company.
 fn by_email(
     view: View<'_>,
     email: &EmailAddress,

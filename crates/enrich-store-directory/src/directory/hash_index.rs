@@ -2,22 +2,23 @@
 //!
 //! Apart from HTTP, reading the B-trees of the directory is the largest cost of a look-up. A
 //! look-up by an identifier reads two B-trees: the index of identifiers and the table of subjects.
-//! The hash index replaces the first one. If the hash index does not contain an identifier, no
-//! subject has the identifier. Otherwise it returns a subject. The hash index stores only hashes,
-//! so the look-up reads the subject's profile and checks that the profile contains the identifier
-//! (`docs/performance.md` has the figures).
+//! The hash index replaces the index of identifiers. If the hash index does not contain an
+//! identifier, no subject has it. If it contains the identifier, it returns the subject. Because
+//! the hash index stores only hashes, which can agree by chance, the look-up reads the subject's
+//! profile and checks that the profile contains the identifier (`docs/performance.md` has the
+//! figures).
 //!
-//! A hash index is valid for one revision of the directory. A look-up that reads several things in
-//! one state uses only an index of that state. A look-up by one identifier reads the revision
-//! together with the profile. If no subject has the identifier, nothing is read, and the refresh
-//! gate shows whether the revision may have changed. The gate notices an import of another process
-//! within a hundredth of a second, or within a tenth if the check is delayed. It notices an import
-//! of this process immediately.
+//! A hash index is valid for one revision of the directory. A look-up that makes several reads, all
+//! of one state, uses only a hash index of that state. A look-up by one identifier reads the
+//! revision together with the profile, so that it notices a change. If no subject has the
+//! identifier, no profile is read; then the refresh gate decides whether the revision must be read.
+//! In this way, a server notices an import of another process within a hundredth of a second, or
+//! within a tenth if the check is delayed. An import of the same process is noticed immediately.
 //!
 //! Without a hash index, look-ups read the index in the file. There is no hash index in the first
-//! seconds of a process, and from an import until no further import has run for a while. Building
-//! the hash index reads a large part of the file's index, and uses at most a quarter of a
-//! processor.
+//! seconds of a process. After an import there is none either, until the directory has been
+//! unchanged for a while. Building the hash index reads a large part of the file's index, and uses
+//! at most a quarter of a processor.
 
 mod making;
 mod table;
@@ -51,32 +52,33 @@ pub(crate) struct HashIndex {
     revision: DirectoryRevision,
     hasher: RandomState,
     table: Table,
-    /// When the directory was last known to have this revision.
+    /// Decides when the revision must be read again, to know whether this index is still valid.
     refresh_gate: RefreshGate,
 }
 
-/// The result of a look-up in the hash index.
+/// What the hash index knows about an identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IndexResult {
     /// No subject has the identifier.
     Nowhere,
-    /// If any subject has the identifier, this is the first such subject.
+    /// If any subject has the identifier, this subject is the first that has it.
     At(IndexHit),
-    /// The hash index does not know; the index in the file must be read.
+    /// The hash index does not know whether a subject has the identifier; the index in the file
+    /// must be read.
     Unknown,
 }
 
-/// The subject that an identifier leads to, in one state of the directory.
+/// The subject to which an identifier leads, in one state of the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IndexHit {
     pub(crate) subject: SubjectId,
     /// The confidence of the match.
     pub(crate) confidence: Confidence,
-    /// The revision of this state of the directory.
+    /// The revision of the state in which the identifier leads to the subject.
     pub(crate) revision: DirectoryRevision,
 }
 
-/// The current hash index, if there is one.
+/// The hash index that look-ups use now, if there is one.
 #[derive(Debug, Default)]
 pub(crate) struct Current(ArcSwapOption<HashIndex>);
 
@@ -85,7 +87,7 @@ impl HashIndex {
         self.revision
     }
 
-    /// Finds an identifier, in the state of the directory for which the index was built.
+    /// Finds an identifier in the state of the directory for which this index was built.
     pub(crate) fn locate(&self, kind: IdentifierKind, key: &str) -> IndexResult {
         if !KINDS.contains(&kind) {
             return IndexResult::Unknown;
@@ -101,17 +103,19 @@ impl HashIndex {
 }
 
 impl Current {
-    /// Returns the current index, for a look-up that reads one state of the directory.
+    /// Returns the current index. Only a look-up that compares the index's revision with that of
+    /// its own state may use this index.
     pub(crate) fn get(&self) -> Guard<Option<Arc<HashIndex>>> {
         self.0.load()
     }
 
-    /// Finds an identifier without reading the file. [`IndexResult::Nowhere`] is true for the time
-    /// of the last check of the revision. If the last check was too long ago, calls `revision` to
-    /// read the present revision. A hit contains the revision for which it is valid.
+    /// Finds an identifier without reading the file. [`IndexResult::Nowhere`] was true when the
+    /// revision was last checked. If that check was too long ago, this method calls `revision` to
+    /// read the present revision, and drops an outdated index. [`IndexResult::At`] contains the
+    /// revision for which it is valid; the caller must compare the revision.
     ///
-    /// The first look-up in a new index also checks the revision, so that changes since the index
-    /// was built are noticed.
+    /// The first look-up in a new index also checks the revision, because the directory may have
+    /// changed since the index was built.
     pub(crate) fn locate(
         &self,
         kind: IdentifierKind,
@@ -132,8 +136,8 @@ impl Current {
         index_result
     }
 
-    /// Compares the revision of a hit with the revision `found` that was read together with the
-    /// subject. If they differ, the index is outdated and is dropped.
+    /// Drops the index if it is outdated: if the revision of `hit` differs from `found`, the
+    /// revision that was read together with the subject of the hit.
     pub(crate) fn learn(&self, hit: Option<IndexHit>, found: Option<DirectoryRevision>) {
         if let (Some(hit), Some(found)) = (hit, found)
             && hit.revision != found
@@ -144,8 +148,8 @@ impl Current {
         }
     }
 
-    /// Builds the index of a file that no process changes. Calls `goes_on` from time to time with
-    /// the length of a pause that `goes_on` must make. Stops when `goes_on` returns `false`.
+    /// Builds the index of a file that no process changes. Calls `goes_on` from time to time: it
+    /// must pause for the given time, and return whether to go on.
     pub(crate) fn build(
         &self,
         connection: &Connection,
@@ -157,12 +161,12 @@ impl Current {
         Ok(())
     }
 
-    /// Drops the index, because the directory changed.
+    /// Drops the current index, because the directory has changed.
     pub(crate) fn clear(&self) {
         self.0.store(None);
     }
 
-    /// Drops this index, unless another one has already replaced it.
+    /// Drops `index`, unless another index has already replaced it.
     fn forget(&self, index: &Arc<HashIndex>) {
         self.0.compare_and_swap(index, None);
     }

@@ -1,10 +1,10 @@
-//! Keeps one read open, which saves system calls for all other reads.
+//! Keeps one read of the database open, which saves system calls for all other reads.
 //!
-//! Every read of a database with a write-ahead log takes a shared lock on a read mark of the log
-//! and releases it. In one process, SQLite makes a system call only for the first read that takes a
-//! mark and for the last one that releases it (`unixShmLock`). So while one read is open, other
-//! reads of the same state need no system calls for the lock; this saves a tenth of the cost of a
-//! short look-up. Every read still begins at the current state.
+//! In a database with a write-ahead log, every read takes a shared lock on a read mark of the log,
+//! and releases the lock at its end. In one process, SQLite makes a system call only for the first
+//! read that locks a mark, and for the last read that releases it (`unixShmLock`). So while one
+//! read stays open, other reads of the same state lock without system calls, which saves a tenth of
+//! the cost of a short look-up. Every read still begins at the current state.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,26 +12,27 @@ use std::time::Duration;
 use enrich_store_sqlite::{self as sqlite, Background, OpenError, Owner, Statements};
 use rusqlite::Connection;
 
-/// How long a read of one state is kept open. During this time an import's changes stay in the log,
-/// and reads of newer states take their own locks.
+/// How long a read of one state is kept open. Meanwhile, the changes of an import stay in the log,
+/// and a read of a newer state makes its own system calls.
 const HELD_FOR: Duration = Duration::from_millis(100);
-/// Length of the pause between two such reads, in which no read is kept open. An import that waits
-/// to empty the log checks every millisecond.
+/// Length of the pause between two reads that are kept open. An import that waits to empty the log
+/// tries it every millisecond, so it succeeds in the pause.
 const PAUSE: Duration = Duration::from_millis(3);
 
 /// Starts the thread that keeps a read of the database at `path` open.
 pub(super) fn start(path: &Path) -> Result<Background, OpenError> {
     let connection = sqlite::reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
     Background::start(path, "enrich-hold", move |owner| {
-        // If this fails, look-ups take their own locks and report the error.
+        // If no read can be kept open, look-ups make their own system calls, and report the error
+        // if they fail too.
         while hold(&connection, owner).unwrap_or_else(|_| owner.is_there_after(HELD_FOR)) {}
     })
 }
 
-/// Keeps a read of the current state open for a while. Returns whether to continue.
+/// Keeps a read of the current state open for [`HELD_FOR`]. Returns whether the owner still exists.
 fn hold(connection: &Connection, owner: &Owner) -> rusqlite::Result<bool> {
     let reading = connection.unchecked_transaction()?;
-    // A transaction takes its locks only when it reads.
+    // SQLite takes the lock only when the transaction reads for the first time.
     reading.has("SELECT generation FROM state", [])?;
     let goes_on = owner.is_there_after(HELD_FOR);
     reading.finish()?;

@@ -1,4 +1,4 @@
-//! A row of the file's index: a subject that has an identifier.
+//! The holder of an identifier, as a row of the file's index.
 
 use enrich_core::{Confidence, SubjectId};
 use rusqlite::Row;
@@ -9,16 +9,17 @@ use super::codes::subject_id;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Holder {
     pub(crate) subject: SubjectId,
-    /// How strongly the identifier belongs to the subject; 0 is the strongest.
+    /// The tier of the identifier: how strongly it belongs to the subject. Tier 0 is the strongest.
     pub(crate) tier: u8,
-    /// The highest confidence of a source that gives the subject this identifier.
+    /// The confidence of the source that gives the subject this identifier; if several sources do,
+    /// the highest one.
     pub(crate) confidence: Confidence,
 }
 
 impl Holder {
-    /// Returns the confidence that the first holder is meant. `next_tier` is the tier of the next
-    /// holder, if there is one: with the same tier, the confidence is at most
-    /// [`Confidence::AMBIGUOUS`].
+    /// Returns the confidence that the identifier means this holder, which is the first one.
+    /// `next_tier` is the tier of the next holder, if there is one. If both have the same tier, the
+    /// confidence is at most [`Confidence::AMBIGUOUS`].
     pub(crate) fn confidence_beside(&self, next_tier: Option<u8>) -> Confidence {
         let is_ambiguous = next_tier == Some(self.tier);
         let most = if is_ambiguous { Confidence::AMBIGUOUS } else { Confidence::FULL };
@@ -26,7 +27,7 @@ impl Holder {
     }
 }
 
-/// Reads a holder from a row: the columns from `first` on are subject, tier and confidence.
+/// Reads a holder from a row. The column `first` is the subject; tier and confidence follow.
 pub(crate) fn holder_of(row: &Row<'_>, first: usize) -> rusqlite::Result<Holder> {
     Ok(Holder {
         subject: subject_id(row.get(first)?),

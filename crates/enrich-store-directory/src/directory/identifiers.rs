@@ -1,4 +1,5 @@
-//! Finds the holders of an exact identifier, in the hash index or else in the file's index.
+//! Finds the holders of an exact identifier. Uses the hash index if possible, else the index in the
+//! file.
 
 use enrich_core::{Confidence, DirectoryRevision, SubjectId};
 use enrich_store_sqlite::Statements;
@@ -13,8 +14,8 @@ use super::view::{View, revision_of, unreadable};
 impl View<'_> {
     /// Returns the holders of an identifier, at most `limit`, ordered by tier and then by id.
     ///
-    /// Reading stops after `limit` rows. A `LIMIT` parameter in the statement would be slower,
-    /// because SQLite may plan the statement anew each time.
+    /// The loop ends after `limit` rows. A `LIMIT` parameter would be slower, because SQLite may
+    /// plan such a statement again for each value.
     pub(crate) fn holders(
         &self,
         kind: IdentifierKind,
@@ -40,7 +41,8 @@ impl View<'_> {
         Ok(self.holders(kind, key, 1)?.first().map(|holder| holder.subject))
     }
 
-    /// Returns the highest confidence of a source that gives a subject this identifier.
+    /// Returns the confidence of the source that gives a subject this identifier; if several
+    /// sources do, the highest one.
     pub(crate) fn confidence_of(
         &self,
         kind: IdentifierKind,
@@ -54,9 +56,9 @@ impl View<'_> {
         Ok(percent.map(Confidence::clamped))
     }
 
-    /// Finds the first holder of an exact identifier, a company or a person, in the look-up's state
-    /// of the directory. The confidence is lower if there are other holders. Of a person's
-    /// employer, only the id is returned.
+    /// Finds the first holder of an exact identifier, in the state of the directory that this view
+    /// reads. The confidence is lower if there are other holders. If the holder is a person, only
+    /// the id of the employer is read.
     pub(crate) fn first_with<T: Profiled>(
         &self,
         kind: IdentifierKind,
@@ -70,14 +72,14 @@ impl View<'_> {
         Ok(found.map(|(subject, confidence, _)| (subject, confidence)))
     }
 
-    /// Finds an identifier in the hash index of the look-up's state of the directory.
+    /// Finds an identifier in the hash index, if this view has one.
     fn locate(&self, kind: IdentifierKind, key: &str) -> IndexResult {
         self.index.map_or(IndexResult::Unknown, |index| index.locate(kind, key))
     }
 
     /// Like [`Self::first_with`], but also returns the directory's revision. One statement reads
-    /// the subject and the revision, so both are of one state; [`Self::of_one_state`] would need a
-    /// second statement. Without a hit in the hash index, reads the file's index.
+    /// both the subject and the revision, so they are of one state, without the second statement of
+    /// [`Self::of_one_state`]. If `hit` is `None` or is outdated, the index in the file is read.
     pub(crate) fn first_now<T: Profiled>(
         &self,
         kind: IdentifierKind,
@@ -92,8 +94,8 @@ impl View<'_> {
         self.search_first_with(kind, key)
     }
 
-    /// Reads the subject of a hit. `None` if the directory has another revision now, or if the
-    /// subject does not have the identifier.
+    /// Reads the subject of a hit. Returns `None` if the directory now has another revision than
+    /// the hit, or if the subject does not have the identifier.
     fn follow<T: Profiled>(
         &self,
         hit: IndexHit,
@@ -114,7 +116,7 @@ impl View<'_> {
         Ok(subject.has(kind, key).then_some(subject))
     }
 
-    /// Finds the first holder of an identifier in the file's index.
+    /// Finds the first holder of an identifier in the index of the file, not in the hash index.
     fn search_first_with<T: Profiled>(
         &self,
         kind: IdentifierKind,

@@ -1,4 +1,5 @@
-//! Checks that the index of words is ordered and complete and names existing companies.
+//! Checks the index of words: the order of its entries, its completeness, and that its companies
+//! exist.
 
 use enrich_store_sqlite::Statements;
 use rusqlite::{Connection, params};
@@ -7,12 +8,12 @@ use super::codes::COMPANY;
 use super::postings::unpack;
 use super::variants::variants;
 
-/// The most faults that are reported. An index with faults must be rebuilt, so a longer list would
-/// not help.
+/// The most faults that are reported. A longer list would not help, because an index with any fault
+/// must be rebuilt.
 const MOST_REPORTED: usize = 20;
 
-/// Returns the faults of the index of words. All reads see one state of the directory, even during
-/// an import.
+/// Returns the faults of the index of words. All reads see one state of the directory, even if an
+/// import runs.
 pub(crate) fn problems(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let reading = connection.unchecked_transaction()?;
     let problems = problems_of_one_state(&reading)?;
@@ -20,7 +21,7 @@ pub(crate) fn problems(connection: &Connection) -> rusqlite::Result<Vec<String>>
     Ok(problems)
 }
 
-/// Like [`problems`], but the caller must have begun a transaction.
+/// Like [`problems`], but the caller must have begun a transaction already.
 pub(crate) fn problems_of_one_state(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut problems = Vec::new();
     let companies = companies(connection)?;
@@ -41,8 +42,8 @@ pub(crate) fn problems_of_one_state(connection: &Connection) -> rusqlite::Result
             companies: row.get(1)?,
             last: row.get_ref(2)?.as_blob()?,
         };
-        // A word may be part of a person's name, so the text of a fault gives only the word's place
-        // in the alphabet.
+        // A word may be part of a person's name. So the text of a fault does not contain the word,
+        // only its place in the alphabet.
         let fault = word.fault(&companies)?;
         problems.extend(fault.map(|fault| format!("word {number} of the index {fault}")));
         if problems.len() >= MOST_REPORTED {
@@ -75,11 +76,11 @@ const STRAY: [(&str, &str); 2] = [
     ),
 ];
 
-/// Returns, for each id, whether the id belongs to a company.
+/// Returns a list with an element for each id: whether this id belongs to a company.
 fn companies(connection: &Connection) -> rusqlite::Result<Vec<bool>> {
     let mut companies = Vec::new();
     connection.each("SELECT id FROM subject WHERE kind = ?1 ORDER BY id", [COMPANY], |row| {
-        // Ids are assigned in sequence, so there are hardly more of them than companies.
+        // Ids are assigned in sequence, so this list is hardly longer than the number of subjects.
         if let Ok(id) = usize::try_from(row.get::<_, i64>(0)?) {
             companies.resize(id + 1, false);
             companies[id] = true;
@@ -126,7 +127,7 @@ impl Word<'_> {
     }
 }
 
-/// The part of a word's list that was read so far.
+/// The part of a word's list that has been read so far.
 struct List<'a> {
     companies: &'a [bool],
     before: Option<u64>,

@@ -1,10 +1,10 @@
-//! Threads for look-ups that may take long: lists, and searches for names.
+//! Threads for look-ups that may take long: long lists, and searches for names.
 //!
 //! All other reads take microseconds and run on the caller's thread. The queue is bounded, and
 //! tenants take turns in it ([`FairQueue`]). If one tenant fills the queue, only jobs of this
-//! tenant are refused. A tenant that asks for one thing at a time is always served. A job that
-//! waited too long behind jobs of its own tenant is refused, because its caller may no longer be
-//! waiting.
+//! tenant are refused. As long as another tenant has more jobs in the queue, a tenant with one job
+//! is not refused. A job that has waited too long behind other jobs of its own tenant is refused,
+//! because its caller has perhaps stopped waiting.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 
 /// The number of threads.
 const THREADS: usize = 2;
-/// The most waiting jobs: in total, and of one tenant.
+/// The most jobs that may wait: of all tenants together, and of one tenant.
 const WAITING: QueueLimits = QueueLimits { total: 512, per_tenant: 256 };
 /// A job that waits longer than this behind other jobs of the same tenant is refused.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
@@ -29,8 +29,8 @@ const LONGEST_WAIT: Duration = Duration::from_millis(500);
 /// A function that opens a connection which cannot write.
 pub(crate) type Connect = fn(&Path) -> rusqlite::Result<Connection>;
 
-/// The work of a job: reads with the connection. With `None`, reports to the caller that the job
-/// was refused.
+/// The work of a job. It is called with a connection to read from, or with `None` if the job is
+/// refused; then it only tells this to the caller.
 type Read = Box<dyn FnOnce(Option<&Connection>) + Send>;
 
 /// A job that waits for a thread.
@@ -50,7 +50,8 @@ pub(crate) struct Lists {
 /// The queue of waiting jobs, which the threads share with the callers.
 struct Waiting {
     jobs: Mutex<Jobs>,
-    /// Signalled when a job arrives, and when the queue is closed.
+    /// The threads wait on this condition. It is signalled when a job arrives, and when the queue
+    /// is closed.
     came: Condvar,
 }
 
@@ -60,8 +61,8 @@ struct Jobs {
 }
 
 impl Lists {
-    /// Starts the threads, each with its own connection to the database at `path`, opened by
-    /// `connect`.
+    /// Starts the threads. Each has a connection of its own to the database at `path`, which
+    /// `connect` opens.
     pub(crate) fn start(path: &Path, connect: Connect) -> Result<Self, OpenError> {
         let lists = Self::without_threads(WAITING);
         for _ in 0..THREADS {
@@ -80,9 +81,9 @@ impl Lists {
         Self { waiting: Arc::new(Waiting { jobs: Mutex::new(jobs), came: Condvar::new() }) }
     }
 
-    /// Runs a job on one of the threads; no caller waits for the job.
+    /// Runs `prepare` on one of the threads, without waiting until it is done.
     pub(crate) fn prepare(&self, prepare: impl FnOnce(&Connection) + Send + 'static) {
-        // If the queue is full, the first look-up does this work itself.
+        // If the queue is full, `prepare` does not run, and the first look-up does its work.
         let read = move |connection: Option<&Connection>| {
             if let Some(connection) = connection {
                 prepare(connection);
@@ -91,8 +92,8 @@ impl Lists {
         self.waiting.push(Tenant::default(), Box::new(read));
     }
 
-    /// Runs `read` on one of the threads and returns its result. The job waits in the queue of
-    /// `tenant`.
+    /// Runs `read` on one of the threads and returns its result. Until then, the job waits in the
+    /// queue as a job of `tenant`.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         tenant: Tenant,
@@ -100,7 +101,7 @@ impl Lists {
     ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
         let read: Read = Box::new(move |connection| {
-            // Nobody needs the list if the caller no longer waits.
+            // The caller no longer waits for the result, so the job need not run.
             if answer.is_closed() {
                 return;
             }
@@ -122,8 +123,8 @@ impl Drop for Lists {
 }
 
 impl Waiting {
-    /// Adds a job to the queue. If the queue is full, this job is refused, or a job of another
-    /// tenant that it displaces.
+    /// Adds a job to the queue. If the queue is full, one job is refused: this one, or a job of
+    /// another tenant that has more of them.
     fn push(&self, tenant: Tenant, read: Read) {
         let mut jobs = self.jobs.lock();
         let is_behind_own = jobs.queue.waiting(tenant) > 0;
@@ -141,12 +142,12 @@ impl Waiting {
         while let Some(job) = self.next() {
             let is_too_late = job.is_behind_own && job.queued_at.elapsed() > LONGEST_WAIT;
             let connection = (!is_too_late).then_some(connection);
-            // A job that panics must not end the thread; its caller gets an error.
+            // If a job panics, its thread must go on; the caller of the job gets an error.
             let _ = catch_unwind(AssertUnwindSafe(|| (job.read)(connection)));
         }
     }
 
-    /// Waits for the next job; `None` when the queue is closed and empty.
+    /// Waits for the next job. Returns `None` when the queue is closed and empty.
     fn next(&self) -> Option<Job> {
         let mut jobs = self.jobs.lock();
         loop {
@@ -221,7 +222,8 @@ mod tests {
         assert_eq!(refused, 10 - LIMITS.per_tenant);
         let mut served = Box::pin(lists.read(victim, |_| Ok(7)));
         assert!(poll(&mut served).is_pending());
-        // The flooding tenant lost one more of its own jobs.
+        // Another job of the flooding tenant was refused, to make room for a job of the other
+        // tenant.
         assert!(matches!(poll(&mut flood[3]), Poll::Ready(Err(StoreError::Overloaded))));
 
         let connection = Connection::open_in_memory().unwrap();

@@ -1,24 +1,24 @@
-//! The limits of a look-up, and why a look-up stops.
+//! What a look-up reads, its limits, and why a look-up stops without a result.
 
 use enrich_core::Confidence;
 
 use super::view::View;
 
-/// A running look-up.
+/// A look-up that is running.
 #[derive(Clone, Copy)]
 pub(crate) struct Lookup<'c> {
     /// The directory that the look-up reads.
     pub(crate) view: View<'c>,
     /// The least confidence of a match by name.
     pub(crate) least_by_name: Confidence,
-    /// Whether the look-up may take long, because it runs on a thread for long look-ups.
+    /// Whether the look-up may take long. This is true only on a thread for long look-ups.
     pub(crate) may_search: bool,
 }
 
 /// Why a look-up stops without a result.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// The look-up would take long, but its thread is only for short look-ups.
+    /// The look-up would take long, but it runs on a thread for short look-ups only.
     NeedsSearch,
     /// The database failed.
     Sqlite(rusqlite::Error),
@@ -31,7 +31,8 @@ impl From<rusqlite::Error> for Stop {
 }
 
 impl Lookup<'_> {
-    /// Returns [`Stop::NeedsSearch`] if the look-up must not take long.
+    /// Returns [`Stop::NeedsSearch`] if this look-up must not take long. Called before anything
+    /// that takes long.
     pub(crate) fn needs_search(&self) -> Result<(), Stop> {
         if self.may_search { Ok(()) } else { Err(Stop::NeedsSearch) }
     }

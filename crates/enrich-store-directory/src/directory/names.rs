@@ -1,13 +1,14 @@
 //! Finds companies by name.
 //!
 //! Most names are found exactly. One look-up key finds all names that are equal after folding and
-//! without legal forms and spaces. The results are then compared. If one company is left, it is the
-//! answer. All other names are searched and judged (`names/search.rs`, `enrich_core::matching`),
-//! which takes a hundred times as long: names that several companies or none have, and single words
-//! that are not a domain label of the company.
+//! without legal forms and spaces. The names that were found are then compared with the requested
+//! name. If exactly one company fits best, it is the answer. In all other cases, similar names are
+//! searched for and judged (`names/search.rs`, `enrich_core::matching`), which takes a hundred
+//! times as long: if several companies have the name, if none has it, or if the name is a single
+//! word that is not a domain label of the company.
 //!
-//! A bare company is known only by names, from a person's employer. It is an answer only if it has
-//! exactly the requested name and no other company has this name.
+//! A bare company is known only by names, because people gave it as their employer. It is an answer
+//! only if it has exactly the requested name and no other company has this name.
 
 mod approximate;
 pub(crate) mod search;
@@ -23,25 +24,26 @@ use super::holder::Holder;
 use super::lookup::{Lookup, Stop};
 use super::view::{BARE_TIER, View};
 
-/// The most companies with one look-up key that are compared. If there are more, the name cannot
-/// distinguish them. Bare companies, and companies outside the requested country, do not count.
+/// The most companies with one look-up key that are compared. If more companies have the key, the
+/// name alone cannot say which one is meant. Bare companies, and companies outside the requested
+/// country, are not counted.
 const MOST_CANDIDATES: usize = 64;
-/// The most companies with a name that are read to find the companies in a country.
+/// The most companies with a name that are read, if only those in one country are wanted.
 const MOST_SEARCHED: usize = 1024;
 /// The most bare companies that are compared.
 const MOST_BARE: usize = 64;
-/// The most aliases of a company that are compared. If none of them fits, one of the further
-/// aliases must have the look-up key.
+/// The most aliases of a company that are compared with a name. If none of these fits, a further
+/// alias must be the one with the look-up key.
 const MOST_ALIASES: usize = 128;
-/// The most companies that an employer's name may mean.
+/// The most companies that the name of an employer may mean.
 const MOST_EMPLOYERS: usize = 4;
-/// The least confidence in a company that an employer's name may mean.
+/// The least confidence at which a company is one of those that an employer's name may mean.
 const LEAST_EMPLOYER: Confidence = Confidence::clamped(20);
-/// The most companies with a name that are read on the caller's thread. If there are more, another
-/// thread reads them.
+/// The most companies with one name that are read on the caller's thread. More companies are read
+/// on another thread.
 const FEW: usize = 8;
 
-/// How a name fits a company, the best first.
+/// How well a name fits a company. The best is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fit {
     /// The name equals the company's name except for case, accents and punctuation.
@@ -52,12 +54,12 @@ pub(crate) enum Fit {
     StrippedName,
     /// The name equals an alias if legal forms are removed from both.
     StrippedAlias,
-    /// The name equals the company's name or an alias if legal forms and spaces are removed from
-    /// both. This is not enough for an answer.
+    /// The name equals the company's name or an alias only if legal forms and spaces are removed
+    /// from both. A company that fits like this alone is no answer.
     Squashed,
 }
 
-/// A company that a name may mean as an employer.
+/// A company that the name of an employer may mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CandidateMatch {
     pub(crate) company: SubjectId,
@@ -67,7 +69,7 @@ pub(crate) struct CandidateMatch {
     pub(crate) source_confidence: Confidence,
 }
 
-/// A company and how the name fits it.
+/// A company, and how well the requested name fits it.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranked {
     /// Whether the company is bare: only its names are known.
@@ -80,8 +82,9 @@ pub(crate) struct Ranked {
 }
 
 impl Fit {
-    /// Returns the confidence that the company is meant, if no other company fits equally well. The
-    /// value is the share of such answers that were right for real names (`docs/matching.md`).
+    /// Returns the confidence that the name means this company, if no other company fits equally
+    /// well. The numbers were measured: they are the shares of such answers for real names that
+    /// were right (`docs/matching.md`).
     const fn confidence(self) -> Confidence {
         Confidence::clamped(match self {
             Self::Name => 99,
@@ -91,8 +94,9 @@ impl Fit {
         })
     }
 
-    /// Returns the step of the comparison at which the names are equal. Companies whose name or
-    /// alias fits at the same step cannot be distinguished.
+    /// Returns how much must be removed from the names before they are equal, as in [`step`]. If
+    /// two companies fit at the same step, by name or alias, the name alone cannot say which one is
+    /// meant.
     const fn step(self) -> u8 {
         match self {
             Self::Name | Self::Alias => 0,
@@ -114,8 +118,8 @@ impl Ranked {
     }
 }
 
-/// Returns the companies that `name` may mean, the best first. `None` when there are too many to
-/// distinguish. With a country, returns only companies with a domain for that country.
+/// Returns the companies that `name` may mean, the best first. Returns `None` when there are too
+/// many. If a country is given, returns only companies with a domain for that country.
 pub(crate) fn ranked(
     view: View<'_>,
     name: &CompanyName,
@@ -126,7 +130,7 @@ pub(crate) fn ranked(
     rank_holders(view, name, country, holders)
 }
 
-/// Finds the company that a name means. `None` if the confidence of the best match is too low.
+/// Finds the company that a name means. Returns `None` if no match has the least confidence.
 pub(crate) fn find(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -148,16 +152,17 @@ pub(crate) fn find(
     Ok(Some((first.company.clone(), match_confidence.min(source_confidence))))
 }
 
-/// Reads the data that the first search for a name needs.
+/// Makes one search, so that the data which every search needs is in memory before the first
+/// look-up.
 pub(crate) fn prepare(view: View<'_>) {
     if let Ok(name) = CompanyName::parse("Prepared") {
-        // The result is not used; look-ups report a failing database.
+        // The result is not needed. If the database fails, look-ups report it.
         let _ = judged(view, &name, None);
     }
 }
 
-/// Finds the only company with a name, and the confidence of the match. `None` when a search is
-/// needed.
+/// Finds the only company with exactly this name, and the confidence of the match. Returns `None`
+/// when similar names must be searched for.
 pub(crate) fn find_only_match(
     view: View<'_>,
     name: &CompanyName,
@@ -169,8 +174,8 @@ pub(crate) fn find_only_match(
 }
 
 /// Finds every company that a name may mean, with its confidence: the companies with the name, or
-/// else the likeliest ones. This is for questions about an employee, who is then looked up at each
-/// of these companies.
+/// else the likeliest ones. A question about an employee needs all of them, because the employee is
+/// then looked up at each company.
 pub(crate) fn find_all(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -220,8 +225,8 @@ fn name_holders(view: View<'_>, name: &CompanyName, most: usize) -> rusqlite::Re
     view.holders(IdentifierKind::CompanyName, name.squashed(), most)
 }
 
-/// Returns the only company with a name. `None` if other companies have the same name, or if the
-/// name is a single word that may be part of other companies' names.
+/// Returns the only company with exactly this name. Returns `None` if other companies have the same
+/// name, or if the name is a single word, which may also be part of other companies' names.
 fn only_match<'a>(
     name: &CompanyName,
     country: Option<Country>,
@@ -231,7 +236,7 @@ fn only_match<'a>(
     let has_rival = ranked
         .get(1)
         .is_some_and(|next| next.is_bare == best.is_bare && next.fit.step() == best.fit.step());
-    // If the name contains a country, the company must be there.
+    // If the name itself contains a country, the company must be in this country.
     let company = &best.company;
     let is_there = name.country().is_none_or(|said| company.is_in(said));
     let says_enough = country.is_some()
@@ -244,29 +249,31 @@ fn only_match<'a>(
 fn is_label(name: &CompanyName, domain: &str) -> bool {
     let label = domain.split('.').next().unwrap_or_default();
     let is = |label: &str| label == name.squashed() || label == name.folded();
-    // Most labels have no hyphen, so the comparison without hyphens is rare.
+    // Most labels have no hyphen, so the comparison without hyphens is made only for those that
+    // have one.
     is(label)
         || (label.contains('-') && is(&label.replace('-', "")))
         || Domain::parse(name.display()).is_ok_and(|asked| asked.as_str() == domain)
 }
 
-/// Returns the highest confidence of a source that gives a company this name.
+/// Returns the confidence of the source that gives a company this name; if several sources do, the
+/// highest one.
 fn trust(view: View<'_>, company: SubjectId, name: &str) -> rusqlite::Result<Confidence> {
     let Ok(name) = CompanyName::parse(name) else { return Ok(Confidence::FULL) };
     let trust = view.confidence_of(IdentifierKind::CompanyName, name.squashed(), company)?;
     Ok(trust.unwrap_or(Confidence::FULL))
 }
 
-/// Keeps the companies that the name fits as well as the first one, and the bare companies that it
-/// fits better.
+/// Keeps the companies that the name fits as well as it fits the first one, and bare companies that
+/// it fits better.
 fn all_best(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
     let Some(best) = ranked.first().map(|best| best.fit) else { return ranked };
     ranked.retain(|one| one.fit == best || (one.is_bare && one.fit < best));
     ranked
 }
 
-/// Returns the stored company that an employer's name means. `None` if several companies fit
-/// equally well, or if a name is equal only without spaces.
+/// Returns the stored company that the name of an employer means. Returns `None` if the name fits
+/// several companies equally well, or if it equals the company's name only without spaces.
 pub(crate) fn employer(ranked: &[Ranked]) -> Option<SubjectId> {
     let best = ranked.first().filter(|best| best.fit < Fit::Squashed)?;
     let is_shared =
@@ -274,8 +281,8 @@ pub(crate) fn employer(ranked: &[Ranked]) -> Option<SubjectId> {
     (!is_shared).then(|| best.id())
 }
 
-/// Reads the companies of a name and ranks them; `None` when there are too many. With a country,
-/// bare companies are left out, because they have no domain.
+/// Reads the companies of a name and ranks them. Returns `None` when there are too many. If a
+/// country is given, bare companies are left out, because they have no domain.
 fn rank_holders(
     view: View<'_>,
     name: &CompanyName,
@@ -302,8 +309,8 @@ fn rank_holders(
     Ok(Some(rank(name, country, candidates)))
 }
 
-/// Returns the most companies that are compared: first the number of companies that are not bare,
-/// then that of bare ones.
+/// Returns the most companies that are read: first the number of companies that are not bare, then
+/// the number of bare ones.
 fn most_compared(country: Option<Country>) -> (usize, usize) {
     match country {
         None => (MOST_CANDIDATES, MOST_BARE),
@@ -333,8 +340,9 @@ fn rank(
 /// Returns how `name` fits a company that was found by the look-up key of `name`; `None` if the
 /// name does not fit.
 ///
-/// Only some of the aliases are compared, because folding each of them takes time. If the company
-/// has more aliases, one of these may have the key, so the name fits at least as [`Fit::Squashed`].
+/// At most [`MOST_ALIASES`] aliases are compared, because folding each of them takes time. If the
+/// company has more aliases and none of those compared fits, one of the others may have the key. So
+/// the name fits at least as [`Fit::Squashed`].
 pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
     let own = step(name, &company.name).map(|step| match step {
         0 => Fit::Name,
@@ -351,8 +359,9 @@ pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
     own.into_iter().chain(alias).chain(beyond).min()
 }
 
-/// Returns the first step at which two names are equal: 0 for the folded names, 1 without legal
-/// forms, 2 also without spaces. `None` if they are not equal.
+/// Returns the first step at which two names are equal: step 0 compares the folded names, step 1
+/// removes legal forms, step 2 also removes spaces. Returns `None` if the names differ at every
+/// step.
 fn step(name: &CompanyName, other: &str) -> Option<u8> {
     let other = CompanyName::parse(other).ok()?;
     if name.folded() == other.folded() {
@@ -393,7 +402,7 @@ mod tests {
         asked_in(name, None, candidates)
     }
 
-    /// The only company with a name; `None` when a search is needed.
+    /// Returns the result of asking for `name` without a search: the only company with this name.
     fn asked_in(
         name: &str,
         country: Option<&str>,

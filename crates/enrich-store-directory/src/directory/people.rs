@@ -1,4 +1,4 @@
-//! Finds the person that a question means.
+//! Finds the person that a question is about.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,41 +12,42 @@ use super::lookup::{Lookup, Stop};
 use super::names::CandidateMatch;
 use super::view::View;
 
-/// The most people with one name at one employer or in one country that are compared. If there are
-/// more, the name cannot distinguish them.
+/// The most people with one name, at one employer or in one country, that are compared. If there
+/// are more, the name alone cannot say who is meant.
 const MOST_NAMESAKES: usize = 64;
 
-/// The percentage points by which the confidence of the best match must exceed that of the next
-/// one; otherwise there is no answer. Names that differ only in spelling differ by less.
+/// The number of percentage points by which the best match must lead over the next one. With a
+/// smaller lead, there is no answer. Names that differ only in spelling have a smaller lead.
 const CLEAR_LEAD: u8 = 4;
 
-/// The confidence of a match by a person's name, for one kind of scope: an employer or a country.
-/// The values are estimates for the case that only one person's name agrees.
+/// How confident a match by a person's name is, in one kind of scope: at an employer, or in a
+/// country. The values are estimates, for the case that the name of only one person agrees.
 ///
-/// `same` is the percentage for equal names. Each other value is for one kind of difference: the
-/// percentage of `same` that is left. With two differences, both are applied. At a company few
-/// people share a name, so the only match is mostly right. In a country many people are missing
-/// from the directory.
+/// `same` is the percentage for equal names. Every other value is the factor, in percent, for one
+/// kind of difference. If two names have two differences, both factors are applied. Few people at
+/// one company share a name, so the only match is mostly right. In a country, many people are not
+/// in the directory, so the only match may be wrong.
 struct NameConfidence {
-    /// The names are equal. The remaining percentage stands for other people with the same name,
-    /// and for people recorded there by mistake.
+    /// The names are equal. What is missing to 100 percent stands for other people with the same
+    /// name, and for people whose record names the wrong employer or country.
     same: u8,
-    /// One name has the family name first, as in Hungary, Vietnam and lists of names. Few names can
-    /// be read in both orders, and two such people seldom work at one company.
+    /// One of the names has the family name first, as in Hungary, Vietnam and lists of names. Two
+    /// different people seldom have names that are equal in swapped order, and such two seldom work
+    /// at one company.
     order: u8,
     /// One given name is only an initial. At a company, one in five such matches is another person
     /// with the same initial.
     initial: u8,
-    /// The names are in different scripts, so only their consonants were compared. Different names
-    /// with three or more consonants seldom share them all, but some names differ only in their
-    /// vowels.
+    /// The names are in different scripts, so only their consonants were compared. If there are
+    /// three or more consonants, different names seldom share all of them; but some names differ
+    /// only in their vowels.
     script: u8,
-    /// One name has only a part of the family name. This is usual, but many people in a country
-    /// share one part.
+    /// One of the names has only a part of the family name. This is usual, but many people in a
+    /// country share one part.
     family_part: u8,
     /// One given name is a short form of the other. Most people called Bob are Robert, but some
-    /// short forms stand for several names. Two colleagues seldom use the short and the full form
-    /// of one name.
+    /// short forms stand for several names. It is rare that of two colleagues, one uses the short
+    /// form of a name and the other the full form.
     short_form: u8,
     /// Only one name has a suffix. Many sources leave suffixes out, but a suffix can also
     /// distinguish two people, such as father and son.
@@ -87,8 +88,8 @@ const IN_COUNTRY: NameConfidence = NameConfidence {
     spelling: 98,
 };
 
-/// Returns the identifier in a person reference; `None` if the reference contains no identifier, or
-/// may be tried with several.
+/// Returns the identifier that a person reference contains; `None` if the reference contains none,
+/// or if the directory must try several identifiers for it.
 pub(crate) fn one_identifier(person: &PersonRef) -> Option<(IdentifierKind, &str)> {
     match person {
         PersonRef::Page(page) => Some((IdentifierKind::PersonPage, page.key())),
@@ -125,8 +126,9 @@ pub(crate) fn name_in(scope: &str, name_key: &str) -> String {
     format!("{scope}|{name_key}")
 }
 
-/// Where a person's name is looked up: the key of an employer or country, the confidence that this
-/// employer or country is meant, and the confidence of the sources that give it.
+/// A scope in which a person's name is looked up: an employer or a country. It has a key, the
+/// confidence that this employer or country is meant, and the confidence of the sources that name
+/// it.
 struct NameScope {
     key: String,
     match_confidence: Confidence,
@@ -171,8 +173,8 @@ type Namesakes = BTreeMap<SubjectId, (Confidence, Confidence)>;
 
 /// Finds the only person with this name in these scopes; `None` when there are several.
 ///
-/// A person whose name agrees has one of a few keys. The keys of a later step are read only if the
-/// earlier steps found nobody.
+/// A person whose name agrees with the requested name is stored under one of a few keys. The keys
+/// are tried in steps: those of a later step are read only if no person was found before.
 fn by_name(
     lookup: Lookup<'_>,
     kind: IdentifierKind,
@@ -202,9 +204,9 @@ fn by_name(
     Ok(None)
 }
 
-/// Finds the people who have any of the keys in any of the scopes. Returns for each person the
-/// confidence that the scope is meant, and the confidence of the sources. `None` when there are too
-/// many people to compare.
+/// Finds the people who have any of the keys in any of the scopes. For each person, returns the
+/// confidence that the scope is meant, and the confidence of the sources. Returns `None` when there
+/// are too many people to compare.
 fn namesakes(
     view: View<'_>,
     kind: IdentifierKind,
@@ -229,9 +231,10 @@ fn namesakes(
     Ok(Some(namesakes))
 }
 
-/// Returns the person whose name agrees best, with the confidence of the match and that of the
-/// sources. `None` if another person's name agrees about as well. If another person's name agrees
-/// less well, the confidence of the match is at most [`Confidence::AMBIGUOUS`].
+/// Returns the person whose name agrees best, with the confidence of the match and the confidence
+/// of the sources. Returns `None` if the name of another person agrees almost as well. If the name
+/// of another person agrees clearly less well, the confidence of the match is at most
+/// [`Confidence::AMBIGUOUS`].
 fn clearly_best(
     mut agreeing: Vec<(Confidence, Confidence, Person)>,
 ) -> Option<(Person, Confidence, Confidence)> {
@@ -246,7 +249,8 @@ fn clearly_best(
     Some((person, confidence.min(most), source_confidence))
 }
 
-/// Returns the confidence that this name means `person`; `None` if it cannot mean this person.
+/// Returns the confidence that this name means `person`; `None` if the name cannot mean this
+/// person.
 fn name_confidence(kind: IdentifierKind, name: &PersonName, person: &Person) -> Option<Confidence> {
     let theirs = PersonName::from_parts(&person.first_name, &person.last_name).ok()?;
     let differences = name.agreement(&theirs)?;

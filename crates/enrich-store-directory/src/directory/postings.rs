@@ -1,24 +1,25 @@
 //! The packed format of a word's list of companies.
 //!
-//! A list is a sequence of entries ordered by company id. An entry is the difference from the
-//! previous id, in bytes of seven bits with the lowest bits first, followed by one more byte: the
-//! number of words of the company's shortest name that contains the word.
+//! A list is a sequence of entries, ordered by the id of the company. First comes the difference
+//! between the id and the id of the previous entry, in bytes of seven bits with the lowest bits
+//! first. One more byte follows: the number of words of the company's shortest name that contains
+//! the word.
 
-/// One company in the list of a word.
+/// One company in the list of a word: the company has the word in one of its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Posting {
     /// The company's id.
     pub(crate) company: u64,
-    /// The number of words of the company's shortest name that contains the word.
+    /// The number of words in the shortest of the company's names that contain the word.
     pub(crate) words: u8,
 }
 
-/// A list cannot be read, because it was not written by [`pack`].
+/// The error for bytes that are no list, because [`pack`] did not write them.
 #[derive(Debug, thiserror::Error)]
 #[error("a list of companies in the index of words is damaged; stop the server, `enrich reindex`")]
 pub(crate) struct Damaged;
 
-/// Packs a list that is ordered by id.
+/// Packs a list of companies that is ordered by their ids.
 pub(crate) fn pack(postings: &[Posting]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(postings.len() * 3);
     let mut before = 0;
@@ -35,12 +36,12 @@ pub(crate) fn pack(postings: &[Posting]) -> Vec<u8> {
     bytes
 }
 
-/// Reads a packed list.
+/// Returns an iterator over a packed list.
 pub(crate) fn unpack(bytes: &[u8]) -> Unpack<'_> {
     Unpack { bytes, before: 0 }
 }
 
-/// Iterates over the entries of a packed list.
+/// An iterator over the entries of a packed list.
 pub(crate) struct Unpack<'a> {
     bytes: &'a [u8],
     before: u64,

@@ -1,8 +1,8 @@
-//! Profiles. A profile is a subject as JSON with short field names, in one row, so that a look-up
-//! reads a single row.
+//! Reads and writes profiles. A profile is a subject as JSON with short field names, stored in one
+//! row, so that a look-up reads only this row.
 //!
-//! A person's profile contains only the id of the employer. The employer's name and domains are
-//! read from the company's own profile, so that they are always current.
+//! Of a person's employer, the profile contains only the id. The name and the domains of the
+//! employer are read from the employer's own profile, so that they are always current.
 
 use enrich_core::{Company, Employee, Employer, Person, Site, SubjectId};
 use enrich_text::{Country, Network, PageUrl, PersonPage};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::codes::{COMPANY, IdentifierKind, PERSON};
 
-/// Why a profile cannot be read. This program did not write such a profile.
+/// Why a profile cannot be read. This program writes no such profile, so the file is damaged.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BadProfile {
     /// The JSON is invalid. Only the position is reported, because the parser's message may quote a
@@ -34,11 +34,12 @@ pub(crate) trait Profiled: Sized {
     /// The number of the kind in the schema.
     const KIND: i64;
 
-    /// Reads the subject of a profile, as [`read_company`] and [`read_person`] do.
+    /// Reads the subject of a profile, like [`read_company`] and [`read_person`].
     fn read(id: SubjectId, profile: &str) -> Result<Self, BadProfile>;
 
-    /// Whether the subject has an exact identifier. If `true` were wrong, a look-up could answer
-    /// with another subject's profile. A wrong `false` only makes the look-up slower.
+    /// Whether the subject has an exact identifier. If this returned `true` wrongly, a look-up
+    /// could answer with the wrong subject. If it returns `false` wrongly, the look-up only takes
+    /// longer.
     fn has(&self, kind: IdentifierKind, key: &str) -> bool;
 }
 
@@ -82,7 +83,7 @@ struct PersonRow<'a> {
     phones: Vec<String>,
 }
 
-/// Writes a company's profile, without the employees.
+/// Writes a company's profile. Employees are not part of the profile.
 pub(crate) fn write_company(company: Company) -> Result<String, BadProfile> {
     let site = |site: Site| (site.domain, site.country.map(|country| country.alpha2()));
     let page = |(network, page): (Network, String)| (network.as_str(), page);
@@ -97,7 +98,7 @@ pub(crate) fn write_company(company: Company) -> Result<String, BadProfile> {
     })?)
 }
 
-/// Reads the company of a profile, without employees.
+/// Reads the company of a profile. The list of its employees stays empty.
 pub(crate) fn read_company(id: SubjectId, profile: &str) -> Result<Company, BadProfile> {
     let row: CompanyRow<'_> = serde_json::from_str(profile)?;
     let seats = row.seats.iter().map(|code| Country::from_code(code)).collect::<Result<_, _>>()?;
@@ -133,7 +134,7 @@ pub(crate) fn write_person(person: Person) -> Result<String, BadProfile> {
     })?)
 }
 
-/// Reads the person of a profile. Of the employer, only the id is known.
+/// Reads the person of a profile. Of the employer, only the id is filled in.
 pub(crate) fn read_person(id: SubjectId, profile: &str) -> Result<Person, BadProfile> {
     let row: PersonRow<'_> = serde_json::from_str(profile)?;
     Ok(Person {
@@ -156,7 +157,8 @@ pub(crate) fn read_employee(profile: &str) -> Result<Employee, BadProfile> {
     Ok(Employee { name, title: row.title, page: row.page })
 }
 
-/// Creates an employer of which only the id is known; name and domains are read later.
+/// Creates an employer of which only the id is filled in; the caller reads its name and domains
+/// later.
 pub(crate) fn employer_to_be_read(id: SubjectId) -> Employer {
     Employer { id, name: String::new(), domains: Vec::new() }
 }
@@ -178,7 +180,7 @@ impl Profiled for Company {
             IdentifierKind::CompanyDomain => self.sites.iter().any(|site| site.domain == key),
             IdentifierKind::CompanyEmail => self.emails.iter().any(|email| email == key),
             IdentifierKind::CompanyPage => self.pages.iter().any(|(network, page)| {
-                // A key begins with the network.
+                // The key of a page begins with the page's network.
                 key.starts_with(network.as_str())
                     && PageUrl::parse(*network, page).is_ok_and(|page| page.key() == key)
             }),
@@ -194,8 +196,8 @@ impl Profiled for Person {
         read_person(id, profile)
     }
 
-    /// Checks only the page that answers contain. A look-up by another page of the person is
-    /// therefore slower.
+    /// Compares only the page that is in the profile. A look-up by another page of the person
+    /// therefore takes longer.
     fn has(&self, kind: IdentifierKind, key: &str) -> bool {
         match kind {
             IdentifierKind::PersonEmail => self.emails.iter().any(|email| email == key),

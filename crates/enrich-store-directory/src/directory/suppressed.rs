@@ -1,5 +1,5 @@
-//! The suppressed values in memory. They are compared with answers that were stored before the
-//! values were forgotten.
+//! The suppressed values, in memory. A stored answer may be older than a suppression, so it is
+//! compared with these values.
 
 use std::sync::Arc;
 
@@ -31,8 +31,9 @@ impl Suppression {
         Self { secrets: secrets.clone(), known: Mutex::new(None) }
     }
 
-    /// Returns the suppressed values in the state that `view` reads. They are read again only if
-    /// both the directory's revision and the number of suppressed values have changed.
+    /// Returns the suppressed values in the state that `view` reads. Reads them again only if both
+    /// the directory's revision and the number of suppressed values have changed since the last
+    /// read.
     pub(super) fn current(&self, view: View<'_>) -> rusqlite::Result<Arc<dyn SuppressedValues>> {
         let revision = view.revision()?;
         let mut known = self.known.lock();
@@ -60,7 +61,7 @@ impl SuppressedHashes {
         Self { secrets: secrets.clone(), hashes: FxHashMap::default() }
     }
 
-    /// Returns the hash under which a value is suppressed, made with the current secret.
+    /// Returns the hash under which `value` would be suppressed, made with the current secret.
     pub fn hash(secrets: &Secrets, value: &Suppressed) -> [u8; 32] {
         suppression::current_hash(secrets, value)
     }

@@ -1,18 +1,19 @@
-//! The variants by which a misspelt word finds the right word.
+//! The variants of a word, by which a misspelt word finds the right word.
 //!
-//! Two words are one edit apart if one letter is missing, added, replaced, or swapped with the next
-//! letter. Such words share a variant: the word itself, or the word without one letter. This is the
-//! method of SymSpell (W. Garbe, 2012). Only the beginning of a word counts, so that long words do
-//! not have many variants.
+//! Two words are one edit apart if one has a letter more, if one letter differs, or if two
+//! neighbouring letters are swapped. Two such words have a common variant. The variants of a word
+//! are the word itself, and the word without any one of its letters. This is the method of SymSpell
+//! (W. Garbe, 2012). Variants are made only from the beginning of a word, so that a long word does
+//! not have too many.
 
 /// The number of letters at the beginning of a word from which the word's variants are made.
 const LETTERS: usize = 8;
-/// The fewest letters of a word with variants. Shorter words have none, because each short word is
-/// one edit away from many others.
+/// The fewest letters of a word that has variants. A shorter word has none, because it is one edit
+/// away from too many other words.
 const FEWEST_LETTERS: usize = 4;
 
-/// Returns the hashes of a word's distinct variants. Only words of Latin letters have variants;
-/// short words and numbers have none.
+/// Returns the hashes of a word's variants, each hash once. Only words of Latin letters have
+/// variants; short words and numbers have none.
 pub(crate) fn variants(word: &str) -> Vec<i64> {
     let is_latin = word.bytes().all(|byte| byte.is_ascii_lowercase());
     if !is_latin || word.len() < FEWEST_LETTERS {
@@ -22,7 +23,8 @@ pub(crate) fn variants(word: &str) -> Vec<i64> {
     let mut variants = Vec::with_capacity(beginning.len() + 2);
     variants.push(hash(beginning));
     if word.len() > LETTERS {
-        // An added or missing letter changes which letters the beginning contains.
+        // If a letter is added or missing, another letter is the last one of the beginning. So the
+        // beginning without its last letter is a variant too.
         variants.push(hash(&beginning[..LETTERS - 1]));
     }
     for missing in 0..beginning.len() {

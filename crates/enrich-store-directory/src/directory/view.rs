@@ -1,4 +1,4 @@
-//! The reads of a look-up. Each read finds rows by a key.
+//! The reads from which look-ups are made. Each of them finds rows by a key.
 
 use enrich_core::{
     Attribute, Company, Confidence, DirectoryRevision, DomainFacts, Employee, Employer, Fact,
@@ -14,7 +14,7 @@ use super::hash_index::HashIndex;
 use super::postings::{Damaged, Posting, unpack};
 use super::profile::{self, BadProfile, Profiled};
 
-/// The tier of the identifier that is a bare company's name.
+/// The tier of a bare company's name.
 pub(crate) const BARE_TIER: u8 = 2;
 
 const REVISION: &str = "SELECT generation FROM state";
@@ -23,11 +23,12 @@ const REVISION: &str = "SELECT generation FROM state";
 #[derive(Clone, Copy)]
 pub(crate) struct View<'c> {
     pub(super) connection: &'c Connection,
-    /// The hash index of the state that the view reads, if there is one.
+    /// A hash index of the state that this view reads, if there is one.
     pub(super) index: Option<&'c HashIndex>,
 }
 
-/// The facts of a domain, each from the source with the highest confidence, and these confidences.
+/// The facts of a domain with their confidences. Each fact is from the source with the highest
+/// confidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnownDomain {
     pub(crate) facts: DomainFacts,
@@ -43,12 +44,12 @@ impl<'c> View<'c> {
         Self { connection, index: None }
     }
 
-    /// Runs `read` so that all its reads see one state of the directory.
+    /// Runs `read` in such a way that all its reads see one state of the directory.
     ///
-    /// SQLite keeps one state as long as a statement has not ended. So the statement that reads the
-    /// revision stays open. A transaction would need two more statements and take about a
-    /// microsecond longer. If `index` has the same revision, identifiers are looked up in `index`
-    /// first.
+    /// SQLite stays at one state until all statements have ended. So the statement that reads the
+    /// revision is kept open meanwhile. A transaction would need two more statements, which take
+    /// about a microsecond. If `index` has the revision of this state, `read` uses `index` to find
+    /// identifiers.
     pub(crate) fn of_one_state<T, E: From<rusqlite::Error>>(
         self,
         index: Option<&'c HashIndex>,
@@ -60,7 +61,7 @@ impl<'c> View<'c> {
         let revision = revision_of(row)?;
         let index = index.filter(|index| index.revision() == revision);
         let result = read(Self { index, ..self }, revision);
-        // The statement keeps the state, so it must not end before `read` is done.
+        // This statement keeps SQLite at the state, so it must not end before `read` is done.
         drop(rows);
         result
     }
@@ -81,7 +82,7 @@ impl<'c> View<'c> {
         self.connection.list("SELECT hash, at FROM suppressed", [], suppressed)
     }
 
-    /// Returns the bare companies with this look-up key of a name, at most `limit`, ordered by id.
+    /// Returns at most `limit` bare companies whose name has this look-up key, ordered by id.
     pub(crate) fn bare_companies(
         &self,
         name_key: &str,
@@ -112,13 +113,13 @@ impl<'c> View<'c> {
         self.person_alone(id)?.map(|person| self.with_employer(person)).transpose()
     }
 
-    /// Reads the person with this id. Of the employer, only the id is known.
+    /// Reads the person with this id. Of the employer, only the id is filled in.
     pub(crate) fn person_alone(&self, id: SubjectId) -> rusqlite::Result<Option<Person>> {
         self.subject(id)
     }
 
-    /// Replaces the person's employer, of which only the id is known, with the data of that
-    /// company's own profile; with `None` if there is no such company.
+    /// Completes a person whose employer has only an id: reads the employer's name and domains from
+    /// that company's own profile. If the company does not exist, the person then has no employer.
     pub(crate) fn with_employer(&self, mut person: Person) -> rusqlite::Result<Person> {
         if let Some(employer) = person.employer.take() {
             person.employer = self.company(employer.id)?.map(employer_of);
@@ -130,12 +131,12 @@ impl<'c> View<'c> {
         self.connection.value("SELECT companies FROM state", [])
     }
 
-    /// Reads the number of subjects that were ever added, including removed ones.
+    /// Reads how many subjects were ever added, including those that were removed later.
     pub(crate) fn subjects_ever(&self) -> rusqlite::Result<usize> {
         self.connection.value("SELECT next_subject FROM state", [])
     }
 
-    /// Reads the number of companies that have a word in a name.
+    /// Reads how many companies have a word in one of their names.
     pub(crate) fn companies_with_word(&self, word: &str) -> rusqlite::Result<u64> {
         Ok(self
             .connection
@@ -143,8 +144,8 @@ impl<'c> View<'c> {
             .unwrap_or(0))
     }
 
-    /// Reads the companies that have a word, and passes each to `take`. The last part of the list
-    /// comes first, then all other parts; each part is ordered by id.
+    /// Passes each company that has a word to `take`. The last part of the word's list comes first,
+    /// then all other parts; each part is ordered by id.
     pub(crate) fn postings(
         &self,
         word: &str,
@@ -165,7 +166,7 @@ impl<'c> View<'c> {
         self.connection.each(chunks, [word], take_list)
     }
 
-    /// Returns the words that have a variant, at most `limit`.
+    /// Returns at most `limit` words of the index that have this variant.
     pub(crate) fn words_with_variant(
         &self,
         variant: i64,
@@ -202,7 +203,7 @@ impl<'c> View<'c> {
         Ok(employees)
     }
 
-    /// Reads the facts of exactly this domain.
+    /// Reads the facts of exactly this domain, not of its parents.
     pub(crate) fn domain(&self, domain: &str) -> rusqlite::Result<Option<KnownDomain>> {
         let facts = "SELECT attribute, value, confidence FROM domain_fact WHERE domain = ?1
                      ORDER BY ordinal";
@@ -240,19 +241,20 @@ pub(super) fn revision_of(row: &Row<'_>) -> rusqlite::Result<DirectoryRevision> 
     Ok(DirectoryRevision(u64::try_from(revision).unwrap_or_default()))
 }
 
-/// Converts a company to the employer of a person.
+/// Returns the company as the employer of a person.
 fn employer_of(company: Company) -> Employer {
     let domains = company.sites.into_iter().map(|site| site.domain).collect();
     Employer { id: company.id, name: company.name, domains }
 }
 
-/// Converts the error of a damaged list of companies to a query's error.
+/// Converts [`Damaged`] to an error of a query.
 pub(crate) fn damaged(reason: Damaged) -> rusqlite::Error {
-    // This is the only variant of the error that shows the inner error without additional text.
+    // Of all variants of the error, only this one shows the inner error without more text around
+    // it.
     rusqlite::Error::ToSqlConversionFailure(Box::new(reason))
 }
 
-/// Converts the error of an unreadable profile to a query's error.
+/// Converts [`BadProfile`] to an error of a query.
 pub(crate) fn unreadable(reason: BadProfile) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, reason.into())
 }
@@ -277,7 +279,8 @@ mod tests {
         let (view, id) = (View::of(&reader), SubjectId(7));
         let (before, is_there) = view
             .of_one_state(None, |view, revision| {
-                // Statements that end before and after belong to the same look-up.
+                // Inside the look-up, this statement ends before another process changes the
+                // directory; the next one begins after the change. Both must see the same state.
                 assert!(view.company(id)?.is_some());
                 writer.execute("UPDATE state SET generation = generation + 1", [])?;
                 writer.execute("DELETE FROM subject", [])?;

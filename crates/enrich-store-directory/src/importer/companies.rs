@@ -1,14 +1,18 @@
 //! Imports companies, and the employers in people's records.
 //!
-//! The rules of the native format match a record to a company ([`CompanyRecord::identity`]). If the
-//! rules find no company, two more checks are made before a new company is added:
+//! The rules of the native format decide to which company a record belongs
+//! ([`CompanyRecord::identity`]). If no stored company fits these rules, two more questions are
+//! asked before a new company is added:
 //!
-//! - Did the source give a record with the same id before? Then this record describes that company.
-//! - Is there a bare company with this name? It was added as a person's employer, and this record
-//!   describes the same company. People and companies can therefore be imported in any order.
+//! - Has the same source given a record with the same id before? Then the new record describes the
+//!   company of that earlier record.
+//! - Is there a bare company with this name? It was added as the employer of a person, and the
+//!   record describes this company. Because of this question, people and companies can be imported
+//!   in any order.
 //!
-//! Values are merged by the rules of the native format. If a record with the same id is imported
-//! again, the earlier values stay. To replace them, remove the source and import it again.
+//! Values are merged by the rules of the native format. If another record with the same id is
+//! imported, the values of the earlier record stay too. To replace them, remove the source and
+//! import it again.
 
 use enrich_core::port::importer::{Effect, ImportOutcome};
 use enrich_core::{Attribute, CompanyRecord, Confidence, EmployerRecord, Identity, SubjectId};
@@ -21,15 +25,16 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::companies::holders_of_domain;
 use crate::directory::names::{self, Fit};
 
-/// The most companies of one name key that are compared with a record that has only a name.
+/// The most companies with one look-up key that are compared with a record that is name only.
 const MOST_NAMESAKES: usize = 1000;
 /// The most bare companies that are compared with a record.
 const MOST_BARE: usize = 64;
-/// The confidence of a company's name that is only its domain. Any other name is better.
+/// The confidence of a company's name if it is only the company's domain. Any other name has a
+/// higher confidence.
 pub(crate) const DOMAIN_AS_NAME: Confidence = Confidence::clamped(1);
 
 impl Writer<'_> {
-    /// Imports a company's record. Returns the effect, and whether the source gave this record for
+    /// Imports a company's record. Returns the effect, and whether the source gives this record for
     /// the first time.
     pub(crate) fn take_company(
         &mut self,
@@ -60,8 +65,9 @@ impl Writer<'_> {
         Ok((taken(effect), true))
     }
 
-    /// Finds the company that a person's record names as the employer. Creates the company if it
-    /// does not exist. `None` if the record has neither name nor domain of an employer.
+    /// Finds the company that a person's record gives as the employer, and creates the company if
+    /// it does not exist. Returns `None` if the record has neither a name nor a domain of an
+    /// employer.
     pub(crate) fn employer(
         &mut self,
         claim: &SourceClaim<'_>,
@@ -132,9 +138,9 @@ impl Writer<'_> {
         self.view().first_holder(kind, key)
     }
 
-    /// Finds the stored company that has this name or alias, and a seat in one of the countries
-    /// `seats`. If `seats` is empty, the company must have no seat. If there are several, returns
-    /// the first.
+    /// Finds the stored company that has `name` as its name or alias and a seat in one of the
+    /// countries `seats`. If `seats` is empty, the company must have no seat either. If several
+    /// companies fit, returns the first.
     fn company_named(
         &self,
         name: &CompanyName,
@@ -165,7 +171,7 @@ impl Writer<'_> {
     }
 
     /// Adds the record's IP address and page rank as facts of the record's main domain. If the
-    /// record has no domain, they become facts of the company's main domain.
+    /// record has no domain, they become facts of the stored company's main domain.
     fn assert_of_main_domain(
         &mut self,
         subject_facts: &SubjectFacts,

@@ -15,24 +15,26 @@ use crate::directory::people::name_in;
 use crate::directory::profile::{self, BadProfile, employer_to_be_read};
 use crate::directory::{names, view::BARE_TIER};
 
-/// The version of the derivation rules. It is increased when a change of the rules requires
-/// existing directories to be derived again.
+/// The version of the derivation rules. Whoever changes the rules increases it, if existing
+/// directories must be derived again.
 pub(crate) const DERIVED_BY: i64 = 1;
 
-/// The most words by which one company is found. A hundred names have fewer words. Without the
-/// limit, a company with thousands of names would take a large part of the index.
+/// The most words by which one company is found. Even a company with a hundred names has fewer
+/// words; without the limit, a company with thousands of names would take a large part of the
+/// index.
 const MOST_WORDS_IN_ALL: usize = 1024;
-/// The most words of a name that is also found by its words in another order.
+/// The most words of a name for which the key with its words in alphabetical order is made.
 const MOST_SORTED: usize = 16;
 
-/// The data derived from the facts of one subject; empty if the facts contain no name.
+/// The data that was derived from the facts of one subject. It is empty if the facts contain no
+/// name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Derived {
-    /// The profile in stored form; `None` if the facts contain no name.
+    /// The profile as it is stored; `None` if the facts contain no name.
     pub(crate) profile: Option<String>,
     /// The subject's identifiers.
     pub(crate) identifiers: BTreeMap<Identifier, Strength>,
-    /// The words of a company's names.
+    /// The words of the names; empty for a person.
     pub(crate) words: Words,
     /// The person's employer.
     pub(crate) employer: Option<SubjectId>,
@@ -45,12 +47,13 @@ pub(crate) type Identifier = (IdentifierKind, String);
 pub(crate) struct Strength {
     /// The tier, 0 for the strongest; see [`IdentifierKind`].
     pub(crate) tier: u8,
-    /// The highest confidence of a source that gives the subject this identifier.
+    /// The confidence of the source that gives the subject this identifier; if several sources do,
+    /// the highest one.
     pub(crate) confidence: Confidence,
 }
 
 impl Derived {
-    /// Derives the data of a subject from `facts`.
+    /// Derives the look-up data of a subject from `facts`.
     pub(crate) fn from(subject: SubjectId, kind: Kind, facts: &[Fact]) -> Result<Self, BadProfile> {
         let derived = match kind {
             Kind::Company => company_from_facts(subject, facts).map(|it| of_company(it, facts)),
@@ -107,9 +110,9 @@ fn of_company(company: Company, facts: &[Fact]) -> Result<Derived, BadProfile> {
     Ok(derived)
 }
 
-/// Adds the words and identifiers by which a company is found if its name is not given exactly: the
-/// words of its names, the same words in alphabetical order, their initials, and the labels of the
-/// company's domains.
+/// Adds the words and identifiers by which a look-up finds the company although it does not give
+/// the exact name: the words of its names, the same words in alphabetical order, their initials,
+/// and the labels of the company's domains.
 fn add_words(derived: &mut Derived, company: &Company, facts: &[Fact]) {
     // A bare company is found only by its exact name.
     if names::is_bare(company) {
@@ -181,7 +184,8 @@ fn of_person(person: Person, facts: &[Fact]) -> Result<Derived, BadProfile> {
 }
 
 /// Adds the keys of a person's name in the person's country and at the employer. The confidence of
-/// a key is the lowest of its parts: first name, last name, and country or employer.
+/// a key is the lowest confidence of its three parts: first name, last name, and country or
+/// employer.
 fn add_names(derived: &mut Derived, person: &Person, facts: &[Fact]) {
     let Ok(name) = PersonName::from_parts(&person.first_name, &person.last_name) else { return };
     let confidence = |attributes: [Attribute; 3]| {
@@ -208,8 +212,8 @@ fn add_names(derived: &mut Derived, person: &Person, facts: &[Fact]) {
     }
 }
 
-/// Returns the highest confidence of an attribute's facts. The attribute's value comes from the
-/// fact with this confidence.
+/// Returns the highest confidence of all facts of an attribute. The subject's value of the
+/// attribute is from the fact with this confidence.
 fn highest_confidence(facts: &[Fact], attribute: Attribute) -> Confidence {
     let confidences = facts.iter().filter(|fact| fact.attribute == attribute);
     confidences.map(|fact| fact.confidence).max().unwrap_or(Confidence::FULL)

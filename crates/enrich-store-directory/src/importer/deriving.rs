@@ -1,8 +1,9 @@
-//! Derives all look-up data from the facts again, in a directory whose data was derived by other
-//! rules.
+//! Derives all look-up data of a directory from the facts again. This is needed if other rules than
+//! those of this build have derived it.
 //!
-//! Each part is one transaction; the last one writes the version of the rules. An interrupted run
-//! starts again from the beginning. No process reads the directory before the run is complete.
+//! The work is divided into parts. Each part is one transaction, and the last one writes the
+//! version of the rules. If a run is interrupted, the next run starts from the beginning. No
+//! process reads the directory before a run is complete.
 
 use std::path::Path;
 
@@ -19,8 +20,9 @@ use super::writer::Writer;
 use crate::directory::codes::{COMPANY, sql_id, subject_id};
 use crate::directory::view::unreadable;
 
-/// The number of subjects per transaction. Their rows are written in key order, which is faster
-/// with more subjects. This number takes some hundred megabytes of memory.
+/// The number of subjects in one part. The rows of a part are written in the order of their keys,
+/// which is faster if there are more subjects. With this number, a part takes some hundred
+/// megabytes of memory.
 const PART: usize = 500_000;
 
 /// Returns the version of this build's derivation rules.
@@ -37,7 +39,7 @@ pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
     Ok(known())
 }
 
-/// Whether the directory contains rows that were derived by other rules.
+/// Whether the directory contains rows that were derived by other rules than those of this build.
 pub(crate) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
     let by: i64 = connection.query_row("SELECT derived_by FROM state", [], |row| row.get(0))?;
     if by == DERIVED_BY {
@@ -48,12 +50,12 @@ pub(crate) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Derives all data in the directory at `path` from its facts again. Before the first part and
-/// after each part, calls `done` with the number of subjects that are done and the total number.
-/// Returns the total number. No other process may have the directory open.
+/// after each part, it calls `done` with two numbers: of the subjects that are done, and of all
+/// subjects. Returns the number of all subjects. No other process may have the directory open.
 ///
 /// # Errors
 ///
-/// When the file cannot be written. The call can then be repeated.
+/// When the file cannot be written. The caller can then try again.
 pub fn derive_all(
     path: &Path,
     secrets: &Secrets,
@@ -94,13 +96,13 @@ fn next_subjects(connection: &Connection, behind: i64) -> rusqlite::Result<Vec<(
     subjects.take(PART).collect()
 }
 
-/// Derives the rows of subjects that have no derived rows yet.
+/// Derives the rows of subjects whose derived rows were deleted.
 fn derive(
     connection: &Connection,
     secrets: &Secrets,
     subjects: &[(i64, i64)],
 ) -> rusqlite::Result<()> {
-    // The time is not used, because no facts are written.
+    // The time does not matter, because no facts are written.
     let writer = Writer::new(connection, secrets, Timestamp::UNIX_EPOCH)?;
     let mut rows: Vec<(Identifier, Strength, i64)> = Vec::new();
     let mut words = WordChanges::default();
@@ -145,11 +147,11 @@ mod tests {
 
     use super::*;
 
-    /// A BLAKE3 hash of what the rules of [`DERIVED_BY`] derive from [`COMPANIES`] and [`PEOPLE`],
-    /// and of the rows in the lists of words that they use.
+    /// The BLAKE3 hash of all that the rules of [`DERIVED_BY`] derive from [`COMPANIES`] and
+    /// [`PEOPLE`], together with the rows of the lists of words that the rules use.
     const DERIVED: &str = "70514b9e8d30dd90d70f1fdf06e0921237f31b8fe1d9e5f18c28ca592c0bcee7";
 
-    /// The data files of enrich-text that affect the names under which a subject is found.
+    /// The data files of enrich-text that determine the names under which a subject is found.
     const LISTS: [&str; 6] = [
         "countries.csv",
         "filler_words.txt",
@@ -201,8 +203,8 @@ mod tests {
         hasher.update(format!("{identifiers:?} {:?}\n", derived.words).as_bytes());
     }
 
-    /// When the rules or their lists change, directories that were derived before must be derived
-    /// again; the version number shows that.
+    /// If this test fails, the rules or their lists have changed. Then directories that were
+    /// derived before must be derived again, so `DERIVED_BY` must be increased, too.
     #[test]
     fn rules_that_changed_have_another_number() {
         let mut hasher = blake3::Hasher::new();

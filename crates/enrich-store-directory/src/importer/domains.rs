@@ -1,4 +1,4 @@
-//! Imports the facts of domains, independent of their owners.
+//! Imports facts of domains. These facts are stored for the domain, whichever company has it.
 
 use std::net::IpAddr;
 
@@ -11,7 +11,7 @@ use super::subject_facts::SourceClaim;
 use super::writer::Writer;
 use crate::directory::codes::{attribute_code, attribute_of};
 
-/// A stored fact of a domain, without its value.
+/// A stored fact of a domain. The value is not read.
 struct Held {
     ordinal: i64,
     attribute: Attribute,
@@ -20,7 +20,7 @@ struct Held {
 }
 
 impl Writer<'_> {
-    /// Imports a domain's record. Returns the effect, and whether anything was written.
+    /// Imports the record of a domain. Returns the effect, and whether anything was written.
     pub(crate) fn take_domain(
         &mut self,
         source: i64,
@@ -36,9 +36,9 @@ impl Writer<'_> {
         Ok((ImportOutcome { effect, suppressed_values: 0 }, is_new))
     }
 
-    /// Writes a source's facts of a domain. A source has one value for each attribute; a later
-    /// value replaces it only if its confidence is higher. Returns the effect on answers, and
-    /// whether anything was written.
+    /// Stores what a source says about a domain. For each source and attribute, there is one value;
+    /// a later value replaces it only if the later one has a higher confidence. Returns the effect
+    /// on answers, and whether anything was written.
     pub(crate) fn assert_of_domain(
         &mut self,
         claim: &SourceClaim<'_>,

@@ -1,10 +1,10 @@
-//! A load: one thread with the writing connection, which receives batches.
+//! A load: one thread that has the writing connection, receives batches and imports them.
 //!
 //! A transaction contains the batches of about a second, or all batches of the load
-//! ([`Atomic::Whole`]). Between transactions, other writers of any process have a turn; a writer
-//! that waits too long gets an error. Look-ups never wait: they read the state before the
-//! transaction. When a transaction fails, its batches are not written and the load ends. The import
-//! can then be repeated.
+//! ([`Atomic::Whole`]). Between two transactions, other writers have a turn, of this or another
+//! process; a writer that has waited too long gets an error. Look-ups never wait: until the commit,
+//! they read the state before the transaction. If a transaction fails, none of its batches is
+//! written and the load ends. The user can then repeat the import.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,11 +26,11 @@ use super::turn;
 use super::writer::Writer;
 use crate::directory::hash_index;
 
-/// Time for which a transaction of a load accepts batches; other writers wait for this time.
-/// Writing changed pages is a large part of an import's cost, and a page that many records change
-/// is written once per transaction.
+/// How long a transaction of a load accepts batches. Other writers wait for this time. It is this
+/// long because writing changed pages is a large part of an import's cost: a page that many records
+/// change is written only once for each transaction.
 const TRANSACTION: Duration = Duration::from_secs(1);
-/// The transaction is committed if no batch arrives for this time.
+/// If no batch arrives for this time, the transaction is committed.
 const IDLE: Duration = Duration::from_millis(50);
 
 type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
@@ -41,7 +41,7 @@ enum Command {
 }
 
 impl Command {
-    /// Reports an error to the waiting caller.
+    /// Sends an error to the caller who waits for this command.
     fn fail(self, error: rusqlite::Error) {
         match self {
             Self::Take(_, answer) => send_answer(answer, Err(store_error(error))),
@@ -50,22 +50,22 @@ impl Command {
     }
 }
 
-/// The error that ends a load, and the command that waits for an answer. If no command waits, the
-/// next command gets the error.
+/// The error that ends a load, and the command whose caller waits for an answer and gets the error.
+/// If there is no such command, the next command gets the error.
 type Failure = (rusqlite::Error, Option<Command>);
 
-/// The destination of a load.
+/// Where a load writes to.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) path: PathBuf,
     pub(crate) secrets: Secrets,
-    /// The hash index of this process's look-ups.
+    /// The hash index that the look-ups of this process use.
     pub(crate) index: Arc<hash_index::Current>,
     /// The longest write-ahead log after a transaction of a load, in bytes.
     pub(crate) longest_log: u64,
 }
 
-/// A running load. Dropping it ends its thread.
+/// A running load. When this value is dropped, the load's thread ends.
 pub(crate) struct SqliteLoading {
     commands: Sender<Command>,
 }
@@ -117,7 +117,7 @@ fn run(target: &Target, load: &Load, begun: Answer<()>, commands: &Receiver<Comm
     }
 }
 
-/// A load that runs on its thread.
+/// A load, as its own thread sees it.
 struct Run<'a> {
     connection: &'a Connection,
     target: &'a Target,
@@ -148,9 +148,9 @@ impl Run<'_> {
         }
     }
 
-    /// Imports a first batch and the batches that arrive while the transaction accepts them, and
-    /// commits all of them. If the caller has asked to finish the load meanwhile, returns where to
-    /// send the answer.
+    /// Imports the first batch, and then the batches that arrive while the transaction accepts
+    /// them. Commits all of them together. If a command to finish the load arrives meanwhile,
+    /// returns where to send its answer.
     fn transaction(
         &self,
         mut records: Vec<Record>,
@@ -162,7 +162,8 @@ impl Run<'_> {
             turn::begin(self.connection).and_then(|transaction| Ok((self.writer()?, transaction)));
         let (mut writer, transaction) = match opened {
             Ok(opened) => opened,
-            // Nothing was written, so the caller can send the batch again.
+            // The first batch failed and nothing was written, so the caller can send the batch
+            // again.
             Err(error) => {
                 send_answer(answer, Err(store_error(error)));
                 return Ok(None);
@@ -179,8 +180,8 @@ impl Run<'_> {
             match commands.recv_timeout(IDLE) {
                 Ok(Command::Take(next, waiting)) => (records, answer) = (next, waiting),
                 Ok(Command::Finish(waiting)) => break Some(waiting),
-                // No batch arrived in time, or the load was dropped. In both cases the imported
-                // batches are committed.
+                // No batch arrived in time, or the load was dropped. In both cases, the batches
+                // that were imported are committed.
                 Err(_) => break None,
             }
         };
@@ -189,7 +190,7 @@ impl Run<'_> {
         if committed.is_ok()
             && let Err(error) = self.log.bound()
         {
-            // The records are written, so this is not an error of the import.
+            // The commit has succeeded, so this is not an error of the import.
             tracing::warn!(%error, "the directory's log cannot be emptied");
         }
         match (committed, finish) {
@@ -213,7 +214,8 @@ impl Run<'_> {
             match command {
                 Command::Take(records, answer) => match take(&mut writer, self.load, records) {
                     Ok(taken) => send_answer(answer, Ok(taken)),
-                    // The failed batch cannot be separated from the others: all are rolled back.
+                    // One batch failed. It cannot be undone alone, so the whole transaction is
+                    // rolled back.
                     Err(error) => return send_answer(answer, Err(store_error(error))),
                 },
                 Command::Finish(answer) => {
@@ -233,12 +235,13 @@ impl Run<'_> {
         Writer::new(self.connection, &self.target.secrets, self.load.at)
     }
 
-    /// Makes a commit with a disk sync. The sync also makes all earlier commits durable, so batches
-    /// are committed without a sync.
+    /// Makes all earlier commits durable. The commits of batches are not synced to disk; this makes
+    /// one commit that is synced, and with it all earlier ones.
     fn make_durable(&self) -> rusqlite::Result<()> {
         self.connection.pragma_update(None, "synchronous", "FULL")?;
         turn::write(self.connection, |transaction| {
-            // SQLite syncs only if something is written, so this writes the same value again.
+            // SQLite syncs only if something is written, so this statement writes a value that does
+            // not change.
             transaction.execute("UPDATE state SET generation = generation", [])?;
             Ok(())
         })
@@ -270,7 +273,7 @@ fn take(
     Ok(all)
 }
 
-/// Sends an answer. If the caller no longer waits, the answer is dropped.
+/// Sends an answer. Does nothing if the caller no longer waits for it.
 fn send_answer<T>(answer: Answer<T>, result: Result<T, StoreError>) {
     let _ = answer.send(result);
 }

@@ -1,10 +1,10 @@
-//! Bounds the directory's write-ahead log during large imports.
+//! Limits the length of the directory's write-ahead log during large imports.
 //!
-//! SQLite moves the log's content into the database, but starts the log again from its beginning
-//! only when no read uses the log. A server always keeps a read open (`directory/hold.rs`), so the
-//! log would grow until the import ends. If a transaction leaves the log too long, the import
-//! therefore waits until all readers use the database instead. A reader changes over when its
-//! current read ends.
+//! SQLite moves the content of the log into the database. But it writes again from the beginning of
+//! the log only when no read uses the log. A server always keeps a read open (`directory/hold.rs`),
+//! so the log would grow until the import ends. Therefore, if the log is too long after a
+//! transaction, the import waits until no reader needs the log any more. Each reader stops using it
+//! when its current read ends.
 
 use std::cell::Cell;
 use std::fs;
@@ -13,15 +13,15 @@ use std::path::PathBuf;
 use enrich_store_sqlite::{self as sqlite, Statements};
 use rusqlite::Connection;
 
-/// The longest log after a transaction, in bytes: 64 MiB.
+/// The longest that the log may be after a transaction, in bytes: 64 MiB.
 pub(super) const LONGEST: u64 = 64 * 1024 * 1024;
 
-/// The log of a database that is being written.
+/// The write-ahead log of a database that is being written.
 pub(super) struct Log<'c> {
     connection: &'c Connection,
     path: Option<PathBuf>,
     longest: u64,
-    /// The length of the log, in bytes, above which the next attempt is made to empty it.
+    /// If the log is longer than this, in bytes, the next attempt to empty it is made.
     next: Cell<u64>,
 }
 
@@ -37,8 +37,8 @@ impl<'c> Log<'c> {
         Self { connection, path, longest, next: Cell::new(longest) }
     }
 
-    /// Empties the log if it is too long. If a reader keeps an older state for many seconds, the
-    /// next attempt is made when the log has grown by the limit.
+    /// Empties the log if it is too long. If this fails because a reader stays at an older state
+    /// for many seconds, the next attempt is made only when the log has grown by the limit again.
     pub(super) fn bound(&self) -> rusqlite::Result<()> {
         let length = self.path.as_ref().and_then(|path| fs::metadata(path).ok());
         let length = length.map_or(0, |log| log.len());

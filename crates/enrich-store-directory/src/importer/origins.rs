@@ -1,13 +1,15 @@
-//! Remembers the subject of each record. A repeated record is then recognised without comparing its
-//! values, and a record that changed at its source finds its subject.
+//! Remembers to which subject each record was imported. So a record that is imported again is
+//! recognised without comparing its values, and a record that was changed by its source still finds
+//! its subject.
 //!
 //! A record is remembered by a hash of its content. If its source gives it an id, it is also
-//! remembered by a hash of the id. The hashes are keyed: without the secret, nobody can test ids or
-//! records against the database to find a person who was forgotten.
+//! remembered by a hash of the id. The hashes are keyed hashes. Without the secret, nobody can find
+//! out from the database whether an id or a record was imported, for example that of a forgotten
+//! person.
 //!
-//! If the subject of a remembered record no longer exists, the subject was forgotten on request.
-//! Removing a source does not leave such records, because it also removes the fingerprints of the
-//! subjects that it removes.
+//! If a record is remembered but its subject no longer exists, the subject was forgotten on
+//! request. Removing a source leaves no such record, because the fingerprints of removed subjects
+//! are removed too.
 
 use enrich_core::{Origin, SubjectId};
 use enrich_secrets::{Purpose, Secret};
@@ -18,12 +20,12 @@ use super::subject_facts::Kind;
 use super::writer::Writer;
 use crate::directory::codes::{sql_id, subject_id};
 
-/// How a record is recognised.
+/// By what a record is recognised.
 #[derive(Clone, Copy)]
 enum RecordFingerprint<'a> {
     /// A hash of the record's content.
     Content(&'a [u8; 16]),
-    /// The source's own id for the record. A company and a person may have the same id.
+    /// The id that the source gives the record. A company and a person may have the same id.
     Id(Kind, &'a str),
 }
 
@@ -32,11 +34,11 @@ enum RecordFingerprint<'a> {
 pub(crate) enum Remembered {
     /// The record is new.
     No,
-    /// Exactly this record was already imported.
+    /// Exactly the same record was imported before.
     Same,
-    /// A record with the same id was already imported; this is its subject.
+    /// Another record with the same id was imported before, to this subject.
     Earlier(SubjectId),
-    /// The record's subject was forgotten.
+    /// The record was imported before, and its subject was forgotten.
     Forgotten,
 }
 
@@ -62,7 +64,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Stores the subject to which a record was imported.
+    /// Stores to which subject a record was imported.
     pub(crate) fn remember(
         &mut self,
         source: i64,
@@ -90,7 +92,7 @@ impl Writer<'_> {
         mark: RecordFingerprint<'_>,
     ) -> rusqlite::Result<Option<SubjectId>> {
         let select = "SELECT subject FROM record WHERE source = ?1 AND hash = ?2";
-        // The stored hash may have been made with an older secret.
+        // An older secret may have made the stored hash, so all secrets are tried.
         for secret in self.secrets.newest_first() {
             let values = params![source, mark.hash(secret)];
             let found = self.connection.find(select, values, |row| Ok(subject_id(row.get(0)?)))?;
@@ -103,8 +105,8 @@ impl Writer<'_> {
 }
 
 impl RecordFingerprint<'_> {
-    /// Returns the first half of the keyed hash. 16 bytes are enough to distinguish any number of
-    /// records.
+    /// Returns the first half of the keyed hash: 16 bytes are enough, so that no two records ever
+    /// have the same.
     fn hash(self, secret: &Secret) -> [u8; 16] {
         let parts: [&[u8]; 2] = match self {
             Self::Content(content) => [b"content", content],

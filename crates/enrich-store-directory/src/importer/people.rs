@@ -1,10 +1,10 @@
 //! Imports people.
 //!
-//! The rules of the native format match a record to a person ([`PersonRecord::identities`]). If the
-//! rules find no person, an earlier record with the same id from the same source gives the person.
-//! A match by email address, or by name and employer, counts only if the record or the stored
-//! person has no page. Two different pages always mean two people, even with the same name or
-//! mailbox.
+//! The rules of the native format decide to which person a record belongs
+//! ([`PersonRecord::identities`]). If no stored person fits these rules, an earlier record of the
+//! same source with the same id decides. If both the record and a stored person have a page, and
+//! the pages differ, they are two people: then a match by email address, or by name and employer,
+//! does not count.
 
 use enrich_core::port::importer::{Effect, ImportOutcome};
 use enrich_core::{Attribute, Identity, PersonRecord, SubjectId};
@@ -21,7 +21,7 @@ use crate::directory::people::name_in;
 const MOST_NAMESAKES: usize = 1000;
 
 impl Writer<'_> {
-    /// Imports a person's record. Returns the effect, and whether the source gave this record for
+    /// Imports a person's record. Returns the effect, and whether the source gives this record for
     /// the first time.
     pub(crate) fn take_person(
         &mut self,
@@ -89,8 +89,8 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Finds the first person with one of these email addresses. If `page` is present, the person
-    /// must have no page.
+    /// Finds the first person with one of these email addresses. If `page` is present, only a
+    /// person without a page is returned.
     fn person_reached_at(
         &self,
         emails: &[EmailAddress],
@@ -102,7 +102,8 @@ impl Writer<'_> {
                 if page.is_none() {
                     return Ok(Some(holder.subject));
                 }
-                // No stored person has the record's page, so another page is another person's.
+                // No stored person has the record's page. So a person with a page has another page,
+                // and is another person.
                 let person = self.view().person_alone(holder.subject)?;
                 if person.is_some_and(|person| person.page.is_none()) {
                     return Ok(Some(holder.subject));
@@ -112,8 +113,8 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Finds the person with exactly this name at an employer. If `page` is present, the person
-    /// must have no page.
+    /// Finds the person with exactly this name at this employer. If `page` is present, only a
+    /// person without a page is returned.
     fn person_named(
         &self,
         name: &PersonName,

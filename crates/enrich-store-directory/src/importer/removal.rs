@@ -1,4 +1,4 @@
-//! Removes a source with all its facts, and values that must be forgotten.
+//! Removes a source with all its facts, and removes values that must be forgotten.
 
 use std::collections::HashSet;
 
@@ -16,18 +16,19 @@ use crate::directory::codes::{COMPANY, IdentifierKind, sql_id, subject_id};
 const EMAIL_KINDS: [IdentifierKind; 2] =
     [IdentifierKind::CompanyEmail, IdentifierKind::PersonEmail];
 
-/// A running removal.
+/// A removal that is running, and what it has done so far.
 struct Removal {
     removed: Removed,
-    /// The ids of the removed subjects, and of the people whose employer was removed.
+    /// The ids of the subjects that were removed, and of the people whose employer was removed.
     touched: HashSet<i64>,
 }
 
 impl Writer<'_> {
-    /// Removes a source with all its facts; `None` when there is no such source.
+    /// Removes a source with all its facts. Returns `None` when there is no such source.
     ///
-    /// People from other sources stay when their employer is removed. The fingerprints of their
-    /// records are deleted, so that importing them again restores the employer.
+    /// If an employer is removed, its employees stay if another source names them. The fingerprints
+    /// of these employees' records are deleted: when their source is imported again, they get their
+    /// employer back.
     pub(crate) fn remove_source(&mut self, name: &SourceName) -> rusqlite::Result<Option<Removed>> {
         let Some(source) = self.source_named(name)? else { return Ok(None) };
         let mut removal = Removal { removed: Removed::default(), touched: HashSet::new() };
@@ -44,7 +45,7 @@ impl Writer<'_> {
         Ok(Some(removal.removed))
     }
 
-    /// Suppresses values and removes the facts that contain them.
+    /// Suppresses the values `all`, and removes the facts that contain them.
     pub(crate) fn forget(&mut self, all: &[Suppressed]) -> rusqlite::Result<Removed> {
         let mut removal = Removal { removed: Removed::default(), touched: HashSet::new() };
         let mut domains = Vec::new();
@@ -72,7 +73,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes the email address, and all addresses that differ from it only by a `+tag`.
+    /// Removes an email address, and every address that differs from it only by a `+tag`.
     fn forget_email(
         &mut self,
         removal: &mut Removal,
@@ -86,8 +87,8 @@ impl Writer<'_> {
         let mut subjects = Vec::new();
         for kind in EMAIL_KINDS {
             subjects.extend(self.all_holders(kind, email.as_str())?);
-            // Addresses with a tag are the keys from `ada+` to before `ada,`, because `,` is the
-            // character after `+`.
+            // In the index, addresses with a tag are the keys from `ada+` up to, but without,
+            // `ada,`: the comma is the character after `+`.
             let (from, to) = (format!("{}+", email.local()), format!("{},", email.local()));
             let tagged =
                 "SELECT key, subject FROM identifier WHERE kind = ?1 AND key >= ?2 AND key < ?3";
@@ -106,8 +107,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes the person with all facts. The fingerprints of the person's records stay, so that no
-    /// import restores the person.
+    /// Removes the person who has this page, with all facts. The fingerprints of the person's
+    /// records stay, so that an import of the same records does not add the person again.
     fn forget_person(&mut self, removal: &mut Removal, page: &PersonPage) -> rusqlite::Result<()> {
         for subject in self.all_holders(IdentifierKind::PersonPage, page.key())? {
             self.edit(removal, subject, |_, _| true)?;
@@ -115,9 +116,9 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes the domains, the hosts below them, and their email addresses from all subjects. The
-    /// index is read in full, once for all domains, because email addresses are not ordered by
-    /// host.
+    /// Removes domains, hosts below them, and email addresses at them, from all subjects. The index
+    /// of identifiers is read from beginning to end, because email addresses are not ordered by
+    /// host. It is read only once for all domains.
     fn forget_domains(
         &mut self,
         removal: &mut Removal,
@@ -161,7 +162,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Returns the domains for which `is_it` returns true and which have facts.
+    /// Returns the domains that have facts and for which `is_it` returns `true`.
     fn domains_with_facts(&self, is_it: impl Fn(&str) -> bool) -> rusqlite::Result<Vec<String>> {
         let mut domains = Vec::new();
         self.connection.each("SELECT DISTINCT domain FROM domain_fact", [], |row| {
@@ -174,8 +175,8 @@ impl Writer<'_> {
         Ok(domains)
     }
 
-    /// Removes the facts that `is_to_go` selects from a subject. Removes the subject if it has no
-    /// name left.
+    /// Removes those facts of a subject that `is_to_go` selects. If no name is left, removes the
+    /// subject.
     fn edit(
         &mut self,
         removal: &mut Removal,
@@ -202,7 +203,8 @@ impl Writer<'_> {
         let people = "SELECT person FROM employee WHERE company = ?1";
         let people: Vec<i64> = self.connection.list(people, [sql_id(company)], |row| row.get(0))?;
         for person in people {
-            // A person's subject facts are read without employers that no longer exist.
+            // `subject_facts` leaves out employers that no longer exist, so saving what it returns
+            // is enough.
             let subject_facts = self.subject_facts(subject_id(person), Kind::Person)?;
             removal.removed.values += subject_facts.removed.len() as u64;
             self.save(&subject_facts, None)?;
@@ -216,8 +218,8 @@ impl Writer<'_> {
         Ok(holders.into_iter().map(|holder| holder.subject).collect())
     }
 
-    /// Returns the subjects with facts from a source, people first. If people are removed before
-    /// their company, the company need not be removed from their facts.
+    /// Returns the subjects that have facts from a source, with the people first. Once its people
+    /// are removed, a company need not be removed from their facts.
     fn subjects_of_source(&self, source: i64) -> rusqlite::Result<Vec<SubjectId>> {
         let ids = "SELECT id FROM subject
                    WHERE id IN (SELECT subject FROM fact WHERE source = ?1)

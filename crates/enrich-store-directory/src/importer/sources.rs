@@ -11,8 +11,8 @@ use rusqlite::{Connection, params};
 use super::writer::Writer;
 
 impl Writer<'_> {
-    /// Returns the id of a load's source. Adds the source if it is new, and stores the time and the
-    /// file of the import.
+    /// Returns the id of the source that a load imports. Adds the source if it is new. Stores the
+    /// time of the import, and its file.
     pub(crate) fn source(&mut self, load: &Load) -> rusqlite::Result<i64> {
         let (at, file) = (Column(self.at), load.file.as_deref());
         if let Some(source) = self.source_named(&load.source)? {
@@ -38,7 +38,7 @@ impl Writer<'_> {
             .find("SELECT id FROM source WHERE name = ?1", [name.as_str()], |row| row.get(0))
     }
 
-    /// Adds to the number of records imported from a source.
+    /// Increases the number of records that were imported from a source.
     pub(crate) fn count_records(&self, source: i64, records: i64) -> rusqlite::Result<()> {
         if records > 0 {
             self.connection
@@ -48,14 +48,14 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the stored file of a source's records; `None` if no file is stored.
+/// Returns the file from which a source's records were imported; `None` if no file is stored.
 pub(crate) fn file(connection: &Connection, name: &SourceName) -> rusqlite::Result<Option<String>> {
     let file = "SELECT file FROM source WHERE name = ?1";
     Ok(connection.find(file, [name.as_str()], |row| row.get(0))?.flatten())
 }
 
-/// Returns every source, sorted by name. Each call counts all values, which takes a second for some
-/// million values.
+/// Returns all sources, sorted by name. Each call counts all values in the directory, which takes a
+/// second for some million values.
 pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<SourceInfo>> {
     let mut values: HashMap<i64, u64> = HashMap::new();
     let counts = "SELECT source, count(*) FROM fact GROUP BY source

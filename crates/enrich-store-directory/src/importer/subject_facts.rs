@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use enrich_core::{Attribute, Confidence, Fact, Origin, SubjectId};
 use enrich_text::Country;
 
-/// The fewest facts for which an index is used. With fewer facts, a linear search is faster.
+/// From this number of facts on, an index is used. With fewer facts, a linear search is faster.
 const LONG: usize = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,12 +14,12 @@ pub(crate) enum Kind {
     Person,
 }
 
-/// What one source says at one time: the columns that the rows of its facts share.
+/// What one source says at one time. All facts of the claim have these values in their rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SourceClaim<'a> {
     /// The source's id.
     pub(crate) source: i64,
-    /// The source's own id for the record.
+    /// The id that the source gives the record.
     pub(crate) record: Option<&'a str>,
     /// The confidence of the source in this record.
     pub(crate) confidence: Confidence,
@@ -40,14 +40,14 @@ pub(crate) struct FactRow {
     pub(crate) state: State,
 }
 
-/// Whether and how a fact must be written.
+/// What must be written for a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Nothing is written, because the fact is stored.
+    /// Nothing: the fact is stored as it is.
     Held,
-    /// The country and the confidence are written.
+    /// The country and the confidence: the fact is stored with other ones.
     Raised,
-    /// The whole fact is written.
+    /// The whole fact: it is not stored yet.
     New,
 }
 
@@ -61,14 +61,14 @@ pub(crate) struct SubjectFacts {
     pub(crate) rows: Vec<FactRow>,
     /// The ordinals of stored facts that are to be deleted.
     pub(crate) removed: Vec<i64>,
-    /// The facts before the first change; `None` until something changes.
+    /// The facts before the first change; `None` until there is a change.
     pub(crate) before: Option<Vec<Fact>>,
     next_ordinal: i64,
-    /// The index of many facts; `None` before the first search, or if there are only a few.
+    /// An index of the facts; `None` until the first search among many facts.
     index: Option<Index>,
 }
 
-/// For each source and attribute, the position of each value.
+/// The position of each value in the facts, for each source and attribute.
 type Index = HashMap<(i64, Attribute), HashMap<String, usize>>;
 
 impl SubjectFacts {
@@ -85,7 +85,8 @@ impl SubjectFacts {
         }
     }
 
-    /// Creates the facts of a subject from the stored ones: ordinal, source and fact, in order.
+    /// Creates the facts of a subject from its stored facts, in order. Each element of `held` is
+    /// the ordinal, the source and the fact.
     pub(crate) fn held(subject: SubjectId, kind: Kind, held: Vec<(i64, i64, Fact)>) -> Self {
         let next_ordinal = held.last().map_or(0, |(ordinal, _, _)| ordinal + 1);
         let mut subject_facts = Self { before: None, next_ordinal, ..Self::new(subject, kind) };
@@ -96,13 +97,13 @@ impl SubjectFacts {
         subject_facts
     }
 
-    /// Whether anything has to be written.
+    /// Whether anything must be written.
     pub(crate) fn is_changed(&self) -> bool {
         !self.removed.is_empty() || self.rows.iter().any(|row| row.state != State::Held)
     }
 
-    /// Adds a source's fact. Adding the same fact again changes nothing, or raises the fact's
-    /// confidence.
+    /// Adds a fact that a source gives. If the source has given it before, changes nothing, or only
+    /// raises the fact's confidence.
     pub(crate) fn assert_fact(
         &mut self,
         claim: &SourceClaim<'_>,
@@ -112,7 +113,7 @@ impl SubjectFacts {
         self.assert_fact_for(claim, attribute, value, None);
     }
 
-    /// Like [`assert_fact`](Self::assert_fact), with the country of a website.
+    /// Like [`assert_fact`](Self::assert_fact), but for a domain with the country of its website.
     pub(crate) fn assert_fact_for(
         &mut self,
         claim: &SourceClaim<'_>,
@@ -168,7 +169,7 @@ impl SubjectFacts {
         gone
     }
 
-    /// Returns the position of a fact that this source gave; `None` if there is no such fact.
+    /// Returns the position of the fact with this value, if this source gave it.
     fn position_of(&mut self, source: i64, attribute: Attribute, value: &str) -> Option<usize> {
         let mut facts = self.facts.iter().zip(&self.rows);
         if self.facts.len() < LONG {
@@ -284,7 +285,7 @@ mod tests {
             subject_facts.assert_fact(&FULL, Attribute::Alias, &number.to_string());
         }
         assert_eq!(subject_facts.remove(|fact, _| fact.value.ends_with('7')), 6_000);
-        // A linear search takes a minute.
+        // With a linear search, this would take a minute.
         assert!(begun.elapsed() < std::time::Duration::from_secs(2), "{:?}", begun.elapsed());
     }
 

@@ -1,5 +1,5 @@
-//! Suppressed values: values that are neither imported nor answered. They are stored as keyed
-//! hashes, so the table does not show who asked to be forgotten.
+//! Suppressed values. They are not imported any more, and no answer contains them. Only their keyed
+//! hashes are stored, so the table does not show who asked to be forgotten.
 
 use enrich_core::port::importer::Suppressed;
 use enrich_core::{CompanyRecord, PersonRecord};
@@ -10,8 +10,8 @@ use rusqlite::params;
 
 use super::writer::Writer;
 
-/// The kinds of values. The hash of a value includes the text of its kind, so these texts must
-/// never change.
+/// The kinds of suppressed values. A kind's text is part of the hash, so these texts must never
+/// change.
 mod kind {
     pub(super) const EMAIL: &[u8] = b"email";
     pub(super) const PHONE: &[u8] = b"phone";
@@ -20,7 +20,7 @@ mod kind {
 }
 
 impl Writer<'_> {
-    /// Suppresses a value from the writer's time on.
+    /// Stores that a value is suppressed from the time of this writer on.
     pub(crate) fn suppress(&mut self, what: &Suppressed) -> rusqlite::Result<()> {
         let (kind, value) = kind_and_value(what);
         if self.has_suppressed && self.is_suppressed(kind, value)? {
@@ -36,19 +36,19 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Whether a person's page is suppressed. The whole person is then suppressed.
+    /// Whether a person's page is suppressed. If it is, no data of the person is imported.
     pub(crate) fn is_page_suppressed(&self, page: &PersonPage) -> rusqlite::Result<bool> {
         Ok(self.has_suppressed && self.is_suppressed(kind::PERSON_PAGE, page.key())?)
     }
 
-    /// Whether a domain or one of its parent domains is suppressed.
+    /// Whether this domain, or a domain above it, is suppressed.
     pub(crate) fn is_domain_suppressed(&self, domain: &Domain) -> rusqlite::Result<bool> {
         if !self.has_suppressed {
             return Ok(false);
         }
         let mut rest = domain.as_str();
-        // A top-level domain alone is not a domain that can be suppressed, so the loop does not
-        // check it.
+        // The loop ends before the top-level domain, because a top-level domain cannot be
+        // suppressed.
         while let Some((_, parent)) = rest.split_once('.') {
             if self.is_suppressed(kind::DOMAIN, rest)? {
                 return Ok(true);
@@ -68,7 +68,7 @@ impl Writer<'_> {
         let main = record.sites.first().cloned();
         dropped += retain(&mut record.sites, |(domain, _)| self.is_domain_suppressed(domain))?;
         if record.sites.first() != main.as_ref() {
-            // The IP address and the page rank belong to the main domain, which was removed.
+            // The main domain was removed, and the IP address and the page rank are facts about it.
             dropped += u32::from(record.ip.take().is_some());
             dropped += u32::from(record.page_rank.take().is_some());
         }
@@ -112,7 +112,7 @@ impl Writer<'_> {
 
     fn is_suppressed(&self, kind: &[u8], value: &str) -> rusqlite::Result<bool> {
         let select = "SELECT 1 FROM suppressed WHERE hash = ?1";
-        // The stored hash may have been made with an older secret.
+        // An older secret may have made the stored hash, so all secrets are tried.
         for secret in self.secrets.newest_first() {
             if self.connection.has(select, [hash(secret, kind, value)])? {
                 return Ok(true);
@@ -122,7 +122,7 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the hashes under which the table may contain a value, one for each secret.
+/// Returns all hashes under which the table may contain a value: one for each secret.
 pub(crate) fn hashes<'a>(
     secrets: &'a Secrets,
     what: &'a Suppressed,
@@ -146,7 +146,7 @@ fn kind_and_value(what: &Suppressed) -> (&'static [u8], &str) {
     }
 }
 
-/// Removes the values that `is_to_go` selects. Returns the number of removed values.
+/// Removes the values that `is_to_go` selects. Returns how many were removed.
 fn retain<T>(
     values: &mut Vec<T>,
     is_to_go: impl Fn(&T) -> rusqlite::Result<bool>,

@@ -1,8 +1,9 @@
-//! Turns at writing: the directory has one writer at a time, across all processes.
+//! Lets writers take turns: the directory has one writer at a time, over all processes.
 //!
-//! While SQLite waits for the lock, it checks the lock only ten times a second. A load releases the
-//! lock only briefly between two transactions, so it would always get the lock again. Therefore
-//! waiting writers check every millisecond, and a load pauses for a few milliseconds.
+//! A writer that waits for SQLite's lock usually checks the lock only ten times a second. A load
+//! releases the lock only for a moment between two transactions, so the load would always get it
+//! again. Therefore, writers of the directory check every millisecond while they wait, and a load
+//! pauses for a few milliseconds.
 
 use std::path::Path;
 use std::thread;
@@ -15,32 +16,31 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 /// an import changes fit into the cache, the import is as fast in a large directory as in a small
 /// one.
 const CACHE: i64 = -512 * 1024;
-/// The number of pages in the log at which the log is moved into the database: 64 MiB in pages of 4
-/// KiB. A page that several transactions have changed is moved only once.
+/// When the log has this number of pages, its content is moved into the database: 64 MiB in pages
+/// of 4 KiB. A page that several transactions have changed is moved only once.
 const CHECKPOINT_PAGES: i64 = 16 * 1024;
-/// The most prepared statements in the cache; about forty are used.
+/// The most prepared statements that are cached; about forty are in use.
 const STATEMENTS: usize = 128;
 
 /// Interval at which a waiting writer checks the lock.
 const LOOK: Duration = Duration::from_millis(1);
-/// Number of checks before a writer gives up. They take about ten seconds, in which a load makes
-/// several transactions.
+/// How often a waiting writer checks before it gives up. All checks take about ten seconds, and a
+/// load makes several transactions in this time.
 const LOOKS: i32 = 10_000;
 /// Pause of a load between two transactions. A waiting writer checks the lock several times in this
 /// pause.
 const PAUSE: Duration = Duration::from_millis(4);
 
-/// Opens a connection for large writes. The connection waits for the write lock until other writers
-/// are done.
+/// Opens a connection for large writes. For the write lock, it waits until other writers are done.
 pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let mut connection = sqlite::writer(path, Durability::Checkpoint)?;
     connection.busy_handler(Some(wait))?;
     connection.pragma_update(None, "cache_size", CACHE)?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // SQLite overwrites deleted content, so that the file no longer contains a forgotten value. A
-    // load needs this too: when it moves or rewrites a row, no copy of the row's values must stay
-    // in the file.
+    // SQLite overwrites deleted content, so that no forgotten value stays in the file. This is
+    // needed for a load too: when SQLite moves or rewrites a row, no old copy of its values may
+    // stay in the file.
     connection.pragma_update(None, "secure_delete", true)?;
     Ok(connection)
 }
@@ -61,7 +61,7 @@ pub(crate) fn write<T>(
     Ok(written)
 }
 
-/// Lets other writers have a turn.
+/// Pauses, so that other writers get a turn.
 pub(crate) fn pause() {
     thread::sleep(PAUSE);
 }

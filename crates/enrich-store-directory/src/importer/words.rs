@@ -1,5 +1,5 @@
-//! The index of words. A transaction collects its changes and writes them once at its end, word by
-//! word.
+//! Writes the index of words. The changes of a transaction are collected, and written once before
+//! its commit, word by word.
 
 use std::collections::BTreeMap;
 
@@ -12,28 +12,28 @@ use crate::directory::postings::{Posting, pack, unpack};
 use crate::directory::variants::variants;
 use crate::directory::view::damaged;
 
-/// The longest packed list, in bytes. SQLite keeps a row of this length in one page of a clustered
-/// table.
+/// The longest packed list in one row, in bytes. SQLite keeps a row of this length in one page of a
+/// clustered table.
 const MOST_BYTES: usize = 900;
 
-/// The most changes in memory; they take some tens of megabytes.
+/// The most changes that are kept in memory; they take some tens of megabytes.
 const MOST_NOTED: usize = 400_000;
 
-/// The words of a company's names. For each word, the number of words of the shortest name that
-/// contains this word.
+/// The words of a company's names. The value for a word is the number of words in the shortest name
+/// that contains it.
 pub(crate) type Words = BTreeMap<String, u8>;
 
 #[derive(Debug, Default)]
 pub(crate) struct WordChanges {
-    /// For each word, the companies whose entry has changed: the new number of words, or `None` if
-    /// the company no longer has the word.
+    /// For each word, the companies whose posting has changed. The value is the new number of
+    /// words, or `None` if the company no longer has the word.
     changes: BTreeMap<String, BTreeMap<u64, Option<u8>>>,
-    /// The number of changes recorded since the last write.
+    /// The number of changes that were noted since the last write.
     noted: usize,
 }
 
 impl WordChanges {
-    /// Records that a company's words have changed.
+    /// Notes how the words of a company have changed.
     pub(crate) fn change(&mut self, company: SubjectId, before: &Words, now: &Words) {
         for word in before.keys().filter(|word| !now.contains_key(*word)) {
             self.note(word, company, None);
@@ -57,7 +57,7 @@ impl WordChanges {
         }
     }
 
-    /// Whether the changes should be written now, to bound the memory.
+    /// Whether there are so many changes that they should be written now, to limit the memory.
     pub(crate) fn are_many(&self) -> bool {
         self.noted >= MOST_NOTED
     }
@@ -71,7 +71,7 @@ impl WordChanges {
     }
 }
 
-/// The list of companies of one word in the database.
+/// One word, with the rows that hold its list of companies.
 struct Word<'a> {
     connection: &'a Connection,
     word: &'a str,
@@ -122,8 +122,8 @@ impl Word<'_> {
         })
     }
 
-    /// Changes companies in the full chunks of the list. Returns the change in the number of
-    /// companies.
+    /// Changes postings in the full chunks of the list. Returns by how much the number of companies
+    /// has grown; negative if it has shrunk.
     fn change_chunks(&self, mut changes: BTreeMap<u64, Option<u8>>) -> rusqlite::Result<isize> {
         let mut more = 0;
         while let Some((&company, _)) = changes.first_key_value() {
@@ -144,8 +144,8 @@ impl Word<'_> {
         Ok(more)
     }
 
-    /// Finds the chunk to which a company belongs. Returns the chunk's first company, the chunk's
-    /// entries, and the first company of the next chunk.
+    /// Finds the chunk to which a company belongs. Returns the first company of this chunk, the
+    /// chunk's postings, and the first company of the next chunk.
     fn chunk_of(&self, company: u64) -> rusqlite::Result<(Option<i64>, Vec<Posting>, Option<u64>)> {
         let company = sql_id(SubjectId(company));
         let chunk = "SELECT first, companies FROM name_word_chunk WHERE word = ?1 AND first <= ?2
@@ -178,7 +178,7 @@ impl Word<'_> {
         self.for_variants("DELETE FROM name_word_variant WHERE variant = ?1 AND word = ?2")
     }
 
-    /// Runs a statement with each variant of the word.
+    /// Runs `statement` for each variant of the word.
     fn for_variants(&self, statement: &str) -> rusqlite::Result<()> {
         for variant in variants(self.word) {
             self.connection.run(statement, params![variant, self.word])?;
@@ -187,8 +187,8 @@ impl Word<'_> {
     }
 }
 
-/// Sets a company's entry in a list, or removes it if `words` is `None`. Returns the change in the
-/// number of companies.
+/// Sets the posting of a company in a list; removes the posting if `words` is `None`. Returns by
+/// how much the number of companies has grown: 1, 0 or -1.
 fn set(list: &mut Vec<Posting>, company: u64, words: Option<u8>) -> isize {
     let at = list.binary_search_by_key(&company, |posting| posting.company);
     match (at, words) {
@@ -208,9 +208,10 @@ fn set(list: &mut Vec<Posting>, company: u64, words: Option<u8>) -> isize {
     }
 }
 
-/// Splits a full chunk off the beginning of a list that is longer than one chunk.
+/// If a list is longer than one chunk, removes a full chunk from its beginning and returns this
+/// chunk.
 fn cut(list: &mut Vec<Posting>) -> Option<Vec<Posting>> {
-    // The first id takes at most ten bytes; later entries usually take three.
+    // The first id of a chunk takes at most ten bytes, and each later posting usually three.
     const MOST: usize = MOST_BYTES / 3;
     if list.len() <= MOST {
         return None;
@@ -244,8 +245,8 @@ mod tests {
         connection.query_row(&count, [], |row| row.get(0)).unwrap()
     }
 
-    /// Adds and removes companies in an order that fills, splits and empties the lists, and
-    /// compares with a plain list after each change.
+    /// Adds and removes companies in an order in which lists fill up, split and become empty. After
+    /// each change, compares the list with a simple one in memory.
     #[test]
     fn lists_hold_whoever_has_the_word_whatever_came_before() {
         let folder = tempfile::tempdir().unwrap();

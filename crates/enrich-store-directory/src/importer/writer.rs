@@ -13,25 +13,25 @@ use super::words::WordChanges;
 use crate::directory::codes::{COMPANY, PERSON, attribute_code, attribute_of, sql_id, subject_id};
 use crate::directory::view::{View, unreadable};
 
-/// Writes to the directory inside a transaction that its caller commits.
+/// Writes to the directory in a transaction. The caller commits the transaction.
 pub(crate) struct Writer<'c> {
     pub(crate) connection: &'c Connection,
     pub(crate) secrets: &'c Secrets,
-    /// The time stored with the written facts.
+    /// The time that is stored with the facts that are written.
     pub(crate) at: Timestamp,
     /// Whether any value is suppressed.
     pub(crate) has_suppressed: bool,
     words: WordChanges,
     companies: i64,
-    /// Whether the directory contained no subjects when this transaction began. The current rules
-    /// then derive all its rows.
+    /// Whether the directory contained no subjects when this transaction began. If so, the rules of
+    /// this build derive all its rows.
     is_first: bool,
     next_subject: i64,
     next_source: i64,
     pub(crate) is_changed: bool,
 }
 
-/// The effect of saving a subject on look-ups.
+/// How saving a subject affects look-ups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Saved {
     /// Look-ups find the same data as before.
@@ -69,13 +69,13 @@ impl<'c> Writer<'c> {
         })
     }
 
-    /// Returns a view of the directory, including what this writer has written so far.
+    /// Returns a view of the directory that includes what this writer has written.
     pub(crate) fn view(&self) -> View<'c> {
         View::of(self.connection)
     }
 
-    /// Writes the changes of the index of words and the directory's state. Must be called before
-    /// the commit.
+    /// Writes the collected changes of the index of words, and the state of the directory. The
+    /// caller must call this before the commit.
     pub(crate) fn finish(mut self) -> rusqlite::Result<()> {
         self.words.write(self.connection)?;
         if self.is_changed {
@@ -107,7 +107,8 @@ impl<'c> Writer<'c> {
         SubjectFacts::new(subject_id(id), kind)
     }
 
-    /// Reads the facts of a stored subject. A person's employers that no longer exist are left out.
+    /// Reads the facts of a stored subject. Leaves out the employers of a person that no longer
+    /// exist.
     pub(crate) fn subject_facts(
         &self,
         subject: SubjectId,
@@ -211,7 +212,8 @@ impl<'c> Writer<'c> {
         Ok(())
     }
 
-    /// Writes new and changed identifiers, and deletes those that the subject no longer has.
+    /// Writes the identifiers that are new or changed, and deletes those that the subject no longer
+    /// has.
     fn write_identifiers(
         &self,
         subject: SubjectId,
@@ -219,7 +221,8 @@ impl<'c> Writer<'c> {
         now: &Derived,
     ) -> rusqlite::Result<()> {
         for (identifier, held) in &before.identifiers {
-            // The tier is part of the row's key, so another tier needs another row.
+            // The tier is part of the key of the row. If it changes, the old row is deleted and a
+            // new one is written.
             if now.identifiers.get(identifier).is_none_or(|now| now.tier != held.tier) {
                 let (kind, key) = identifier;
                 self.connection.run(
@@ -289,7 +292,8 @@ impl<'c> Writer<'c> {
                 i64::from(now.profile.is_some()) - i64::from(before.profile.is_some());
         }
         let Some(profile) = &now.profile else {
-            // Facts that are left, such as an email address, no longer belong to a subject.
+            // The subject goes, so its remaining facts, such as an email address, are deleted with
+            // it.
             self.connection.run("DELETE FROM fact WHERE subject = ?1", [id])?;
             self.connection.run("DELETE FROM subject WHERE id = ?1", [id])?;
             return Ok(Saved::Gone);
@@ -310,7 +314,7 @@ impl<'c> Writer<'c> {
         Ok(Saved::Changed)
     }
 
-    /// Returns the employers in a person's facts that no longer exist.
+    /// Returns those employers in a person's facts that no longer exist.
     fn employers_gone(&self, subject_facts: &SubjectFacts) -> rusqlite::Result<Vec<String>> {
         let mut gone = Vec::new();
         for fact in subject_facts.facts.iter().filter(|fact| fact.attribute == Attribute::Employer)

@@ -17,30 +17,30 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::holder::{Holder, holder_of};
 use crate::directory::view::View;
 
-/// The fewest bytes that an identifier takes in the file.
+/// The fewest bytes that one identifier takes in the file.
 const LEAST_BYTES: usize = 16;
-/// The expected number of identifiers of these kinds per subject. If there are more, all
-/// identifiers are read a second time.
+/// The expected number of identifiers for each subject, of the kinds in [`KINDS`]. If the real
+/// number is higher, all identifiers are read a second time.
 const EACH_HAS: usize = 4;
 /// The most identifiers in a hash index. With this number, the index takes a gigabyte of memory.
 const MOST: usize = 1 << 27;
-/// The most identifiers that are read without a pause. The limit keeps the delay of other threads
-/// short.
+/// The most identifiers that are read without a pause. This keeps the delay of other threads short.
 pub(super) const AT_ONCE: usize = 4096;
 /// Length of the pause after [`AT_ONCE`] identifiers, as a multiple of the time that reading them
 /// took.
 const REST: u32 = 3;
-/// Delay before the first index is built; a short command ends before this time. Also the interval
-/// at which the thread checks whether a new index is needed.
+/// Delay before the first index is built; the process of a short command ends earlier. Also the
+/// interval at which the thread checks whether it must build a new index.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long the directory must be unchanged before the index is built again, as a multiple of the
-/// time that the last build took. This limits building to a tenth of a processor, even with
-/// frequent imports.
+/// How long the directory must be unchanged before a new index is built, as a multiple of the time
+/// that the last build took. With this pause, building takes at most a tenth of a processor, even
+/// if imports are frequent.
 const QUIET: u32 = 2;
-/// Delay after an error while reading the identifiers.
+/// Delay before the next attempt, after the identifiers could not be read.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(60);
 
-/// Builds an index whenever there is none and the directory at `path` is not changing.
+/// Starts the thread that builds an index whenever `current` has none and the directory at `path`
+/// is not changing.
 pub(in crate::directory) fn start(
     path: &Path,
     current: Arc<Current>,
@@ -55,7 +55,8 @@ fn maintain(connection: &Connection, current: &Current, owner: &Owner) {
     let mut seen = None;
     let mut too_large = None;
     while owner.is_there_after(PAUSE) {
-        // If the revision cannot be read, look-ups report the error.
+        // If the revision cannot be read here, look-ups cannot read it either, and they report the
+        // error.
         let Ok(now) = View::of(connection).revision() else { continue };
         let since = match seen {
             Some((revision, since)) if revision == now => since,
@@ -90,8 +91,8 @@ fn maintain(connection: &Connection, current: &Current, owner: &Owner) {
     }
 }
 
-/// Builds an index; `None` when there are too many identifiers, when the directory has changed, or
-/// when `goes_on` returned `false`.
+/// Builds an index. Returns `None` when there are too many identifiers, when the directory changes
+/// meanwhile, or when `goes_on` returns `false`.
 pub(super) fn build(
     connection: &Connection,
     goes_on: impl Fn(Duration) -> bool,
@@ -102,10 +103,10 @@ pub(super) fn build(
     }
 }
 
-/// Reads the identifiers of [`KINDS`] and passes each to `take`, with its first holder. After each
-/// `at_once` identifiers, calls `goes_on`, which pauses for the given time and returns whether to
-/// continue. During the pause, other threads can use the processor, and no read of the file is
-/// open. Returns whether all identifiers were read. An identifier's key must not be empty.
+/// Reads the identifiers of [`KINDS`] and passes each to `take`, with its first holder. After every
+/// `at_once` identifiers, it calls `goes_on`, which must pause for the given time and return
+/// whether to go on. During the pause, other threads can use the processor, and no read of the file
+/// is open. Returns whether all identifiers were read. The key of an identifier must not be empty.
 pub(super) fn each_identifier(
     connection: &Connection,
     at_once: usize,
@@ -137,7 +138,7 @@ pub(super) fn each_identifier(
 }
 
 /// Reads the next `left` identifiers from `rows` and passes each to `take`, with its first holder.
-/// Returns `true` at the end of the rows. Sets `last` to the key of the last identifier.
+/// Returns `true` if the rows have ended. Sets `last` to the key of the last identifier.
 fn some_identifiers(
     rows: &mut Rows<'_>,
     mut left: usize,
@@ -174,15 +175,15 @@ fn some_identifiers(
 pub(super) enum Reading {
     /// The complete index.
     Made(HashIndex),
-    /// No index: the directory has changed, or its owner was dropped.
+    /// No index: the directory has changed, or the owner of the index was dropped.
     Changed,
-    /// No index: this revision has too many identifiers.
+    /// No index: the state with this revision has too many identifiers.
     TooLarge(DirectoryRevision),
 }
 
 impl HashIndex {
-    /// Builds an index from all identifiers. From time to time calls `goes_on`, which pauses for
-    /// the given time and returns whether to continue.
+    /// Builds an index of all identifiers. Calls `goes_on` from time to time: it must pause for the
+    /// given time and return whether to go on.
     pub(super) fn read(
         connection: &Connection,
         goes_on: impl Fn(Duration) -> bool,
@@ -191,11 +192,12 @@ impl HashIndex {
         let revision = view.revision()?;
         let is_same = || Ok::<_, rusqlite::Error>(view.revision()? == revision);
         let hasher = RandomState::new();
-        // The size of the file limits the estimate, because subjects may have been removed, and a
-        // damaged file may contain wrong numbers.
+        // The estimate can be too high, because it counts removed subjects, and because the numbers
+        // in a damaged file may be wrong. The size of the file limits it.
         let most = usize::try_from(sqlite::bytes(connection)?).unwrap_or(usize::MAX) / LEAST_BYTES;
         let mut expected = view.subjects_ever()?.saturating_mul(EACH_HAS).min(most);
-        // If the estimate was wrong, the second pass uses the number that the first pass counted.
+        // If the estimate was wrong, a second pass uses the number of identifiers that the first
+        // pass has counted.
         for _ in 0..2 {
             expected = expected.clamp(1, MOST);
             let Some(mut table) = Table::with_room_for(expected) else {
@@ -214,8 +216,8 @@ impl HashIndex {
             if !is_whole {
                 return Ok(Reading::Changed);
             }
-            // A table that is more than twice as large as needed is not used, because it wastes
-            // memory.
+            // A table that is more than twice as large as needed would waste memory, so a smaller
+            // one is made.
             if fits && expected / 2 <= count.get().max(1) {
                 let refresh_gate = RefreshGate::default();
                 return Ok(Reading::Made(Self { revision, hasher, table, refresh_gate }));

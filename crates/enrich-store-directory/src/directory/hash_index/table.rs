@@ -1,10 +1,10 @@
-//! A hash table of identifiers. For each identifier it stores a fingerprint and the subject, not
-//! the identifier itself.
+//! A hash table of identifiers. For each identifier it stores the subject and a fingerprint of the
+//! identifier, not the identifier itself.
 //!
 //! A bucket is one line of the processor's cache, because reading one uncached line is the main
-//! cost of a look-up. If the bucket of an entry is full, the entry goes into the next bucket with
-//! space, and the entry's own bucket records the distance. The standard library's hash map would
-//! take twice the memory, and even more while it grows.
+//! cost of a look-up. The hash of an entry determines its own bucket. If this bucket is full, the
+//! entry goes into the next bucket with space, and its own bucket stores the distance to that one.
+//! The standard library's hash map would take twice the memory, and even more while it grows.
 
 use std::fmt;
 
@@ -12,13 +12,14 @@ use enrich_core::{Confidence, SubjectId};
 
 /// The number of entries in a bucket of 64 bytes.
 const ENTRIES: usize = 9;
-/// The percentage of entries that are used in a full table. At this value, one entry in six is in a
-/// later bucket than its own, and a look-up of a missing entry reads two buckets.
+/// How full a table may be: the percentage of all entries that may be used. In a table that is this
+/// full, one entry in six is not in its own bucket, and a look-up of a missing entry reads two
+/// buckets.
 const FULL_PERCENT: usize = 85;
 /// Marks a free entry. It is stored in place of the entry's confidence.
 const FREE: u8 = 0;
-/// Stored in place of a subject when the subject's id is too large for an entry, or when two
-/// entries have the same fingerprint.
+/// Stored in place of a subject if the subject's id is too large for an entry, or if two entries
+/// with the same fingerprint could be mistaken for each other.
 const ELSEWHERE: u32 = u32::MAX;
 
 /// A hash table of 64-bit hashes. The upper bits of a hash choose the bucket, and the entry stores
@@ -29,13 +30,14 @@ pub(super) struct Table {
     room: usize,
 }
 
-/// The subject of an identifier. If no subject has the identifier, the table may give a wrong
-/// entry. In a full table of any size, this happens for one in 4,000 such identifiers.
+/// What the table stores for an identifier. If no subject has the identifier, a look-up may still
+/// find the entry of another identifier. In a full table of any size, this happens for one in 4,000
+/// such look-ups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     /// The identifier leads to this subject, with this confidence.
     Of(SubjectId, Confidence),
-    /// The table does not know the subject.
+    /// The table does not know the subject; see [`ELSEWHERE`].
     Elsewhere,
 }
 
@@ -46,7 +48,7 @@ struct Bucket {
     fingerprints: [u16; ENTRIES],
     /// The confidence of each entry, or [`FREE`].
     percents: [u8; ENTRIES],
-    /// Distance, in buckets, of the furthest entry whose own bucket is this one.
+    /// The distance, in buckets, to the furthest entry whose own bucket is this one.
     reach: u8,
 }
 
@@ -65,9 +67,9 @@ impl Table {
 
     /// Inserts the entry of a hash that is not yet in the table. Returns whether there was space.
     ///
-    /// Other entries with the same fingerprint, in the buckets that are searched for space, become
-    /// [`ELSEWHERE`]. A look-up of an inserted hash therefore finds the entry of this hash or
-    /// [`ELSEWHERE`].
+    /// While it searches for space, it changes other entries with the same fingerprint to
+    /// [`ELSEWHERE`]. Therefore a look-up of an inserted hash finds its own entry or [`ELSEWHERE`],
+    /// never the entry of another hash.
     pub(super) fn insert(&mut self, hash: u64, subject: SubjectId, confidence: Confidence) -> bool {
         if self.room == 0 {
             return false;
@@ -97,20 +99,20 @@ impl Table {
             .find_map(|(_, bucket)| self.buckets[bucket].get(fingerprint))
     }
 
-    /// The memory it takes.
+    /// Returns the memory of the table in bytes.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         self.buckets.len() * size_of::<Bucket>()
     }
 
-    /// Returns the index of a hash's own bucket: the upper bits of the hash, scaled to the number
-    /// of buckets.
+    /// Returns the index of a hash's own bucket. It is the upper bits of the hash, scaled to the
+    /// number of buckets.
     fn home_of(&self, hash: u64) -> usize {
         ((u128::from(hash) * self.buckets.len() as u128) >> 64) as usize
     }
 
-    /// Returns the indexes of all buckets in the order of the search: from `home` to the last one,
-    /// then from the first one.
+    /// Returns the indexes of all buckets in the order in which they are searched: from `home` to
+    /// the last bucket, then from the first bucket to the one before `home`.
     fn from(&self, home: usize) -> impl Iterator<Item = usize> + use<> {
         (home..self.buckets.len()).chain(0..home)
     }
@@ -170,7 +172,7 @@ mod tests {
         Confidence::clamped(u8::try_from(number % 101).unwrap())
     }
 
-    /// A table with as many entries as allowed.
+    /// Returns a table with as many entries as a table may have.
     fn full(count: u64) -> Table {
         let mut table = Table::with_room_for(usize::try_from(count).unwrap()).unwrap();
         assert!((0..count).all(|n| table.insert(hash(n), SubjectId(n), percent(n))));
@@ -181,7 +183,8 @@ mod tests {
     fn whatever_is_put_in_is_there_and_nearly_nothing_else() {
         for count in [1, 8, 9, 10, 100, 50_000] {
             let table = full(count);
-            // Two entries that look the same lead nowhere.
+            // A few entries may have the same fingerprint in neighbouring buckets; they are
+            // `Elsewhere`.
             let entries = (0..count).map(|n| (table.get(hash(n)), SubjectId(n), percent(n)));
             let elsewhere = entries
                 .filter(|&(entry, subject, percent)| match entry {
@@ -224,7 +227,7 @@ mod tests {
 
     #[test]
     fn what_looks_the_same_leads_nowhere_in_either_order() {
-        // The same bucket, fingerprint and stored bits.
+        // These two hashes have the same bucket and the same fingerprint.
         let (low, high) = (0x1_0001, 0x2_0001);
         for hashes in [[low, high], [high, low]] {
             let mut table = Table::with_room_for(100).unwrap();
@@ -238,7 +241,7 @@ mod tests {
     #[test]
     fn what_is_too_far_from_its_bucket_finds_no_room() {
         let mut table = Table::with_room_for(10_000).unwrap();
-        // All of one bucket, each with a fingerprint of its own.
+        // All these hashes have the same bucket, and each has another fingerprint.
         let reachable = 256 * ENTRIES as u64;
         for n in 0..reachable {
             assert!(table.insert(n, SubjectId(n), Confidence::FULL));

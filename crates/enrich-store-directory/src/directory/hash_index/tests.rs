@@ -25,7 +25,7 @@ use super::*;
 use crate::directory::view::View;
 use crate::{DIRECTORY, DirectoryPorts, tests};
 
-/// Two stores of one folder: the second stands for another process.
+/// Two stores on one folder. The second one plays the part of another process.
 struct Folder {
     store: DirectoryPorts,
     other: DirectoryPorts,
@@ -39,17 +39,17 @@ impl Folder {
         Self { store: open(), other: open(), folder }
     }
 
-    /// An index of the current content.
+    /// Returns an index of the folder's current content.
     fn read(&self) -> Arc<HashIndex> {
         read(&self.folder.path().join(DIRECTORY.file))
     }
 
-    /// Makes the first store use an index.
+    /// Makes the first store use this index.
     fn go_by(&self, index: Arc<HashIndex>) {
         self.store.directory.index.0.store(Some(index));
     }
 
-    /// Makes the first store use an index of the current content.
+    /// Makes the first store use an index of the folder's current content.
     fn index(&self) {
         self.go_by(self.read());
     }
@@ -67,7 +67,7 @@ impl Folder {
     }
 }
 
-/// An index of a directory's current content.
+/// Returns an index of the current content of the directory at `path`.
 fn read(path: &Path) -> Arc<HashIndex> {
     let connection = sqlite::mapped_reader(path).unwrap();
     match HashIndex::read(&connection, |_| true).unwrap() {
@@ -100,7 +100,7 @@ fn by_company_email(address: &str) -> Question {
 fn nothing_that_is_held_is_nowhere_and_nearly_all_that_is_not() {
     let folder = Folder::new();
     load(&folder.store, (0..300).map(|n| with_site(&format!("held{n}.example"))).collect());
-    // One identifier with more holders than are expected of all.
+    // This company alone has more identifiers than the table expects for all subjects.
     let many: Vec<String> = (300..5_000).map(|n| format!("held{n}.example")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     load(&folder.store, vec![hashed(CompanyRecord { sites: sites(&many), ..company("Quill") })]);
@@ -110,7 +110,7 @@ fn nothing_that_is_held_is_nowhere_and_nearly_all_that_is_not() {
     assert!((0..5_000).all(|n| !is_nowhere(&format!("held{n}.example"))));
     let let_through = (0..10_000).filter(|n| !is_nowhere(&format!("other{n}.example"))).count();
     assert!(let_through < 20, "{let_through}");
-    // Unknown kinds are searched for in the file.
+    // Kinds that the hash index does not contain are searched for in the file.
     assert_eq!(index.locate(IdentifierKind::CompanyName, "nobody"), IndexResult::Unknown);
 }
 
@@ -123,7 +123,7 @@ fn whatever_is_asked_is_answered_with_an_index_as_without() {
         pages: vec![page(Network::LinkedIn, "linkedin.com/company/quill")],
         ..company("Quill")
     };
-    // Another holder of the same identifiers, from a less trusted source.
+    // Feather has one identifier of Quill too, from a source with less confidence.
     let feather = CompanyRecord {
         sites: sites(&["feather.example"]),
         emails: emails(&["office@quill.example"]),
@@ -175,7 +175,8 @@ fn whatever_is_asked_is_answered_with_an_index_as_without() {
     let expected: Vec<bool> = questions.iter().map(|(is_there, _)| *is_there).collect();
     assert_eq!(is_found, expected);
     let sure = |at: usize| without[at].as_ref().map(|found| found.confidence.percent());
-    // Its own, of a less trusted source, of two holders.
+    // The first domain has full confidence. The second one is from a source with a confidence of
+    // 60. The email address has two holders.
     assert_eq!([sure(0), sure(2), sure(11)], [Some(100), Some(60), Some(80)]);
     folder.index();
     assert_eq!(answers().collect::<Vec<_>>(), without);
@@ -215,7 +216,8 @@ fn one_that_is_much_too_large_is_made_anew() {
     assert!(folder.read().table.bytes() < before / 100);
 }
 
-/// An index of the current content with only one identifier, which leads to `subject` or nowhere.
+/// Returns an index of the current content with only one identifier. The identifier leads to
+/// `subject`; with `None`, it leads nowhere.
 fn misled(folder: &Folder, (kind, key): (IdentifierKind, &str), subject: Option<u64>) -> HashIndex {
     let mut index = Arc::into_inner(folder.read()).unwrap();
     index.table = Table::with_room_for(1).unwrap();
@@ -226,8 +228,8 @@ fn misled(folder: &Folder, (kind, key): (IdentifierKind, &str), subject: Option<
     index
 }
 
-/// A company and a person with one identifier of each kind, others, and a question for each
-/// identifier.
+/// Imports a company and a person with one identifier of each kind, and other subjects. Returns a
+/// question for each identifier.
 fn one_of_each_kind(folder: &Folder) -> [(IdentifierKind, String, Question); 6] {
     let linkedin =
         |handle: &str| page(Network::LinkedIn, &format!("linkedin.com/company/{handle}"));
@@ -296,7 +298,7 @@ fn the_index_in_the_file_is_not_read_for_what_is_located() {
         let IndexResult::At(hit) = folder.read().locate(kind, &key) else { panic!("{kind:?}") };
         folder.go_by(Arc::new(misled(&folder, (kind, &key), Some(hit.subject.0))));
         let found = folder.find(&question).unwrap();
-        // With the confidence of this index, not of the file.
+        // This is the confidence in the hash index; the file has another one.
         assert_eq!(found.confidence, Confidence::LEAST, "{kind:?}");
     }
 }
@@ -320,7 +322,8 @@ fn one_that_leads_to_somebody_else_or_nobody_misleads_nobody() {
 fn each_identifier_is_read_once_with_the_first_who_has_it_wherever_reading_pauses() {
     let folder = Folder::new();
     one_of_each_kind(&folder);
-    // Shared ones: by two and by three as their main domain, and by one as the second.
+    // Three companies share an email address. Each of two domains is the main domain of one company
+    // and a further domain of another.
     let with = |name: &str, domains: &[&str]| {
         hashed(CompanyRecord {
             sites: sites(domains),
@@ -371,7 +374,7 @@ fn what_changes_while_it_is_read_is_no_index() {
     let folder = Folder::new();
     load(&folder.store, vec![with_site("quill.example")]);
     let connection = sqlite::mapped_reader(folder.store.directory.readers.path()).unwrap();
-    // The owner is gone.
+    // `goes_on` returns `false`, as if the owner of the index were gone.
     let reading = HashIndex::read(&connection, |_| false).unwrap();
     assert!(matches!(reading, Reading::Changed));
     let changes = |_| {
@@ -380,7 +383,7 @@ fn what_changes_while_it_is_read_is_no_index() {
     };
     let reading = HashIndex::read(&connection, changes).unwrap();
     assert!(matches!(reading, Reading::Changed));
-    // The same record again changes nothing.
+    // The same record is imported a second time, which changes nothing.
     let reading = HashIndex::read(&connection, changes).unwrap();
     assert!(matches!(reading, Reading::Made(_)));
 }
@@ -416,7 +419,8 @@ fn what_another_process_imports_is_found_a_moment_later() {
 fn a_look_up_that_keeps_to_one_state_asks_no_index_of_another() {
     let folder = Folder::new();
     folder.index();
-    // The index was just checked against this state, which is now outdated.
+    // This look-up checks that the index is of the current state. The next import makes the index
+    // outdated.
     assert!(!folder.finds(&by_domain("quill.example")));
     load(&folder.other, vec![with_site("quill.example")]);
     assert!(folder.finds(&by_domain("shop.quill.example")));
@@ -455,7 +459,7 @@ fn a_server_without_one_finds_the_same() {
     assert!(found.unwrap().is_some());
 }
 
-/// A directory that uses an index of its current content, built again for each question.
+/// A directory that builds a hash index of its current content before each question.
 struct Indexed(DirectoryPorts, PathBuf);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Looks up names that no company has exactly: finds candidates and judges them.
+//! Looks up a name without an exact match: finds companies with similar names, and judges them.
 
 use enrich_core::SubjectId;
 use enrich_core::matching::{AskedName, ScoredCandidate, Weights, judge};
@@ -9,14 +9,15 @@ use super::{is_bare, is_in};
 use crate::directory::view::View;
 
 const MOST_COMPARED: usize = 32;
-/// The most companies that are read to find the companies in a country.
+/// The most companies that are read, if only those in one country are wanted.
 const MOST_READ_IN_COUNTRY: usize = 512;
-/// The most text of companies' names that is compared, in bytes. The names of 32 companies with a
-/// hundred names each have this length; some companies have thousands of names.
+/// The most text of companies' names that is compared with a name, in bytes. Most companies have
+/// few names, but some have thousands. The limit is the length of the names of 32 companies with a
+/// hundred names each.
 const MOST_TEXT: usize = 128 * 1024;
 
-/// Returns the companies that a name may mean, the likeliest first. With a country, returns only
-/// companies with a domain for that country.
+/// Returns the companies that a name may mean, the likeliest first. If a country is given, returns
+/// only companies with a domain for that country.
 pub(crate) fn judged(
     view: View<'_>,
     name: &CompanyName,

@@ -1,12 +1,13 @@
-//! Finds candidates for a name: companies with similar names or domains.
+//! Finds candidates for a name: companies that have a similar name or domain.
 //!
-//! - Keys: the whole name without spaces, its words in alphabetical order, its first words and its
-//!   initials. Each key is compared with names and domain labels.
-//! - Words: the lists of companies that have each word, or a word that a misspelt word may mean. A
-//!   company's score is the sum of the rarities of the shared words. A common word therefore raises
-//!   the score of companies that also share a rare word, but finds few companies by itself.
+//! - Keys: the whole name without spaces, its words in alphabetical order, its first words joined,
+//!   and its initials. Each key is compared with the names and domain labels of companies.
+//! - Words: the lists of companies that have each word, or that have a word which a misspelt word
+//!   may mean. A company's score is the sum of the rarities of the words that it shares with the
+//!   name. So a common word raises the score of companies that also share a rare word, but it adds
+//!   few companies by itself.
 //!
-//! The amount of data read is bounded for every name.
+//! For every name, only a limited amount of data is read.
 
 use enrich_core::matching::{AskedName, DirectoryRarity};
 use enrich_text::{Domain, NameForm, NameWord, is_misspelt};
@@ -18,35 +19,36 @@ use crate::directory::view::View;
 
 /// The most companies with one look-up key that become candidates.
 const MOST_OF_A_KEY: usize = 48;
-/// The most entries of words' lists of companies that are read for a name.
+/// The most postings that are read for one name, of all its words together.
 const MOST_READ: u64 = 200_000;
-/// The most entries of words' lists that may add new candidates. Further entries only raise the
-/// score of known candidates.
+/// The most postings that may add new candidates. Postings beyond this number only raise the score
+/// of candidates that are known already.
 const MOST_GATHERED: u64 = 20_000;
-/// The most words of a name that are searched and indexed; later words are ignored.
+/// The most words of a name that are indexed and searched for; later words are ignored.
 pub(crate) const MOST_WORDS: usize = 16;
-/// The most words that a misspelt word may mean.
+/// The most words of the index that one misspelt word may mean.
 const MOST_MEANT: usize = 4;
-/// The most words that are read for one variant of a misspelt word.
+/// The most words of the index that are read for one variant of a misspelt word.
 const MOST_OF_A_VARIANT: usize = 64;
 /// The most words at the beginning of a name that are joined and compared with names and domain
 /// labels.
 const MOST_FIRST_WORDS: usize = 4;
-/// The longest name, in bytes without spaces, that is searched as one misspelt word.
+/// The longest name without spaces, in bytes, that is also searched for as if it were one misspelt
+/// word.
 const LONGEST_WORD: usize = 30;
 
-/// Candidates with a score below this share of the best score are not compared, because they share
-/// only common words.
+/// A candidate is not compared if its score is below this share of the best score, because it
+/// shares only common words with the name.
 const LEAST_SHARE: f64 = 0.3;
-/// The score of a company that has the whole name, in nats: more than most names score by their
-/// words alone.
+/// The score of a company whose whole name is equal, in nats. This is more than most names score by
+/// their words alone.
 const WHOLE: f64 = 30.0;
 const PART: f64 = 8.0;
-/// Factor, 0 to 1, for the score of a similar word: the candidate scores this share of the word's
-/// rarity.
+/// Factor from 0 to 1 for a word that is similar, but not equal: a candidate with such a word
+/// scores this share of the word's rarity.
 const ALIKE: f64 = 0.7;
-/// Deducted from the score for each word of a candidate's name, in nats. Of two names that share
-/// the same words with the requested name, the shorter one is closer.
+/// Subtracted from a candidate's score for each word of its name, in nats. If two names share the
+/// same words with the requested name, the shorter one is more similar.
 const A_WORD: f64 = 0.05;
 
 /// Companies to compare with a name, those with the highest score first, and the rarity of the
@@ -60,9 +62,9 @@ pub(crate) fn index_words(form: &NameForm) -> impl Iterator<Item = String> + '_ 
     form.words.iter().map(|word| word.root.clone())
 }
 
-/// Returns the labels of a domain that may contain a company's name. For a registrable domain, this
-/// is the label before the public suffix. For a host, these are the labels before the registrable
-/// domain, because the registrable domain belongs to another owner.
+/// Returns the labels of a domain that may contain a company's name. A registrable domain has one:
+/// the label before the public suffix. For a host, these are the labels before its registrable
+/// domain, because somebody else owns the registrable domain.
 pub(crate) fn domain_labels(domain: &str) -> Vec<String> {
     let Ok(domain) = Domain::parse(domain) else { return Vec::new() };
     let registrable = domain.registrable();
@@ -103,11 +105,11 @@ pub(crate) fn search(
 struct Search<'c> {
     view: View<'c>,
     rarity: DirectoryRarity,
-    /// The score of each candidate, by the company's id.
+    /// The score of each candidate, by the id of the company.
     worth: FxHashMap<u64, f64>,
 }
 
-/// The list of the companies that have a word.
+/// The companies that have a word.
 struct List {
     word: String,
     companies: u64,
@@ -147,8 +149,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Raises the score of companies with a name or domain label that equals this part of the
-    /// requested name.
+    /// Raises the score of companies with a name or a domain label that equals `part`, which is a
+    /// part of the requested name.
     fn of_part(&mut self, part: &str) -> rusqlite::Result<()> {
         if part.len() < 3 {
             return Ok(());
@@ -190,12 +192,12 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Returns the lists of the name's words, and of the words that misspelt words of the name may
-    /// mean.
+    /// Returns the list of companies for each word of the name, and for each word that a misspelt
+    /// word of the name may mean.
     fn lists(&mut self, form: &NameForm) -> rusqlite::Result<Vec<List>> {
         let mut lists = Vec::new();
         for (at, word) in form.words.iter().enumerate().take(MOST_WORDS) {
-            // A repeated word finds the same companies again.
+            // A word that is in the name twice finds the same companies again.
             if form.words[..at].iter().any(|before| before.root == word.root) {
                 continue;
             }
@@ -213,7 +215,7 @@ impl Search<'_> {
         Ok(lists)
     }
 
-    /// Adds the lists of the words that a misspelt word may mean.
+    /// Adds the lists of companies for the words that a misspelt word may mean.
     fn add_meant(
         &self,
         word: &NameWord,
@@ -231,8 +233,8 @@ impl Search<'_> {
         self.add_like(&word.root, lists)
     }
 
-    /// Adds the lists of words of which `word` may be a misspelling. If there are too many such
-    /// words, takes those that most companies have.
+    /// Adds the lists of companies for words of the index of which `word` may be a misspelling. If
+    /// there are too many such words, adds those that most companies have.
     fn add_like(&self, word: &str, lists: &mut Vec<List>) -> rusqlite::Result<()> {
         let mut like: Vec<String> = Vec::new();
         for variant in variants(word) {

@@ -1,12 +1,13 @@
 //! Accounts and keys in PostgreSQL.
 //!
-//! A key is found by its keyed hash, which nobody can compute without the secret. So the time of a
-//! look-up reveals nothing about the key, and no comparison in constant time is needed. Recently
-//! used keys are cached in memory (`accounts/recent.rs`); others are read in groups
+//! A key is found by its keyed hash, which nobody can compute without the secret. So the duration
+//! of a look-up reveals nothing about the key, and hashes need not be compared in constant time.
+//! Recently used keys are cached in memory (`accounts/recent.rs`); all others are read in groups
 //! (`accounts/find.rs`).
 //!
-//! Every change of a key, and of an account's status or country, raises `state.key_changes` in its
-//! transaction, which empties the caches of all nodes.
+//! Every change of a key, and every change of an account's status or country, raises
+//! `state.key_changes` in the same transaction. The higher number makes all nodes empty their
+//! caches.
 
 mod change;
 mod find;
@@ -42,7 +43,7 @@ use keys::{
 };
 use recent::{Changes, RecentKeys};
 
-/// The most accounts of one read.
+/// Maximum number of accounts in one read.
 const PAGE: i64 = 1_000;
 
 macro_rules! account {
@@ -53,18 +54,18 @@ macro_rules! account {
 
 const ACCOUNT_BY_ID: &str = account!("WHERE id = $1");
 const ACCOUNT_FOR_CHANGE: &str = account!("WHERE id = $1 FOR UPDATE");
-/// A page of accounts, the oldest first, after a time of creation and an id.
+/// Reads a page of accounts, the oldest first. The page begins after a time of creation and an id.
 const ACCOUNTS_AFTER: &str =
     account!("WHERE (created_at, id) > ($1, $2) ORDER BY created_at, id LIMIT $3");
 
-/// Stores accounts and keys.
+/// Stores accounts and keys in PostgreSQL.
 pub struct PostgresAccounts {
     node: Node,
     recent: Arc<RecentKeys>,
     key_reads: KeyReads,
 }
 
-/// Why an operator's change was not made.
+/// Why an operator's change is not made.
 #[derive(Debug, thiserror::Error)]
 enum Unfit {
     #[error("the new key belongs to another account")]
@@ -80,8 +81,8 @@ impl PostgresAccounts {
         Self { node, recent, key_reads }
     }
 
-    /// Makes a change, then clears the cached keys, also when the change failed: whether it was
-    /// written is not always known.
+    /// Makes a change, and then empties the cache of keys. Empties it even if the change failed,
+    /// because the change may have been written nevertheless.
     async fn write<T: Send + 'static>(
         &self,
         change: impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Send + Sync + 'static,
@@ -107,7 +108,7 @@ impl Accounts for PostgresAccounts {
                 if insert_account(client, account).await? {
                     return insert_key(client, key).await;
                 }
-                // Not an error if an earlier attempt of this call stored it.
+                // If an earlier attempt of this call stored the key, the call succeeds.
                 if is_stored(client, key).await? {
                     return Ok(());
                 }
@@ -299,7 +300,8 @@ impl Accounts for PostgresAccounts {
     }
 }
 
-/// Stores an account and its purse; `false` if the id is taken.
+/// Stores an account and its purse (the row that charges lock). Returns `false` if the id is
+/// already in use.
 async fn insert_account(client: &Client, account: &Account) -> Result<bool, Failure> {
     let insert = "INSERT INTO account (id, name, created_at, status, status_reason, country)
                   VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING";
@@ -322,7 +324,7 @@ async fn insert_account(client: &Client, account: &Account) -> Result<bool, Fail
     Ok(true)
 }
 
-/// Reads the accounts after a time of creation and an id.
+/// Reads a page of accounts, which begins after a time of creation and an id.
 async fn read_page(client: &Client, after: (i64, Uuid)) -> Result<Vec<Account>, Failure> {
     let (created_at, id) = after;
     let values: [Value<'_>; 3] =
@@ -355,7 +357,8 @@ async fn rotate(
                      FROM api_key WHERE id = $1 FOR UPDATE";
     let values: [Value<'_>; 2] = [(&old.0, Type::UUID), (&micros(now), Type::INT8)];
     let is_active = find(client, is_active, &values, |row| Ok(row.try_get(0)?)).await?;
-    // A successor that replaces an active key at once adds no active key.
+    // If the old key is active and ends at once, the new key takes its place, so the number of
+    // active keys stays the same.
     let takes_its_place = is_active == Some(true) && old_until <= now;
     match find_full(client, &successor.key, limit).await? {
         Some(KeyStored::TooManyActive) if takes_its_place => {}
@@ -385,7 +388,7 @@ fn read_country(row: &Row, index: usize) -> Result<Option<Country>, Failure> {
     code.map(read).transpose()
 }
 
-/// The reason of a suspension; empty for other accounts.
+/// Returns the reason of a suspension; empty if the account is not suspended.
 fn status_reason(status: &AccountStatus) -> &str {
     match status {
         AccountStatus::Suspended { reason } => reason,

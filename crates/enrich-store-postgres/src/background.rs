@@ -1,5 +1,5 @@
-//! A connection for the node's own work, such as its heartbeat: nothing that a caller was told
-//! depends on it, so its commits do not wait for the standby.
+//! A connection for the node's own work, such as its heartbeat. No answer to a caller depends on
+//! this work, so its commits do not wait for the standby.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,8 @@ use crate::failure::Failure;
 
 const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = off; SET LOCAL lock_timeout = '1s'";
 
-/// The connection. It is opened when it is needed, and runs one statement at a time.
+/// The connection for background work. It is opened when it is needed, and runs one statement at a
+/// time.
 pub(crate) struct Background {
     connections: Arc<Connections>,
     connection: Mutex<Option<Connection>>,
@@ -24,23 +25,24 @@ pub(crate) struct Background {
 }
 
 impl Background {
-    /// For a task of the store's thread. A statement may take as long as `timeout`, not counting
-    /// the time for connecting.
+    /// Returns a connection for a task of the store's thread. A statement may take as long as
+    /// `timeout`; the time for connecting is not included.
     pub(crate) fn new(connections: Arc<Connections>, timeout: Duration) -> Self {
         Self { connections, connection: Mutex::default(), timeout }
     }
 
-    /// Runs one statement in a transaction of its own. One round trip.
+    /// Runs one statement in its own transaction, in one round trip.
     ///
-    /// It is not known whether it was committed if the failure
-    /// [loses the connection](Failure::loses_connection).
+    /// If the failure [loses the connection](Failure::loses_connection), it is unknown whether the
+    /// transaction was committed.
     pub(crate) async fn query(
         &self,
         statement: &str,
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, Failure> {
         let mut shared = self.connection.lock().await;
-        // Taken out, so that the connection is closed when the statement is broken off.
+        // The connection is taken out of the slot. If the statement is cancelled, the connection is
+        // then dropped and closed.
         let connection = match shared.take() {
             Some(connection) if !connection.client.is_closed() => connection,
             _ => self.connections.connect().await?,
@@ -54,7 +56,8 @@ impl Background {
     }
 }
 
-/// Sends all three at once; they are answered in order. `COMMIT` rolls back what failed.
+/// Sends `BEGIN`, the statement and `COMMIT` at once; they are answered in this order. If the
+/// statement failed, `COMMIT` rolls back.
 async fn transact(
     client: &Client,
     statement: &str,

@@ -1,68 +1,70 @@
-//! Conversions between Rust values and columns: times are microseconds since 1970, unsigned numbers
-//! are `bigint`, hashes are `bytea`.
+//! Conversions between Rust values and columns. Times are stored as microseconds since 1970,
+//! unsigned numbers as `bigint`, hashes as `bytea`.
 
 use enrich_core::Timestamp;
 use tokio_postgres::types::{ToSql, Type};
 
 use crate::failure::Failure;
 
-/// A value of a statement with its type, as `query_typed` and `execute_typed` take it.
+/// A parameter of a statement with its type, as `query_typed` and `execute_typed` expect it.
 pub(crate) type Value<'v> = (&'v (dyn ToSql + Sync), Type);
 
 /// A keyed hash.
 pub(crate) type Hash = [u8; 32];
 
-/// A column holds a value that Enrich never writes.
+/// A column contains a value that Enrich never writes.
 #[derive(Debug, thiserror::Error)]
 #[error("a stored value is not {0}")]
 struct Unreadable(&'static str);
 
-/// A value that Enrich never writes; `expected` says what the column should hold.
+/// Returns the failure for a value that Enrich never writes. `expected` says what the column should
+/// contain.
 pub(crate) fn unreadable(expected: &'static str) -> Failure {
     Failure::of(Unreadable(expected))
 }
 
-/// Microseconds since 1970.
+/// Returns a time in microseconds since 1970.
 pub(crate) fn micros(at: Timestamp) -> i64 {
     at.as_microsecond()
 }
 
-/// The time at `micros` microseconds since 1970.
+/// Returns the time that is `micros` microseconds after 1970-01-01.
 pub(crate) fn timestamp(micros: i64) -> Result<Timestamp, Failure> {
     Timestamp::from_microsecond(micros).map_err(Failure::of)
 }
 
-/// A count or a sum that is never negative.
+/// Reads a count or a sum, which is never negative.
 pub(crate) fn unsigned(column: i64) -> Result<u64, Failure> {
     u64::try_from(column).map_err(|_| unreadable("a number from 0"))
 }
 
-/// A number as a column holds it.
+/// Converts a number for a column; fails if the number is too large.
 pub(crate) fn signed(number: u64) -> Result<i64, Failure> {
     i64::try_from(number).map_err(|_| Failure::of("a number is too large for the store"))
 }
 
-/// A number that is known to fit: a sequence, a balance, or a checked count of items.
+/// Converts a number for a column. The number is known to fit: a sequence, a balance, or a checked
+/// count of items.
 pub(crate) fn clamped(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A keyed hash of 32 bytes.
+/// Reads a keyed hash of 32 bytes.
 pub(crate) fn hash(column: &[u8]) -> Result<Hash, Failure> {
     Hash::try_from(column).map_err(|_| unreadable("a hash of 32 bytes"))
 }
 
-/// Hashes as the values of one `bytea[]`.
+/// Converts hashes to the elements of a parameter of type `bytea[]`.
 pub(crate) fn slices(hashes: &[Hash]) -> Vec<&[u8]> {
     hashes.iter().map(|hash| &hash[..]).collect()
 }
 
-/// The number of a secret as a column holds it.
+/// Converts the number of a secret for a column.
 pub(crate) fn secret_column(id: u32) -> Result<i32, Failure> {
     i32::try_from(id).map_err(|_| Failure::of("a secret's number is too large for the store"))
 }
 
-/// The number of a secret.
+/// Reads the number of a secret from a column.
 pub(crate) fn secret_id(column: i32) -> Result<u32, Failure> {
     u32::try_from(column).map_err(|_| unreadable("the number of a secret"))
 }

@@ -1,7 +1,7 @@
-//! Connects to the database: its URL, encryption, and how a connection is driven.
+//! Connects to the database: parses its URL, sets up encryption, and drives the connection.
 //!
-//! All hosts of the URL are tried at once. A frozen host accepts connections and never answers, so
-//! it must not keep the others waiting.
+//! All hosts of the URL are tried at the same time. A frozen host accepts connections but never
+//! answers, so no attempt may wait for it.
 
 use std::fs;
 use std::future::poll_fn;
@@ -22,19 +22,19 @@ use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// How long a host may take to accept a connection and to authenticate.
+/// Time limit for a host to accept a connection and to authenticate.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long other hosts come before one that did not confirm a commit: an old primary, or one that
-/// has lost its standby.
+/// How long other hosts are preferred to a suspected host, which did not confirm a commit: it may
+/// be an old primary, or a primary that has lost its standby.
 const SUSPECTED_FOR: Duration = Duration::from_secs(10);
-/// How long a suspected host waits for another one to answer.
+/// How long a suspected host must wait for another host to answer, before it is used.
 const PREFERENCE_WAIT: Duration = Duration::from_millis(300);
 const KEEPALIVE: Duration = Duration::from_secs(5);
 
 /// Why a database URL cannot be used. No message contains any part of the URL.
 #[derive(Debug, thiserror::Error)]
 pub enum UrlError {
-    /// It is not of the form `postgres://user:password@host/database`.
+    /// The URL is not of the form `postgres://user:password@host/database`.
     #[error("the store's URL is not of the form postgres://user:password@host1,host2/database")]
     Malformed(#[source] tokio_postgres::Error),
     /// The file of `sslrootcert` cannot be read.
@@ -45,7 +45,7 @@ pub enum UrlError {
     Tls(#[source] rustls::Error),
 }
 
-/// Why no connection could be made.
+/// Why no connection could be opened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectError {
     #[error("the database did not answer within {} s", CONNECT_TIMEOUT.as_secs())]
@@ -64,13 +64,13 @@ pub(crate) struct Connector {
 /// A host of the URL.
 struct Host {
     config: Config,
-    /// When it last did not confirm a commit.
+    /// When the host last did not confirm a commit; `None` if it always did.
     suspected: Mutex<Option<Instant>>,
 }
 
-/// A connection to the primary. Dropping it closes it.
+/// A connection to the primary. Dropping this value closes the connection.
 pub(crate) struct Connection {
-    /// Runs statements. They are sent at once and answered in order.
+    /// The client that runs statements. Statements are sent at once and answered in order.
     pub(crate) client: Client,
     /// The number of warnings that the server has sent.
     warnings: Arc<AtomicU64>,
@@ -80,18 +80,19 @@ pub(crate) struct Connection {
 }
 
 impl Drop for Connection {
-    /// Closes the socket at once, also while statements wait for their answers: the server then
-    /// ends their transaction.
+    /// Closes the socket at once, even if statements wait for their answers. The server then ends
+    /// their transaction.
     fn drop(&mut self) {
         self.driver.abort();
     }
 }
 
 impl Connector {
-    /// Reads a URL: `postgres://user:password@host1,host2/database?sslmode=…&sslrootcert=…`.
+    /// Parses a URL: `postgres://user:password@host1,host2/database?sslmode=…&sslrootcert=…`.
     ///
-    /// `sslmode` is `disable`, `prefer` (the default), `require` or `verify-full`. The last two are
-    /// the same: a certificate is always checked, by the file `sslrootcert` or the system's roots.
+    /// `sslmode` is `disable`, `prefer` (the default), `require` or `verify-full`. The last two
+    /// mean the same, because a certificate is always checked: with the root certificates in the
+    /// file `sslrootcert`, or with those of the system.
     pub(crate) fn new(url: &str) -> Result<Self, UrlError> {
         let (url, root_file) = split_tls_options(url);
         let mut config: Config = url.parse().map_err(UrlError::Malformed)?;
@@ -114,7 +115,7 @@ impl Connector {
     }
 
     /// Connects to the host that answers first as a primary. A suspected host is used only if no
-    /// other one answers soon: two hosts are primaries when an old one is not stopped.
+    /// other host answers soon: if an old primary was not stopped, two hosts answer as primaries.
     pub(crate) async fn connect(&self) -> Result<Connection, ConnectError> {
         let attempts = self.hosts.iter().map(|host| async move {
             let connecting = timeout(CONNECT_TIMEOUT, self.connect_to(host)).await;
@@ -162,7 +163,7 @@ where
                     tracing::warn!(code, "the database sent a warning");
                 }
                 Ok(_) => {}
-                // The client's statements report it.
+                // The connection has failed. The statements of the client report the failure.
                 Err(_) => return,
             }
         }
@@ -178,18 +179,20 @@ impl Host {
 }
 
 impl Connection {
-    /// Has other hosts tried first: this one did not confirm a commit, or has an older history.
+    /// Makes the next attempts prefer other hosts, because this host did not confirm a commit, or
+    /// has an older history.
     pub(crate) fn suspect(&self) {
         *self.host.suspected.lock() = Some(Instant::now());
     }
 
-    /// The number of warnings so far. A `COMMIT` that raises it may not have reached the standby.
+    /// Returns the number of warnings so far. If a `COMMIT` raises this number, the commit may not
+    /// have reached the standby.
     pub(crate) fn warnings(&self) -> u64 {
         self.warnings.load(Ordering::Acquire)
     }
 }
 
-/// The configuration of each host of a URL.
+/// Returns the configuration of each host in a URL.
 fn each_host(config: &Config) -> Vec<Config> {
     let (hosts, addresses) = (config.get_hosts(), config.get_hostaddrs());
     let ports = config.get_ports();
@@ -216,7 +219,7 @@ fn each_host(config: &Config) -> Vec<Config> {
     (0..hosts.len().max(addresses.len())).map(one).collect()
 }
 
-/// A configuration without its hosts.
+/// Returns a configuration without its hosts.
 fn base_of(config: &Config) -> Config {
     let mut base = Config::new();
     if let Some(user) = config.get_user() {
@@ -255,8 +258,8 @@ fn base_of(config: &Config) -> Config {
     base
 }
 
-/// The URL without the options that the client library does not know, and the file of
-/// `sslrootcert`.
+/// Returns the URL without the options that the client library does not know, and the value of the
+/// option `sslrootcert`.
 fn split_tls_options(url: &str) -> (String, Option<String>) {
     let Some((base, query)) = url.split_once('?') else {
         return (url.to_owned(), None);
@@ -290,7 +293,7 @@ fn client_config(root_file: Option<&str>) -> Result<ClientConfig, UrlError> {
                 roots.add(certificate).map_err(UrlError::Tls)?;
             }
         }
-        // Certificates of the system that cannot be read are left out, as by other programs.
+        // Certificates of the system that cannot be parsed are left out, as other programs do.
         None => {
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         }

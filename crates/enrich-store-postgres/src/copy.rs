@@ -1,6 +1,6 @@
 //! Copies a whole ledger out of the database, and into an empty one.
 //!
-//! While a ledger is copied, the database is in mode `copying`, in which no node charges.
+//! While a ledger is copied, the database is in the mode `copying`, in which no node charges.
 
 use enrich_core::port::ledger::Verification;
 use enrich_ledger::copy::{BATCH_ROWS, Batch, Kind, TABLES, Table, Value, Values};
@@ -23,24 +23,24 @@ use crate::schema;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Batches between the database and the caller.
+/// Maximum number of batches that wait between the thread of the database and the caller.
 const BATCHES: usize = 4;
 
-/// Why a ledger could not be copied.
+/// Why a ledger cannot be copied.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
     /// The database could not be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The database to copy into has accounts.
+    /// The database to copy into already has accounts.
     #[error(
         "the database to copy into is not empty; make a new one and run `enrich store migrate`"
     )]
     NotEmpty,
-    /// The database refused a statement. An import has written nothing.
+    /// The database failed during the copy. If this was an import, nothing was written.
     #[error("the database failed during the copy")]
     Database(#[source] BoxError),
-    /// The other store failed.
+    /// The store on the other side of the copy failed.
     #[error("the other store failed")]
     Other(#[source] BoxError),
 }
@@ -57,16 +57,16 @@ impl From<tokio_postgres::Error> for CopyError {
     }
 }
 
-/// Whether charges are taken while nothing is copied.
+/// Whether nodes charge. During a copy they must not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Nodes charge.
     Serving,
-    /// No node charges: the ledger is being copied, or was moved away.
+    /// No node charges, because the ledger is being copied or was moved to another store.
     Copying,
 }
 
-/// Sets the mode of the database. Nodes see it within half a second.
+/// Sets the mode of the database. Nodes notice the change within half a second.
 ///
 /// # Errors
 ///
@@ -83,11 +83,12 @@ pub fn set_mode(url: &str, secrets: &Secrets, mode: Mode) -> Result<(), CopyErro
     })
 }
 
-/// Verifies the ledger of a database in any mode.
+/// Verifies the ledger of a database, in any mode.
 ///
 /// # Errors
 ///
-/// When the database cannot be read. Wrong content is part of the result.
+/// When the database cannot be read. Faults in the ledger are no error; they are part of the
+/// result.
 pub fn verify(url: &str, secrets: &Secrets) -> Result<Verification, CopyError> {
     let options = Options { accepts_one_copy: true, ..Options::default() };
     let node = Node::open_in_any_mode(url, secrets, options)?;
@@ -100,8 +101,8 @@ pub fn verify(url: &str, secrets: &Secrets) -> Result<Verification, CopyError> {
     verified.map_err(|error| CopyError::Database(error.into()))
 }
 
-/// Reads all tables of the database in one snapshot, and passes the rows to `each` in batches. The
-/// rows of an account are in the order of their sequence.
+/// Reads all tables of the database in one consistent state, and passes the rows to `each` in
+/// batches. The rows of each account are in the order of their sequence.
 ///
 /// # Errors
 ///
@@ -121,7 +122,7 @@ pub fn export(
             while let Some(batch) = received.blocking_recv() {
                 if let Err(error) = each(batch) {
                     failed = Some(CopyError::Other(error));
-                    // The sender ends when nobody receives.
+                    // The receiver was dropped, so no further batches are needed.
                     break;
                 }
             }
@@ -134,8 +135,8 @@ pub fn export(
     }
 }
 
-/// Writes the batches that `next` returns into an empty database, until `next` returns `None`. All
-/// or nothing.
+/// Writes the batches that `next` returns into an empty database, until `next` returns `None`.
+/// Writes either all batches or nothing.
 ///
 /// # Errors
 ///
@@ -161,7 +162,7 @@ pub fn import(
                 Ok(None) => return drop(batches),
                 Err(error) => {
                     failed = Some(CopyError::Other(error));
-                    // It ends the transaction without a commit.
+                    // The error makes the receiver end the transaction without a commit.
                     let _ = batches.blocking_send(Err(()));
                     return drop(batches);
                 }
@@ -186,7 +187,7 @@ where
     with_connection(url, secrets, task, || ())
 }
 
-/// Runs `task` on the database's thread, and `beside` on this one.
+/// Runs `task` on the thread of the database, and `beside` on the caller's thread at the same time.
 fn with_connection<T, F>(
     url: &str,
     secrets: &Secrets,
@@ -308,7 +309,8 @@ async fn receive_all(
     Ok(())
 }
 
-/// The secrets of the database were noted by its migration.
+/// Adds the secrets that are missing. The migration of the database has already stored its own
+/// secrets.
 async fn insert_secrets(client: &Client, rows: &[Values]) -> Result<(), CopyError> {
     let insert = "INSERT INTO secret (id, check_hash) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING";
     for row in rows {
@@ -323,7 +325,7 @@ async fn insert_secrets(client: &Client, rows: &[Values]) -> Result<(), CopyErro
     Ok(())
 }
 
-/// A table that is being written.
+/// The table that is being written.
 struct Open {
     table: &'static Table,
     writer: std::pin::Pin<Box<BinaryCopyInWriter>>,
@@ -352,7 +354,7 @@ impl Open {
     }
 }
 
-/// A value as PostgreSQL stores it.
+/// Returns a value in the type in which PostgreSQL stores it.
 fn stored(value: &Value, kind: Kind) -> Result<Box<dyn ToSql + Sync + Send + '_>, Failure> {
     Ok(match (kind, value) {
         (Kind::Id, Value::Id(bytes)) => Box::new(Uuid::from_bytes(*bytes)),

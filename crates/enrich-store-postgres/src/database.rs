@@ -1,7 +1,8 @@
-//! The database as the ports use it: reads, and changes in transactions.
+//! Reads from the database, and changes it in transactions, for the ports.
 //!
-//! Statements are unnamed (`query_typed`, `execute_typed`) and settings end with their transaction,
-//! so that everything also works through a pooler that gives each transaction another connection.
+//! Statements are unnamed (`query_typed`, `execute_typed`), and settings apply only to their
+//! transaction. So all this also works with a pooler that gives each transaction another
+//! connection.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -18,18 +19,20 @@ use crate::connect::{ConnectError, Connection, Connector};
 use crate::failure::Failure;
 use crate::runtime::Runtime;
 
-/// How long one attempt of a read or a change may take.
+/// Time limit for one attempt of a read or a change.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// How often a change is tried when other transactions are in its way.
+/// Maximum number of attempts of a change that conflicts with other transactions.
 const ATTEMPTS: u32 = 5;
-/// The most reads under way. Further ones wait for [`TIMEOUT`], then are refused.
+/// Maximum number of reads that run at the same time. A further read waits for at most [`TIMEOUT`]
+/// and is then refused.
 const READS: usize = 64;
-/// Begins a transaction whose commit waits for the standby, and which does not wait for locks for
-/// long. The server ends it when this node is cut off in its midst.
+/// Begins a transaction whose commit waits for the standby, and which waits for locks only for a
+/// short time. If this node loses its connection during the transaction, the server ends the
+/// transaction.
 pub(crate) const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = on; \
      SET LOCAL lock_timeout = '2s'; SET LOCAL idle_in_transaction_session_timeout = '5s'";
 
-/// The statements of a read or a change. They may run more than once.
+/// The statements of a read or a change. They may run more than once, so they must allow that.
 pub(crate) type Statements<'c, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'c>>;
 
 /// Reads and changes the database. Clones share their connections.
@@ -39,28 +42,28 @@ pub(crate) struct Database {
     runtime: Arc<Runtime>,
 }
 
-/// The connections of a store, used by tasks of its thread.
+/// The connections of a store. The tasks of the store's thread use them.
 pub(crate) struct Connections {
     connector: Connector,
-    /// The connection that reads share. Statements on it are answered in order.
+    /// The connection that all reads share. Its statements are answered in order.
     reading: Mutex<Option<Arc<Connection>>>,
-    /// The number of connections that reads have had.
+    /// The number of connections that reads have used so far.
     readers: AtomicU64,
     reads: Semaphore,
-    /// The connection for changes, one at a time.
+    /// The connection for changes. Only one change runs at a time.
     changing: Mutex<Option<Connection>>,
 }
 
-/// Why a transaction has no result.
+/// Why a transaction gave no result.
 enum NotCommitted {
-    /// Certainly nothing was written.
+    /// It is certain that nothing was written.
     RolledBack(Failure),
-    /// The reply to `COMMIT` is lost.
+    /// The reply to `COMMIT` was lost, so it is unknown whether the change was written.
     InDoubt(Failure),
 }
 
 impl Database {
-    /// A database whose connections are opened when they are needed.
+    /// Returns a database whose connections are opened when they are needed.
     pub(crate) fn new(connector: Connector, runtime: Arc<Runtime>) -> Self {
         let connections = Connections {
             connector,
@@ -72,19 +75,19 @@ impl Database {
         Self { connections: Arc::new(connections), runtime }
     }
 
-    /// The thread that the database's tasks run on.
+    /// Returns the thread on which the tasks of the database run.
     pub(crate) fn runtime(&self) -> &Runtime {
         &self.runtime
     }
 
-    /// The connections, for a task of the thread. A task must not hold the database itself, because
-    /// the thread ends with the last one.
+    /// Returns the connections, for a task of the thread. A task must not keep a `Database`,
+    /// because the thread ends only when the last `Database` is dropped.
     pub(crate) fn connections(&self) -> Arc<Connections> {
         Arc::clone(&self.connections)
     }
 
-    /// Runs reading statements on the shared connection. They run once more on a new connection if
-    /// the connection is lost.
+    /// Runs the statements of a read on the shared connection. If the connection is lost, runs them
+    /// once more on a new connection.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         read: impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Send + Sync + 'static,
@@ -94,10 +97,10 @@ impl Database {
         Ok(self.runtime.run(reading).await.map_err(StoreError::failed)??)
     }
 
-    /// Runs `change` in a transaction. Returns when it is durable.
+    /// Runs `change` in a transaction. Returns when the change is durable.
     ///
-    /// The statements run again if other transactions are in the way, so a change must give the
-    /// same result when it is made twice.
+    /// After a conflict with other transactions, the statements run again. So `change` must have
+    /// the same result if it runs twice.
     ///
     /// # Errors
     ///
@@ -113,12 +116,12 @@ impl Database {
 }
 
 impl Connections {
-    /// Opens a connection of its own.
+    /// Opens a connection that is not shared.
     pub(crate) async fn connect(&self) -> Result<Connection, ConnectError> {
         self.connector.connect().await
     }
 
-    /// As [`Database::read`].
+    /// Reads as [`Database::read`] does.
     pub(crate) async fn read<T>(
         &self,
         read: &(impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Sync),
@@ -128,8 +131,8 @@ impl Connections {
         self.read_within(TIMEOUT, read).await
     }
 
-    /// As [`Database::read`], however many reads are under way; each attempt may take as long as
-    /// `limit`.
+    /// Reads as [`Database::read`] does, but without the limit on the number of reads, and with
+    /// `limit` as the time limit of each attempt.
     pub(crate) async fn read_within<T>(
         &self,
         limit: Duration,
@@ -154,7 +157,7 @@ impl Connections {
         }
     }
 
-    /// The connection that reads share; a new one if it is closed.
+    /// Returns the connection that reads share. Opens a new one if it is closed.
     async fn reading(&self) -> Result<Arc<Connection>, ConnectError> {
         let mut reading = self.reading.lock().await;
         if let Some(connection) = &*reading
@@ -168,13 +171,13 @@ impl Connections {
         Ok(connection)
     }
 
-    /// The number of connections that reads have had. When it grows, the database may be another
-    /// one: a standby that was promoted.
+    /// Returns the number of connections that reads have used so far. If the number has grown, the
+    /// reads may come from another database: from a standby that was promoted.
     pub(crate) fn readers(&self) -> u64 {
         self.readers.load(Ordering::Acquire)
     }
 
-    /// Has the next read connect anew.
+    /// Makes the next read open a new connection.
     async fn discard(&self, connection: &Arc<Connection>) {
         let mut reading = self.reading.lock().await;
         if reading.as_ref().is_some_and(|shared| Arc::ptr_eq(shared, connection)) {
@@ -182,7 +185,7 @@ impl Connections {
         }
     }
 
-    /// As [`Database::write`].
+    /// Makes a change as [`Database::write`] does.
     pub(crate) async fn write<T>(
         &self,
         change: &(impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Sync),
@@ -190,7 +193,8 @@ impl Connections {
         let mut changing = self.changing.lock().await;
         let mut attempt = 1;
         loop {
-            // Taken out, so that a connection is closed when its transaction is broken off.
+            // The connection is taken out of the slot. If the transaction is cancelled, the
+            // connection is then dropped and closed.
             let connection = match changing.take() {
                 Some(connection) if !connection.client.is_closed() => connection,
                 _ => self.connector.connect().await.map_err(Failure::from)?,
@@ -242,7 +246,8 @@ async fn transact<T>(
     let warnings = connection.warnings();
     match timeout(TIMEOUT, client.batch_execute("COMMIT")).await {
         Ok(Ok(())) if connection.warnings() == warnings => Ok(value),
-        // The wait for the standby was cancelled: the change may be lost with the primary.
+        // The server warned: it stopped waiting for the standby. The change may be lost if the
+        // primary fails.
         Ok(Ok(())) => Err(NotCommitted::InDoubt(Failure::TimedOut)),
         Ok(Err(error)) => {
             let failure = Failure::from(error);

@@ -1,4 +1,4 @@
-//! What a failure of a statement means for the caller.
+//! The failures of statements, and what each means for the caller.
 
 use enrich_core::port::error::StoreError;
 use tokio_postgres::error::SqlState;
@@ -12,24 +12,24 @@ pub(crate) enum Failure {
     Database(#[from] tokio_postgres::Error),
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    /// Another transaction was in the way, as [`Self::is_conflict`] says.
+    /// The statement conflicted with another transaction; see [`Self::is_conflict`].
     #[error("another transaction was in the way")]
     Conflict(#[source] tokio_postgres::Error),
     #[error("the database did not answer in time")]
     TimedOut,
-    /// A stored value is not as it was written, or a rule of the store forbids the change.
+    /// A stored value was altered, or a rule of the store forbids the change.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Failure {
-    /// A stored value that cannot be read.
+    /// Returns the failure for a stored value that cannot be read.
     pub(crate) fn of(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Store(StoreError::failed(source))
     }
 
-    /// Whether the statement may work when its transaction is tried again: a deadlock, a
-    /// serialization failure, or a lock that was held for too long.
+    /// Whether the statement may succeed if its transaction is repeated. This is so after a
+    /// deadlock, a serialization failure, or a lock that was held for too long.
     pub(crate) fn is_conflict(&self) -> bool {
         let is_of_server = self.code().is_some_and(|code| {
             [
@@ -42,16 +42,16 @@ impl Failure {
         is_of_server || matches!(self, Self::Conflict(_))
     }
 
-    /// Whether the server answered that it did not run the statement. A server that shuts down may
-    /// have run it.
+    /// Whether the server answered that it did not run the statement. This is not certain if the
+    /// server is shutting down: it may have run the statement.
     pub(crate) fn is_answer(&self) -> bool {
         let is_sql = matches!(self, Self::Database(error) if error.code().is_some());
         is_sql && !self.loses_connection()
             || self.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
     }
 
-    /// Whether the connection is of no use any more: it is lost, or the server ends or is no
-    /// primary.
+    /// Whether the connection cannot be used any more: it is lost, the server is shutting down, or
+    /// the server is not a primary.
     pub(crate) fn loses_connection(&self) -> bool {
         match self {
             Self::Database(error) => match error.code() {

@@ -1,5 +1,5 @@
-//! The heartbeat: this process's row in `node`, the number of live nodes, and the difference of the
-//! node's clock from the database's.
+//! The heartbeat: it keeps this process's row in the table `node` fresh, counts the live nodes, and
+//! measures how far the node's clock is ahead of the database's clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
@@ -24,11 +24,11 @@ const INTERVAL: Duration = Duration::from_secs(2);
 const BEAT: &str = "INSERT INTO node (id, name, build, seen_at, flush, snapshot)
     VALUES ($1, $2, $3, clock_timestamp(), 0, $4)
     ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, snapshot = excluded.snapshot";
-/// A node counts as live until it misses two heartbeats.
+/// Counts the live nodes. A node is no longer live when it has missed two heartbeats.
 const LIVE: &str =
     "SELECT count(*) FROM node WHERE seen_at > clock_timestamp() - INTERVAL '5 seconds'";
 
-/// Shows that this process is alive. Clones share it.
+/// Shows other nodes that this process is alive. Clones share the same heartbeat.
 #[derive(Clone)]
 pub(crate) struct Heartbeat {
     id: Uuid,
@@ -41,13 +41,13 @@ struct HeartbeatTask {
     id: Uuid,
     name: String,
     live_nodes: Arc<AtomicU32>,
-    /// The directory snapshot that the node answers from; 0 for none.
+    /// The number of the directory snapshot that the node answers from; 0 if there is none.
     snapshot: Arc<AtomicI64>,
     background: Background,
 }
 
 impl Heartbeat {
-    /// Adds this process's row, then keeps it fresh until the store is closed.
+    /// Adds this process's row. Then keeps the row fresh until the store is closed.
     ///
     /// # Errors
     ///
@@ -81,23 +81,25 @@ impl Heartbeat {
         Ok(Self { id, live_nodes, snapshot, pulse: node.pulse.clone() })
     }
 
-    /// The id of this process in the database.
+    /// Returns the id of this process in the database.
     pub(crate) fn id(&self) -> Uuid {
         self.id
     }
 
-    /// The number of nodes that were alive in the last seconds, this one included; at least 1.
+    /// Returns the number of nodes that were alive in the last seconds, this node included. The
+    /// number is at least 1.
     pub(crate) fn live_nodes(&self) -> u32 {
         self.live_nodes.load(Ordering::Relaxed).max(1)
     }
 
-    /// Notes the directory snapshot that the node answers from. The next heartbeat shows it.
+    /// Stores the number of the directory snapshot that the node answers from. The next heartbeat
+    /// writes it to the database.
     pub(crate) fn note_snapshot(&self, number: u64) {
         self.snapshot.store(clamped(number), Ordering::Relaxed);
     }
 
-    /// The time by which the node's clock, which tells `now`, is ahead of the database's; negative
-    /// if it is behind. The error is about half a round trip.
+    /// Returns how far the node's clock, whose time is `now`, is ahead of the database's clock;
+    /// negative if the node's clock is behind. The result may be wrong by half a round trip.
     pub(crate) fn skew(&self, now: Timestamp) -> SignedDuration {
         let database_now = self.pulse.last().database_now();
         SignedDuration::from_micros(micros(now).saturating_sub(database_now))
@@ -105,7 +107,7 @@ impl Heartbeat {
 }
 
 impl HeartbeatTask {
-    /// Shows that the node is alive, and counts the live ones.
+    /// Writes this process's row, and counts the live nodes.
     async fn beat(&self) -> Result<(), Failure> {
         let build = env!("CARGO_PKG_VERSION");
         let snapshot = Some(self.snapshot.load(Ordering::Relaxed)).filter(|number| *number > 0);
@@ -124,7 +126,7 @@ impl HeartbeatTask {
     }
 }
 
-/// A UUID v7 with the time `now`, in microseconds since 1970.
+/// Returns a UUID v7 with the time `now`, in microseconds since 1970.
 fn new_id(now: i64) -> Uuid {
     let seconds = u64::try_from(now / 1_000_000).unwrap_or_default();
     let nanos = u32::try_from(now % 1_000_000 * 1_000).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What `enrich store check` tells: the schema, the durability, the nodes, and what is wrong.
+//! The report of `enrich store check`: the schema, the durability, the nodes, and the problems.
 
 use std::error::Error;
 
@@ -17,58 +17,60 @@ use crate::readiness::is_skewed;
 use crate::runtime::Runtime;
 use crate::schema;
 
-/// A node is alive if it was seen in the last five seconds.
+/// Reads the nodes. A node is alive if its last heartbeat is at most five seconds ago.
 const NODES: &str = "SELECT id::text, name, build,
     (extract(epoch FROM clock_timestamp() - seen_at) * 1000)::bigint,
     seen_at > clock_timestamp() - INTERVAL '5 seconds'
     FROM node ORDER BY seen_at DESC, id LIMIT 1000";
-/// Standbys that commits may wait for. Without the role pg_read_all_stats, their state is absent.
+/// Counts the standbys that commits may wait for. If the role of the URL lacks `pg_read_all_stats`,
+/// it cannot read their state; such standbys are counted too.
 const STANDBYS: &str = "SELECT count(*) FROM pg_stat_replication
     WHERE sync_state IS NULL OR sync_state IN ('sync', 'quorum')";
 
 /// The state of a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreReport {
-    /// The program and its version, as it tells them.
+    /// The name and version of the database server, as the server tells them.
     pub server: String,
-    /// The version of the schema; `None` if there is none.
+    /// The version of the schema; `None` if the database has no schema.
     pub schema: Option<i32>,
     /// The newest version of the schema that this build knows.
     pub known_schema: i32,
-    /// `serving`, `read-only` or `copying`; empty without a schema.
+    /// The mode: `serving`, `read-only` or `copying`; empty if the database has no schema.
     pub mode: String,
-    /// Another one after each accepted loss of data; empty without a schema.
+    /// The lineage, a UUID that changes each time an operator accepts a loss of data; empty if the
+    /// database has no schema.
     pub lineage: String,
-    /// The number of standbys that commits may wait for; `None` if the database doesn't tell.
+    /// The number of standbys that commits may wait for; `None` if the database does not tell it.
     pub standbys: Option<u64>,
-    /// The time by which the clock of this machine is ahead of the database's, in milliseconds.
+    /// How far the clock of this machine is ahead of the database's clock, in milliseconds.
     pub skew_millis: i64,
-    /// The newest processes that used the database, at most 1000, the last seen first.
+    /// The processes that used the database, the last seen first, at most 1000.
     pub nodes: Vec<NodeReport>,
-    /// What is wrong, each with what to do.
+    /// The problems, each with what the operator should do.
     pub problems: Vec<String>,
 }
 
 /// A process that uses the database, or used it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeReport {
-    /// Its id, a UUID.
+    /// The id of the process, a UUID.
     pub id: String,
-    /// Its name, from its options.
+    /// The name of the node, from its options.
     pub name: String,
-    /// The version of Enrich.
+    /// The version of Enrich that the process runs.
     pub build: String,
-    /// How long ago it was seen, in milliseconds.
+    /// How long ago the process sent its last heartbeat, in milliseconds.
     pub seen_millis_ago: i64,
-    /// Whether that is recent enough to count it as alive.
+    /// Whether the last heartbeat is recent enough to count the process as alive.
     pub is_alive: bool,
 }
 
-/// Examines the database at `url`. Changes nothing. `now` tells this machine's time.
+/// Examines the database at `url`, and changes nothing. `now` is the time of this machine.
 ///
 /// # Errors
 ///
-/// When the database cannot be reached or read. What else is wrong is in the report.
+/// When the database cannot be reached or read. All other problems are in the report.
 pub fn inspect(
     url: &str,
     secrets: &Secrets,
@@ -103,7 +105,7 @@ impl StoreReport {
         self.note(check_durability(client, accepts_one_copy).await)?;
         self.see_standbys(client).await?;
         if self.schema != Some(self.known_schema) {
-            // The tables may be others.
+            // With another schema, the tables may be different, so nothing more is read.
             return Ok(());
         }
         let before = now();
@@ -115,7 +117,8 @@ impl StoreReport {
         self.see_nodes(client).await
     }
 
-    /// Notes what a check found. An error that says nothing of the database's content is returned.
+    /// Adds a failed check to the problems. If the error says nothing about the content of the
+    /// database, returns the error instead.
     fn note(&mut self, checked: Result<(), OpenError>) -> Result<(), OpenError> {
         match checked {
             Ok(()) => Ok(()),
@@ -138,7 +141,7 @@ impl StoreReport {
         }
     }
 
-    /// Counts the standbys. An engine without this table replicates by itself.
+    /// Counts the standbys. A database server without this table replicates in its own way.
     async fn see_standbys(&mut self, client: &Client) -> Result<(), OpenError> {
         let names = "SELECT current_setting('synchronous_standby_names', true)";
         let names = client.query_typed(names, &[]).await?;
@@ -197,13 +200,13 @@ impl StoreReport {
     }
 }
 
-/// Accepts that the database at `url` lacks rows that nodes have seen, as after a restore of an
-/// older backup: nodes forget what they have seen and charge by what it holds. Returns its new
-/// lineage.
+/// Accepts that the database at `url` lacks rows that nodes have read, as after a restore of an
+/// older backup. Nodes then forget what they have read, and charge by the present content of the
+/// database. Returns the new lineage of the database.
 ///
 /// # Errors
 ///
-/// See [`OpenError`]; it may be repeated.
+/// See [`OpenError`]. After an error, the call may be repeated.
 pub fn accept_loss(url: &str, secrets: &Secrets) -> Result<String, OpenError> {
     let connector = Connector::new(url)?;
     let secrets = secrets.clone();

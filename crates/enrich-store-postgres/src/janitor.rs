@@ -1,8 +1,9 @@
-//! The janitor: counts the idempotency records and removes what has expired, on one node at a time.
+//! The janitor: counts the idempotency records and removes expired rows. It works on one node at a
+//! time.
 //!
-//! The node with the lease does the work. Another node takes it over when it was not extended for
-//! 30 s by the database's clock. All work may be done twice without harm, so a holder that was
-//! paused needs no check before it goes on.
+//! The node that has the lease does the work. If the lease was not extended for 30 s by the
+//! database's clock, another node takes it. All work may be done twice without harm. So a node that
+//! was paused, and whose lease has ended meanwhile, need not check this before it goes on.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,11 +23,12 @@ use crate::pulse::Reading;
 
 /// Interval between rounds.
 const INTERVAL: Duration = Duration::from_secs(10);
-/// How long a statement may take, and how long removals may go on in a round: less than the lease.
+/// Time limit for one statement, and for all removals of a round. It is shorter than the lease.
 const LONGEST: Duration = Duration::from_secs(10);
-/// The most rows that a statement removes.
+/// Maximum number of rows that one statement removes.
 const PER_STATEMENT: i64 = 1_000;
-/// How long an expired row stays: longer than a node's clock may be behind the database's.
+/// How long an expired row is kept. A node's clock may be behind the database's clock, but not by
+/// so much.
 const MARGIN_SECONDS: i64 = 60;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
@@ -40,7 +42,8 @@ const TAKE_LEASE: &str = "INSERT INTO lease (name, node, turn, until)
 const NEWEST_KEPT: &str = "SELECT max(at) FROM kept";
 const COUNT_KEPT: &str = "SELECT count(*) FROM kept";
 const NOTE_KEPT: &str = "UPDATE state SET kept = $1 WHERE id = 1 AND kept <> $1";
-/// `at` is compared once more, because a charge may renew the row while this waits for it.
+/// `at` is compared a second time, because a charge may renew the row while this statement waits
+/// for its lock.
 const REMOVE_KEPT: &str = "DELETE FROM kept WHERE at <= $1 AND (account, key_hash) IN
     (SELECT account, key_hash FROM kept WHERE at <= $1 ORDER BY at LIMIT $2) RETURNING at";
 const REMOVE_WINDOWS: &str = "DELETE FROM rate_count WHERE (scope, seconds, number) IN
@@ -48,14 +51,14 @@ const REMOVE_WINDOWS: &str = "DELETE FROM rate_count WHERE (scope, seconds, numb
     RETURNING number";
 const REMOVE_NODES: &str = "DELETE FROM node WHERE seen_at < clock_timestamp() - INTERVAL '1 day'";
 
-/// The task of one node.
+/// The janitor of one node.
 struct Janitor {
     node: Uuid,
     background: Background,
     readings: watch::Receiver<Arc<Reading>>,
 }
 
-/// Starts the task. It ends when the store is closed.
+/// Starts the janitor's task. The task ends when the store is closed.
 pub(crate) fn start(node: &Node, heartbeat: &Heartbeat) {
     let janitor = Janitor::new(node, heartbeat);
     node.database.runtime().spawn(async move {
@@ -81,7 +84,8 @@ impl Janitor {
         }
     }
 
-    /// Does the work if the node has the lease, or can take it. Returns whether it has it.
+    /// Does the work if the node has the lease or can take it. Returns whether the node has the
+    /// lease.
     async fn round(&self) -> Result<bool, Failure> {
         let node = [(&self.node as _, Type::UUID)];
         if self.background.query(TAKE_LEASE, &node).await?.is_empty() {
@@ -96,9 +100,9 @@ impl Janitor {
         Ok(true)
     }
 
-    /// Removes the idempotency records that had expired at the time of the newest one, and that are
-    /// from `day_ago` or before. So a clock that is ahead of those of the nodes removes nothing
-    /// that they still give again.
+    /// Removes idempotency records with a time of `day_ago` or before, but only those that had
+    /// already expired at the time of the newest record. So even if the database's clock is ahead
+    /// of the nodes' clocks, no record is removed that a node would still replay.
     async fn remove_kept(&self, day_ago: i64) -> Result<(), Failure> {
         let newest = self.background.query(NEWEST_KEPT, &[]).await?;
         let newest: Option<i64> = newest.first().map(|row| row.try_get(0)).transpose()?.flatten();
@@ -107,9 +111,10 @@ impl Janitor {
         self.remove(REMOVE_KEPT, day_ago.min(newest.saturating_sub(day))).await
     }
 
-    /// Notes the number of idempotency records for all nodes.
+    /// Stores the number of idempotency records, for all nodes.
     async fn count_kept(&self) -> Result<(), Failure> {
-        // Two statements, so that the row of `state` is not locked while rows are counted.
+        // These are two statements, so that the row of `state` is not locked while records are
+        // counted.
         if let Some(row) = self.background.query(COUNT_KEPT, &[]).await?.first() {
             let kept: i64 = row.try_get(0)?;
             self.background.query(NOTE_KEPT, &[(&kept, Type::INT8)]).await?;
@@ -117,7 +122,7 @@ impl Janitor {
         Ok(())
     }
 
-    /// Removes the rows that had expired at `until`, a few at a time.
+    /// Removes the rows that had expired at `until`, [`PER_STATEMENT`] rows in each statement.
     async fn remove(&self, statement: &str, until: i64) -> Result<(), Failure> {
         let begun = Instant::now();
         let values: [Value<'_>; 2] = [(&until, Type::INT8), (&PER_STATEMENT, Type::INT8)];

@@ -1,8 +1,10 @@
-//! The ledger in PostgreSQL: a node decides in groups, the database compares and appends.
+//! The ledger in PostgreSQL. A node decides charges in groups; the database compares and adds the
+//! rows.
 //!
-//! Charges and grants go to one of [`LANES`] lanes, by their account. A lane has one connection and
-//! one group under way; while it waits for the database, the next group gathers. Balances, stored
-//! responses and entries are read on a connection that callers share.
+//! Charges and grants go into one of [`LANES`] lanes; an account always has the same lane. A lane
+//! has one connection and works on one group at a time; while it waits for the database, the next
+//! group is collected. Balances, stored responses and entries are read on a connection that all
+//! callers share.
 //!
 //! # Outcomes of a job
 //!
@@ -25,9 +27,10 @@
 //!      └── for 8 s ────────────────────────────────────────────► Unknown
 //! ```
 //!
-//! A lost reply does not stop charging. The same ids are submitted again behind the accounts'
-//! locks, where no transaction of those accounts is open. An id that is there was taken. One that
-//! is not is decided anew: a late first attempt then finds another last row and adds nothing.
+//! A lost reply does not stop charging. The same ids are sent again while the accounts are locked,
+//! when no other transaction of these accounts is open. If a row with the id exists, the first
+//! attempt was written. If not, the job is decided anew. Should the first attempt arrive after
+//! that, it finds another last row and adds nothing.
 
 mod balances;
 mod compare;
@@ -63,13 +66,13 @@ use crate::node::Node;
 
 pub(crate) use crate::ledger::verify::verify;
 
-/// The number of lanes, each with a connection.
+/// The number of lanes. Each lane has its own connection.
 const LANES: usize = 4;
 
-/// How long ago the database was seen last while charges are taken: some pulses may be missed.
+/// Charges are taken only if the database was read within this time. Some pulses may be missed.
 const SEEN_WITHIN: Duration = Duration::from_secs(3);
 
-/// The ledger over PostgreSQL.
+/// The ledger in PostgreSQL.
 pub struct PostgresLedger {
     node: Node,
     lanes: Vec<(mpsc::Sender<Job>, Arc<LaneStatus>)>,
@@ -77,14 +80,14 @@ pub struct PostgresLedger {
     asked: mpsc::UnboundedSender<Asked>,
 }
 
-/// Why a charge cannot be decided at all.
+/// Why the ledger refuses a charge without deciding it.
 #[derive(Debug, thiserror::Error)]
 enum Unfit {
     #[error("a charge for more than 9223372036854775807 items")]
     TooManyItems,
 }
 
-/// The lane ended without a decision, so the outcome is unknown.
+/// The lane ended without a decision, so the outcome of the charge is unknown.
 #[derive(Debug, thiserror::Error)]
 #[error("the decision was lost")]
 struct Lost;
@@ -119,13 +122,14 @@ impl PostgresLedger {
         Self { node: node.clone(), lanes, balances, asked }
     }
 
-    /// Whether the database was seen a moment ago, and serves.
+    /// Whether the database was read a moment ago, and its mode is `serving`.
     fn is_serving(&self) -> bool {
         let last = self.node.pulse.last();
         last.began.elapsed() < SEEN_WITHIN && last.state.mode == "serving"
     }
 
-    /// Puts a job into the queue of its account's lane.
+    /// Puts a job into the queue of its account's lane. Fails if the lane does not charge or its
+    /// queue is full.
     fn ask(&self, job: Job) -> Result<(), ChargeError> {
         if !self.is_serving() {
             return Err(ChargeError::Stopped);
@@ -144,7 +148,7 @@ impl PostgresLedger {
     }
 }
 
-/// Waits for a decision.
+/// Waits for the decision on a job.
 async fn decided<T>(decision: oneshot::Receiver<Result<T, ChargeError>>) -> Result<T, ChargeError> {
     decision.await.unwrap_or_else(|_| Err(ChargeError::Unknown(Lost.into())))
 }
@@ -180,7 +184,7 @@ impl Ledger for PostgresLedger {
         if i64::try_from(charge.items).is_err() {
             return Err(ChargeError::NotTaken(Unfit::TooManyItems.into()));
         }
-        // Encrypted here and not on the store's single thread.
+        // The response is encrypted on the caller's thread, because the store has only one thread.
         let response = match charge.idempotency.take() {
             Some(record) => Some(
                 seal_response(&self.node.secrets, charge.account, &record, charge.at)

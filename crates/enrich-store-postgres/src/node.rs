@@ -1,4 +1,4 @@
-//! A node: its settings, and what all its ports share.
+//! A node: its settings, and what all its ports use.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,13 +18,14 @@ use crate::schema;
 pub struct Options {
     /// The node's name in `enrich store check` and in metrics.
     pub node: String,
-    /// Whether a database without a synchronous standby is accepted.
+    /// Whether a database without a synchronous standby is accepted. Such a database is the only
+    /// copy of the ledger.
     pub accepts_one_copy: bool,
-    /// The most charges and grants that wait for a decision in one of the four lanes; one more is
-    /// refused as overloaded.
+    /// Maximum number of charges and grants that wait for a decision in each of the four lanes.
+    /// Further ones are refused as overloaded.
     pub charge_queue: usize,
-    /// The most idempotency records. Once half of them exist, an account that has a sixteenth gets
-    /// no more.
+    /// Maximum number of idempotency records. When half of them exist, an account may have at most
+    /// a sixteenth of the maximum; beyond this, it gets no new record.
     pub max_kept: u64,
 }
 
@@ -39,7 +40,7 @@ impl Default for Options {
     }
 }
 
-/// The parts that all ports share.
+/// The parts that all ports of a node use.
 #[derive(Clone)]
 pub(crate) struct Node {
     pub(crate) database: Database,
@@ -49,7 +50,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Connects to the database and checks it.
+    /// Connects to the database and checks it, including its mode.
     pub(crate) fn open(url: &str, secrets: &Secrets, options: Options) -> Result<Self, OpenError> {
         let node = Self::open_in_any_mode(url, secrets, options)?;
         match node.pulse.last().state.mode.as_str() {
@@ -58,7 +59,7 @@ impl Node {
         }
     }
 
-    /// Connects to the database and checks it, but not its mode.
+    /// Connects to the database and checks it, but accepts every mode.
     pub(crate) fn open_in_any_mode(
         url: &str,
         secrets: &Secrets,
@@ -84,8 +85,8 @@ impl Node {
     }
 }
 
-/// Refuses a database that can lose acknowledged commits. Engines without these settings replicate
-/// by themselves.
+/// Refuses a database that can lose acknowledged commits. A database server without these settings
+/// is accepted, because it replicates in its own way.
 pub(crate) async fn check_durability(
     client: &Client,
     accepts_one_copy: bool,

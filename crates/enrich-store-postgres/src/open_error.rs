@@ -1,17 +1,17 @@
-//! Errors of opening the store; each message says what to do.
+//! The errors of opening the store. Each message tells the operator what to do.
 
 use enrich_secrets::SecretError;
 
 use crate::connect::{ConnectError, UrlError};
 use crate::failure::Failure;
 
-/// The store over PostgreSQL could not be opened. No message contains any part of its URL.
+/// Why the store cannot be opened. No message contains any part of the database's URL.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The URL cannot be used.
     #[error(transparent)]
     Url(#[from] UrlError),
-    /// There is no connection to the primary.
+    /// No primary can be reached.
     #[error("the database cannot be reached; check the store's URL and that a primary is running")]
     Unreachable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The database has no schema yet.
@@ -22,9 +22,9 @@ pub enum OpenError {
         "the database has schema {found} and this Enrich needs {known}; run `enrich store migrate`"
     )]
     OlderSchema {
-        /// The schema's version.
+        /// The version of the database's schema.
         found: i32,
-        /// The version of this build.
+        /// The version of the schema that this build needs.
         known: i32,
     },
     /// The schema is newer than this build.
@@ -33,9 +33,9 @@ pub enum OpenError {
          migrated it, or a newer one"
     )]
     NewerSchema {
-        /// The schema's version.
+        /// The version of the database's schema.
         found: i32,
-        /// The newest version that this build knows.
+        /// The newest version of the schema that this build knows.
         known: i32,
     },
     /// A migration failed; nothing was changed.
@@ -51,19 +51,20 @@ pub enum OpenError {
          that"
     )]
     NoStandby,
-    /// The database is being copied, or data loss was not accepted yet.
+    /// The database is in another mode than `serving`, for example because its ledger is being
+    /// copied.
     #[error("the database is in mode `{0}`; see `enrich store check`")]
     NotServing(String),
     /// The secrets do not belong to the database.
     #[error("the secrets in secret.key do not belong to this database")]
     Secret(#[from] SecretError),
-    /// The number of a secret is too large.
+    /// The number of a secret is too large for the database.
     #[error("secret {0} has too large a number; use one below 2147483648")]
     SecretNumber(u32),
-    /// The system could not start the thread that talks to the database.
+    /// The operating system could not start the thread that communicates with the database.
     #[error("no thread could be started")]
     Thread(#[source] std::io::Error),
-    /// A statement failed.
+    /// The database refused a statement.
     #[error("the database refused a statement")]
     Statement(#[source] Box<dyn std::error::Error + Send + Sync>),
 }

@@ -1,7 +1,7 @@
-//! The pulse: the one row of `state`, which every node polls.
+//! The pulse: every node polls the only row of the table `state`.
 //!
-//! Polling works through poolers and on every engine, and takes no lock, which LISTEN and NOTIFY
-//! do.
+//! LISTEN and NOTIFY would be the alternative. Polling also works through poolers and with every
+//! database server, and it takes no lock.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,32 +17,32 @@ use crate::failure::Failure;
 
 /// Interval between polls.
 const INTERVAL: Duration = Duration::from_millis(400);
-/// How long a poll may take: less than the readings that a missed one makes too old.
+/// Time limit for one poll.
 const POLL_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long a reading is believed, from the start of its poll.
+/// How long a reading counts as current, from the start of its poll.
 const BELIEVED: Duration = Duration::from_secs(1);
-/// How long a caller waits for the next reading when the last one is too old.
+/// How long a caller waits for a new reading if the last one is too old.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const STATE: &str = "SELECT mode, key_changes, kept, snapshot, forgotten, lineage,
     (extract(epoch FROM clock_timestamp()) * 1000000)::bigint FROM state WHERE id = 1";
 
-/// The state that all nodes share, as it was last read.
+/// The state that all nodes share, as it was last read from the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct State {
-    /// Whether the database serves: `serving`, `read-only` or `copying`.
+    /// The mode of the database: `serving`, `read-only` or `copying`.
     pub(crate) mode: String,
-    /// Grows with every change of a key or of an account's status.
+    /// A number that grows with every change of a key, and of an account's status or country.
     pub(crate) key_changes: i64,
-    /// The number of idempotency records, as last counted.
+    /// The number of idempotency records when they were last counted.
     pub(crate) kept: u64,
-    /// The number of the current directory snapshot; 0 for none.
+    /// The number of the directory snapshot in use; 0 if there is none.
     pub(crate) snapshot: i64,
-    /// The number of the newest suppression; 0 for none.
+    /// The number of the newest suppression; 0 if there is none.
     pub(crate) forgotten: i64,
-    /// Another one after data loss was accepted.
+    /// The lineage of the database. It changes when an operator accepts a loss of data.
     pub(crate) lineage: Uuid,
-    /// The database's clock, in microseconds since 1970.
+    /// The time of the database's clock, in microseconds since 1970.
     pub(crate) clock: i64,
 }
 
@@ -50,17 +50,18 @@ pub(crate) struct State {
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     pub(crate) state: State,
-    /// When its poll began.
+    /// When the poll of this reading began.
     pub(crate) began: Instant,
-    /// The time that its poll took.
+    /// How long the poll of this reading took.
     pub(crate) took: Duration,
-    /// Differs from that of the reading before if the connection was lost in between.
+    /// The number of the connection that was used. If it is not the same as in the reading before,
+    /// the connection was lost in between.
     pub(crate) connection: u64,
 }
 
 impl Reading {
-    /// The database's clock now, in microseconds since 1970. The error is at most half of
-    /// [`took`](Self::took).
+    /// Returns the present time of the database's clock, in microseconds since 1970. The result may
+    /// be wrong by at most half of [`took`](Self::took).
     pub(crate) fn database_now(&self) -> i64 {
         let since = self.began.elapsed().saturating_sub(self.took / 2);
         let since = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
@@ -68,10 +69,10 @@ impl Reading {
     }
 }
 
-/// The readings of the state, for tasks of the store's thread: the newest, and those to come.
+/// The newest reading and all later ones, for tasks of the store's thread.
 pub(crate) type Readings = watch::Receiver<Arc<Reading>>;
 
-/// The newest reading of the state, for callers.
+/// The newest reading, for callers.
 #[derive(Clone)]
 pub(crate) struct Pulse {
     readings: Readings,
@@ -79,7 +80,7 @@ pub(crate) struct Pulse {
 }
 
 impl Pulse {
-    /// Polls until the store is closed, beginning with a state just read.
+    /// Polls until the store is closed. `first` is a reading that was made just now.
     pub(crate) fn start(database: &Database, first: Reading) -> Self {
         let (readings, newest) = watch::channel(Arc::new(first));
         let connections = database.connections();
@@ -90,7 +91,8 @@ impl Pulse {
                 let poll = connections.read_within(POLL_TIMEOUT, &|client| Box::pin(read(client)));
                 match poll.await {
                     Ok(state) => {
-                        // A new reading also wakes callers that only wait for its time.
+                        // Every poll gives a new reading, even if the state is the same: callers
+                        // may wait for a newer time.
                         let took = began.elapsed();
                         let connection = connections.readers();
                         let reading = Reading { state, began, took, connection };
@@ -105,21 +107,21 @@ impl Pulse {
         Self { readings: newest, database: database.clone() }
     }
 
-    /// The readings, for a task of the store's thread.
+    /// Returns the readings, for a task of the store's thread.
     pub(crate) fn readings(&self) -> Readings {
         self.readings.clone()
     }
 
-    /// The newest reading, however old.
+    /// Returns the newest reading, even if it is old.
     pub(crate) fn last(&self) -> Arc<Reading> {
         Arc::clone(&self.readings.borrow())
     }
 
-    /// A reading that is at most a second old. Waits up to two seconds for it.
+    /// Returns a reading that is at most a second old. Waits up to two seconds for such a reading.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Overloaded`] when none arrives.
+    /// [`StoreError::Overloaded`] when no new reading arrives in this time.
     pub(crate) async fn believed(&self) -> Result<Arc<Reading>, StoreError> {
         let last = self.last();
         if last.began.elapsed() < BELIEVED {
@@ -136,7 +138,7 @@ impl Pulse {
     }
 }
 
-/// Reads the state.
+/// Reads the state from the database.
 pub(crate) async fn read(client: &Client) -> Result<State, Failure> {
     let rows = client.query_typed(STATE, &[]).await?;
     let row = rows.first().ok_or_else(|| Failure::of("the row of `state` is missing"))?;

@@ -1,16 +1,19 @@
-//! Rate-limit windows over all nodes.
+//! Rate-limit windows that all nodes count together.
 //!
-//! A node counts in memory, and exchanges with the other nodes by `rate_count`: it adds its part,
-//! and gets the sum of all. One statement exchanges the windows of many keys and accounts.
+//! A node counts requests in memory. From time to time it exchanges a window with the other nodes
+//! through the table `rate_count`: it adds its own requests to the row of the window and gets back
+//! the sum of all nodes. One statement exchanges the windows of many keys and accounts.
 //!
-//! - By [`RatePolicy::Observe`], the windows that changed are exchanged every 200 ms, once they
-//!   stand near enough to their limit to matter. The status may lag by that time.
-//! - By [`RatePolicy::Reject`], a node reserves places in a window before it admits requests, some
-//!   at a time. Only reserved places that fit under the limit are used, so all nodes together never
-//!   admit more than the limit. A request may be refused while other nodes still have places.
+//! - With [`RatePolicy::Observe`], the changed windows are exchanged every 200 ms, as soon as they
+//!   are so near to their limit that it matters. So the rate-limit status may be 200 ms old.
+//! - With [`RatePolicy::Reject`], a node reserves places in a window, some at a time, before it
+//!   admits requests. It uses only those reserved places that are within the limit, so that all
+//!   nodes together never admit more requests than the limit. A request may be refused although
+//!   other nodes still have reserved places.
 //!
-//! Without the database, a node counts alone, from what it last knew. The number of a window comes
-//! from the database's clock, so that all nodes count the same one.
+//! While the database cannot be reached, a node counts alone, starting from what it last knew. The
+//! number of a window is computed from the database's clock, so that all nodes count in the same
+//! window.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -39,43 +42,43 @@ mod windows;
 use window::Counted;
 use windows::Windows;
 
-/// Interval between exchanges by [`RatePolicy::Observe`].
+/// Interval between exchanges with [`RatePolicy::Observe`].
 const INTERVAL: Duration = Duration::from_millis(200);
-/// Interval between attempts to reach the database, while the node counts alone.
+/// Interval between attempts to reach the database, while this node counts alone.
 const RETRY: Duration = Duration::from_millis(500);
-/// How long an exchange may take. Then the node counts alone.
+/// Time limit for an exchange. After this time, this node counts alone.
 const LONGEST: Duration = Duration::from_secs(2);
-/// The clock of the windows does not go back by less than this, in microseconds, as it would where
-/// one poll was slower than the next.
+/// If the database's clock seems to go back by less than this, in microseconds, the windows keep
+/// the later time. Such a small difference arises when one poll was slower than the next.
 const JITTER: i64 = 1_000_000;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// Counts requests in windows that all nodes share.
 pub struct PostgresRateLimiter {
     counter: Arc<Counter>,
-    /// Keeps the thread that exchanges.
+    /// Keeps the thread alive on which the windows are exchanged.
     _database: Database,
 }
 
-/// What the port and the task of the store's thread share.
+/// The data that the port shares with the task that exchanges the windows.
 struct Counter {
     policy: RatePolicy,
     windows: Mutex<Windows>,
     heartbeat: Heartbeat,
     clock: DatabaseClock,
-    /// Wakes the task when a window is to be exchanged at once.
+    /// Wakes the task when a window must be exchanged at once.
     due: Notify,
 }
 
-/// The database's clock.
+/// The clock of the database, as this node knows it.
 struct DatabaseClock {
     readings: watch::Receiver<Arc<Reading>>,
-    /// The latest time that it told.
+    /// The latest time that this clock has shown, in microseconds since 1970.
     latest: AtomicI64,
 }
 
 impl PostgresRateLimiter {
-    /// Starts the task that exchanges the windows. `policy` must be the service's.
+    /// Starts the task that exchanges the windows. `policy` must be the rate policy of the service.
     pub(crate) fn start(node: &Node, heartbeat: &Heartbeat, policy: RatePolicy) -> Self {
         let counter = Arc::new(Counter {
             policy,
@@ -103,7 +106,7 @@ impl PostgresRateLimiter {
     }
 }
 
-/// `now` is not used: all nodes count by the database's clock.
+/// The argument `now` is not used, because all nodes count by the database's clock.
 #[async_trait]
 impl RateLimiter for PostgresRateLimiter {
     async fn count(
@@ -127,12 +130,12 @@ impl RateLimiter for PostgresRateLimiter {
 }
 
 impl DatabaseClock {
-    /// Seconds since 1970.
+    /// Returns the time in seconds since 1970.
     fn now(&self) -> i64 {
         let now = self.readings.borrow().database_now();
         let latest = self.latest.fetch_max(now, Ordering::Relaxed);
         if latest.saturating_sub(now) > JITTER {
-            // The clock was set back.
+            // The difference is too large for a slow poll: the database's clock was set back.
             self.latest.store(now, Ordering::Relaxed);
             return now.div_euclid(MICROS_PER_SECOND);
         }
@@ -167,7 +170,7 @@ async fn run(counter: Arc<Counter>, background: Background) {
 }
 
 impl Counter {
-    /// Exchanges all windows that are due. Returns how many.
+    /// Exchanges all windows that are due. Returns the number of exchanged windows.
     async fn exchange_due(&self, background: &Background) -> Result<usize, Failure> {
         let mut exchanged = 0;
         loop {

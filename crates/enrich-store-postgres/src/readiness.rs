@@ -1,4 +1,4 @@
-//! Whether a node should get calls.
+//! Decides whether a node is ready to get calls.
 
 use std::time::Duration;
 
@@ -7,20 +7,21 @@ use jiff::SignedDuration;
 
 use crate::store::Store;
 
-/// A node that has not reached the database for so long is not ready. Longer than a failover, in
-/// which otherwise all nodes would leave the load balancer.
+/// How long a node may fail to reach the database before it is not ready. This is longer than a
+/// failover; otherwise all nodes would leave the load balancer during a failover.
 const LONGEST_SILENCE: Duration = Duration::from_secs(5);
-/// The largest difference of the clocks. Beyond it, times of rows, 24 hours of stored responses and
-/// rate-limit windows would be wrong.
+/// The largest accepted difference between the clocks of the node and the database. With a larger
+/// difference, the times of ledger rows, the 24 hours of stored responses and the rate-limit
+/// windows would be wrong.
 const LARGEST_SKEW: SignedDuration = SignedDuration::from_secs(2);
 
-/// Why a node should get no calls.
+/// Why a node should not get calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotReady {
-    /// The database was not reached for a while.
+    /// The node has not reached the database for a while.
     #[error("the database was last reached {} s ago", .0.as_secs())]
     Silent(Duration),
-    /// The clocks differ.
+    /// The clocks of the node and the database differ too much.
     #[error(
         "the clock of this node differs by {} ms from the database's; synchronise both",
         .0.as_millis()
@@ -29,8 +30,8 @@ pub enum NotReady {
 }
 
 impl Store {
-    /// Why this node should get no calls; `None` if it should. `now` is the node's time. Whether
-    /// the ledger decides charges is another question: see
+    /// Returns why this node should not get calls; `None` if it is ready. `now` is the time of the
+    /// node's clock. This does not say whether the ledger charges: see
     /// [`is_charging`](enrich_core::port::ledger::Ledger::is_charging).
     pub fn not_ready(&self, now: Timestamp) -> Option<NotReady> {
         unready(self.silence(), self.skew(now))

@@ -1,7 +1,7 @@
-//! The thread that talks to the database.
+//! The thread that communicates with the database.
 //!
-//! It runs a tokio runtime of its own, so that the ports work under any executor: a caller only
-//! waits for a task's result.
+//! The thread runs its own tokio runtime, so that the ports work with any executor: a caller only
+//! waits for the result of a task.
 
 use std::future::Future;
 use std::io;
@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// A thread with a tokio runtime. Dropping it ends its tasks, then the thread.
+/// A thread with a tokio runtime. Dropping this value ends the tasks and then the thread.
 #[derive(Debug)]
 pub(crate) struct Runtime {
     handle: Handle,
@@ -18,7 +18,7 @@ pub(crate) struct Runtime {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A task ended without a result: it panicked, or the store was closed.
+/// A task gave no result, because it panicked or the store was closed.
 #[derive(Debug, thiserror::Error)]
 #[error("the task of the database thread was lost")]
 pub(crate) struct TaskLost;
@@ -28,20 +28,20 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// The system's, when it cannot give a thread.
+    /// When the operating system cannot start a thread.
     pub(crate) fn start() -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel();
         let thread = thread::Builder::new().name("enrich-postgres".into()).spawn(move || {
-            // Also ends when the sender is dropped.
+            // Dropping the sender ends the wait too.
             let _ = runtime.block_on(stopped);
         })?;
         Ok(Self { handle, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Runs a task on the thread and waits for its result. The task goes on if the caller stops
-    /// waiting.
+    /// Runs a task on the thread and waits for its result. If the caller stops waiting, the task
+    /// still runs to its end.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,
@@ -49,12 +49,13 @@ impl Runtime {
         self.handle.spawn(task).await.map_err(|_| TaskLost)
     }
 
-    /// Starts a task that runs until it ends or the store is closed.
+    /// Starts a task, which runs until its end or until the store is closed.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.handle.spawn(task);
     }
 
-    /// Runs a task on the thread and blocks this thread until it ends. Not to be called by a task.
+    /// Runs a task on the thread, and blocks the caller's thread until the task ends. A task must
+    /// not call this.
     pub(crate) fn block_on<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,
@@ -62,14 +63,14 @@ impl Runtime {
         self.start_task(task).wait()
     }
 
-    /// Starts a task on the thread, whose result is waited for later.
+    /// Starts a task on the thread. The caller can wait for its result later.
     pub(crate) fn start_task<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,
     ) -> Started<T> {
         let (reply, result) = std::sync::mpsc::sync_channel(1);
         self.handle.spawn(async move {
-            // Nobody may be waiting any more.
+            // The caller may no longer wait; then sending fails.
             let _ = reply.send(task.await);
         });
         Started(result)
@@ -80,7 +81,7 @@ impl Runtime {
 pub(crate) struct Started<T>(std::sync::mpsc::Receiver<T>);
 
 impl<T> Started<T> {
-    /// Blocks this thread until the task ends. Not to be called by a task.
+    /// Blocks the caller's thread until the task ends. A task must not call this.
     pub(crate) fn wait(self) -> Result<T, TaskLost> {
         self.0.recv().map_err(|_| TaskLost)
     }
@@ -92,7 +93,7 @@ impl Drop for Runtime {
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()
         {
-            // A panic of the thread has already been reported on standard error.
+            // If the thread panicked, this was already printed to standard error.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! The schema: made and upgraded by the owner of the database, checked by every node.
+//! The schema. The owner of the database creates and upgrades it; every node checks it.
 
 use enrich_secrets::{SecretError, Secrets};
 use tokio_postgres::error::SqlState;
@@ -13,12 +13,13 @@ mod migrations {
     refinery::embed_migrations!("migrations");
 }
 
-/// The name of the database in messages.
+/// The name of the ledger's database in messages.
 const LEDGER: &str = "ledger";
 const VERSION: &str = "SELECT max(version) FROM refinery_schema_history";
 const SECRET: &str = "SELECT check_hash FROM secret WHERE id = $1";
 
-/// Makes or upgrades the schema, and notes the secrets. Returns the number of migrations that ran.
+/// Creates or upgrades the schema, and stores the check hashes of the secrets. Returns the number
+/// of migrations that ran.
 pub(crate) async fn migrate(connector: &Connector, secrets: &Secrets) -> Result<usize, OpenError> {
     let mut connection = connector.connect().await?;
     let runner = migrations::migrations::runner().set_grouped(true);
@@ -30,7 +31,8 @@ pub(crate) async fn migrate(connector: &Connector, secrets: &Secrets) -> Result<
     }
     let report = runner.run_async(&mut connection.client).await;
     let report = report.map_err(|error| OpenError::Schema(Box::new(error)))?;
-    // All or nothing, and not while another process does the same.
+    // The transaction and its lock ensure that everything is written or nothing, and that no other
+    // process does the same at this time.
     let builder = connection.client.build_transaction();
     let transaction = builder.isolation_level(IsolationLevel::ReadCommitted).start().await?;
     let begin = "INSERT INTO state (id, mode, key_changes, kept, snapshot, forgotten, lineage)
@@ -49,8 +51,8 @@ pub(crate) async fn migrate(connector: &Connector, secrets: &Secrets) -> Result<
     Ok(report.applied_migrations().len())
 }
 
-/// Checks that the schema is the one that this build knows, and that it was made with these
-/// secrets.
+/// Checks that the schema is the one that this build knows, and that the database was created with
+/// these secrets.
 pub(crate) async fn check(client: &Client, secrets: &Secrets) -> Result<(), OpenError> {
     let known = newest_known();
     match version(client).await? {
@@ -62,14 +64,14 @@ pub(crate) async fn check(client: &Client, secrets: &Secrets) -> Result<(), Open
     check_secrets(client, secrets).await
 }
 
-/// The version of the newest migration of this build.
+/// Returns the version of the newest migration in this build.
 pub(crate) fn newest_known() -> i32 {
     let runner = migrations::migrations::runner();
     let versions = runner.get_migrations().iter().map(|migration| migration.version());
     versions.max().unwrap_or_default()
 }
 
-/// The version of the schema; `None` if there is none.
+/// Returns the version of the database's schema; `None` if the database has no schema.
 pub(crate) async fn version(client: &Client) -> Result<Option<i32>, Failure> {
     match client.query_typed(VERSION, &[]).await {
         Ok(rows) => match rows.first() {
@@ -81,7 +83,8 @@ pub(crate) async fn version(client: &Client) -> Result<Option<i32>, Failure> {
     }
 }
 
-/// Checks that each secret that the database names is known and the same.
+/// Checks that `secrets` contains every secret whose number is in the database, and that each of
+/// them is the same.
 async fn check_secrets(client: &Client, secrets: &Secrets) -> Result<(), OpenError> {
     for row in client.query_typed("SELECT id FROM secret", &[]).await? {
         let id: i32 = row.try_get(0)?;

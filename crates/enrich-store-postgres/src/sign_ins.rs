@@ -1,14 +1,14 @@
 //! Sign-ins to the accounts' pages, in PostgreSQL.
 //!
-//! Email addresses and tokens are found by keyed hashes, as keys are, and nothing is cached in
-//! memory: an invitation from the command line works at once, and a session that it ends has ended
-//! on all nodes.
+//! Email addresses and tokens are found by their keyed hashes, like keys. Nothing is cached in
+//! memory: a new invitation from the command line works at once, and when it ends a session, the
+//! session has ended on all nodes.
 //!
-//! A change that takes something away (a session ended, an invitation used, a password replaced) is
-//! on the standby before it is acknowledged. The start or use of a session is not: a failure of the
-//! primary may lose it, and then the owner signs in again.
+//! A change that takes something away (a session ends, an invitation is used, a password is
+//! replaced) is on the standby before it is acknowledged. The start and the use of a session are
+//! not: a failure of the primary may lose a session, and then the owner must sign in again.
 //!
-//! Changes lock the account first, so that those of one account run one after the other.
+//! Every change locks the account first, so that changes of one account run one after the other.
 
 mod rows;
 #[cfg(test)]
@@ -39,12 +39,12 @@ use rows::{
     set_password, store_email, use_invitation,
 };
 
-/// Ended sessions deleted at once.
+/// Maximum number of ended sessions that one statement deletes.
 const SETTLED_AT_ONCE: i64 = 10_000;
 /// Deletes ended sessions, the oldest first.
 const SETTLE_SESSIONS: &str = "DELETE FROM session WHERE token_hash IN (
     SELECT token_hash FROM session WHERE ends_at <= $1 ORDER BY ends_at LIMIT $2)";
-/// Lets the next commit return before the change is durable.
+/// Makes the next commit return before the change is durable.
 const UNSYNCED: &str = "SET LOCAL synchronous_commit = off";
 
 /// Stores sign-ins and sessions.
@@ -53,7 +53,7 @@ pub struct PostgresSignIns {
     sealing: Arc<SignInSealing>,
 }
 
-/// A session was begun for an account whose owner cannot sign in.
+/// A session cannot begin, because the account's owner has no sign-in.
 #[derive(Debug, thiserror::Error)]
 #[error("the account has no sign-in")]
 struct NoSignIn;
@@ -64,7 +64,7 @@ impl PostgresSignIns {
         Self { node, sealing }
     }
 
-    /// Makes a change.
+    /// Makes a change, and repeats it while its outcome is unknown.
     async fn write<T: Send + 'static>(
         &self,
         change: impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Send + Sync + 'static,
@@ -334,7 +334,8 @@ impl SignIns for PostgresSignIns {
     }
 }
 
-/// Sets an account's address, in one transaction. The first of `hashes` is the current secret's.
+/// Sets an account's email address, in one transaction. The first of `hashes` is made with the
+/// current secret.
 async fn set_email(
     client: &Client,
     account: AccountId,
@@ -358,7 +359,7 @@ async fn set_email(
     Ok(EmailSet::Set)
 }
 
-/// Uses an invitation, in one transaction.
+/// Uses an invitation to set the password, in one transaction.
 async fn accept(
     client: &Client,
     sealing: &SignInSealing,
@@ -370,7 +371,8 @@ async fn accept(
         return Ok(None);
     };
     lock_account(client, account).await?;
-    // It may have been used or replaced before the account was locked.
+    // The invitation may have been used or replaced before the account was locked, so it is read
+    // again.
     let Some((_, until)) = read_invitation(client, hashes).await? else {
         return Ok(None);
     };
@@ -383,7 +385,8 @@ async fn accept(
         end_sessions(client, account, &[]).await?;
         return Ok(Some(account));
     }
-    // An earlier attempt of this call may have used it: every password's hash has its own salt.
+    // An earlier attempt of this call may have used the invitation. The same password hash shows
+    // this, because each hash has its own random salt.
     let row = find(client, BY_ACCOUNT, &[(&account.0, Type::UUID)], read_sign_in).await?;
     let is_own = row.is_some_and(|row| {
         let stored = sealing.open(row).ok().and_then(|sign_in| sign_in.password);

@@ -1,6 +1,6 @@
 //! The published snapshots of the directory, and the suppressions that all nodes apply.
 //!
-//! Changes lock the row of `state` first, so they run one after the other.
+//! Every change locks the row of `state` first, so that changes run one after the other.
 
 use std::collections::HashSet;
 
@@ -40,10 +40,11 @@ const LIVE: &str = "SELECT snapshot, count(*) FROM node
     WHERE snapshot IS NOT NULL AND seen_at > clock_timestamp() - INTERVAL '5 seconds'
     GROUP BY snapshot ORDER BY snapshot";
 
-/// The list of snapshots in the database.
+/// The list of snapshots and suppressions in the database.
 pub struct PostgresSnapshots {
     node: Node,
-    /// `None` for a command, which answers no look-ups.
+    /// The heartbeat that records the snapshot in use; `None` for a command, which answers no
+    /// look-ups.
     heartbeat: Option<Heartbeat>,
 }
 
@@ -52,7 +53,7 @@ impl PostgresSnapshots {
         Self { node: node.clone(), heartbeat: heartbeat.cloned() }
     }
 
-    /// The snapshots that live nodes answer from, each with the number of nodes.
+    /// Returns the snapshots that live nodes answer from, each with the number of these nodes.
     ///
     /// # Errors
     ///
@@ -172,12 +173,12 @@ async fn snapshot_at(client: &Client, number: i64) -> Result<Option<Snapshot>, F
     find(client, ONE, &[(&number, Type::INT8)], read_snapshot).await
 }
 
-/// Adds a snapshot, unless its number is taken or passed.
+/// Adds a snapshot. Returns `false` if its number is already used, or is lower than the newest one.
 async fn publish(client: &Client, snapshot: &Snapshot) -> Result<bool, Failure> {
     find(client, LOCK_STATE, &[], |_| Ok(())).await?;
     let newest = find(client, NEWEST, &[(&1_i64, Type::INT8)], read_snapshot).await?;
     match newest {
-        // The reply to the first attempt was lost.
+        // An earlier attempt has added this snapshot, but its reply was lost.
         Some(newest) if newest == *snapshot => return Ok(true),
         Some(newest) if newest.number >= snapshot.number => {
             return Ok(
@@ -206,14 +207,14 @@ async fn publish(client: &Client, snapshot: &Snapshot) -> Result<bool, Failure> 
     Ok(true)
 }
 
-/// Adds the suppressions that are not there.
+/// Adds the suppressions that are not stored yet.
 async fn suppress(client: &Client, mut hashes: Vec<Hash>, at: i64) -> Result<(), Failure> {
     let last = find(client, LOCK_STATE, &[], |row| Ok(row.try_get::<_, i64>(0)?)).await?;
     let last = last.ok_or_else(|| Failure::of("the row of `state` is missing"))?;
     let read_hash = |row: &Row| hash(row.try_get(0)?);
     let known = list(client, KNOWN, &[(&slices(&hashes), Type::BYTEA_ARRAY)], read_hash).await?;
     let mut known: HashSet<Hash> = known.into_iter().collect();
-    // A hash that is named twice is added once.
+    // `insert` returns `false` for known hashes and for the second of two equal hashes.
     hashes.retain(|hash| known.insert(*hash));
     if hashes.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Short forms of statements, for the rows that they give, and changes that are made until their
+//! Short forms of statements for different results, and changes that are repeated until their
 //! outcome is known.
 
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::columns::Value;
 use crate::database::{Database, Statements};
 use crate::failure::Failure;
 
-/// How long a change whose reply was lost is made again.
+/// How long a change is repeated after its reply was lost.
 const SETTLING: Duration = Duration::from_secs(8);
-/// Pause before each further attempt.
+/// Pause between the attempts.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The first row of a query; `None` when there is none.
+/// Returns the first row of a query; `None` if there is no row.
 pub(crate) async fn find<T>(
     client: &Client,
     query: &str,
@@ -29,7 +29,7 @@ pub(crate) async fn find<T>(
     client.query_typed(query, values).await?.first().map(read).transpose()
 }
 
-/// All rows of a query.
+/// Returns all rows of a query.
 pub(crate) async fn list<T>(
     client: &Client,
     query: &str,
@@ -48,20 +48,22 @@ pub(crate) async fn run(
     Ok(client.execute_typed(statement, values).await?)
 }
 
-/// Locks the row of an account until the transaction ends; `false` if it does not exist.
+/// Locks the row of an account until the transaction ends. Returns `false` if the account does not
+/// exist.
 ///
-/// Changes of several rows of one account lock it first, so that they run one after the other.
+/// Every change of several rows of an account locks the account first, so that such changes run one
+/// after the other.
 pub(crate) async fn lock_account(client: &Client, id: AccountId) -> Result<bool, Failure> {
     let lock = "SELECT 1 FROM account WHERE id = $1 FOR UPDATE";
     Ok(!client.query_typed(lock, &[(&id.0, Type::UUID)]).await?.is_empty())
 }
 
-/// Makes a change as [`Database::write`] does. If the reply is lost, makes it again until a reply
-/// arrives, for [`SETTLING`] at most.
+/// Makes a change as [`Database::write`] does. If the reply is lost, repeats the change until a
+/// reply arrives, for at most [`SETTLING`].
 ///
 /// # Errors
 ///
-/// [`StoreError::Unknown`] when the outcome stays unknown.
+/// [`StoreError::Unknown`] when the outcome is still unknown after this time.
 pub(crate) async fn write_and_settle<T: Send + 'static>(
     database: &Database,
     change: impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Send + Sync + 'static,
@@ -77,7 +79,7 @@ pub(crate) async fn write_and_settle<T: Send + 'static>(
     };
     let began = Instant::now();
     while began.elapsed() < SETTLING {
-        // Another error says nothing of the first attempt.
+        // An error of a later attempt does not show whether the first attempt was written.
         if let Ok(value) = attempt().await {
             return Ok(value);
         }

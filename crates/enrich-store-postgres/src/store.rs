@@ -1,4 +1,5 @@
-//! Opens the store: connects to the database, registers this process, and starts its tasks.
+//! Opens the store: connects to the database, registers this process as a node, and starts its
+//! tasks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,39 +24,39 @@ use crate::usage::PostgresUsage;
 
 /// The ports of a node.
 pub struct Store {
-    /// Accounts and keys.
+    /// The port for accounts and keys.
     pub accounts: Arc<PostgresAccounts>,
-    /// The ledger.
+    /// The port for the ledger.
     pub ledger: Arc<PostgresLedger>,
-    /// Sign-ins to the account page.
+    /// The port for sign-ins to the account page.
     pub sign_ins: Arc<PostgresSignIns>,
-    /// The usage counters.
+    /// The port for the usage counters.
     pub usage: Arc<PostgresUsage>,
-    /// The snapshots of the directory.
+    /// The port for the list of directory snapshots.
     pub snapshots: Arc<PostgresSnapshots>,
     node: Node,
     heartbeat: Heartbeat,
 }
 
-/// The ports of an operator's command. Its process is no node: it has no heartbeat, and no part in
-/// rate limits and background work.
+/// The ports for an operator's command. A process with these ports is not a node: it has no
+/// heartbeat, counts no rate limits and does no background work.
 pub struct CommandPorts {
-    /// Accounts and keys.
+    /// The port for accounts and keys.
     pub accounts: Arc<PostgresAccounts>,
-    /// The ledger.
+    /// The port for the ledger.
     pub ledger: Arc<PostgresLedger>,
-    /// Sign-ins to the account page.
+    /// The port for sign-ins to the account page.
     pub sign_ins: Arc<PostgresSignIns>,
-    /// The snapshots of the directory.
+    /// The port for the list of directory snapshots.
     pub snapshots: Arc<PostgresSnapshots>,
 }
 
-/// Makes or upgrades the schema of the database at `url`, which belongs to the user of the URL.
-/// Returns the number of migrations that ran; 0 if the schema was up to date.
+/// Creates or upgrades the schema of the database at `url`. The user in the URL must own the
+/// database. Returns the number of migrations that ran: 0 if the schema was up to date.
 ///
 /// # Errors
 ///
-/// See [`OpenError`]; the schema is unchanged then.
+/// See [`OpenError`]. After an error, the schema is unchanged.
 pub fn migrate(url: &str, secrets: &Secrets) -> Result<usize, OpenError> {
     let connector = Connector::new(url)?;
     let secrets = secrets.clone();
@@ -65,8 +66,8 @@ pub fn migrate(url: &str, secrets: &Secrets) -> Result<usize, OpenError> {
 }
 
 impl Store {
-    /// Connects to the database at `url`, and checks that it has the schema of this build and
-    /// belongs to these secrets. Blocks until it is done.
+    /// Connects to the database at `url`. Checks that its schema is the one of this build, and that
+    /// it was created with these secrets. Blocks until all this is done.
     ///
     /// # Errors
     ///
@@ -86,31 +87,32 @@ impl Store {
         })
     }
 
-    /// Starts the rate-limit windows that all nodes share. `policy` must be the service's.
+    /// Starts the rate limiter, whose windows all nodes share. `policy` must be the rate policy of
+    /// the service.
     pub fn rate_limiter(&self, policy: RatePolicy) -> PostgresRateLimiter {
         PostgresRateLimiter::start(&self.node, &self.heartbeat, policy)
     }
 
-    /// How long ago the database was last reached.
+    /// Returns how long ago the database was last reached.
     pub(crate) fn silence(&self) -> Duration {
         self.node.pulse.last().began.elapsed()
     }
 
-    /// The number of nodes that were alive in the last seconds, this one included.
+    /// Returns the number of nodes that were alive in the last seconds, including this node.
     pub fn live_nodes(&self) -> u32 {
         self.heartbeat.live_nodes()
     }
 
-    /// The time by which the node's clock, which tells `now`, is ahead of the database's; negative
-    /// if it is behind.
+    /// Returns how far the node's clock, whose time is `now`, is ahead of the database's clock;
+    /// negative if the node's clock is behind.
     pub fn skew(&self, now: Timestamp) -> SignedDuration {
         self.heartbeat.skew(now)
     }
 }
 
 impl CommandPorts {
-    /// Connects to the database at `url` as [`Store::open`] does. A database without a synchronous
-    /// standby is accepted, because it is the servers that depend on one.
+    /// Connects to the database at `url` as [`Store::open`] does. But a database without a
+    /// synchronous standby is accepted, because only the servers depend on a standby.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! A database for one test, with the schema and its secrets.
+//! A database for one test, with the schema of Enrich.
 
 use std::net::SocketAddr;
 
@@ -11,7 +11,7 @@ use crate::node::{Node, Options};
 use crate::runtime::Runtime;
 use crate::store::migrate;
 
-/// A database of the cluster that the tests of a process share.
+/// A database in the cluster that all tests of this process share, and its secrets.
 pub(crate) struct TestDatabase {
     cluster: &'static Cluster,
     database: Database,
@@ -20,7 +20,7 @@ pub(crate) struct TestDatabase {
 }
 
 impl TestDatabase {
-    /// An empty one. `None` if PostgreSQL is not installed.
+    /// Creates a database with the schema; `None` if PostgreSQL is not installed.
     pub(crate) fn create() -> Option<Self> {
         let cluster = Cluster::shared()?;
         let folder = tempfile::tempdir().unwrap();
@@ -30,30 +30,30 @@ impl TestDatabase {
         Some(Self { cluster, database, secrets, runtime: Runtime::start().unwrap() })
     }
 
-    /// The address of its server.
+    /// Returns the address of the database server.
     pub(crate) fn address(&self) -> SocketAddr {
         self.cluster.address()
     }
 
-    /// A node of its own, as another process would be.
+    /// Opens a new node, as another process would.
     pub(crate) fn node(&self) -> Node {
         self.node_at(self.address())
     }
 
-    /// A node that connects to another address, which leads to the server.
+    /// Opens a new node that connects to `address`, such as a proxy in front of the server.
     pub(crate) fn node_at(&self, address: SocketAddr) -> Node {
         let options = Options { accepts_one_copy: true, ..Options::default() };
         Node::open(&self.database.url_at(&[address]), &self.secrets, options).unwrap()
     }
 
-    /// A node with its heartbeat.
+    /// Opens a new node and starts its heartbeat.
     pub(crate) fn live_node(&self) -> (Node, Heartbeat) {
         let node = self.node();
         let heartbeat = Heartbeat::start(&node).unwrap();
         (node, heartbeat)
     }
 
-    /// Ends all connections and refuses new ones.
+    /// Closes all connections to the database and refuses new ones.
     pub(crate) fn close(&self) {
         self.set_accepting(false);
         let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ";
@@ -70,7 +70,7 @@ impl TestDatabase {
         self.cluster.psql(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS {accepting}")).unwrap();
     }
 
-    /// Runs statements without values.
+    /// Runs statements without parameters.
     pub(crate) fn execute(&self, statements: &str) {
         let statements = statements.to_owned();
         let connector = Connector::new(&self.database.url()).unwrap();
@@ -81,7 +81,7 @@ impl TestDatabase {
         self.runtime.block_on(running).unwrap();
     }
 
-    /// The number that a query returns.
+    /// Returns the number that a query returns.
     pub(crate) fn number(&self, query: &'static str) -> i64 {
         let connector = Connector::new(&self.database.url()).unwrap();
         let reading = async move {

@@ -1,9 +1,10 @@
 //! Usage counters, written in the background.
 //!
-//! Counting adds to a map in memory; a task of the store's thread writes the collected counts every
-//! few seconds and at the end. A batch raises the number `node.flush` in its transaction, from the
-//! last one. So a batch that is written again after a lost reply finds that number raised already,
-//! and nothing is counted twice. A crash may lose the last counts, never a charge.
+//! Counting adds to a map in memory. A task of the store's thread writes the collected counts every
+//! few seconds, and when the store is closed. Each batch has a number, and its transaction raises
+//! `node.flush` from the number before to this number. So if a batch is written again after a lost
+//! reply, `node.flush` already has its number, and nothing is counted twice. A crash may lose the
+//! last counts, but never a charge.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,11 +32,11 @@ use batch::{Batch, BatchWriter};
 
 /// Interval between writes of counts.
 const ROUND: Duration = Duration::from_secs(5);
-/// Interval between writes of keys' last use.
+/// Interval between writes of the keys' last use.
 const MARK_ROUND: Duration = Duration::from_secs(60);
-/// The most flushes that wait.
+/// Maximum number of calls of `flush` that wait.
 const MAX_FLUSHES: usize = 64;
-/// How long the end of the process waits for the remaining counts to be written.
+/// How long closing the store waits until the remaining counts are written.
 const LAST_WRITE: Duration = Duration::from_secs(10);
 
 const DAYS: &str = "SELECT day, api_key, endpoint, outcome, calls, credits FROM used
@@ -48,9 +49,9 @@ type Reply = oneshot::Sender<Result<(), StoreError>>;
 pub struct PostgresUsage {
     gathered: Arc<Mutex<GatheredUsage>>,
     database: Database,
-    /// `None` once the store is being closed.
+    /// The queue of waiting calls of `flush`; `None` when the store is being closed.
     flushes: Option<mpsc::Sender<Reply>>,
-    /// The remaining counts were written, or could not be.
+    /// Receives a value when the task has written the remaining counts, or could not write them.
     ended: Option<oneshot::Receiver<()>>,
 }
 
@@ -69,7 +70,7 @@ impl PostgresUsage {
         };
         node.database.runtime().spawn(async move {
             writer.run(asked).await;
-            // Fails if nobody waits for the end.
+            // If nobody waits for the end, sending fails.
             let _ = end.send(());
         });
         let database = node.database.clone();
@@ -99,7 +100,7 @@ impl Usage for PostgresUsage {
         let reading =
             self.database.read(move |client| Box::pin(read_days(client, account, first, last)));
         let mut days = reading.await?;
-        // Here, because the order of texts depends on the database's locale.
+        // The rows are sorted here, because the database would sort texts by its own locale.
         days.sort_unstable_by(|one, other| order_of(one).cmp(&order_of(other)));
         Ok(days)
     }
@@ -107,7 +108,7 @@ impl Usage for PostgresUsage {
 
 impl Drop for PostgresUsage {
     fn drop(&mut self) {
-        // The task writes the remaining counts when it notices.
+        // The task notices that the sender was dropped, and writes the remaining counts.
         drop(self.flushes.take());
         if let Some(ended) = self.ended.take() {
             let waiting = async move { timeout(LAST_WRITE, ended).await.is_ok() };
@@ -118,13 +119,13 @@ impl Drop for PostgresUsage {
     }
 }
 
-/// The task that writes.
+/// The task that writes the counts.
 struct UsageWriter {
     gathered: Arc<Mutex<GatheredUsage>>,
     writer: BatchWriter,
-    /// The batch that was tried last and may have been written. It is tried again, unchanged.
+    /// The batch of the last attempt, which may have been written. It is written again, unchanged.
     pending: Option<Arc<Batch>>,
-    /// The last use of keys, in no batch yet.
+    /// The last use of keys that are in no batch yet.
     unmarked: LastUses,
     marked_at: Instant,
 }
@@ -132,19 +133,19 @@ struct UsageWriter {
 /// Which counts a write includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
-    /// In the background: the last use of keys only every [`MARK_ROUND`].
+    /// A write in the background. The last use of keys is included only every [`MARK_ROUND`].
     Steady,
-    /// A caller waits for all of it.
+    /// A write for which a caller waits. Everything is included.
     Hurried,
 }
 
 impl UsageWriter {
-    /// Writes in every round and on request, until the store is closed.
+    /// Writes at regular intervals and on request, until the store is closed.
     async fn run(mut self, mut asked: mpsc::Receiver<Reply>) {
         loop {
             match timeout(ROUND, asked.recv()).await {
                 Ok(Some(reply)) => {
-                    // Nobody may be waiting any more.
+                    // The caller may no longer wait; then sending fails.
                     let _ = reply.send(self.write(Pace::Hurried).await);
                 }
                 Ok(None) => return self.write_and_report(Pace::Hurried).await,
@@ -159,7 +160,7 @@ impl UsageWriter {
         }
     }
 
-    /// Writes the collected counts; those that cannot be written are kept.
+    /// Writes the collected counts. Keeps the counts that could not be written.
     async fn write(&mut self, pace: Pace) -> Result<(), StoreError> {
         self.write_pending().await?;
         let taken = self.gathered.lock().take();
@@ -194,7 +195,7 @@ impl UsageWriter {
         Ok(())
     }
 
-    /// The last uses to be written now, in key order.
+    /// Returns the last uses that must be written now, in the order of the keys.
     fn due_marks(&mut self, pace: Pace) -> Vec<(KeyId, Timestamp)> {
         if pace == Pace::Steady && self.marked_at.elapsed() < MARK_ROUND {
             return Vec::new();

@@ -1,12 +1,14 @@
-//! The SQL has nothing that CockroachDB, YugabyteDB, Citus or a pooler in transaction mode lacks.
+//! The SQL of this crate uses nothing that is missing in CockroachDB, YugabyteDB, Citus, or a
+//! pooler in transaction mode.
 //!
-//! Looked at are the migrations and the string literals of the source, without tests and comments.
+//! The tests check the migrations, and the string literals in the source without tests and
+//! comments.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Words that must not be in a statement, in any case.
+/// Words that no statement may contain, in lower or upper case.
 const WORDS: [&str; 23] = [
     "bigserial",
     "current_date",
@@ -33,7 +35,8 @@ const WORDS: [&str; 23] = [
     "xmin",
 ];
 
-/// Words that must not be in a statement in capitals; in small letters they are English.
+/// Words that no statement may contain in upper case. In lower case they are ordinary English
+/// words.
 const CAPITALS: [&str; 8] = [
     "DEALLOCATE",
     "IDENTITY",
@@ -45,23 +48,23 @@ const CAPITALS: [&str; 8] = [
     "SEQUENCE",
 ];
 
-/// Parts that must not be in a statement, in any case.
+/// Parts of text that no statement may contain, in lower or upper case.
 const PARTS: [&str; 6] =
     ["now()", "pg_advisory", "pg_try_advisory", "create function", "or replace function", "do $$"];
 
-/// Methods of the client library that prepare a named statement. The allowed ones end with
-/// `_typed`, and `batch_execute` and `simple_query` have no parameters.
+/// Methods of the client library that prepare a named statement. Allowed are the methods that end
+/// with `_typed`, and `batch_execute` and `simple_query`, which have no parameters.
 const NAMED: [&str; 7] =
     ["prepare", "prepare_typed", "query", "query_one", "query_opt", "query_raw", "execute"];
 
-/// What those methods are called on.
+/// The names of the variables on which these methods are called.
 const CLIENTS: [&str; 2] = ["client", "transaction"];
 
 fn is_word(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '_'
 }
 
-/// What a statement has that some engine lacks.
+/// Returns the words and parts of a statement that are not portable.
 fn unportable(statement: &str) -> Vec<&'static str> {
     let small = statement.to_ascii_lowercase();
     let has_word = |text: &str, wanted: &str| text.split(|it| !is_word(it)).any(|it| it == wanted);
@@ -73,24 +76,24 @@ fn unportable(statement: &str) -> Vec<&'static str> {
     words.chain(capitals).chain(parts).collect()
 }
 
-/// Calls that prepare a named statement, such as `client.query(`.
+/// Returns the calls in a source text that prepare a named statement, such as `client.query(`.
 fn named_statements(source: &str) -> Vec<String> {
     let calls = CLIENTS
         .iter()
         .flat_map(|client| NAMED.iter().map(move |method| format!("{client}.{method}(")));
-    // A chain of calls may be split into lines.
+    // White space is removed, because a chain of calls may be split into several lines.
     let source: String = source.split_whitespace().collect();
     calls.filter(|call| source.contains(call)).collect()
 }
 
-/// Source without its line comments and its module of tests.
+/// Returns a source text without its line comments and its module of tests.
 fn without_comments_and_tests(source: &str) -> String {
     let source = source.split("#[cfg(test)]\nmod tests {").next().unwrap();
     let lines = source.lines().filter(|line| !line.trim_start().starts_with("//"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The string literals in source without comments.
+/// Returns the string literals in a source text without comments.
 fn literals(source: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = source;
@@ -119,7 +122,7 @@ fn literals(source: &str) -> Vec<String> {
     found
 }
 
-/// A migration without its comments.
+/// Returns a migration without its comments.
 fn without_sql_comments(migration: &str) -> String {
     let lines = migration.lines().map(|line| line.split("--").next().unwrap());
     lines.collect::<Vec<_>>().join("\n")

@@ -42,14 +42,15 @@ pub(super) async fn change(
     if let AccountChange::Close { at } = change {
         end_keys_and_sign_in(client, id, *at).await?;
     }
-    // Keys are cached with the status and the country of their account.
+    // The caches of keys contain the status and the country of each key's account, so the caches
+    // must be emptied.
     if (&after.status, after.country) != (&before.status, before.country) {
         count_key_change(client, 1).await?;
     }
     Ok(AccountChanged::Done(after))
 }
 
-/// The account as it is after a change.
+/// Returns the account with the change applied.
 fn changed(account: Account, change: &AccountChange) -> Account {
     match change {
         AccountChange::Rename(name) => Account { name: name.clone(), ..account },
@@ -62,8 +63,8 @@ fn changed(account: Account, change: &AccountChange) -> Account {
     }
 }
 
-/// Ends what belongs to a closed account. Its status alone refuses its keys; the keys are also
-/// shown as ended.
+/// Ends the keys and the sign-in of a closed account. The status alone already makes the service
+/// refuse the keys; they are ended so that they are also shown as ended.
 async fn end_keys_and_sign_in(
     client: &Client,
     id: AccountId,

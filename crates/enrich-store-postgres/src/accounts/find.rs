@@ -1,7 +1,7 @@
-//! Reads of keys that are not cached, many in one statement.
+//! Reads keys that are not cached, many keys in one statement.
 //!
-//! While a statement is under way, the next group of keys gathers. So the start of a node, or a
-//! change that empties the cache, costs a few statements and not one for each caller.
+//! While one statement runs, the next group of keys is collected. So the start of a node, or a
+//! change that empties the cache, costs a few statements and not one statement for each caller.
 
 use std::sync::Arc;
 
@@ -20,32 +20,33 @@ use crate::database::{Connections, Database};
 use crate::failure::Failure;
 use crate::runtime::TaskLost;
 
-/// The most keys of one statement.
+/// Maximum number of keys in one statement.
 const GROUP: usize = 256;
-/// The most callers that wait for a statement; one more is refused.
+/// Maximum number of callers that wait for a statement. Further callers are refused.
 const WAITING: usize = 1_024;
 
 type Found = Option<Arc<KeyInfo>>;
 
-/// Reads keys in groups.
+/// Reads keys in groups, on a task of the store's thread.
 pub(super) struct KeyReads {
     waiting: mpsc::Sender<KeyRead>,
 }
 
 /// A key to read.
 struct KeyRead {
-    /// Its hashes, one for each secret; the current secret's is the first.
+    /// The keyed hashes of the key, one for each secret. The first one is made with the current
+    /// secret.
     hashes: Vec<Hash>,
     reply: oneshot::Sender<Result<Found, StoreError>>,
 }
 
-/// A failure of a read that several callers wait for. Each caller gets it.
+/// The failure of a read for several callers. Each of the callers gets it.
 #[derive(Debug, thiserror::Error)]
 #[error("the keys of several callers could not be read")]
 struct Shared(#[source] Arc<StoreError>);
 
 impl KeyReads {
-    /// Starts the task that reads. It ends when the result is dropped.
+    /// Starts the task that reads keys. The task ends when the returned value is dropped.
     pub(super) fn start(database: &Database, recent: &Arc<RecentKeys>) -> Self {
         let (waiting, mut queue) = mpsc::channel(WAITING);
         let (connections, recent) = (database.connections(), Arc::clone(recent));
@@ -58,7 +59,7 @@ impl KeyReads {
         Self { waiting }
     }
 
-    /// Reads the key with one of these hashes; the first is that of the current secret.
+    /// Reads the key with one of these hashes. The first hash is made with the current secret.
     pub(super) async fn read(&self, hashes: Vec<Hash>) -> Result<Found, StoreError> {
         let (reply, found) = oneshot::channel();
         self.waiting.try_send(KeyRead { hashes, reply }).map_err(|error| match error {
@@ -98,7 +99,7 @@ async fn answer(connections: &Connections, recent: &RecentKeys, group: &mut Vec<
 
 type ReadKeys = FxHashMap<Hash, Result<Arc<KeyInfo>, Arc<StoreError>>>;
 
-/// The keys with these hashes. A row that cannot be read fails its own key only.
+/// Reads the keys with these hashes. If a row cannot be read, only the look-up of its key fails.
 async fn read_keys(client: &Client, hashes: &[Hash]) -> Result<ReadKeys, Failure> {
     let rows = client.query_typed(KEYS_BY_HASH, &[(&slices(hashes), Type::BYTEA_ARRAY)]).await?;
     let mut keys = ReadKeys::default();

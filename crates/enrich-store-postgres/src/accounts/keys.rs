@@ -1,4 +1,4 @@
-//! The rows of keys: read, added and ended inside one transaction.
+//! Reads, adds and ends rows of keys, inside one transaction.
 
 use enrich_core::port::accounts::KeyStored;
 use enrich_core::port::error::StoreError;
@@ -27,7 +27,7 @@ macro_rules! key_info {
     };
 }
 
-/// The keys with any of these hashes.
+/// Reads the keys with any of these hashes.
 pub(super) const KEYS_BY_HASH: &str = key_info!("hash = ANY($1)");
 pub(super) const KEY_BY_ID: &str = key_info!("api_key.id = $1");
 pub(super) const KEYS_OF_ACCOUNT: &str =
@@ -52,9 +52,11 @@ impl NewKeyRow {
     }
 }
 
-/// Raises the number of changes to keys if a statement changed any rows; returns whether it did.
+/// If a statement changed any rows (`rows`), raises the number of changes to keys. Returns whether
+/// it did.
 ///
-/// It locks the row of `state`, so it is the last statement of a transaction, or nearly.
+/// This locks the row of `state` until the transaction ends. So it must be the last statement of a
+/// transaction, or one of the last.
 pub(super) async fn count_key_change(client: &Client, rows: u64) -> Result<bool, Failure> {
     if rows > 0 {
         run(client, "UPDATE state SET key_changes = key_changes + 1 WHERE id = 1", &[]).await?;
@@ -62,8 +64,8 @@ pub(super) async fn count_key_change(client: &Client, rows: u64) -> Result<bool,
     Ok(rows > 0)
 }
 
-/// The limit that a new key would exceed; `None` when there is none. The account is locked, so that
-/// no other transaction adds a key.
+/// Returns the limit that a new key would exceed; `None` if the key is within all limits. The
+/// caller must have locked the account, so that no other transaction adds a key.
 pub(super) async fn find_full(
     client: &Client,
     new: &NewKey,
@@ -87,7 +89,7 @@ pub(super) async fn find_full(
     })
 }
 
-/// Whether this very key is stored: an earlier attempt of the same call may have stored it.
+/// Whether this very key is already stored, by an earlier attempt of the same call.
 pub(super) async fn is_stored(client: &Client, row: &NewKeyRow) -> Result<bool, Failure> {
     let query = "SELECT account, hash FROM api_key WHERE id = $1";
     let read = |row: &Row| Ok((row.try_get::<_, Uuid>(0)?, hash(row.try_get(1)?)?));
@@ -95,8 +97,8 @@ pub(super) async fn is_stored(client: &Client, row: &NewKeyRow) -> Result<bool, 
     Ok(stored == Some((row.key.account.0, row.hash)))
 }
 
-/// Ends a key at `at`, or leaves it at an earlier end. The end is final if it has come at `now`.
-/// Returns the number of keys: 0 if there is no such key.
+/// Ends a key at `at`, unless it already has an earlier end. If the end has come at `now`, it is
+/// final. Returns the number of keys with this id: 0 if the key does not exist.
 pub(super) async fn end_key(
     client: &Client,
     id: KeyId,
@@ -111,7 +113,7 @@ pub(super) async fn end_key(
     run(client, end, &[(&id.0, Type::UUID), (&at, Type::INT8), (&now, Type::INT8)]).await
 }
 
-/// Adds a key, and counts the change.
+/// Adds a key, and raises the number of changes to keys.
 pub(super) async fn insert_key(client: &Client, row: &NewKeyRow) -> Result<(), Failure> {
     let insert = "INSERT INTO api_key (id, account, label, hint, hash, sealed, secret, requests,
                       window_seconds, created_at, expires_at, ended)

@@ -1,21 +1,22 @@
-//! The cache of recently used keys, and what clears it.
+//! The cache of recently used keys, and when it is emptied.
 //!
-//! The pulse reads the number of changes to keys. The cache is cleared when the number differs from
-//! the last one, when the database has another history, and after its connection was lost. So a
-//! change by another node is seen within a second, and a change by this node immediately. That no
-//! key has a hash is cached too, so that repeated calls with a wrong key do not read the database;
-//! a new key raises the number.
+//! The pulse reads the number of changes to keys from the database. The cache is emptied when this
+//! number changes, when the pulse reads from a database with another history, and after the pulse's
+//! connection was lost. So a node sees a change by another node within a second, and its own change
+//! immediately. If a hash belongs to no key, this is cached too, so that repeated calls with a
+//! wrong key do not read the database; a new key raises the number.
 
 use enrich_ledger::KeyCache;
 use uuid::Uuid;
 
 use crate::pulse::Reading;
 
-/// The recently used keys.
+/// The cache of recently used keys, which is emptied when [`Changes`] changes.
 pub(super) type RecentKeys = KeyCache<Changes>;
 
-/// What differs after a change of a key: the number of changes, or the history that the number
-/// belongs to. A new connection may lead to another primary.
+/// A value that is different after every change of a key: the number of changes, and the history of
+/// the database to which this number belongs. A new connection may lead to another primary with
+/// another history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Changes {
     number: i64,

@@ -1,4 +1,5 @@
-//! What the contract suite cannot ask: several nodes, and calls that are made again.
+//! Tests that the contract suite cannot contain: several nodes, and calls that are repeated after a
+//! lost reply.
 
 use std::thread;
 use std::time::Duration;
@@ -12,14 +13,14 @@ use super::*;
 use crate::test_database::TestDatabase;
 
 const LIMIT: KeyLimit = KeyLimit::PER_ACCOUNT;
-/// A little more than the second within which a change is seen.
+/// A little more than the second within which a node sees another node's change.
 const SECOND: Duration = Duration::from_millis(1_100);
 
 fn accounts(database: &TestDatabase) -> PostgresAccounts {
     PostgresAccounts::new(database.node())
 }
 
-/// Stores an account with a key.
+/// Creates an account with a key.
 fn created(accounts: &PostgresAccounts) -> (Account, NewKey) {
     let account = Account::new("Northwind", noon());
     let key = new_key(account.id, "first");
@@ -82,7 +83,7 @@ fn a_call_that_is_made_again_answers_as_done() {
         assert_eq!(block_on(rotated).unwrap(), KeyStored::Stored);
     }
     assert_eq!(block_on(accounts.keys(account.id)).unwrap().len(), 3);
-    // The same id with another secret is not the same call.
+    // A key with the same id but another secret is not a repetition of the same call.
     let impostor = NewKey { key: new_key(account.id, "").key, ..third };
     let wide = KeyLimit { active: 9, all: 9 };
     assert!(block_on(accounts.add_key(impostor, wide)).is_err());

@@ -1,4 +1,5 @@
-//! Balances as this node last read or wrote them, and reads that callers share.
+//! Balances that this node has read or written recently, and reads of balances that several callers
+//! share.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,41 +16,44 @@ use uuid::Uuid;
 use crate::columns::unsigned;
 use crate::database::Connections;
 
-/// How old a cached balance may be.
+/// Maximum age of a cached balance.
 const VALID_FOR: Duration = Duration::from_secs(1);
-/// The most cached balances; a full cache is emptied.
+/// Maximum number of cached balances. A full cache is emptied.
 const MOST: usize = 100_000;
 
-/// The balances of accounts; accounts without rows have none.
+/// Reads the balances of accounts: 0 for an account without ledger rows, and no row for an account
+/// that does not exist.
 const BALANCES: &str = "SELECT p.account, COALESCE(l.balance, 0) FROM purse p
      LEFT JOIN LATERAL (SELECT e.balance FROM entry e WHERE e.account = p.account
                         ORDER BY e.sequence DESC LIMIT 1) l ON true
      WHERE p.account = ANY($1)";
 
-/// The balances that this node read or wrote in the last second.
+/// The cached balances: those that this node has read or written in the last second.
 #[derive(Debug, Default)]
 pub(super) struct Balances {
     known: RwLock<FxHashMap<AccountId, (Credits, Instant)>>,
 }
 
-/// A request for a balance, and where it goes; `None` if the account does not exist.
+/// A request for an account's balance, and where the balance is sent: `None` if the account does
+/// not exist.
 pub(super) type Asked = (AccountId, oneshot::Sender<Result<Option<Credits>, StoreError>>);
 
 impl Balances {
-    /// The account's balance, if it was read or written within the last second.
+    /// Returns the account's cached balance, if this node has read or written it within the last
+    /// second.
     pub(super) fn recent(&self, account: AccountId) -> Option<Credits> {
         let (balance, at) = *self.known.read().get(&account)?;
         (at.elapsed() < VALID_FOR).then_some(balance)
     }
 
-    /// Notes balances that were read or written after `at`.
+    /// Stores balances in the cache. They were read or written after `at`.
     pub(super) fn note(&self, balances: impl Iterator<Item = (AccountId, Credits)>, at: Instant) {
         let mut known = self.known.write();
         if known.len() >= MOST {
             known.clear();
         }
         for (account, balance) in balances {
-            // A read that began earlier must not hide a later charge.
+            // A read that began earlier must not replace a balance after a later charge.
             let slot = known.entry(account).or_insert((balance, at));
             if slot.1 <= at {
                 *slot = (balance, at);
@@ -58,8 +62,8 @@ impl Balances {
     }
 }
 
-/// Reads balances until the ledger is closed. All requests that arrive during a read share the
-/// next one.
+/// Reads balances until the ledger is closed. All requests that arrive during a read are answered
+/// by the next read.
 pub(super) async fn read_balances(
     mut asked: UnboundedReceiver<Asked>,
     connections: Arc<Connections>,
@@ -92,7 +96,7 @@ pub(super) async fn read_balances(
             Ok(found) => {
                 balances.note(found.iter().map(|(account, balance)| (*account, *balance)), began);
                 for (account, reply) in group.drain(..) {
-                    // Nobody may be waiting any more.
+                    // The caller may no longer wait; then sending fails.
                     let _ = reply.send(Ok(found.get(&account).copied()));
                 }
             }

@@ -1,5 +1,6 @@
-//! The path of one round trip: decides a group from the accounts' last rows as this node knows
-//! them. The database compares, and adds the rows of those accounts whose last row it still is.
+//! The path of one round trip. This node decides a group from the last rows of the accounts that it
+//! knows. The database then compares these rows with its own, and adds the new rows of each account
+//! whose last row is the same.
 
 use enrich_core::AccountId;
 use enrich_core::port::ledger::{Charged, Granted};
@@ -20,18 +21,19 @@ use crate::ledger::statements::{
 };
 use crate::ledger::transaction::{NotWritten, write_and_commit};
 
-/// A group as this node would decide it.
+/// The decisions of this node on a group, before the database has compared them.
 #[derive(Debug, Default)]
 pub(super) struct Plan<'g> {
-    /// The last rows that the decisions start from, and those after them.
+    /// For each account, the last row from which its decisions start, and the last row after them.
     accounts: FxHashMap<AccountId, Expected>,
     /// The decision of each job; `None` if its account needs the locked path.
     pub(super) decisions: Vec<Option<Decision>>,
     rows: Vec<NewRow<'g>>,
     records: Vec<NewRecord<'g>>,
-    /// The hashes of the records' names under all secrets.
+    /// The hashes of the records' names under all secrets. The database looks for existing records
+    /// by them.
     names: Vec<(AccountId, &'g [u8])>,
-    /// Records made up to then have expired for every job of the group.
+    /// A record of this time or earlier has expired for every job of the group.
     expired_at: Option<Timestamp>,
     /// The accounts that need the locked path.
     locked: FxHashSet<AccountId>,
@@ -44,9 +46,9 @@ struct Expected {
 }
 
 impl<'g> Plan<'g> {
-    /// Decides the jobs whose accounts' last rows are in `heads`. An account takes the locked path
-    /// as a whole if one of its jobs needs more than its last row: a refusal, a correction, or a
-    /// second use of an idempotency key.
+    /// Decides the jobs of those accounts whose last rows are in `heads`. If one job of an account
+    /// needs more than the last row, all jobs of this account take the locked path. This is so for
+    /// a refusal, for an adjustment, and for the second use of an idempotency key.
     pub(super) fn new(
         jobs: &'g [Job],
         heads: &FxHashMap<AccountId, LastRow>,
@@ -81,7 +83,7 @@ impl<'g> Plan<'g> {
         plan
     }
 
-    /// Whether no account can be decided this way.
+    /// Whether the group has no account that can be decided on this path.
     pub(super) fn is_empty(&self) -> bool {
         self.accounts.is_empty()
     }
@@ -91,7 +93,7 @@ impl<'g> Plan<'g> {
         self.accounts.len()
     }
 
-    /// The last row of an account after the group.
+    /// Returns the last row of an account after the group.
     pub(super) fn after(&self, account: AccountId) -> Option<LastRow> {
         self.accounts.get(&account).map(|expected| expected.after)
     }
@@ -147,8 +149,8 @@ impl<'g> Plan<'g> {
         Some(decision)
     }
 
-    /// Sends the group in one write: locks, compares and adds. Returns the accounts whose jobs are
-    /// decided and durable.
+    /// Sends the group to the database in one write: locks the accounts, compares their last rows,
+    /// adds the new rows. Returns the accounts whose jobs are decided and durable.
     pub(super) async fn send(
         &self,
         connection: &Connection,
@@ -186,12 +188,13 @@ impl<'g> Plan<'g> {
         let stood = write_and_commit(connection, Some(before), adding).await?;
         let account = |row: &tokio_postgres::Row| Ok(AccountId(row.try_get(0)?));
         let stood: Result<_, tokio_postgres::Error> = stood.iter().map(account).collect();
-        // The group is committed; a column that cannot be read leaves its outcome open.
+        // The group is committed. If a column cannot be read, it is unknown which accounts were
+        // written.
         stood.map_err(|error| NotWritten::InDoubt(error.into()))
     }
 }
 
-/// Records made up to this time have expired at `now`.
+/// Returns the latest time of a record that has expired at `now`.
 pub(super) fn expired_at(now: Timestamp) -> Timestamp {
     let lifetime = jiff::SignedDuration::from_secs(IdempotencyRecord::SECONDS);
     now.saturating_sub(lifetime).unwrap_or(Timestamp::MIN)

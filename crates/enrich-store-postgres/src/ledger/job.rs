@@ -1,4 +1,4 @@
-//! Charges and grants that wait for a decision.
+//! Jobs: charges and grants that wait for a decision.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,25 +8,26 @@ use enrich_core::{AccountId, ChargeId};
 use enrich_ledger::SealedResponse;
 use tokio::sync::oneshot;
 
-/// A charge or a grant, and where its decision goes.
+/// A charge or a grant, and where its decision is sent.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) request: Request,
     reply: Reply,
     pub(super) arrived: Instant,
-    /// When the reply to its `COMMIT` was lost first; `None` if certainly nothing was written.
+    /// When the reply to the job's `COMMIT` was first lost; `None` if it is certain that nothing
+    /// was written.
     pub(super) doubted: Option<Instant>,
 }
 
-/// What is asked for.
+/// The charge or grant of a job.
 #[derive(Debug)]
 pub(super) enum Request {
-    /// A charge, and the response to store for it.
+    /// A charge, and the encrypted response that is stored with it.
     Charge(Box<Charge>, Option<SealedResponse>),
     Grant(Grant),
 }
 
-/// A decision that is durable, or to become it.
+/// A decision on a job. It is durable, or must become durable before it is sent to the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     Charged(Charged),
@@ -39,7 +40,7 @@ enum Reply {
     Grant(oneshot::Sender<Result<Granted, ChargeError>>),
 }
 
-/// One error, shared by the jobs of a group.
+/// An error that several jobs of a group share.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the group of charges could not be written")]
 pub(super) struct SharedError(#[source] Arc<dyn std::error::Error + Send + Sync>);
@@ -49,14 +50,14 @@ impl SharedError {
         Self(Arc::new(error))
     }
 
-    /// The error as the result of one job.
+    /// Returns the error as the result of one job.
     pub(super) fn boxed(&self) -> Box<dyn std::error::Error + Send + Sync> {
         Box::new(self.clone())
     }
 }
 
 impl Job {
-    /// A charge, and where its decision will arrive.
+    /// Returns a job for a charge, and the receiver of its decision.
     pub(super) fn charge(
         charge: Charge,
         response: Option<SealedResponse>,
@@ -65,7 +66,7 @@ impl Job {
         (Self::new(Request::Charge(Box::new(charge), response), Reply::Charge(reply)), decision)
     }
 
-    /// A grant, and where its decision will arrive.
+    /// Returns a job for a grant, and the receiver of its decision.
     pub(super) fn grant(grant: Grant) -> (Self, oneshot::Receiver<Result<Granted, ChargeError>>) {
         let (reply, decision) = oneshot::channel();
         (Self::new(Request::Grant(grant), Reply::Grant(reply)), decision)
@@ -89,7 +90,7 @@ impl Job {
         }
     }
 
-    /// The response to store, if there is one.
+    /// Returns the charge and the response to store; `None` if the job has no response.
     pub(super) fn response(&self) -> Option<(&Charge, &SealedResponse)> {
         match &self.request {
             Request::Charge(charge, Some(response)) => Some((charge, response)),
@@ -97,7 +98,7 @@ impl Job {
         }
     }
 
-    /// Sends the decision, also when nobody waits for it any more.
+    /// Sends the decision to the caller, if the caller still waits.
     pub(super) fn tell(self, decision: Result<Decision, ChargeError>) {
         match (self.reply, decision) {
             (Reply::Charge(reply), Ok(Decision::Charged(charged))) => {
@@ -112,7 +113,8 @@ impl Job {
             (Reply::Grant(reply), Err(error)) => {
                 let _ = reply.send(Err(error));
             }
-            // A decision of the other kind does not occur. Its waiter would learn that it is lost.
+            // A charge never gets the decision of a grant, nor the other way round. If it did, the
+            // caller would learn that the decision was lost.
             (Reply::Charge(_), Ok(Decision::Granted(_)))
             | (Reply::Grant(_), Ok(Decision::Charged(_))) => {}
         }

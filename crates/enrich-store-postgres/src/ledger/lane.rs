@@ -1,10 +1,10 @@
-//! A lane: one connection, and one group of charges under way. While a group is under way, the next
-//! one gathers.
+//! A lane has one connection and works on one group of charges at a time. Meanwhile, the next group
+//! is collected.
 //!
-//! An account always has the same lane, so its jobs are decided in order of arrival. A group first
-//! takes the path of one round trip ([`compare`](super::compare)). What that cannot decide takes
-//! the path of two ([`locked`](super::locked)), and so does a group whose reply was lost: it is
-//! submitted again with the same ids until its outcome is known.
+//! An account always has the same lane, so its jobs are decided in the order of their arrival. A
+//! group first takes the path of one round trip ([`compare`](super::compare)). The jobs that this
+//! path cannot decide take the path of two round trips ([`locked`](super::locked)). So does a group
+//! whose reply was lost: it is sent again with the same ids until its outcome is known.
 
 mod primary;
 
@@ -33,23 +33,26 @@ use crate::ledger::refusals::{give_up, refuse, take_repeated};
 use crate::ledger::transaction::NotWritten;
 use crate::pulse::Readings;
 
-/// The most jobs of a group.
+/// Maximum number of jobs in a group.
 const MOST_IN_GROUP: usize = 512;
-/// The most accounts whose last rows a lane knows; it forgets all when there are more.
+/// Maximum number of accounts whose last rows a lane remembers. If there are more, the lane forgets
+/// all of them.
 const MOST_KNOWN: usize = 25_000;
-/// Pause between two attempts of a group.
+/// Pause between two attempts to write a group.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
-/// How often a group is tried when other transactions are in its way.
+/// Maximum number of attempts to write a group that conflicts with other transactions.
 const ATTEMPTS: u32 = 5;
-/// The most groups in a row that take the locked path after others changed the accounts.
+/// Maximum number of consecutive groups that skip the path of one round trip, after other nodes
+/// have changed many accounts.
 const MOST_LOCKED_GROUPS: u32 = 32;
 
-/// What callers see of a lane.
+/// The state of a lane that callers see.
 #[derive(Debug)]
 pub(super) struct LaneStatus {
-    /// Whether the database confirms commits, or did a moment ago.
+    /// Whether the database confirms commits; still `true` in the first two seconds in which it
+    /// does not.
     has_primary: AtomicBool,
-    /// Whether the database is older than what this process has read from it.
+    /// Whether the database is older than what this process has read from it before.
     is_outdated: AtomicBool,
 }
 
@@ -58,7 +61,7 @@ impl LaneStatus {
         Self { has_primary: AtomicBool::new(true), is_outdated: AtomicBool::new(false) }
     }
 
-    /// Whether the lane takes charges.
+    /// Whether the lane accepts charges.
     pub(super) fn is_charging(&self) -> bool {
         self.has_primary.load(Ordering::Acquire) && !self.is_outdated.load(Ordering::Acquire)
     }
@@ -75,25 +78,27 @@ pub(super) struct Lane {
     state: LaneState,
 }
 
-/// What a lane knows between groups.
+/// What a lane remembers between groups.
 #[derive(Default)]
 struct LaneState {
     connection: Option<Connection>,
-    /// Since when nothing is confirmed.
+    /// Since when no commit is confirmed; `None` while commits are confirmed.
     down_since: Option<Instant>,
-    /// Jobs that arrived meanwhile.
+    /// Jobs that arrived while no commit was confirmed, or that did not fit into a group.
     waiting: Vec<Job>,
-    /// The last rows of accounts. Never trusted: the database compares.
+    /// The last rows of accounts. They may be outdated, so the database always compares them with
+    /// its own.
     heads: FxHashMap<AccountId, LastRow>,
-    /// The highest sequence of each account that this process has read or written.
+    /// The highest sequence that this process has read or written, by account.
     seen: FxHashMap<AccountId, u64>,
     /// The lineage of the database that `seen` belongs to.
     lineage: Option<Uuid>,
-    /// The accounts of a group for which the database was older than `seen`.
+    /// The accounts of a group for which the database had fewer rows than `seen` says.
     outdated: Vec<AccountId>,
-    /// The number of further groups that take the locked path at once.
+    /// The number of next groups that take the locked path without trying the path of one round
+    /// trip.
     locked_groups: u32,
-    /// The number of groups that took it after the last conflict.
+    /// The number of groups that took the locked path in this way after the last conflict.
     backoff: u32,
 }
 
@@ -118,7 +123,7 @@ impl Lane {
         }
     }
 
-    /// Waits for the next group. `None` when the ledger is closed.
+    /// Waits for the next group; `None` when the ledger is closed.
     async fn next_group(&mut self) -> Option<Vec<Job>> {
         let mut group = mem::take(&mut self.state.waiting);
         if group.len() > MOST_IN_GROUP {
@@ -130,7 +135,8 @@ impl Lane {
                 group.push(self.queue.recv().await?);
                 continue;
             }
-            // No job arrives while the lane takes none.
+            // While the lane accepts no jobs, the queue stays empty, so the lane checks from time
+            // to time whether charging can go on.
             match timeout(RETRY_PAUSE, self.queue.recv()).await {
                 Ok(job) => group.push(job?),
                 Err(_) => self.look_again().await,
@@ -144,11 +150,12 @@ impl Lane {
         Some(group)
     }
 
-    /// Decides a group and tells each caller.
+    /// Decides a group, and sends each caller its decision.
     async fn settle(&mut self, group: Vec<Job>) {
         self.check_lineage();
         let left = self.compare(group).await;
-        // Each part is settled by itself; a part that cannot be written is halved.
+        // Each part is settled by itself. A part that cannot be written as a whole is divided into
+        // halves.
         let mut parts = vec![left];
         while let Some(mut part) = parts.pop() {
             let later = take_repeated(&mut part);
@@ -164,7 +171,7 @@ impl Lane {
         }
     }
 
-    /// Decides what one round trip can decide. Returns the other jobs, in order.
+    /// Decides the jobs that one round trip can decide. Returns the other jobs, in the same order.
     async fn compare(&mut self, mut group: Vec<Job>) -> Vec<Job> {
         if self.state.locked_groups > 0 {
             self.state.locked_groups -= 1;
@@ -235,8 +242,9 @@ impl Lane {
         left
     }
 
-    /// After a group in which other nodes were first for `lost` of `compared` accounts, further
-    /// groups take the locked path at once: two, then four, up to 32.
+    /// Reacts to a group in which other nodes had changed `lost` of the `compared` accounts first.
+    /// If these are more than a tenth, the next groups take the locked path at once: first two
+    /// groups, then four, up to 32.
     fn after_comparing(&mut self, compared: usize, lost: usize) {
         if 10 * lost > compared {
             self.state.backoff = (2 * self.state.backoff).clamp(2, MOST_LOCKED_GROUPS);
@@ -246,8 +254,8 @@ impl Lane {
         }
     }
 
-    /// Settles a group on the locked path, as long as it takes. Returns its halves if it cannot be
-    /// written as a whole.
+    /// Settles a group on the locked path, and tries as often as needed. If the group cannot be
+    /// written as a whole, returns its halves.
     async fn settle_locked(&mut self, mut group: Vec<Job>) -> Option<[Vec<Job>; 2]> {
         let mut attempts = 0;
         while !group.is_empty() {
@@ -304,7 +312,7 @@ impl Lane {
         None
     }
 
-    /// Tells the decisions of a group that is durable.
+    /// Sends the decisions of a group that is durable.
     fn finish(&mut self, group: Vec<Job>, settled: Settled) {
         self.note_up();
         self.record_count.count(settled.counted, settled.grown);
@@ -314,7 +322,7 @@ impl Lane {
         }
     }
 
-    /// Notes the last rows of accounts.
+    /// Remembers the last rows of accounts.
     fn learn(&mut self, heads: Vec<(AccountId, LastRow)>) {
         let LaneState { heads: known, seen, .. } = &mut self.state;
         if known.len() + heads.len() > MOST_KNOWN {

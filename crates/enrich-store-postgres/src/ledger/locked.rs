@@ -1,6 +1,6 @@
-//! The path of two round trips: locks the accounts of a group, reads what their decisions depend
-//! on, and decides from that. It always makes progress, and settles what is in doubt: while it
-//! holds an account's lock, no transaction of that account is open.
+//! The path of two round trips: locks the accounts of a group, reads everything that the decisions
+//! depend on, and decides. This path always makes progress. It also finds out what became of jobs
+//! in doubt: while an account is locked, no other transaction of this account is open.
 
 use enrich_core::port::ledger::{ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, ChargeId, Credits, Timestamp};
@@ -25,58 +25,59 @@ use crate::ledger::rows::{LAST_ROWS, RECORDS, Record, read_last_row};
 use crate::ledger::statements::{ADD, LOCK, NewRecord, NewRow, RecordColumns, RowColumns};
 use crate::ledger::transaction::{ANSWER_TIMEOUT, BEGIN, NotWritten, write_and_commit};
 
-/// Finds rows by their ids.
+/// Finds ledger rows by their ids.
 const IDS: &str = "SELECT id, account, balance FROM entry WHERE id = ANY($1)";
-/// Removes the oldest expired records, at most `$2`.
+/// Removes expired records, the oldest first, at most `$2`.
 const PRUNE: &str = "DELETE FROM kept WHERE (account, key_hash) IN (
     SELECT account, key_hash FROM kept WHERE at <= $1 ORDER BY at LIMIT $2)";
 const COUNT_RECORDS: &str = "SELECT count(*) FROM kept";
 const COUNT_RECORDS_OF: &str =
     "SELECT account, count(*) FROM kept WHERE account = ANY($1) GROUP BY account";
 
-/// What a lane knows of the space for records.
+/// The space for idempotency records, as a lane knows it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordSpace {
     /// The number of records, as this node knows it.
     pub(super) records: u64,
-    /// The most records.
+    /// The maximum number of records.
     pub(super) most: u64,
-    /// Whether records are counted before one is refused.
+    /// Whether the records must be counted again before a new record is refused.
     pub(super) counts: bool,
 }
 
 /// A group that is decided and durable.
 #[derive(Debug)]
 pub(super) struct Settled {
-    /// The decision of each job, in order.
+    /// The decision on each job, in the order of the jobs.
     pub(super) decisions: Vec<Result<Decision, ChargeError>>,
-    /// The last rows of the accounts.
+    /// The last rows of the accounts after the group.
     pub(super) heads: Vec<(AccountId, LastRow)>,
-    /// The number of records, if it was counted.
+    /// The number of records; `None` if they were not counted.
     pub(super) counted: Option<u64>,
-    /// By how many records the table has grown since.
+    /// By how many records the table has grown after they were counted.
     pub(super) grown: i64,
 }
 
-/// An account's rows are not as they were written.
+/// The last ledger row of an account was altered.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the account's last ledger row is not as it was written")]
 struct Altered;
 
-/// A stored response is not as it was written.
+/// A stored response was altered.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("an idempotency record is not as it was written")]
 struct AlteredRecord;
 
-/// A row with this id exists.
+/// A ledger row with the id of the job exists already.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("a ledger row with this id exists")]
 struct IdExists;
 
-/// What the decisions of a group depend on.
+/// Everything that the decisions on a group depend on.
 #[derive(Debug, Default)]
 struct Known {
-    /// The accounts that exist; absent rows mean that nothing was ever granted.
+    /// The accounts that exist. An account that exists and has no last row has never had a ledger
+    /// row.
     accounts: FxHashSet<AccountId>,
     last_rows: FxHashMap<AccountId, Result<LastRow, Altered>>,
     ids: FxHashMap<ChargeId, (AccountId, Credits)>,
@@ -87,12 +88,13 @@ struct Known {
 }
 
 impl Known {
-    /// Whether no account has fewer rows than this process has seen.
+    /// Whether every account has at least the rows that this process has read.
     fn is_as_new_as(&self, seen: &FxHashMap<AccountId, u64>) -> bool {
         self.accounts.iter().all(|account| {
             let sequence = match self.last_rows.get(account) {
                 Some(Ok(last)) => last.sequence,
-                // Refused for another reason.
+                // An altered row is no sign of missing rows. The account's jobs are refused for the
+                // altered row later.
                 Some(Err(Altered)) => u64::MAX,
                 None => 0,
             };
@@ -101,7 +103,7 @@ impl Known {
     }
 }
 
-/// Settles a group. Each idempotency key occurs at most once in it.
+/// Settles a group. Each idempotency key may occur only once in the group.
 pub(super) async fn settle(
     connection: &Connection,
     jobs: &[Job],
@@ -113,7 +115,7 @@ pub(super) async fn settle(
     let known = match reading.await {
         Ok(Ok(known)) => known,
         Ok(Err(failure)) => {
-            // The connection is used again after a conflict.
+            // After a conflict, the connection is used again, so its transaction must be ended.
             if !failure.loses_connection() {
                 let rollback = timeout(ANSWER_TIMEOUT, connection.client.batch_execute("ROLLBACK"));
                 let rolled_back = rollback.await.map_err(|_| Failure::TimedOut);
@@ -159,7 +161,7 @@ pub(super) async fn settle(
     Ok(Settled { decisions, heads, counted: known.counted, grown })
 }
 
-/// Locks the accounts and reads what their decisions depend on, in one round trip.
+/// Locks the accounts, and reads everything that the decisions depend on, in one round trip.
 async fn read(
     client: &Client,
     jobs: &[Job],
@@ -178,8 +180,8 @@ async fn read(
     let expired = expired_at(newest.unwrap_or(Timestamp::MIN)).as_microsecond();
     let most_pruned = i64::try_from(2 * jobs.len() + 16).unwrap_or(i64::MAX);
     let to_prune: [Value<'_>; 2] = [(&expired, Type::INT8), (&most_pruned, Type::INT8)];
-    // The futures send in the order in which they are polled; each statement sees what is committed
-    // when its turn comes, so after the locks.
+    // The statements are sent in the order in which the futures are polled. Each statement sees
+    // what is committed when its turn comes; all reads come after the locks.
     let locking = join(client.batch_execute(BEGIN), client.query_typed(LOCK, &of_accounts));
     let pruning = OptionFuture::from(is_scarce.then(|| client.execute_typed(PRUNE, &to_prune)));
     let counting = async {
@@ -219,13 +221,13 @@ async fn read(
         known.records_of.insert(AccountId(row.try_get(0)?), unsigned(row.try_get(1)?)?);
     }
     if let Some(row) = of_all.transpose()?.unwrap_or_default().first() {
-        // Counted after the removal.
+        // The records were counted after the removal, so the removed ones are added.
         known.counted = Some(unsigned(row.try_get(0)?)?.saturating_add(known.pruned));
     }
     Ok(known)
 }
 
-/// The accounts and key hashes of the records that decide the jobs.
+/// Returns the accounts and key hashes of the records on which the decisions depend.
 fn names_to_find(jobs: &[Job]) -> (Vec<Uuid>, Vec<&[u8]>) {
     let responses = jobs.iter().filter_map(|job| Some((job.account().0, job.response()?.1)));
     let names = responses.flat_map(|(account, response)| {
@@ -234,7 +236,8 @@ fn names_to_find(jobs: &[Job]) -> (Vec<Uuid>, Vec<&[u8]>) {
     names.unzip()
 }
 
-/// The ids that decide a job: its own if it may have been written, and the corrected row's.
+/// Returns the ids on which the decision of a job depends: its own id if the job may have been
+/// written, and the id of the row that it corrects.
 fn ids_to_find(job: &Job) -> impl Iterator<Item = ChargeId> {
     let own = job.doubted.is_some().then(|| job.id());
     let corrected = match &job.request {
@@ -244,14 +247,14 @@ fn ids_to_find(job: &Job) -> impl Iterator<Item = ChargeId> {
     own.into_iter().chain(corrected)
 }
 
-/// Decides the jobs of a group one after the other.
+/// Decides the jobs of a group, one after the other.
 struct Decider<'g> {
     secrets: &'g Secrets,
     known: &'g Known,
-    /// The last rows of accounts after the jobs decided so far.
+    /// The last rows of accounts, after the jobs that are decided so far.
     heads: FxHashMap<AccountId, LastRow>,
     space: RecordSpace,
-    /// The ids of the group's rows.
+    /// The accounts and ids of the rows that this group adds.
     own_ids: FxHashSet<(AccountId, ChargeId)>,
     rows: Vec<NewRow<'g>>,
     records: Vec<NewRecord<'g>>,
@@ -260,8 +263,8 @@ struct Decider<'g> {
 type Decided = Result<Decision, ChargeError>;
 
 impl<'g> Decider<'g> {
-    /// Decides a job. One in doubt is not told that nothing was written: its first attempt may
-    /// still arrive.
+    /// Decides a job. If the job is in doubt, its caller is not told that nothing was written,
+    /// because the first attempt may still arrive.
     fn decide(&mut self, job: &'g Job) -> Decided {
         match self.decide_anew(job) {
             Err(ChargeError::NotTaken(error)) if job.doubted.is_some() => {
@@ -334,7 +337,8 @@ impl<'g> Decider<'g> {
         }
     }
 
-    /// The account's last row with those of the group; `None` if there is no such account.
+    /// Returns the account's last row, including the rows of this group; `None` if the account does
+    /// not exist.
     fn last_row(&self, account: AccountId) -> Result<Option<LastRow>, Altered> {
         if let Some(last) = self.heads.get(&account) {
             return Ok(Some(*last));
@@ -352,7 +356,7 @@ impl<'g> Decider<'g> {
         self.rows.push(NewRow { row, chain: after.chain });
     }
 
-    /// Stores the job's response, if it has one.
+    /// Adds the job's response to the new records, if the job has one.
     fn record(&mut self, job: &'g Job, balance: Credits, charge: Option<ChargeId>) {
         let Some((asked, response)) = job.response() else { return };
         let Some(name) = response.names.first() else { return };
@@ -363,7 +367,8 @@ impl<'g> Decider<'g> {
         self.records.push(NewRecord { account, name, sealed, recorded, at });
     }
 
-    /// What a record decides: a repeat, or a refusal because there is no space for a new one.
+    /// Decides a job by the records alone, if possible: a replay of a stored response, or a refusal
+    /// because there is no space for another record.
     fn find_record(&self, job: &Job, response: &SealedResponse, now: Timestamp) -> Option<Decided> {
         let account = job.account();
         let mut is_replacement = false;

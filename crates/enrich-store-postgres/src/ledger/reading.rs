@@ -1,4 +1,4 @@
-//! Reads entries and stored responses.
+//! Reads ledger entries and stored responses.
 
 use enrich_core::port::error::StoreError;
 use enrich_core::{AccountId, Entry, StoredResponse, Timestamp};
@@ -12,16 +12,17 @@ use crate::failure::Failure;
 use crate::ledger::rows::{RECORDS, ROWS_AFTER, ROWS_BEFORE, Record, read_row};
 use crate::node::Node;
 
-/// The first row at or after a time; if there is none, one more than the last.
+/// Reads the sequence of the first row at or after a time; if there is no such row, one more than
+/// the last sequence.
 const FIRST_AT: &str = "SELECT COALESCE(
     (SELECT sequence FROM entry WHERE account = $1 AND at >= $2 ORDER BY sequence LIMIT 1),
     (SELECT max(sequence) FROM entry WHERE account = $1) + 1, 1)";
-/// One more than the last row before a time.
+/// Reads the sequence of the last row before a time, plus one.
 const END_BEFORE: &str = "SELECT COALESCE(
     (SELECT sequence FROM entry WHERE account = $1 AND at < $2 ORDER BY sequence DESC LIMIT 1) + 1,
     1)";
 
-/// The response stored under one of these names, unless it has expired at `now`.
+/// Returns the response that is stored under one of these names, unless it has expired at `now`.
 pub(super) async fn stored_response(
     node: &Node,
     account: AccountId,
@@ -60,7 +61,7 @@ async fn find_response(
     Ok(None)
 }
 
-/// The entries of an account after row `after`, at most `limit`.
+/// Returns the entries of an account after the sequence `after`, at most `limit`.
 pub(super) async fn entries_after(
     node: &Node,
     account: AccountId,
@@ -71,7 +72,7 @@ pub(super) async fn entries_after(
     entries(node, ROWS_AFTER, account, after, limit).await
 }
 
-/// The entries of an account before row `before`, newest first, at most `limit`.
+/// Returns the entries of an account before the sequence `before`, newest first, at most `limit`.
 pub(super) async fn entries_before(
     node: &Node,
     account: AccountId,
@@ -106,8 +107,9 @@ async fn entries(
         .await
 }
 
-/// The sequence of an account's first entry at or after `at`. It reads the account's entries from
-/// the first one: entries are in the order of their arrival, and a clock may have been set back.
+/// Returns the sequence of an account's first entry at or after `at`. Reads the entries from the
+/// first one on, because their times need not be in order: they are in the order of arrival, and a
+/// clock may have been set back.
 pub(super) async fn first_entry_at(
     node: &Node,
     account: AccountId,
@@ -116,7 +118,7 @@ pub(super) async fn first_entry_at(
     sequence(node, FIRST_AT, account, at).await
 }
 
-/// One more than the sequence of an account's last entry before `at`.
+/// Returns the sequence of an account's last entry before `at`, plus one.
 pub(super) async fn end_of_entries_before(
     node: &Node,
     account: AccountId,

@@ -1,5 +1,6 @@
-//! The number of idempotency records, as this node knows it: counted by one node for all, or by
-//! this one when there is no space left, and changed by what this node has written since.
+//! The number of idempotency records, as this node knows it. One node counts them for all nodes;
+//! this node counts them itself when there is no space left. What this node has written since the
+//! count is added.
 
 use std::time::{Duration, Instant};
 
@@ -8,9 +9,11 @@ use parking_lot::Mutex;
 use crate::ledger::locked::RecordSpace;
 use crate::pulse::Readings;
 
-/// How old a count may be before records are counted again to refuse one.
+/// Maximum age of a count by which a new record may be refused. If the count is older, the records
+/// are counted again.
 const VALID_FOR: Duration = Duration::from_secs(1);
-/// So many records are counted in a few milliseconds, so each time.
+/// If the table can have at most so many records, they are counted each time, because that takes
+/// only a few milliseconds.
 const COUNTED_EACH_TIME: u64 = 10_000;
 
 /// The number of idempotency records.
@@ -22,10 +25,10 @@ pub(super) struct RecordCount {
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// The shared count that `records` begins with.
+    /// The last shared count. `records` started from it.
     shared: u64,
     records: u64,
-    /// When this node last counted.
+    /// When this node last counted the records itself; `None` if never.
     counted: Option<Instant>,
 }
 
@@ -36,7 +39,7 @@ impl RecordCount {
         Self { readings, most, known }
     }
 
-    /// The space for records.
+    /// Returns the space for records.
     pub(super) fn space(&self) -> RecordSpace {
         let mut known = self.known.lock();
         let shared = self.readings.borrow().state.kept;
@@ -48,8 +51,8 @@ impl RecordCount {
         RecordSpace { records: known.records, most: self.most, counts }
     }
 
-    /// Notes a count of this node, if there is one, and by how many records the table has grown
-    /// since.
+    /// Stores the result of this node's own count, if there is one. Then adds the number of records
+    /// by which the table has grown since.
     pub(super) fn count(&self, counted: Option<u64>, grown: i64) {
         let mut known = self.known.lock();
         if let Some(counted) = counted {
@@ -58,7 +61,7 @@ impl RecordCount {
         known.records = known.records.saturating_add_signed(grown);
     }
 
-    /// Notes by how many records the table has grown.
+    /// Adds the number of records by which the table has grown.
     pub(super) fn grow(&self, by: i64) {
         self.count(None, by);
     }

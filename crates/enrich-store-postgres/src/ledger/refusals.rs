@@ -1,4 +1,5 @@
-//! Jobs that are not decided now: those that wait for an earlier one, and those that are refused.
+//! Jobs that are not decided now: jobs that must wait for an earlier job, and jobs that are
+//! refused.
 
 use std::time::Duration;
 
@@ -7,18 +8,19 @@ use rustc_hash::FxHashSet;
 
 use crate::ledger::job::Job;
 
-/// How long a job waits for a primary before it is refused.
+/// How long a job may wait for a primary. After this time, it is refused.
 const WAIT_FOR_PRIMARY: Duration = Duration::from_secs(3);
-/// How long the outcome of a job may be unknown before its caller gets that answer.
+/// How long the outcome of a job may stay unknown. After this time, its caller is told that the
+/// outcome is unknown.
 const DOUBT_FOR: Duration = Duration::from_secs(8);
 
-/// The outcome could not be found out in time.
+/// The outcome of a job was not found out in time.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the reply of the database was lost")]
 struct ReplyLost;
 
-/// Takes out the jobs that must wait for an earlier one of the group, because they have the same
-/// idempotency key, with all later jobs of their accounts.
+/// Takes out of the group each job with the same idempotency key as an earlier job, and all later
+/// jobs of its account. Returns these jobs; they must wait.
 pub(super) fn take_repeated(group: &mut Vec<Job>) -> Vec<Job> {
     let (mut keys, mut held) = (FxHashSet::default(), FxHashSet::default());
     let is_later = |job: &mut Job| {
@@ -33,7 +35,8 @@ pub(super) fn take_repeated(group: &mut Vec<Job>) -> Vec<Job> {
     group.extract_if(.., is_later).collect()
 }
 
-/// Refuses jobs that have waited for too long. A job in doubt is refused as unknown.
+/// Refuses the jobs that have waited for too long. The caller of a job in doubt is told that the
+/// outcome is unknown. Returns the other jobs.
 pub(super) fn give_up(group: Vec<Job>) -> Vec<Job> {
     let mut left = Vec::with_capacity(group.len());
     for job in group {
@@ -50,8 +53,8 @@ pub(super) fn give_up(group: Vec<Job>) -> Vec<Job> {
     left
 }
 
-/// Refuses the jobs that are certainly not written. Returns those in doubt: a refusal of nothing
-/// written would be a false promise for them.
+/// Refuses those jobs of which it is certain that nothing was written. Returns the jobs in doubt: a
+/// refusal would promise that nothing was written, which may be false.
 pub(super) fn refuse(group: Vec<Job>, error: impl Fn() -> ChargeError) -> Vec<Job> {
     let (doubted, certain): (Vec<_>, Vec<_>) =
         group.into_iter().partition(|job| job.doubted.is_some());

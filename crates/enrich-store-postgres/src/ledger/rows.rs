@@ -1,4 +1,4 @@
-//! Reads ledger rows and stored responses.
+//! Reads ledger rows and stored responses from rows of PostgreSQL.
 
 use enrich_core::port::ledger::Charged;
 use enrich_core::{AccountId, ChargeId, Credits, KeyId, StoredResponse, Timestamp};
@@ -21,7 +21,7 @@ macro_rules! columns_of_e {
     };
 }
 
-/// The last rows of accounts, each with the balance and hash of the row before it.
+/// Reads the last rows of accounts, each with the balance and the hash of the row before it.
 pub(super) const LAST_ROWS: &str = concat!(
     "SELECT ",
     columns_of_e!(),
@@ -31,28 +31,28 @@ pub(super) const LAST_ROWS: &str = concat!(
      LEFT JOIN entry b ON b.account = e.account AND b.sequence = e.sequence - 1"
 );
 
-/// The rows of an account after `$2`, at most `$3`.
+/// Reads the rows of an account after the sequence `$2`, at most `$3`.
 pub(super) const ROWS_AFTER: &str = concat!(
     "SELECT ",
     row_columns!(),
     " FROM entry WHERE account = $1 AND sequence > $2 ORDER BY sequence LIMIT $3"
 );
 
-/// The rows of an account before `$2`, newest first, at most `$3`.
+/// Reads the rows of an account before the sequence `$2`, newest first, at most `$3`.
 pub(super) const ROWS_BEFORE: &str = concat!(
     "SELECT ",
     row_columns!(),
     " FROM entry WHERE account = $1 AND sequence < $2 ORDER BY sequence DESC LIMIT $3"
 );
 
-/// The rows of all accounts after row `$2` of account `$1`, at most `$3`.
+/// Reads the rows of all accounts that come after sequence `$2` of account `$1`, at most `$3`.
 pub(super) const ALL_ROWS_AFTER: &str = concat!(
     "SELECT ",
     row_columns!(),
     " FROM entry WHERE (account, sequence) > ($1, $2) ORDER BY account, sequence LIMIT $3"
 );
 
-/// Stored responses, found by the hashes of their keys.
+/// Reads stored responses by the hashes of their idempotency keys.
 pub(super) const RECORDS: &str =
     "SELECT k.account, k.key_hash, k.asked_hash, k.sealed, k.secret, k.balance, k.charge, k.at,
             e.items
@@ -60,13 +60,13 @@ pub(super) const RECORDS: &str =
      JOIN kept k ON k.account = q.account AND k.key_hash = q.key_hash
      LEFT JOIN entry e ON e.id = k.charge";
 
-/// All stored responses after key hash `$2` of account `$1`, at most `$3`.
+/// Reads all stored responses that come after key hash `$2` of account `$1`, at most `$3`.
 pub(super) const ALL_RECORDS_AFTER: &str =
     "SELECT k.account, k.key_hash, k.asked_hash, k.sealed, k.secret, k.balance, k.charge, k.at,
             NULL::bigint
      FROM kept k WHERE (k.account, k.key_hash) > ($1, $2) ORDER BY k.account, k.key_hash LIMIT $3";
 
-/// A stored response.
+/// A stored response, as it was read from the database.
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) account: AccountId,
@@ -74,11 +74,11 @@ pub(super) struct Record {
     sealed: Vec<u8>,
     recorded: RecordedCharge,
     pub(super) at: Timestamp,
-    /// The items of its charge; `None` if there is none.
+    /// The number of items of the response's charge; `None` if there is no such charge.
     items: Option<u64>,
 }
 
-/// Reads a row of `row_columns`.
+/// Reads a row with the columns of `row_columns`.
 pub(super) fn read_row(row: &tokio_postgres::Row) -> Result<(Row<'static>, Chain), Failure> {
     let maybe = |number: Option<i64>| number.map(unsigned).transpose();
     let (account, sequence): (Uuid, i64) = (row.try_get(0)?, row.try_get(1)?);
@@ -120,7 +120,8 @@ pub(super) fn read_last_row(
             balance: Credits(unsigned(balance)?),
             chain: hash(chain)?,
         },
-        // Also where the row before is missing: then this is not the first.
+        // This also applies if the row before is missing. The check then fails, because the last
+        // row is not an account's first row.
         _ => LastRow { chain: NO_ROW, ..LastRow::NONE },
     };
     Ok((last.account, before.follow(&last, &chain, secrets)))
@@ -144,7 +145,7 @@ impl Record {
         Ok(Self { account, name, sealed, recorded, at: timestamp(row.try_get(7)?)?, items })
     }
 
-    /// The stored response, for a question under `name`.
+    /// Returns the stored response for the question of `name`.
     pub(super) fn response(
         &self,
         name: &ResponseName,
@@ -161,19 +162,20 @@ impl Record {
         if self.name.asked_hash != name.asked_hash {
             return Ok(StoredResponse::OtherQuestion);
         }
-        // `verify` reports a missing charge; the response was found all the same.
+        // If the charge is missing, the response is returned all the same; `verify` reports the
+        // missing charge.
         let items = self.recorded.charge.map_or(0, |_| self.items.unwrap_or(1));
         Ok(StoredResponse::Answer { body, balance: self.recorded.balance, items })
     }
 
-    /// What this record, which has not expired, decides for a job with the same key.
+    /// Decides a job with the same idempotency key as this record, which has not expired.
     pub(super) fn decide(
         &self,
         name: &ResponseName,
         job: &Job,
         secrets: &Secrets,
     ) -> Result<Decision, CannotDecrypt> {
-        // The job's own first attempt, whose reply was lost.
+        // This may be the record that the job's own first attempt wrote, before its reply was lost.
         if job.doubted.is_some()
             && let Some((charge, response)) = job.response()
             && response.bytes_with(secrets, self.account, self.recorded, charge.at) == self.sealed

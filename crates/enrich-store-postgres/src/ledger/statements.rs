@@ -1,5 +1,5 @@
-//! The statements of a group: its new rows and records as arrays, so that a group of any size is
-//! one statement.
+//! The statements that write a group. The new rows and records are passed as arrays, so that one
+//! statement writes a group of any size.
 
 use enrich_core::AccountId;
 use enrich_core::Timestamp;
@@ -9,14 +9,14 @@ use uuid::Uuid;
 
 use crate::columns::{Value, clamped};
 
-/// A completed ledger row and its hash.
+/// A complete new ledger row, and its hash.
 #[derive(Debug)]
 pub(super) struct NewRow<'a> {
     pub(super) row: Row<'a>,
     pub(super) chain: Chain,
 }
 
-/// A stored response, with its balance and charge.
+/// A new stored response, with the balance and the id of its charge.
 #[derive(Debug)]
 pub(super) struct NewRecord<'a> {
     pub(super) account: AccountId,
@@ -26,7 +26,8 @@ pub(super) struct NewRecord<'a> {
     pub(super) at: Timestamp,
 }
 
-/// Locks accounts, in an order that avoids deadlocks. Returns those that exist.
+/// Locks accounts, always in the same order, which prevents deadlocks. Returns the accounts that
+/// exist.
 pub(super) const LOCK: &str =
     "SELECT account FROM purse WHERE account = ANY($1) ORDER BY account FOR UPDATE";
 
@@ -45,7 +46,7 @@ macro_rules! record_columns {
     };
 }
 
-/// Unnests the arrays of [`RowColumns`], as parameters 1 to 17.
+/// Converts the arrays of [`RowColumns`] (parameters 1 to 17) to rows.
 macro_rules! new_rows {
     () => {
         concat!(
@@ -58,7 +59,7 @@ macro_rules! new_rows {
     };
 }
 
-/// Unnests the arrays of [`RecordColumns`], as parameters 18 to 25.
+/// Converts the arrays of [`RecordColumns`] (parameters 18 to 25) to rows.
 macro_rules! new_records {
     () => {
         concat!(
@@ -81,8 +82,7 @@ macro_rules! replace_expired {
     };
 }
 
-/// Adds rows after the expected last ones. Returns the accounts whose last row was the expected
-/// one.
+/// Adds the new rows of each account whose last row is the expected one. Returns these accounts.
 pub(super) const COMPARE_AND_ADD: &str = concat!(
     "WITH stood AS MATERIALIZED (
          SELECT n.account
@@ -98,9 +98,9 @@ pub(super) const COMPARE_AND_ADD: &str = concat!(
      SELECT account FROM stood"
 );
 
-/// As [`COMPARE_AND_ADD`], with records. Accounts whose record exists already are left out: a
-/// record is looked for under all its names (parameters 29 and 30); one made before the time 31 has
-/// expired.
+/// Adds rows as [`COMPARE_AND_ADD`] does, and also records. Leaves out each account that already
+/// has one of the records. A record is looked for under all its names (parameters 29 and 30). A
+/// record with a time of parameter 31 or earlier has expired and does not count.
 pub(super) const COMPARE_AND_ADD_WITH_RECORDS: &str = concat!(
     "WITH there AS MATERIALIZED (
          SELECT k.account FROM unnest($29::uuid[], $30::bytea[]) AS q (account, key_hash)
@@ -127,7 +127,7 @@ pub(super) const COMPARE_AND_ADD_WITH_RECORDS: &str = concat!(
      SELECT account FROM stood"
 );
 
-/// Adds rows and records of locked accounts.
+/// Adds rows and records of accounts that are locked.
 pub(super) const ADD: &str = concat!(
     "WITH written AS (INSERT INTO entry (",
     row_columns!(),
@@ -140,7 +140,7 @@ pub(super) const ADD: &str = concat!(
     replace_expired!("")
 );
 
-/// New rows, one array a column.
+/// New ledger rows, as one array for each column.
 #[derive(Debug, Default)]
 pub(super) struct RowColumns<'a> {
     account: Vec<Uuid>,
@@ -162,7 +162,7 @@ pub(super) struct RowColumns<'a> {
     chain: Vec<&'a [u8]>,
 }
 
-/// New records, one array a column.
+/// New records, as one array for each column.
 #[derive(Debug, Default)]
 pub(super) struct RecordColumns<'a> {
     account: Vec<Uuid>,
@@ -175,7 +175,7 @@ pub(super) struct RecordColumns<'a> {
     at: Vec<i64>,
 }
 
-/// A parameter and its type.
+/// Returns a parameter with its type.
 fn value(value: &(dyn ToSql + Sync), kind: Type) -> Value<'_> {
     (value, kind)
 }
@@ -205,7 +205,7 @@ impl<'a> RowColumns<'a> {
         columns
     }
 
-    /// The parameters, in the order of `row_columns`.
+    /// Returns the parameters, in the order of `row_columns`.
     pub(super) fn values(&self) -> Vec<Value<'_>> {
         vec![
             value(&self.account, Type::UUID_ARRAY),
@@ -245,7 +245,7 @@ impl<'a> RecordColumns<'a> {
         columns
     }
 
-    /// The parameters, in the order of `record_columns`.
+    /// Returns the parameters, in the order of `record_columns`.
     pub(super) fn values(&self) -> Vec<Value<'_>> {
         vec![
             value(&self.account, Type::UUID_ARRAY),

@@ -1,4 +1,4 @@
-//! The transactions of a lane, and what a failure in them means.
+//! The transactions of a lane, and what their failures mean.
 
 use std::future::Future;
 use std::time::Duration;
@@ -9,26 +9,29 @@ use tokio::time::timeout;
 use crate::connect::Connection;
 use crate::failure::Failure;
 
-/// How long the database may take to answer the statements of a group.
+/// Time limit for the database to answer the statements of a group.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
-/// Begins a group's transaction: its commit waits for the standby, and it does not wait for locks
-/// for long. The server ends it when this node is cut off in its midst, so that its locks are free.
+/// Begins the transaction of a group. Its commit waits for the standby; it waits for locks only for
+/// a short time. If this node loses its connection during the transaction, the server ends the
+/// transaction, which releases its locks.
 pub(super) const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = on; \
      SET LOCAL lock_timeout = '1s'; SET LOCAL idle_in_transaction_session_timeout = '2s'";
 
-/// Why a group was not written, or perhaps not.
+/// Why a group was not written, or may not have been written.
 #[derive(Debug)]
 pub(super) enum NotWritten {
-    /// Certainly nothing was written.
+    /// It is certain that nothing was written.
     Certainly(Failure),
-    /// A reply was lost after the write was sent, or the wait for the standby was cancelled.
+    /// It is unknown whether the group was written: a reply was lost after the write was sent, or
+    /// the wait for the standby was cancelled.
     InDoubt(Failure),
-    /// Certainly nothing was written: the database has fewer rows than this process has seen.
+    /// It is certain that nothing was written, because the database has fewer rows than this
+    /// process has read.
     Outdated,
 }
 
-/// Sends `adding` and `COMMIT` at once, with `BEGIN` and `before` in front if there is a `before`.
-/// Returns the result of `adding` when it is durable.
+/// Sends `adding` and `COMMIT` at once. If there is a `before`, sends `BEGIN` and `before` first,
+/// in the same round trip. Returns the result of `adding` when it is durable.
 pub(super) async fn write_and_commit<T>(
     connection: &Connection,
     before: Option<impl Future<Output = Result<(), Failure>>>,
@@ -36,7 +39,7 @@ pub(super) async fn write_and_commit<T>(
 ) -> Result<T, NotWritten> {
     let client = &connection.client;
     let warnings = connection.warnings();
-    // The futures are polled in their order, and send when they are first polled.
+    // The futures are polled in this order, and each sends its statement when it is first polled.
     let commit = client.batch_execute("COMMIT");
     let sent = async {
         match before {
@@ -53,7 +56,8 @@ pub(super) async fn write_and_commit<T>(
     };
     let (before, added, committed) =
         timeout(ANSWER_TIMEOUT, sent).await.map_err(|_| NotWritten::InDoubt(Failure::TimedOut))?;
-    // A statement that the server refused has ended the transaction: its `COMMIT` is a rollback.
+    // If the server refused a statement, the transaction has failed, and `COMMIT` only rolls it
+    // back.
     let added = before.and(added).map_err(|failure| match failure.is_answer() {
         true => NotWritten::Certainly(failure),
         false => NotWritten::InDoubt(failure),

@@ -1,4 +1,5 @@
-//! Verifies the whole ledger, in short reads: rows are only added, so what was read stays true.
+//! Verifies the whole ledger in many short reads. Rows are only added and never changed, so what
+//! was read stays true.
 
 use std::collections::BTreeMap;
 
@@ -18,23 +19,25 @@ use crate::failure::Failure;
 use crate::ledger::rows::{ALL_RECORDS_AFTER, ALL_ROWS_AFTER, Record, read_row};
 use crate::node::Node;
 
-/// Rows of one read.
+/// Maximum number of rows in one read.
 const PAGE: i64 = 10_000;
-/// Records of one read: responses are longer than rows.
+/// Maximum number of records in one read. It is smaller, because stored responses are longer than
+/// rows.
 const RECORD_PAGE: i64 = 1_000;
 
 const USED: &str = "SELECT account, sum(credits)::text FROM used GROUP BY account";
 const ACCOUNTS: &str = "SELECT account FROM purse WHERE account > $1 ORDER BY account LIMIT $2";
 const EARLIER: &str = "SELECT sequence FROM entry WHERE id = $1 AND account = $2";
-/// Stored responses whose charge is missing or differs.
+/// Reads the stored responses whose charge is missing or has another balance or time.
 const CHARGES_OF_RECORDS: &str = "SELECT k.account, k.charge, e.sequence FROM kept k
     LEFT JOIN entry e ON e.id = k.charge AND e.account = k.account
     WHERE k.charge IS NOT NULL AND (e.balance IS NULL OR e.balance <> k.balance OR e.at <> k.at)";
 
-/// Checks every row, every stored response, and the usage against the charges.
+/// Checks every row, every stored response, and that the usage is not above the charges.
 pub(crate) async fn verify(node: &Node) -> Result<Verification, StoreError> {
     let mut findings = Findings::default();
-    // Read first: usage is counted after its charge, so it never has more than is read later.
+    // Usage is read before the charges: a call is counted after its charge, so the usage that was
+    // read is never above the charges that are read later.
     let used = node.database.read(|client| Box::pin(read_used(client))).await?;
     let accounts = read_accounts(node).await?;
     let states = check_rows(node, &accounts, &mut findings).await?;
@@ -57,7 +60,7 @@ async fn read_used(client: &Client) -> Result<BTreeMap<AccountId, i128>, Failure
     rows.iter().map(sum).collect()
 }
 
-/// All accounts, as a map for the check of their rows.
+/// Reads all accounts, in order, to find rows without an account.
 async fn read_accounts(node: &Node) -> Result<Vec<AccountId>, StoreError> {
     let mut accounts: Vec<AccountId> = Vec::new();
     loop {
@@ -79,7 +82,7 @@ async fn read_accounts(node: &Node) -> Result<Vec<AccountId>, StoreError> {
     }
 }
 
-/// Checks the rows in the order of accounts, each against the row before it.
+/// Checks the rows in the order of their accounts, each row against the row before it.
 async fn check_rows(
     node: &Node,
     accounts: &[AccountId],
@@ -131,7 +134,7 @@ fn check_row(
         return findings.fault("the log: a row that cannot be read");
     };
     let state = states.entry(account).or_insert_with(|| {
-        // Sorted, as they were read.
+        // The accounts were read in sorted order.
         if accounts.binary_search(&account).is_err() {
             findings.fault(Fault::NoAccount(account));
         }
@@ -166,7 +169,7 @@ async fn find_earlier(
         .await
 }
 
-/// Checks that no stored response was altered and that its charge is there.
+/// Checks that no stored response was altered, and that the charge of each exists.
 async fn check_records(node: &Node, findings: &mut Findings) -> Result<(), StoreError> {
     let differing = node.database.read(|client| {
         Box::pin(async move { Ok(client.query_typed(CHARGES_OF_RECORDS, &[]).await?) })

@@ -7,11 +7,13 @@ use crate::background::Background;
 use crate::columns::{Value, signed, unsigned};
 use crate::failure::Failure;
 
-/// How often an exchange is tried when other transactions are in its way, or a connection is lost.
-/// What is added twice then is only lost to all nodes.
+/// Maximum number of attempts of an exchange that conflicts with other transactions or loses its
+/// connection. If an attempt was written although its connection was lost, the next attempt adds
+/// its requests twice. All nodes together then only admit fewer requests than the limit.
 const ATTEMPTS: u32 = 3;
 
-/// In the order of the key, so that nodes don't wait for each other in a circle.
+/// The rows are written in the order of their primary key, so that the statements of two nodes
+/// never wait for each other.
 const EXCHANGE: &str = "INSERT INTO rate_count (scope, seconds, number, taken)
     SELECT scope, seconds, number, taken
     FROM unnest($1, $2, $3, $4) AS u (scope, seconds, number, taken)
@@ -19,27 +21,28 @@ const EXCHANGE: &str = "INSERT INTO rate_count (scope, seconds, number, taken)
     ON CONFLICT (scope, seconds, number) DO UPDATE SET taken = rate_count.taken + excluded.taken
     RETURNING scope, taken";
 
-/// What a node adds to a window.
+/// The requests and places that a node adds to a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ask {
-    /// The key or account.
+    /// The id of the key or account.
     pub(super) id: Uuid,
-    /// The window's length.
+    /// The length of the window.
     pub(super) seconds: u32,
-    /// The window's number.
+    /// The number of the window.
     pub(super) number: i64,
-    /// The requests that were counted already.
+    /// The number of requests that the node has already counted and not yet added.
     pub(super) counted: u64,
-    /// The places to reserve.
+    /// The number of places that the node wants to reserve.
     pub(super) places: u64,
 }
 
-/// The sum of all nodes for a key or account, this node's part included.
+/// The id of a key or account, and the sum of all nodes in its window, including this node.
 pub(super) type Sum = (Uuid, u64);
 
-/// Adds to windows of different keys and accounts, and returns their sums.
+/// Adds the requests and places of each ask to its window in the database. Returns the sum of all
+/// nodes in each of these windows. No two asks have the same key or account.
 ///
-/// If it fails, what was added may count, or may not.
+/// If this fails, it is unknown whether anything was added.
 pub(super) async fn exchange(background: &Background, asks: &[Ask]) -> Result<Vec<Sum>, Failure> {
     let ids: Vec<Uuid> = asks.iter().map(|ask| ask.id).collect();
     let seconds: Vec<i64> = asks.iter().map(|ask| i64::from(ask.seconds)).collect();

@@ -25,7 +25,7 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Three limiters on one database, each of which knows of the others.
+/// Returns three rate limiters on one database, whose nodes see each other.
 fn three(database: &TestDatabase, policy: RatePolicy) -> [PostgresRateLimiter; 3] {
     let nodes = [database.live_node(), database.live_node(), database.live_node()];
     for (_, heartbeat) in &nodes {
@@ -34,7 +34,7 @@ fn three(database: &TestDatabase, policy: RatePolicy) -> [PostgresRateLimiter; 3
     nodes.map(|(node, heartbeat)| PostgresRateLimiter::start(&node, &heartbeat, policy))
 }
 
-/// Asks until a request is refused. Returns the number of admitted ones.
+/// Counts requests until one is over the limit. Returns the number of admitted requests.
 fn exhaust(limiter: &PostgresRateLimiter, key: KeyId, limit: RateLimit) -> u32 {
     let mut admitted = 0;
     while !count(limiter, key, limit).is_over {
@@ -145,7 +145,7 @@ fn a_node_without_the_database_counts_alone_and_tells_later() {
     assert_eq!(exhaust(&limiter, key, limit), 7, "as many as one node may admit");
     database.reopen();
     wait_until("the others are told", || {
-        // Requests of another key have the node try again.
+        // A request of another key makes the node try again to reach the database.
         count(&limiter, KeyId::new(Timestamp::UNIX_EPOCH), limit);
         database.number("SELECT coalesce(max(taken), 0) FROM rate_count") >= 8
     });

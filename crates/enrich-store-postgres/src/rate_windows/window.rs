@@ -5,16 +5,16 @@ use std::collections::VecDeque;
 use enrich_core::{RateLimit, RateLimitStatus, RateScope};
 use tokio::sync::oneshot;
 
-/// The most requests that wait for places of one window.
+/// Maximum number of requests that wait for places in one window.
 const MAX_WAITING: usize = 4096;
 
-/// What became of a request.
+/// What happened to a counted request.
 pub(super) enum Counted {
-    /// It is counted, or refused.
+    /// The request was admitted or refused.
     Decided(RateLimitStatus),
-    /// It is decided after the next exchange.
+    /// The request is decided after the next exchange.
     Waits(oneshot::Receiver<RateLimitStatus>),
-    /// Too many requests wait.
+    /// The request was not counted, because too many requests wait.
     Overloaded,
 }
 
@@ -22,21 +22,23 @@ pub(super) enum Counted {
 pub(super) struct Window {
     limit: RateLimit,
     number: i64,
-    /// The requests that this node counted; if places are reserved, those that it admitted.
+    /// The number of requests that this node has counted. With reserved places, the number of
+    /// requests that it has admitted.
     counted: u64,
-    /// This node's part of the sum in the database; if places are reserved, those under the limit.
+    /// The number of requests that this node has added to the sum in the database. With reserved
+    /// places, the places beyond the limit are not included.
     mine: u64,
-    /// The other nodes' part, as of the last exchange.
+    /// The rest of the sum, which other nodes have added, as of the last exchange.
     others: u64,
     has_told_over: bool,
-    /// Requests that wait for places.
+    /// The requests that wait for places.
     waiting: VecDeque<oneshot::Sender<RateLimitStatus>>,
-    /// Whether it is to be exchanged.
+    /// Whether the window must be exchanged.
     pub(super) is_due: bool,
 }
 
 impl Window {
-    /// The window at `now`, in seconds since 1970, with nothing counted.
+    /// Returns the window at `now`, in seconds since 1970, without requests.
     pub(super) fn new(limit: RateLimit, now: i64) -> Self {
         Self {
             limit,
@@ -50,8 +52,8 @@ impl Window {
         }
     }
 
-    /// Begins a new window if this one has ended. Waiting requests then wait for places of the new
-    /// one.
+    /// Begins the next window if this window has ended. Requests that wait in this window then wait
+    /// for places in the next one.
     pub(super) fn turn(&mut self, limit: RateLimit, now: i64) {
         if !self.is(limit.window_seconds(), number(limit, now)) {
             let (waiting, is_due) = (std::mem::take(&mut self.waiting), self.is_due);
@@ -60,7 +62,7 @@ impl Window {
         self.limit = limit;
     }
 
-    /// Whether it is the window of this length and number.
+    /// Whether this is the window with this length and number.
     pub(super) fn is(&self, seconds: u32, number: i64) -> bool {
         self.number == number && self.limit.window_seconds() == seconds
     }
@@ -73,7 +75,7 @@ impl Window {
         self.number
     }
 
-    /// Whether it is over and nobody waits.
+    /// Whether the window has ended and no request waits in it.
     pub(super) fn has_ended(&self, now: i64) -> bool {
         number(self.limit, now) > self.number && self.waiting.is_empty()
     }
@@ -85,8 +87,8 @@ impl Window {
         self.status(is_over, now)
     }
 
-    /// Admits a request to a reserved place; refuses it if the window is full. `None` if places
-    /// have to be reserved first.
+    /// Admits a request if a place is reserved, and refuses it if the window is full. Returns
+    /// `None` if a place must be reserved first.
     pub(super) fn admit(&mut self, now: i64) -> Option<RateLimitStatus> {
         if self.waiting.is_empty() { self.admit_next(now) } else { None }
     }
@@ -99,7 +101,8 @@ impl Window {
         self.is_full().then(|| self.status(true, now))
     }
 
-    /// Admits or refuses a request by what this node knows.
+    /// Admits or refuses a request, without reserved places, by the requests that this node knows
+    /// of.
     pub(super) fn admit_alone(&mut self, now: i64) -> RateLimitStatus {
         let is_over = self.known() >= self.requests();
         if !is_over {
@@ -108,7 +111,7 @@ impl Window {
         self.status(is_over, now)
     }
 
-    /// Has a request wait for places.
+    /// Adds a request to those that wait for places.
     pub(super) fn wait(&mut self) -> Counted {
         if self.waiting.len() >= MAX_WAITING {
             return Counted::Overloaded;
@@ -118,12 +121,12 @@ impl Window {
         Counted::Waits(decided)
     }
 
-    /// Whether requests wait.
+    /// Whether requests wait for places.
     pub(super) fn is_awaited(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Admits or refuses waiting requests by `decide`, until it cannot tell.
+    /// Admits or refuses the waiting requests, in order, until `decide` returns `None`.
     pub(super) fn decide_waiting(
         &mut self,
         mut decide: impl FnMut(&mut Self) -> Option<RateLimitStatus>,
@@ -133,25 +136,26 @@ impl Window {
             let Some(status) = decide(self) else {
                 return self.waiting.push_front(decision);
             };
-            // A caller that is gone leaves its place to the next.
+            // If the caller no longer waits, the next request gets the place.
             if decision.send(status).is_err() {
                 self.counted = counted;
             }
         }
     }
 
-    /// As [`decide_waiting`](Self::decide_waiting), by the reserved places.
+    /// Admits or refuses the waiting requests by the reserved places, as
+    /// [`decide_waiting`](Self::decide_waiting) does.
     pub(super) fn admit_waiting(&mut self, now: i64) {
         self.decide_waiting(|window| window.admit_next(now));
     }
 
-    /// The requests that the database does not know of yet.
+    /// Returns the number of this node's requests that are not in the database yet.
     pub(super) fn unknown_to_others(&self) -> u64 {
         self.counted.saturating_sub(self.mine)
     }
 
-    /// The number of places to reserve next: for all that wait, and at least a chunk that gets
-    /// smaller towards the limit.
+    /// Returns the number of places to reserve next: one for each waiting request, and at least a
+    /// chunk. The chunk gets smaller as the window gets nearer to its limit.
     pub(super) fn places_to_reserve(&self, live_nodes: u32) -> u64 {
         if self.is_full() || self.counted < self.mine {
             return 0;
@@ -162,8 +166,8 @@ impl Window {
         chunk.max(self.waiting.len() as u64)
     }
 
-    /// Takes in the sum of all nodes after `counted` requests and `places` to reserve were added.
-    /// Of the places, those under the limit are reserved.
+    /// Stores the sum of all nodes after an exchange that added `counted` requests and `places` to
+    /// reserve. Only those places that are within the limit are reserved.
     pub(super) fn exchanged(&mut self, counted: u64, places: u64, sum: u64) {
         let before = sum.saturating_sub(places);
         let reserved = places.min(self.requests().saturating_sub(before));
@@ -171,18 +175,19 @@ impl Window {
         self.others = sum.saturating_sub(self.mine);
     }
 
-    /// Whether the window stands at a fifth of the limit for each live node. Below that, all nodes
-    /// together cannot be over the limit without one of them noticing.
+    /// Whether this window must be exchanged: it has reached a fifth of the limit, divided by the
+    /// number of live nodes. As long as no node has reached this part, all nodes together are below
+    /// the limit.
     pub(super) fn is_worth_telling(&self, live_nodes: u32) -> bool {
         self.known().saturating_mul(5 * u64::from(live_nodes)) >= self.requests()
     }
 
-    /// Whether all places are taken or reserved.
+    /// Whether all places of the limit are used or reserved.
     fn is_full(&self) -> bool {
         self.others.saturating_add(self.mine) >= self.requests()
     }
 
-    /// The requests of all nodes, as far as this one knows.
+    /// Returns the number of requests of all nodes, as far as this node knows.
     pub(super) fn known(&self) -> u64 {
         self.others.saturating_add(self.counted)
     }
@@ -207,7 +212,7 @@ impl Window {
     }
 }
 
-/// The number of the window at `now`.
+/// Returns the number of the window at the time `now`.
 fn number(limit: RateLimit, now: i64) -> i64 {
     now.div_euclid(i64::from(limit.window_seconds()))
 }
@@ -278,7 +283,8 @@ mod tests {
         let mut window = Window::new(limit(10), 0);
         let admitted = (0..4).filter(|_| !window.admit_alone(0).is_over).count();
         assert_eq!((admitted, window.unknown_to_others()), (4, 4));
-        // The other nodes have six, and places for two are asked for: none fits.
+        // The sum shows that the other nodes have six requests. So neither of the two places is
+        // within the limit.
         window.exchanged(4, 2, 12);
         assert_eq!((window.mine, window.unknown_to_others()), (4, 0));
         assert!(window.admit(0).unwrap().is_over);

@@ -10,18 +10,19 @@ use uuid::Uuid;
 use super::exchange::{Ask, Sum};
 use super::window::{Counted, Window};
 
-/// Number of windows from which ended ones are removed when a new key arrives.
+/// From this number of windows on, windows that have ended are removed before a new key or account
+/// is added to a full map.
 const SWEEP_FROM: usize = 4096;
-/// The most windows of one exchange.
+/// Maximum number of windows in one exchange.
 const PER_EXCHANGE: usize = 1_000;
 
-/// The current window of each key and account.
+/// The current window of each key and account on this node.
 pub(super) struct Windows {
     policy: RatePolicy,
     windows: FxHashMap<Uuid, Window>,
-    /// Those that are to be exchanged.
+    /// The ids of the windows that must be exchanged.
     due: VecDeque<Uuid>,
-    /// Whether the last exchange failed.
+    /// Whether the last exchange failed, so that this node counts alone.
     is_alone: bool,
 }
 
@@ -38,7 +39,8 @@ impl Windows {
         now: i64,
         live_nodes: u32,
     ) -> Counted {
-        // The map doubles when it grows, so sweeping when full costs constant time per new entry.
+        // When the map is full, it doubles its capacity. So removing ended windows only then costs
+        // constant time for each new entry, on average.
         let is_full =
             self.windows.len() >= SWEEP_FROM && self.windows.len() == self.windows.capacity();
         if is_full && !self.windows.contains_key(&id) {
@@ -63,14 +65,14 @@ impl Windows {
         counted
     }
 
-    /// What to add to the windows that are due, which are some of them if there are many.
+    /// Returns what to add to the windows that are due, at most [`PER_EXCHANGE`] windows.
     pub(super) fn asks(&mut self, live_nodes: u32) -> Vec<Ask> {
         let mut asks = Vec::new();
         while asks.len() < PER_EXCHANGE
             && let Some(id) = self.due.pop_front()
         {
             let Some(window) = self.windows.get_mut(&id) else { continue };
-            // Not again if it was swept and begun anew meanwhile.
+            // The window was removed meanwhile, and a new window of the same id is not due.
             if !mem::replace(&mut window.is_due, false) {
                 continue;
             }
@@ -87,7 +89,7 @@ impl Windows {
         asks
     }
 
-    /// Takes in the sums of an exchange at `now`.
+    /// Stores the sums that an exchange at `now` returned, and decides the requests that wait.
     pub(super) fn exchanged(&mut self, asks: &[Ask], sums: &[Sum], now: i64) {
         self.is_alone = false;
         let asks: FxHashMap<Uuid, &Ask> = asks.iter().map(|ask| (ask.id, ask)).collect();
@@ -95,7 +97,7 @@ impl Windows {
             let (Some(window), Some(ask)) = (self.windows.get_mut(id), asks.get(id)) else {
                 continue;
             };
-            // The places of a window that has ended meanwhile are of no use.
+            // If the window has ended meanwhile, its reserved places are useless.
             if window.is(ask.seconds, ask.number) {
                 window.exchanged(ask.counted, ask.places, *sum);
                 window.admit_waiting(now);
@@ -106,8 +108,8 @@ impl Windows {
         }
     }
 
-    /// After a failed exchange: decides all waiting requests by what this node knows, and has the
-    /// windows exchanged later.
+    /// Handles a failed exchange. Decides all waiting requests by what this node knows; the windows
+    /// stay due for a later exchange.
     pub(super) fn count_alone(&mut self, asks: &[Ask], now: i64) {
         self.is_alone = true;
         for window in self.windows.values_mut() {
@@ -122,7 +124,7 @@ impl Windows {
         }
     }
 
-    /// The requests of all nodes in the window, as far as this one knows.
+    /// Returns the number of requests of all nodes in a window, as far as this node knows.
     #[cfg(test)]
     pub(super) fn known(&self, id: Uuid) -> u64 {
         self.windows.get(&id).map_or(0, Window::known)

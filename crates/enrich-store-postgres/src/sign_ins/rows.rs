@@ -21,20 +21,20 @@ macro_rules! sign_in {
 }
 
 pub(super) const BY_ACCOUNT: &str = sign_in!("WHERE account = $1");
-/// The sign-in with any of these hashes of its address.
+/// Reads the sign-in whose email address has one of these hashes.
 pub(super) const BY_EMAIL: &str = sign_in!("WHERE email_hash = ANY($1)");
 
-/// Ends the sessions with these hashes of their tokens.
+/// Ends the sessions whose tokens have these hashes.
 pub(super) const END_SESSIONS: &str = "DELETE FROM session WHERE token_hash = ANY($1)";
 
-/// The sessions of an account, the newest first. The hash is the last column, after the columns of
-/// a session.
+/// Reads the sessions of an account, the newest first. The last column is the hash of the token,
+/// after the columns of a session.
 pub(super) const SESSIONS_OF_ACCOUNT: &str =
     "SELECT account, started_at, seen_at, ends_at, token_hash FROM session
      WHERE account = $1 ORDER BY started_at DESC, token_hash";
 
-/// The end of an invitation that was used. Its row stays until ends are settled, so that a repeated
-/// call is recognised.
+/// The end that is stored for a used invitation. Its row remains until ends are settled, so that a
+/// repetition of the same call is recognised.
 const USED: Timestamp = Timestamp::MIN;
 
 pub(super) async fn has_sign_in(client: &Client, account: AccountId) -> Result<bool, Failure> {
@@ -42,7 +42,7 @@ pub(super) async fn has_sign_in(client: &Client, account: AccountId) -> Result<b
     Ok(!client.query_typed(query, &[(&account.0, Type::UUID)]).await?.is_empty())
 }
 
-/// Stores an account's address, in place of another one.
+/// Stores an account's email address; replaces an earlier one.
 pub(super) async fn store_email(
     client: &Client,
     account: AccountId,
@@ -65,7 +65,7 @@ pub(super) async fn store_email(
     ];
     match client.execute_typed(store, &values).await {
         Ok(_) => Ok(()),
-        // Another account was given the address after this transaction looked for it.
+        // Another account got the address after this transaction had looked for it.
         Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
             Err(Failure::Conflict(error))
         }
@@ -73,7 +73,7 @@ pub(super) async fn store_email(
     }
 }
 
-/// The account and the end of the invitation with one of these hashes of its token.
+/// Reads the account and the end of the invitation whose token has one of these hashes.
 pub(super) async fn read_invitation(
     client: &Client,
     hashes: &[Hash],
@@ -83,7 +83,7 @@ pub(super) async fn read_invitation(
     find(client, query, &[(&slices(hashes), Type::BYTEA_ARRAY)], read).await
 }
 
-/// Notes that an account's invitation was used.
+/// Marks the invitation of an account as used.
 pub(super) async fn use_invitation(client: &Client, account: AccountId) -> Result<(), Failure> {
     let end = "UPDATE invitation SET until = $2 WHERE account = $1";
     let values: [Value<'_>; 2] = [(&account.0, Type::UUID), (&micros(USED), Type::INT8)];
@@ -108,7 +108,7 @@ pub(super) async fn set_password(
     Ok(run(client, set, &values).await? > 0)
 }
 
-/// Adds a session, unless an earlier attempt of the same call added it.
+/// Adds a session, unless an earlier attempt of the same call has added it.
 pub(super) async fn insert_session(
     client: &Client,
     hash: &Hash,
@@ -130,7 +130,8 @@ pub(super) async fn insert_session(
     run(client, insert, &values).await.map(|_| ())
 }
 
-/// Ends the sessions of an account except those with the hashes `kept`; returns their number.
+/// Ends the sessions of an account, except those with the hashes `kept`. Returns how many have
+/// ended.
 pub(super) async fn end_sessions(
     client: &Client,
     account: AccountId,
@@ -141,7 +142,7 @@ pub(super) async fn end_sessions(
     run(client, end, &values).await
 }
 
-/// Ends the session of this id; returns whether the account had it.
+/// Ends the session with this id. Returns whether the account had such a session.
 pub(super) async fn end_session_of(
     client: &Client,
     account: AccountId,
@@ -154,8 +155,8 @@ pub(super) async fn end_session_of(
     Ok(run(client, END_SESSIONS, &[(&slices(&hashes), Type::BYTEA_ARRAY)]).await? > 0)
 }
 
-/// Ends an account's sessions beyond the limit, the oldest first; never the one with the hash
-/// `newest`, whatever the clock was when the others began.
+/// Ends the oldest sessions of an account that are beyond the limit. Never ends the session with
+/// the hash `newest`, even if the clock was ahead when the others began.
 pub(super) async fn end_oldest_sessions(
     client: &Client,
     account: AccountId,

@@ -1,4 +1,5 @@
-//! What the contract suite cannot ask: several nodes, and calls that are made again.
+//! Tests that the contract suite cannot contain: several nodes, and calls that are repeated after a
+//! lost reply.
 
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ fn address(text: &str) -> EmailAddress {
     EmailAddress::parse(text).unwrap()
 }
 
-/// An account whose owner signs in with this address.
+/// Creates an account whose owner signs in with this address.
 fn owner(accounts: &PostgresAccounts, sign_ins: &PostgresSignIns, email: &str) -> AccountId {
     let account = created(accounts);
     let set = block_on(sign_ins.set_email(account, &address(email), noon())).unwrap();
@@ -58,7 +59,7 @@ fn an_invitation_that_is_accepted_again_with_the_same_password_answers_as_done()
     assert_eq!(accept("one"), Some(account));
     assert_eq!(accept("one"), Some(account));
     assert_eq!(accept("two"), None);
-    // A session that began in between stays.
+    // A repetition of the call does not end a session that began in between.
     let token_of_session = Token::generate().unwrap();
     block_on(sign_ins.begin_session(&token_of_session, session(account))).unwrap();
     assert_eq!(accept("one"), Some(account));

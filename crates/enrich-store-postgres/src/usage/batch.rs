@@ -1,4 +1,4 @@
-//! A batch of counts, written once.
+//! A batch of counts, which is written exactly once.
 
 use std::iter::Take;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::columns::{Value, micros};
 use crate::database::Connections;
 use crate::failure::Failure;
 
-/// The most counts, and the most last uses, of a batch.
+/// Maximum number of counts in a batch, and also of last uses.
 const SIZE: usize = 5_000;
-/// How often a batch is tried at once when its outcome is unknown, or `node.flush` is not as
-/// expected.
+/// Maximum number of attempts to write a batch in one call. Another attempt is made if the outcome
+/// is unknown, or if `node.flush` has another number than expected.
 const ATTEMPTS: u32 = 4;
 
 const RAISE: &str = "UPDATE node SET flush = $3 WHERE id = $1 AND flush = $2";
@@ -33,7 +33,7 @@ const MARK: &str = "INSERT INTO key_used (api_key, at)
     SELECT api_key, at FROM unnest($1, $2) AS u (api_key, at) ORDER BY api_key
     ON CONFLICT (api_key) DO UPDATE SET at = excluded.at WHERE key_used.at < excluded.at";
 
-/// Counts and last uses of keys, by column.
+/// Counts, and the last uses of keys, as one array for each column.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     accounts: Vec<Uuid>,
@@ -51,12 +51,12 @@ pub(super) struct Batch {
 pub(super) struct BatchWriter {
     connections: Arc<Connections>,
     node: Uuid,
-    /// The number of the last batch that is written: `node.flush`.
+    /// The number of the last batch that was written, which is `node.flush`.
     last: i64,
 }
 
 impl Batch {
-    /// Takes the next counts and last uses.
+    /// Takes the next counts and last uses out of the iterators.
     pub(super) fn of(
         sums: &mut impl Iterator<Item = (UsageKey, UsageSum)>,
         marks: &mut impl Iterator<Item = (KeyId, Timestamp)>,
@@ -101,24 +101,25 @@ impl Batch {
 }
 
 impl BatchWriter {
-    /// A writer for a node that has written no batch.
+    /// Returns a writer for a node that has not written a batch yet.
     pub(super) fn new(connections: Arc<Connections>, node: Uuid) -> Self {
         Self { connections, node, last: 0 }
     }
 
-    /// Writes a batch. If this fails, the same batch must be written again before another one,
-    /// because it is not known whether it was written.
+    /// Writes a batch. After an error, the same batch must be written again before any other batch,
+    /// because it is unknown whether it was written.
     pub(super) async fn write(&mut self, batch: &Arc<Batch>) -> Result<(), StoreError> {
         let mut attempt = 1;
         loop {
             let number = self.last + 1;
             match self.attempt(batch).await {
-                // An earlier attempt was committed after all, or this one.
+                // Either this attempt or an earlier one was committed.
                 Ok(Some(flush)) if flush == number => {
                     self.last = number;
                     return Ok(());
                 }
-                // The database lost the last batches in a failover.
+                // The database lost the last batches in a failover. The next attempt starts from
+                // its number.
                 Ok(Some(flush)) => self.last = flush,
                 Ok(None) => return Err(StoreError::failed("the node has no row in `node`")),
                 Err(StoreError::Unknown(_)) if attempt < ATTEMPTS => {}
@@ -131,8 +132,8 @@ impl BatchWriter {
         }
     }
 
-    /// Writes the batch if the last one is the one that was written last. Returns the number of the
-    /// last batch that is then written; `None` if the node has no row.
+    /// Writes the batch if `node.flush` is the number of this writer's last batch. Returns the
+    /// value of `node.flush` after that; `None` if the node has no row.
     async fn attempt(&self, batch: &Arc<Batch>) -> Result<Option<i64>, StoreError> {
         let (node, last, batch) = (self.node, self.last, Arc::clone(batch));
         self.connections
@@ -159,7 +160,7 @@ async fn raise_and_insert(
     Ok(rows.first().map(|row| row.try_get(0)).transpose()?)
 }
 
-/// The next values of a batch.
+/// Takes the next values for a batch out of an iterator.
 fn some<I: Iterator>(values: &mut I) -> Take<&mut I> {
     values.take(SIZE)
 }

@@ -26,7 +26,7 @@ fn writer(node: &Node, heartbeat: &Heartbeat) -> UsageWriter {
     }
 }
 
-/// Counts three calls and writes them as a task of the node's thread would.
+/// Counts three calls, and writes them on the node's thread, as the task does.
 fn write_three(node: &Node, mut writer: UsageWriter, pace: Pace) -> UsageWriter {
     let (account, key) = ids();
     let (endpoint, outcome) = ("/v1/cuf", UseOutcome::Found);
@@ -51,7 +51,7 @@ fn a_batch_that_is_written_again_counts_nothing_twice() {
     let batch = Arc::new(Batch::of(&mut [(counted, sum)].into_iter(), &mut [].into_iter()));
     let connections = node.database.connections();
     let writing = async move {
-        // A second writer knows nothing of what the first one wrote, as after a lost reply.
+        // The second writer does not know what the first one has written, as after a lost reply.
         for _ in 0..2 {
             let mut writer = BatchWriter::new(Arc::clone(&connections), heartbeat.id());
             writer.write(&batch).await.unwrap();
@@ -66,7 +66,7 @@ fn a_flush_whose_reply_is_lost_counts_once_whether_it_was_committed_or_not() {
     let Some(database) = TestDatabase::create() else { return };
     let proxy = TcpProxy::start(database.address(), Duration::ZERO).unwrap();
     let node = database.node_at(proxy.address());
-    // Its commits do not pass the proxy.
+    // The heartbeat belongs to a second node, so that its commits do not pass the proxy.
     let (_direct, heartbeat) = database.live_node();
     let usage = PostgresUsage::start(&node, &heartbeat);
     let (account, key) = ids();
@@ -99,7 +99,7 @@ fn counts_wait_while_the_node_has_no_row() {
     database.execute("DELETE FROM node");
     usage.count(used(account, key));
     assert!(matches!(block_on(usage.flush()), Err(StoreError::Failed(_))));
-    // The heartbeat adds it again.
+    // The heartbeat adds the row of the node again.
     while database.number("SELECT count(*) FROM node") == 0 {
         std::thread::sleep(Duration::from_millis(50));
     }

@@ -1,4 +1,4 @@
-//! A ledger is copied from a folder to the database, and back.
+//! Tests of copying a ledger from a folder to the database, and back.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,7 +22,7 @@ use enrich_text::EmailAddress;
 use futures_util::future::join_all;
 use pollster::block_on;
 
-/// All rows of a ledger, by table, sorted.
+/// All rows of a ledger by table; the rows of each table are sorted.
 type Tables = BTreeMap<&'static str, Vec<String>>;
 
 fn add(tables: &mut Tables, batch: Batch) {
@@ -35,7 +35,8 @@ fn sorted(mut tables: Tables) -> Tables {
     tables
 }
 
-/// A folder with two accounts, their charges, and a row in every other table.
+/// Creates a data folder with two accounts and their charges, and with a row in every other table.
+/// Returns the first account.
 fn fill(path: &Path) -> AccountId {
     let folder = Folder::open_or_create(path).unwrap();
     let accounts = ["Northwind", "Southwind"].map(|name| Account::new(name, noon()));
@@ -45,7 +46,8 @@ fn fill(path: &Path) -> AccountId {
             let (id, key) = (new.id, new_key(new.id, "first"));
             folder.accounts.create(new, key.clone()).await.unwrap();
             folder.ledger.grant(Grant::new(id, 5_000, noon())).await.unwrap();
-            // More than a block of the sequence index, also where the clock was set back.
+            // There are more charges than one block of the sequence index, and the clock is often
+            // set back between them.
             let charges = (0..600).map(|number: i64| {
                 let at = after_noon(number % 7);
                 let record = (number % 100 == 0).then(|| IdempotencyRecord {

@@ -1,4 +1,4 @@
-//! The contract suite over PostgreSQL.
+//! Runs the contract suite with the PostgreSQL store.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -15,7 +15,7 @@ use enrich_testkit::contract::{Harness, Ports};
 use enrich_testkit::postgres::{Cluster, Database, skip_without_postgres};
 use tempfile::TempDir;
 
-/// A store in a database of its own, and a directory in a temporary folder.
+/// A new database for the store, and a temporary folder for the directory.
 struct Postgres {
     database: Database,
     folder: enrich_store::Store,
@@ -23,12 +23,12 @@ struct Postgres {
     _folder: TempDir,
 }
 
-/// The harness of the contract suite. It opens the database when it is asked for ports.
+/// The harness of the contract suite. The database is created when a test first asks for ports.
 #[derive(Default)]
 struct Opened(OnceLock<Postgres>);
 
 impl Postgres {
-    /// `None` if PostgreSQL is not installed.
+    /// Creates a new database; `None` if PostgreSQL is not installed.
     fn new() -> Option<Self> {
         Some(Self::in_database(Cluster::shared()?.fresh_database().unwrap()))
     }
@@ -41,7 +41,7 @@ impl Postgres {
         Self { database, folder, secrets, _folder: path }
     }
 
-    /// Another node.
+    /// Opens the store as another node.
     fn store(&self) -> Store {
         let options = Options { accepts_one_copy: true, ..Options::default() };
         Store::open(&self.database.url(), &self.secrets, options).unwrap()
@@ -83,7 +83,7 @@ impl Harness for Opened {
     }
 }
 
-/// Runs a test, unless PostgreSQL is not installed.
+/// Runs a test. Skips it if PostgreSQL is not installed.
 fn run(test: impl Future<Output = ()>) {
     if !skip_without_postgres() {
         pollster::block_on(test);

@@ -1,4 +1,4 @@
-//! Several nodes on one database.
+//! Tests with several nodes on one database.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use pollster::block_on;
 
 use super::Postgres;
 
-/// Three nodes and an account with a key and credits.
+/// Three nodes, and an account with a key and credits.
 pub(super) struct Cluster {
     nodes: Vec<Store>,
     account: AccountId,
@@ -25,12 +25,12 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// `None` if PostgreSQL is not installed.
+    /// Opens three nodes on a new database; `None` if PostgreSQL is not installed.
     pub(super) fn with(credits: i64) -> Option<Self> {
         Some(Self::over(Postgres::new()?, credits))
     }
 
-    /// Opens three nodes over this database.
+    /// Opens three nodes on this database.
     pub(super) fn over(postgres: Postgres, credits: i64) -> Self {
         let nodes: Vec<Store> = (0..3).map(|_| postgres.store()).collect();
         let account = AccountId::new(noon());
@@ -67,7 +67,7 @@ impl Cluster {
         Charge { idempotency: Some(idempotency), ..self.charge() }
     }
 
-    /// Asks each node for `each` charges, all at once. Returns how many were taken.
+    /// Sends `each` charges to every node, all at the same time. Returns how many were taken.
     fn race(&self, each: usize, charge: impl Fn(usize) -> Charge + Sync) -> usize {
         let ask = |node: &Store| {
             let charges = (0..each).map(|number| node.ledger.charge(charge(number)));
@@ -138,7 +138,7 @@ fn a_new_key_is_accepted_at_once_and_a_revoked_one_for_a_second_at_most() {
     assert_eq!(find(other, &second), None);
     let stored = block_on(one.accounts.add_key(second.clone(), KeyLimit::PER_ACCOUNT)).unwrap();
     assert_eq!(stored, KeyStored::Stored);
-    // A node that knows the key as unknown learns of it with the next pulse.
+    // The other node has cached that no such key exists. It finds the key after the next pulse.
     let accepted = Instant::now();
     while find(other, &second).is_none() {
         assert!(accepted.elapsed() < Duration::from_secs(2), "it is still unknown");

@@ -1,4 +1,4 @@
-//! Charging resumes by itself after an outage.
+//! After an outage of the database, charging resumes without any action of an operator.
 
 use std::time::{Duration, Instant};
 
@@ -12,10 +12,10 @@ use pollster::block_on;
 use super::Postgres;
 use super::nodes::Cluster;
 
-/// How long charging may take to resume before the test gives up.
+/// Time limit for charging to resume.
 const RESUMED_WITHIN: Duration = Duration::from_secs(30);
 
-/// Charges until it succeeds again.
+/// Sends charges until one succeeds.
 fn wait_for_charge(cluster: &Cluster, store: &Store) {
     let begun = Instant::now();
     loop {
@@ -47,7 +47,7 @@ fn charging_resumes_after_an_outage_in_which_it_was_refused() {
     proxy.cut(Cut::Reset);
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(4) {
-        // Also a connection that was being made.
+        // This also cuts a connection that was being opened when new connections were refused.
         proxy.cut(Cut::Reset);
         let charged = block_on(store.ledger.charge(cluster.charge()));
         let is_made_before = begun.elapsed() < Duration::from_secs(1);
@@ -69,7 +69,7 @@ fn a_host_that_hangs_does_not_keep_the_others_waiting() {
     let store = open(&cluster.postgres, &[&proxies[0], &proxies[1]]);
     for hanging in [0, 1] {
         proxies[hanging].pause_both();
-        // The accounts' lane has a connection that hangs, or none.
+        // The lane of this account has a connection that hangs, or no connection.
         let charges = (0..20).map(|_| store.ledger.charge(cluster.charge()));
         let charged = block_on(join_all(charges));
         let is_known = |charged: &_| {
@@ -92,7 +92,7 @@ fn a_primary_without_its_standby_does_not_count_as_charging() {
     let store = cluster.postgres.store();
     wait_for_charge(&cluster, &store);
     standby.kill().unwrap();
-    // The charge hangs in its commit.
+    // Without its standby, the primary does not confirm the commit of the charge.
     let charged = block_on(store.ledger.charge(cluster.charge()));
     assert!(matches!(charged, Err(ChargeError::Unknown(_))), "{charged:?}");
     let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! A lane's primary: its connection, and what happens while nothing is confirmed.
+//! A lane's connection to the primary, and what the lane does while no commit is confirmed.
 
 use std::mem;
 use std::sync::atomic::Ordering;
@@ -17,23 +17,24 @@ use crate::ledger::lane::{Lane, RETRY_PAUSE};
 use crate::ledger::refusals::give_up;
 use crate::ledger::transaction::{ANSWER_TIMEOUT, NotWritten, write_and_commit};
 
-/// How long nothing is confirmed before further charges are refused at once.
+/// How long no commit must be confirmed before further charges are refused at once.
 const DOWN_AFTER: Duration = Duration::from_secs(2);
 
-/// The last sequence of accounts.
+/// Reads the highest sequence of each account.
 const SEQUENCES: &str =
     "SELECT account, max(sequence) FROM entry WHERE account = ANY($1) GROUP BY account";
 
-/// Locks a row that every database has.
+/// Locks a row that exists in every database.
 const LOCK_STATE: &str = "SELECT id FROM state WHERE id = 1 FOR UPDATE";
 
-/// The database has fewer rows than this process has read from it.
+/// The database has fewer rows of an account than this process has read from it.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the database is older than what this node has read from it")]
 struct Outdated;
 
 impl Lane {
-    /// Ensures a connection. `None` if there was no primary: then the caller asks again.
+    /// Ensures that the lane has a connection. Returns `None` if there was no primary; the caller
+    /// must then try again.
     pub(super) async fn connect(&mut self, group: &mut Vec<Job>) -> Option<()> {
         if let Some(connection) = &self.state.connection
             && !connection.client.is_closed()
@@ -41,7 +42,7 @@ impl Lane {
             return Some(());
         }
         self.state.connection = None;
-        // Another primary may have another history.
+        // The new primary may have another history, so the remembered rows are useless.
         self.state.heads.clear();
         let began = Instant::now();
         match self.connections.connect().await {
@@ -59,7 +60,7 @@ impl Lane {
         }
     }
 
-    /// Looks whether charging can go on. No job waits meanwhile.
+    /// Checks whether charging can go on. No job waits meanwhile.
     pub(super) async fn look_again(&mut self) {
         self.check_lineage();
         if self.connect(&mut Vec::new()).await.is_none() {
@@ -78,9 +79,9 @@ impl Lane {
         }
     }
 
-    /// Whether the database confirms a commit now. A primary whose standbys are all gone accepts
-    /// connections and confirms nothing. The lock is written to the log, so its commit waits for
-    /// the standby.
+    /// Whether the database confirms a commit now. A primary without any standby accepts
+    /// connections, but confirms no commit. Taking the lock writes to the database's log, so that
+    /// this commit waits for the standby too.
     async fn confirms(&mut self) -> bool {
         let Some(connection) = &self.state.connection else { return false };
         let begin = async { Ok(()) };
@@ -96,7 +97,8 @@ impl Lane {
         }
     }
 
-    /// Forgets what was seen of a database whose data loss was accepted: it has another lineage.
+    /// If an operator has accepted a loss of data, the database has another lineage. Then forgets
+    /// what this process has read before.
     pub(super) fn check_lineage(&mut self) {
         let lineage = self.readings.borrow().state.lineage;
         if self.state.lineage != Some(lineage) {
@@ -106,8 +108,8 @@ impl Lane {
         }
     }
 
-    /// Whether the accounts of an outdated group have the rows that this process has seen. They do
-    /// on the primary, if the group was sent to an old one.
+    /// Whether the database now has all rows of the outdated accounts that this process has read.
+    /// If the group had been sent to an old primary, the right primary has them.
     async fn has_caught_up(&mut self) -> bool {
         let Some(connection) = &self.state.connection else { return false };
         let accounts: Vec<Uuid> = self.state.outdated.iter().map(|account| account.0).collect();
@@ -120,7 +122,8 @@ impl Lane {
         })
     }
 
-    /// Drops what a failure of a group that was sent at `began` makes useless.
+    /// Handles the failure of a group that was sent at `began`. Drops the connection if the failure
+    /// makes it useless.
     pub(super) fn after_failure(&mut self, failure: &Failure, began: Instant) {
         tracing::warn!(error = %failure, "a group of charges was not written");
         if failure.loses_connection() {
@@ -129,8 +132,9 @@ impl Lane {
         }
     }
 
-    /// As [`Self::after_failure`], for a group whose reply was lost. If the host was silent,
-    /// another one is tried first: an old primary without its standby confirms nothing.
+    /// Handles a lost reply to a group that was sent at `began`. If the host was silent, the next
+    /// connection goes to another host if possible, because an old primary without its standby
+    /// confirms nothing.
     pub(super) fn after_doubt(&mut self, failure: &Failure, began: Instant) {
         if matches!(failure, Failure::TimedOut) {
             self.drop_suspected();
@@ -140,8 +144,8 @@ impl Lane {
         self.note_down(began);
     }
 
-    /// Stops charging until the database has the rows that this process has seen, or their loss
-    /// was accepted.
+    /// Stops charging until the database has the rows that this process has read, or an operator
+    /// has accepted their loss.
     pub(super) fn after_outdated(&mut self, group: &[Job]) {
         if !self.status.is_outdated.swap(true, Ordering::AcqRel) {
             tracing::error!(error = %Outdated, "charging has stopped");
@@ -156,8 +160,8 @@ impl Lane {
         }
     }
 
-    /// Notes that nothing was confirmed since `since`, and refuses jobs that have waited for too
-    /// long.
+    /// Records that no commit was confirmed since `since`. Refuses the jobs that have waited for
+    /// too long.
     fn note_down(&mut self, since: Instant) {
         let down_since = *self.state.down_since.get_or_insert(since);
         if down_since.elapsed() >= DOWN_AFTER
@@ -171,7 +175,7 @@ impl Lane {
         self.state.waiting = give_up(mem::take(&mut self.state.waiting));
     }
 
-    /// Notes that the database confirms.
+    /// Records that the database confirms commits.
     pub(super) fn note_up(&mut self) {
         self.state.down_since = None;
         self.status.has_primary.store(true, Ordering::Release);

@@ -1,4 +1,5 @@
-//! Compresses the style sheets and scripts, and writes a table of them: names and contents.
+//! Compresses the style sheets and scripts, and writes a table with the name and the contents of
+//! each.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -42,7 +43,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes what a file is compressed, which is the same for the same content.
+/// Compresses a file with gzip and with Brotli. The result depends only on the content, so that
+/// builds are reproducible.
 fn compress(content: &[u8], gzip: &Path, brotli: &Path) -> Result<(), Box<dyn Error>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(content)?;

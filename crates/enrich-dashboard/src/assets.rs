@@ -11,8 +11,8 @@ use crate::page_context::PageContext;
 /// Prefix of all asset paths.
 pub(crate) const ROOT: &str = "/account/assets/";
 
-/// A file: its name, then its content three times: plain, compressed with gzip, and compressed with
-/// Brotli.
+/// A file: its name, and its content in three forms: plain, compressed with gzip, and compressed
+/// with Brotli.
 type File = (&'static str, &'static [u8], &'static [u8], &'static [u8]);
 
 static FILES: &[File] = &include!(concat!(env!("OUT_DIR"), "/files.rs"));
@@ -25,7 +25,7 @@ static HASHES: LazyLock<Vec<String>> = LazyLock::new(|| {
     FILES.iter().map(|(_, plain, ..)| blake3::hash(plain).to_hex()[..DIGITS].to_owned()).collect()
 });
 
-/// Returns the path of a file. Templates call this.
+/// Returns the path of a file. The templates call this function.
 pub(crate) fn path(name: &str) -> String {
     let at = FILES.iter().position(|(known, ..)| *known == name);
     let hash = at.and_then(|at| HASHES.get(at)).map_or("", String::as_str);
@@ -40,7 +40,7 @@ pub(crate) async fn show(context: &PageContext<'_>) -> Result<Response, Fault> {
     }
 }
 
-/// Returns the response with the file of this name, if its hash is `hash`.
+/// Returns the response with the file `name`; `None` if `hash` is not the hash of its content.
 fn file(hash: &str, name: &str) -> Option<Response> {
     let mut files = HASHES.iter().zip(FILES);
     let (_, (_, plain, gzip, brotli)) =
@@ -60,7 +60,7 @@ fn file(hash: &str, name: &str) -> Option<Response> {
 mod tests {
     use super::*;
 
-    /// The file names that the template sources contain.
+    /// Returns the file names in the template sources.
     fn named() -> Vec<String> {
         let templates =
             [include_str!("../templates/base.html"), include_str!("../templates/overview.html")];

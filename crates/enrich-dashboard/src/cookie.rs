@@ -1,11 +1,13 @@
 //! The session cookie.
 //!
-//! The cookie's name begins with `__Host-`. Browsers send such a cookie only to this host, for all
-//! paths, and only over https (RFC 6265bis, section 4.1.3.2). They accept it only with `Secure`.
+//! The cookie's name begins with `__Host-`. Browsers accept such a cookie only with the attribute
+//! `Secure`, and send it only to this host, for all paths, and only over https (RFC 6265bis,
+//! section 4.1.3.2).
 //!
 //! At a loopback address, Safari does not accept `Secure` cookies over plain http, although
-//! Chromium and Firefox do. There the cookie has another name and no `Secure`, so that the pages
-//! can be tried in every browser. Requests to a loopback address never leave the machine.
+//! Chromium and Firefox do. So at a loopback address the cookie has another name and no `Secure`;
+//! the pages can then be tried in every browser. Requests to a loopback address never leave the
+//! machine.
 
 use enrich_sign_in::Token;
 use jiff::SignedDuration;
@@ -16,8 +18,8 @@ use crate::http::Request;
 const NAME: &str = "__Host-enrich";
 const NAME_ON_LOOPBACK: &str = "enrich";
 
-/// Returns the session token of a request. If the request has the cookie twice, returns `None`,
-/// because an attacker may have added one of them.
+/// Returns the session token of a request; `None` if the request has no session cookie, or has it
+/// twice, because an attacker may have added one of the two.
 pub(crate) fn token(request: &Request, public_url: Option<&str>) -> Option<Token> {
     let name = name(request, public_url);
     let pairs = request.cookies.as_deref()?.split(';').filter_map(|pair| pair.split_once('='));

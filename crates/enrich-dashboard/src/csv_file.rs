@@ -11,7 +11,7 @@ use crate::fault::Fault;
 use crate::http::{Response, ResponseBody};
 
 /// Returns rows as CSV (RFC 4180). Cells may contain untrusted text: a value that a spreadsheet
-/// would run as a formula is escaped, as in the results of lists.
+/// program would run as a formula is neutralised, as in the results of lists.
 pub(crate) fn rows<'a>(rows: impl IntoIterator<Item = Vec<Cow<'a, str>>>) -> Result<Bytes, Fault> {
     let mut writer = csv::WriterBuilder::new()
         .terminator(csv::Terminator::CRLF)
@@ -24,7 +24,7 @@ pub(crate) fn rows<'a>(rows: impl IntoIterator<Item = Vec<Cow<'a, str>>>) -> Res
     Ok(writer.into_inner().map_err(|error| Fault::failed(error.to_string()))?.into())
 }
 
-/// Returns a response that the browser saves as a file named `name`.
+/// Returns a response that the browser saves as a file with the name `name`.
 pub(crate) fn response(
     name: &str,
     pieces: impl Stream<Item = Result<Bytes, Fault>> + 'static,

@@ -2,7 +2,7 @@
 
 use enrich_wire::{ApiVersion, Endpoint, KeyPlace};
 
-/// Returns the command line for a call. `key` goes where the API version expects the API key;
+/// Returns the command line for a call. `key` is put where the API version expects the API key;
 /// `body` is a JSON object.
 pub(crate) fn command(
     address: &str,
@@ -27,8 +27,8 @@ pub(crate) fn command(
     }
 }
 
-/// Path and body of the suggested first call. Any company is suitable, because a call that finds
-/// nothing is free.
+/// The path and the body of the suggested first call. Any company is suitable, because an answer
+/// that is not found is free.
 const FIRST: (&str, &str) = ("/v1/cuf", r#"{"companyName":"Telefonica"}"#);
 
 /// Returns the command line of the suggested first call with this key; `None` if its endpoint is

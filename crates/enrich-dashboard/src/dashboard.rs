@@ -1,4 +1,4 @@
-//! The account page's state, and the session and client of a request.
+//! The state of the account page, and how it finds the session and the client of a request.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -20,15 +20,15 @@ use crate::scans::Scans;
 use crate::settings::Settings;
 use crate::threads::Threads;
 
-/// Maximum number of concurrent reads by one account, including waiting ones: of long lists
-/// (`SCANS_OF_ONE`), and of files (`FILES_OF_ONE`).
+/// Maximum number of reads of one account that run or wait at the same time: reads of long lists
+/// (`SCANS_OF_ONE`), and reads of files (`FILES_OF_ONE`).
 const SCANS_OF_ONE: usize = 4;
 const FILES_OF_ONE: usize = 16;
-/// Maximum number of concurrent uploads: by all accounts, and by one account.
+/// Maximum number of uploads that run at the same time: of all accounts, and of one account.
 const UPLOADS: usize = 8;
 const UPLOADS_OF_ONE: usize = 2;
 
-/// A session's last use is recorded at most once in this interval.
+/// The interval in which a session's last use is recorded at most once.
 const NOTED_EACH: SignedDuration = SignedDuration::from_mins(1);
 
 /// The account page.
@@ -57,7 +57,7 @@ pub(crate) struct AccountSession {
     pub(crate) token: Token,
 }
 
-/// What the pages need to work.
+/// The parts that [`Dashboard::new`] needs.
 pub struct Parts {
     /// Answers API calls, and gives access to accounts.
     pub service: Arc<Service>,
@@ -95,8 +95,8 @@ impl Dashboard {
         })
     }
 
-    /// Returns the session of a request. A session that has expired is ended, and the result is
-    /// `None`.
+    /// Returns the session of a request; `None` if there is none. Ends the session and returns
+    /// `None` if the session has expired.
     pub(crate) async fn session(
         &self,
         request: &Request,
@@ -109,7 +109,8 @@ impl Dashboard {
             self.sign_ins.end_session(&token).await?;
             return Ok(None);
         }
-        // A page that refreshes its figures by a script must not keep the session active.
+        // A request by a script that refreshes the figures of a page must not keep the session
+        // active.
         let is_refresh = request.is_from_script && request.method == Method::Get;
         if idle >= NOTED_EACH && !is_refresh {
             self.sign_ins.touch_session(&token, now).await?;
@@ -122,9 +123,9 @@ impl Dashboard {
         cookie::token(request, self.settings.public_url.as_deref())
     }
 
-    /// Returns the client's address, which is used only to throttle logins. If the public URL is
-    /// https, a proxy must be in front of this server, which does not speak TLS. The client's
-    /// address is then the last address in `X-Forwarded-For`.
+    /// Returns the client's address, which is used only to throttle logins. This server does not
+    /// speak TLS. So if the public URL begins with `https://`, a proxy must be in front of the
+    /// server, and the client's address is the last address in `X-Forwarded-For`.
     pub(crate) fn client(&self, request: &Request) -> IpAddr {
         let is_behind_proxy =
             self.settings.public_url.as_deref().is_some_and(|url| url.starts_with("https://"));
@@ -133,8 +134,9 @@ impl Dashboard {
         last.unwrap_or(request.peer)
     }
 
-    /// Whether the request's host is this server. With a public URL the result is always true,
-    /// because a proxy may change the host. The origin is compared instead.
+    /// Whether the host in the request is this server. With a public URL, the result is always
+    /// `true`, because a proxy may change the host; the origin is then checked in place of the
+    /// host.
     pub(crate) fn is_own_host(&self, request: &Request) -> bool {
         match (&self.settings.public_url, self.settings.listens_on, &request.host) {
             (None, Some(listens_on), Some(named)) => host::is_own(named, listens_on),
@@ -142,8 +144,8 @@ impl Dashboard {
         }
     }
 
-    /// Returns the address of this server in a browser: the public URL, else an address made of the
-    /// request's host.
+    /// Returns the URL of this server in a browser: the public URL, or a URL made of the request's
+    /// host if there is no public URL.
     pub(crate) fn address(&self, request: &Request) -> String {
         match (&self.settings.public_url, &request.host) {
             (Some(url), _) => url.clone(),

@@ -29,7 +29,7 @@ impl Day {
 
     fn parse(text: &str) -> Option<Self> {
         let date: Date = text.parse().ok()?;
-        // Dates have four-digit years; other forms are typing errors.
+        // Dates are written with four-digit years; every other form is a typing error.
         let is_plain = text.len() == 10;
         let day = Self(i64::from(EPOCH.until(date).ok()?.get_days()));
         (is_plain && (0..=LAST).contains(&day.0)).then_some(day)
@@ -91,7 +91,7 @@ impl Days {
         (self.first..=self.last).contains(&Day::of(at))
     }
 
-    /// Returns the days of the range that are between `first` and `last`; `None` if there are none.
+    /// Returns the part of the range between `first` and `last`; `None` if the part is empty.
     pub(crate) fn within(self, first: Day, last: Day) -> Option<Self> {
         let (first, last) = (self.first.max(first), self.last.min(last));
         (first <= last).then_some(Self { first, last })

@@ -1,4 +1,4 @@
-//! Why a page cannot be shown.
+//! The reasons why a page cannot be shown.
 
 use enrich_bulk::jobs::JobError;
 use enrich_core::port::error::StoreError;
@@ -6,8 +6,8 @@ use enrich_core::port::error::StoreError;
 use crate::password::HashError;
 use crate::threads::Busy;
 
-/// Why a page cannot be shown. Each variant has a status and an error page that explains what to
-/// do.
+/// Why a page cannot be shown. Each variant has an HTTP status and an error page that tells the
+/// user what to do.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     /// The path does not exist, or belongs to another account. The answer is the same for both.
@@ -109,8 +109,8 @@ impl From<Busy> for Fault {
 }
 
 impl Fault {
-    /// Returns a message for an error of a list that the user can correct. Returns any other error
-    /// as a fault.
+    /// Converts an error of a list. If the user can correct the error, returns a message for the
+    /// user; otherwise returns a fault.
     pub(crate) fn of_job(error: JobError) -> Result<String, Self> {
         match error {
             JobError::NotThere => Err(Self::NoSuchPage),

@@ -32,7 +32,7 @@ impl Form {
         self.raw(name).trim()
     }
 
-    /// Whether the field was sent. A box that is not ticked is not sent.
+    /// Whether the field was sent. Browsers do not send a box that is not ticked.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
     }

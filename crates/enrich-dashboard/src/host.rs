@@ -1,17 +1,18 @@
 //! Decides whether the host in a request is this server.
 //!
-//! Without a configured public URL, only the listening address can be trusted. With DNS rebinding,
-//! the name of another site resolves to this machine; a page of that site then sends that name. A
-//! browser never sends an IP address that it is not connected to.
+//! Without a configured public URL, only the listening address can be trusted. The reason is DNS
+//! rebinding: an attacker's host name resolves to this machine, and a page of the attacker's site
+//! sends requests here, with that name as `Host`. A browser never sends an IP address that it is
+//! not connected to.
 
 use std::net::{IpAddr, SocketAddr};
 
 /// The port of an `http://` address whose host has no port.
 const HTTP_PORT: u16 = 80;
 
-/// Whether `host`, the value of the `Host` header, is an address of a server that listens on
-/// `listens_on`. This is the listening address or a loopback name. A server that listens on all
-/// addresses accepts any IP address.
+/// Whether `host`, the value of the `Host` header, is an address of the server that listens on
+/// `listens_on`: the listening address or a loopback name. If the server listens on all addresses,
+/// any IP address is accepted.
 pub(crate) fn is_own(host: &str, listens_on: SocketAddr) -> bool {
     let Some((name, port)) = split(host) else { return false };
     if port != listens_on.port() {

@@ -61,9 +61,9 @@ pub struct Request {
     pub request_id: Option<String>,
     /// The body of the request.
     pub body: Body,
-    /// Called when the body is an upload of a signed-in owner. After the call, the body may take
-    /// any time as long as it makes progress. Any other body must arrive within the time limit for
-    /// forms.
+    /// Ends the time limit for forms. It is called when the body is an upload of a signed-in owner;
+    /// after that, the body may take any time as long as it makes progress. Every other body must
+    /// arrive within the time limit.
     pub lift_time_limit: Option<Box<dyn Fn()>>,
 }
 

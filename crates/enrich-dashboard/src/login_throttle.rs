@@ -1,9 +1,9 @@
 //! Slows down password guessing, by address and by account.
 //!
-//! Each address and each account has a number of attempts, and regains one attempt after each fixed
-//! interval. This is the generic cell rate algorithm: it stores only the time at which all attempts
-//! are available again. An attempt is taken before the password is checked, and given back if the
-//! password is right. Unknown accounts are treated like existing ones.
+//! Each address and each account has a number of attempts, and gets one used attempt back after
+//! each fixed interval. This is the generic cell rate algorithm: it stores only the time at which
+//! all attempts are available again. An attempt is used before the password is checked, and given
+//! back if the password is right. Unknown accounts are treated like existing ones.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -12,19 +12,19 @@ use std::net::IpAddr;
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 
-/// Maximum number of addresses that have an entry of their own, and of accounts. All further ones
-/// share one entry.
+/// Maximum number of addresses with an entry of their own, and also of accounts. All others share
+/// one entry.
 const MOST: usize = 10_000;
 
-/// The number of attempts, and the interval after which one attempt is regained.
+/// The number of attempts, and the interval after which one used attempt is available again.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     at_once: i32,
     each: SignedDuration,
 }
 
-/// The pace of an address: enough attempts for several people who share the address and mistype a
-/// few times.
+/// The pace of an address. It has enough attempts for several people who share the address and
+/// sometimes mistype.
 const OF_ADDRESS: Pace = Pace { at_once: 20, each: SignedDuration::from_secs(15) };
 /// The pace of an account: 10 attempts, then 120 an hour. This is too slow to guess a password of
 /// twelve characters.
@@ -45,8 +45,8 @@ struct Tries {
     back_at: HashMap<u64, Timestamp>,
 }
 
-/// The key of the entry that is shared by all that have no entry of their own. No hash has this
-/// value.
+/// The key of the entry that all addresses or accounts without their own entry share. No hash has
+/// this value.
 const SHARED: u64 = 0;
 
 impl LoginThrottle {
@@ -69,7 +69,7 @@ impl LoginThrottle {
         })
     }
 
-    /// Gives the attempt of the address and the attempt of the account name back.
+    /// Gives back the attempt that was taken from the address, and the attempt of the account name.
     pub(crate) fn give_back(&self, peer: IpAddr, typed: &str) {
         self.addresses.lock().give_back(self.number(&network(peer)), OF_ADDRESS);
         self.accounts.lock().give_back(self.number(&typed), OF_ACCOUNT);
@@ -100,8 +100,8 @@ impl Tries {
         }
     }
 
-    /// Returns the key of the entry to use for `who`: its own if there is room for another entry,
-    /// else the shared one.
+    /// Returns the key of the entry for `who`: its own key if there is room for another entry, else
+    /// the shared key.
     fn permit(&mut self, who: u64, now: Timestamp) -> u64 {
         if self.back_at.contains_key(&who) || self.back_at.len() < MOST {
             return who;

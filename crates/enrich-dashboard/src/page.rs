@@ -1,4 +1,4 @@
-//! The pages. Each has a file with its contents, its changes and its rules.
+//! The pages. Each page has its own file, with what it shows, what it changes, and its rules.
 
 pub(crate) mod bulk;
 pub(crate) mod calls;

@@ -27,7 +27,8 @@ pub(crate) struct PageContext<'a> {
     pub(crate) is_account_page: fn(&str) -> bool,
 }
 
-/// The context of a page that needs a session. The page handles only the account that is signed in.
+/// The context of a page that needs a session. The page may only use the data of the account that
+/// is signed in.
 pub(crate) struct OwnerContext<'a> {
     pub(crate) page: &'a PageContext<'a>,
     pub(crate) session: AccountSession,
@@ -98,7 +99,7 @@ impl PageContext<'_> {
         self.path_parameters.first().map_or("", String::as_str)
     }
 
-    /// Returns the layout data of a page that needs no session.
+    /// Returns the layout data for a page that needs no session.
     pub(crate) fn open_frame(&self) -> Frame {
         Frame { owner: None, here: "" }
     }
@@ -114,7 +115,7 @@ impl PageContext<'_> {
 }
 
 impl OwnerContext<'_> {
-    /// Returns the layout data of a page of the account, with the current balance.
+    /// Returns the layout data for a page that needs a session, with the current balance.
     pub(crate) async fn frame(&self, here: &'static str) -> Result<Frame, Fault> {
         let Account { name, status, .. } = &self.session.account;
         let suspended = match status {

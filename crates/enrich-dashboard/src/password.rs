@@ -25,8 +25,8 @@ const PASSES: u32 = 2;
 const LANES: u32 = 1;
 
 const THREADS: usize = 2;
-/// Maximum queue length. A hash takes about 40 ms, so the last one in the queue waits for about a
-/// second.
+/// Maximum number of passwords that wait to be hashed. A hash takes about 40 ms, so the last one
+/// waits for about a second.
 const WAITING: usize = 32;
 
 /// A password as the user typed it.
@@ -90,13 +90,13 @@ pub(crate) enum HashError {
 pub(crate) struct Passwords {
     threads: Threads,
     argon2: Argon2<'static>,
-    /// The hash of a random password. The password that was typed for an unknown account is checked
-    /// against this hash, so that the answer takes the same time as for an existing account.
+    /// The hash of a random password. For an unknown account, the typed password is checked against
+    /// this hash, so that the answer takes as long as for an existing account.
     nobodys: PasswordHash,
 }
 
 impl Passwords {
-    /// Computes the hash for unknown accounts.
+    /// Creates the threads, and computes the hash that is used for unknown accounts.
     ///
     /// # Errors
     ///
@@ -117,8 +117,8 @@ impl Passwords {
         self.threads.run(made).await?.map_err(HashError::Failed)
     }
 
-    /// Whether the password matches the hash. Without a hash, returns `false` after the same time
-    /// as with one.
+    /// Whether the password matches the hash. If `hash` is `None`, returns `false`, but after the
+    /// same time.
     pub(crate) async fn is_right(
         &self,
         password: Password,

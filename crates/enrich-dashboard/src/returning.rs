@@ -1,4 +1,5 @@
-//! The page that is shown again after sign-in, when a session has ended.
+//! The return address: the page that the browser shows after a new sign-in, when a session has
+//! ended.
 
 use crate::form::{Form, query};
 use crate::http::{Method, Request};
@@ -8,8 +9,8 @@ const SIGN_IN: &str = "/account/sign-in";
 const MOST_BYTES: usize = 1024;
 
 /// Returns the address of the sign-in page, for a request that needs a session. If the request
-/// shows a page, the address contains that page as the return address. A request for a change is
-/// not repeated after sign-in.
+/// shows a page, the address contains this page as the return address. A request that changes
+/// something has no return address, because it is not repeated after sign-in.
 pub(crate) fn to_sign_in(request: &Request, is_account_page: fn(&str) -> bool) -> String {
     if matches!(request.path.as_str(), "/account" | "/account/") {
         return SIGN_IN.to_owned();
@@ -29,8 +30,8 @@ pub(crate) fn target(fields: &Form, is_account_page: fn(&str) -> bool) -> Option
     page_of(path, query, is_account_page)
 }
 
-/// Returns the address of an account page; `None` for other pages. For a file download, returns the
-/// page that links to the file.
+/// Returns the address of an account page; `None` if the path is none. For the download of a file,
+/// returns the page with the link to the file.
 fn page_of(path: &str, query: &str, is_account_page: fn(&str) -> bool) -> Option<String> {
     let path = ["/output", ".csv"].iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path);
     let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());

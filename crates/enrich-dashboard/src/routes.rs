@@ -15,7 +15,7 @@ use Handler::{Open, Owner, Upload};
 
 type Answering<'a> = LocalBoxFuture<'a, Result<Response, Fault>>;
 
-/// A handler, by the access that it requires.
+/// The handler of a page. Each variant requires another access.
 #[derive(Clone, Copy)]
 pub(crate) enum Handler {
     /// A page that is open to everybody.
@@ -38,8 +38,8 @@ const fn row(method: Method, path: &'static str, handler: Handler) -> Route {
     Route { method, path, handler }
 }
 
-/// All pages. `Open` pages need no session. POST requests are refused unless they come from these
-/// pages.
+/// All pages. `Open` pages need no session. A POST request is refused unless it comes from one of
+/// these pages.
 #[rustfmt::skip]
 pub(crate) static ROUTES: &[Route] = &[
     row(Get,  "/account/assets/{hash}/{name}",       Open(|c| Box::pin(assets::show(c)))),
@@ -119,7 +119,7 @@ fn path_parameters(pattern: &str, path: &str) -> Option<Vec<String>> {
     }
 }
 
-/// A row of the table of pages, for callers that iterate over all pages.
+/// A row of the table of pages, for code outside this crate that goes through all pages.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRoute {
     /// The method.

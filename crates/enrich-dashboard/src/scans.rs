@@ -1,5 +1,5 @@
 //! Long reads and reads of files. They run on separate threads, so that pages do not wait for them.
-//! Each account has one running at a time, so that no account delays the others.
+//! Only one read of an account runs at a time, so that no account delays the others.
 
 use std::sync::Arc;
 
@@ -10,7 +10,8 @@ use crate::fault::Fault;
 use crate::threads::Threads;
 
 const THREADS: usize = 2;
-/// Maximum queue length. An account has at most one read and one piece of a download in the queue.
+/// Maximum number of reads that wait. Of each account, at most one read and one piece of a download
+/// are in the queue.
 const WAITING: usize = 512;
 /// Maximum number of concurrent downloads of one account.
 const DOWNLOADS_OF_ONE: usize = 4;
@@ -49,7 +50,7 @@ impl Scans {
         self.permitted(&self.reads, account)?.run(work).await
     }
 
-    /// Does the same as [`Self::run`], for async work that calls the ports.
+    /// Runs async work that calls the ports, as [`Self::run`] does.
     pub(crate) async fn read<T, F>(
         &self,
         account: AccountId,
@@ -78,7 +79,8 @@ impl Scans {
 }
 
 impl Download {
-    /// Runs `work`, which reads the next piece, when the account's earlier pieces are done.
+    /// Runs `work`, which reads the next piece of the download, when the account's earlier pieces
+    /// are done.
     ///
     /// # Errors
     ///
@@ -90,14 +92,15 @@ impl Download {
         let turn = self.permit.turn().await;
         let permit = Arc::clone(&self.permit);
         let work = move || {
-            // The turn ends with the work, even if the caller no longer waits for the work.
+            // The turn of the account ends when the work ends, even if the caller no longer waits
+            // for it.
             let _turn = (turn, permit);
             work()
         };
         Ok(self.threads.run(work).await?)
     }
 
-    /// Does the same as [`Self::run`], for async work that calls the ports.
+    /// Runs async work that calls the ports, as [`Self::run`] does.
     pub(crate) async fn read<T, F>(
         &self,
         work: impl FnOnce() -> F + Send + 'static,

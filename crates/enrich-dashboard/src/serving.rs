@@ -16,8 +16,8 @@ use crate::routes::{self, Handler};
 /// Maximum length of a form, in bytes.
 const MAX_FORM_BYTES: usize = 64 * 1024;
 
-/// The content security policy: pages may load from and contact only their own origin, and run no
-/// inline code.
+/// The content security policy. Pages may load only from their own origin, may contact only this
+/// origin, and run no inline code.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
@@ -60,7 +60,7 @@ impl Dashboard {
                 answer(&context).await
             }
             Handler::Owner(answer) => {
-                // Without a session the body is not read.
+                // Without a session, the body is not read.
                 let Some(session) = self.session(request, now).await? else {
                     return Ok(to_sign_in(request));
                 };
@@ -80,7 +80,7 @@ impl Dashboard {
     }
 }
 
-/// Reads a form. Requests other than POST have no form.
+/// Reads the form fields of a POST request. Any other request has an empty form.
 async fn form(method: Method, mut body: Body) -> Result<Form, Fault> {
     if method != Method::Post {
         return Ok(Form::default());
@@ -96,9 +96,9 @@ async fn form(method: Method, mut body: Body) -> Result<Form, Fault> {
     Ok(Form::read(&bytes))
 }
 
-/// Redirects to the sign-in page. A script would follow a redirect itself and search the sign-in
-/// page for its part of a page. So a script gets a header instead, which makes the browser load the
-/// sign-in page.
+/// Redirects to the sign-in page. If the request comes from a script, a redirect would not work:
+/// the script would follow it and look for its part of a page in the sign-in page. So a script gets
+/// a header that makes the browser load the sign-in page.
 fn to_sign_in(request: &Request) -> Response {
     let path = returning::to_sign_in(request, routes::is_account_page);
     if request.is_from_script {

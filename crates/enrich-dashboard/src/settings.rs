@@ -7,11 +7,11 @@ use jiff::SignedDuration;
 /// The operator's settings of the account page.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The public URL, in the form of an origin (`https://enrich.example`). Without a public URL,
-    /// the request's host is used.
+    /// The public URL, in the form of an origin (`https://enrich.example`). If it is `None`, the
+    /// host in the request is used.
     pub public_url: Option<String>,
     /// The listening address. Without a public URL, the header `Host` must contain this address.
-    /// `None` accepts any host, for servers that check the host themselves.
+    /// `None` accepts any host, for HTTP servers that check the host themselves.
     pub listens_on: Option<SocketAddr>,
     /// Idle time after which a session ends.
     pub session_idle: SignedDuration,

@@ -1,4 +1,4 @@
-//! Limits slow work: hashing and files.
+//! Limits work that takes long: hashing passwords, and reading and writing files.
 //!
 //! A worker of the HTTP server handles many pages and must not block. Blocking work runs on tokio's
 //! blocking threads. For each kind of work, the numbers of running and of waiting tasks are
@@ -14,8 +14,8 @@ use tokio::task::spawn_blocking;
 #[error("more is waiting than is taken")]
 pub(crate) struct Busy;
 
-/// A share of tokio's blocking threads, with a bounded queue. Its work must be started in a tokio
-/// runtime.
+/// A share of tokio's blocking threads, with a bounded queue. [`Self::run`] must be called in a
+/// tokio runtime.
 pub(crate) struct Threads {
     running: Arc<Semaphore>,
     running_or_waiting: Arc<Semaphore>,

@@ -1,5 +1,5 @@
-//! Streams a list from a multipart form (RFC 7578) to its folder, so that it is never whole in
-//! memory.
+//! Streams a list from a multipart form (RFC 7578) to its folder, so that the whole list is never
+//! in memory.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::http::{Body, BodyFault};
 
 /// The name of the form field with the file.
 const FIELD: &str = "list";
-/// Maximum size of the form without the file, in bytes.
+/// Maximum size of the multipart form around the file, in bytes.
 const AROUND: u64 = 64 * 1024;
 
-/// Number of bytes that must arrive in each time window after the first.
+/// The number of bytes that must arrive in each time window except the first.
 const LEAST_IN_WINDOW: usize = 64 * 1024;
 const WINDOW: SignedDuration = SignedDuration::from_secs(30);
 
@@ -75,14 +75,15 @@ pub(crate) async fn take(
         Ok(piece) if !pace.is_fast_enough(piece.len(), clock.now()) => Err(BodyFault::TooSlow),
         piece => piece,
     });
-    // The parser needs a `Send` stream, but the body is not `Send`, so its request stays on one
-    // thread. The parser buffers all bytes that are ready: with the HTTP server, some tens of KiB.
+    // The parser requires a stream that is `Send`. The body is not `Send`, but its request stays on
+    // one thread. The parser buffers all bytes that are ready: with this HTTP server, some tens of
+    // KiB.
     let form = Multipart::with_constraints(SendWrapper::new(body), boundary, constraints);
     take_field(dashboard, account, form).await
 }
 
-/// Measures the speed of an upload, so that a slow sender does not keep a permit for an unlimited
-/// time.
+/// Measures the speed of an upload, so that a slow sender does not occupy its permit without a time
+/// limit.
 struct Pace {
     since: Timestamp,
     bytes: usize,
@@ -178,8 +179,8 @@ async fn read(
     }
 }
 
-/// A list that arrives in pieces and is read by a thread. After the last piece comes `None`. If
-/// `None` is missing, the upload was interrupted.
+/// A list that arrives in pieces, and that a thread reads. `None` comes after the last piece. If
+/// the pieces end without `None`, the upload was interrupted.
 struct Arriving {
     pieces: mpsc::Receiver<Option<Bytes>>,
     piece: Bytes,

@@ -1,4 +1,4 @@
-//! The account's lists, and uploading a new one.
+//! The page with the account's lists, and the upload of a new list.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(crate) struct JobRow {
     pub(crate) created: Time,
     pub(crate) kept_until: Option<Time>,
     pub(crate) state: String,
-    /// The reason why the list does not run; empty if there is no reason to show.
+    /// The reason why the list does not run, as the page shows it; empty if there is none.
     pub(crate) reason: String,
     /// A sentence about rows that were erased because of forgotten values; empty if there are none.
     pub(crate) erased: String,
@@ -46,10 +46,10 @@ pub(crate) struct JobRow {
     pub(crate) invalid: Number,
     pub(crate) failed: Number,
     pub(crate) credits: Number,
-    /// The number of cells that are truncated in the result, which is a workbook.
+    /// The number of cells that are truncated in the result. Only a workbook can have such cells.
     pub(crate) cut_cells: Number,
     pub(crate) ceiling: Option<Number>,
-    /// The ceiling in the form that the form field shows.
+    /// The ceiling as text for the form field.
     pub(crate) ceiling_typed: String,
 }
 

@@ -1,8 +1,8 @@
-//! The charges, newest first: in pages, searched by request id, and as CSV.
+//! The page with the charges, newest first: in pages, searched by request id, and as CSV.
 //!
-//! Inputs and answers of calls are not stored, so they cannot be shown. Request ids have no index.
-//! A search by request id therefore reads the range of days from its end, a limited number of rows
-//! at a time, and shows its progress.
+//! Inputs and answers of calls are not stored, so they cannot be shown. There is no index of
+//! request ids. A search by request id therefore reads the entries of the range from the newest
+//! backwards, a limited number of rows at a time, and shows how far it has read.
 
 use std::sync::Arc;
 
@@ -36,11 +36,12 @@ struct CallsPage<'a> {
     days: Days,
     wanted: &'a str,
     calls: Vec<CallRow>,
-    /// The query string of the first page for the same range and search; `None` on the first page.
+    /// The query string of the first page for the same range and search; `None` if this is the
+    /// first page.
     newest: Option<String>,
-    /// The query string of the next page; `None` on the last page.
+    /// The query string of the next page; `None` if this is the last page.
     older: Option<String>,
-    /// The query string of the CSV download of the range.
+    /// The query string of the CSV file with the charges of the range.
     export: String,
     /// How far a search has read; `None` without a search.
     progress: Option<SearchProgress>,
@@ -82,8 +83,8 @@ impl CallRow {
     }
 }
 
-/// The entries of a range of days, by sequence number: from `first` to `end`, without `end`. If the
-/// clock was set back, entries of other days may be among them.
+/// The entries in a range of days: the sequence numbers from `first` up to but not including `end`.
+/// If the clock was set back, entries of other days may be among them.
 #[derive(Clone, Copy)]
 struct Rows {
     first: u64,
@@ -141,8 +142,8 @@ struct Gathered {
     charges: Vec<Entry>,
     looked_through: u64,
     back_to: Option<Time>,
-    /// The sequence number before which the next page starts; `None` if no entry is left in the
-    /// range.
+    /// The sequence number before which the next page starts; `None` if the range has no further
+    /// entry.
     goes_on_before: Option<u64>,
 }
 
@@ -218,8 +219,8 @@ pub(crate) async fn export(context: &OwnerContext<'_>) -> Result<Response, Fault
     Ok(csv_file::response(&name, stream::iter([head]).chain(body)))
 }
 
-/// Returns the next lines of the CSV, and the sequence number before which the lines after them
-/// begin; `None` at the end.
+/// Returns the next lines of the CSV file, and the sequence number before which the next call must
+/// go on; `None` at the end.
 async fn lines(
     service: &Service,
     account: AccountId,

@@ -12,17 +12,18 @@ struct FaultPage<'a> {
     frame: Frame,
     title: &'static str,
     said: String,
-    /// The request id that the user reports to the operator; only for server failures.
+    /// The request id that the user reports to the operator; `None` unless the server failed.
     request_id: Option<&'a str>,
 }
 
-/// Renders the error page. The cause of a server failure is attached to the response, to be logged.
+/// Renders the error page. If the server failed, attaches the cause to the response, so that the
+/// cause is logged.
 pub(crate) fn response(fault: Fault, request_id: Option<&str>) -> Response {
     let ((status, title), said) = (fault.status_and_title(), fault.to_string());
     let frame = Frame { owner: None, here: "" };
     let request_id = request_id.filter(|_| matches!(fault, Fault::Failed(_)));
     let page = FaultPage { frame, title, said, request_id };
-    // Plain text if the template itself fails.
+    // If the template itself fails, the page is plain text.
     let html = page.render().unwrap_or_else(|_| title.to_owned());
     let mut response = Response::html(status, html);
     if let Fault::Failed(source) = fault {

@@ -34,7 +34,7 @@ pub(crate) async fn show(context: &PageContext<'_>) -> Result<Response, Fault> {
     }
 }
 
-/// Sets the password and signs in.
+/// Sets the password and signs the owner in.
 pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault> {
     let Some((token, sign_in)) = invited(context).await? else { return not_good(context) };
     let (password, again) = (context.form.raw("password"), context.form.raw("again"));
@@ -49,7 +49,8 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     }
     match begin(context, &sign_in, Some(&hash)).await? {
         Some(cookie) => Ok(Response::see_other("/account/welcome").with("set-cookie", cookie)),
-        // Another request set another password at the same moment.
+        // Another request has set another password in the meantime, so no session was begun with
+        // this one.
         None => Ok(Response::see_other("/account/sign-in")),
     }
 }

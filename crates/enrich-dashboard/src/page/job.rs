@@ -1,4 +1,4 @@
-//! One list: its order, its progress and its results.
+//! The page of one list: its order, its progress and its results.
 
 mod order;
 mod reading;
@@ -50,7 +50,7 @@ struct JobPage {
     keys: Vec<KeyChoice>,
 }
 
-/// What the page shows of a list that waits for the rate limit.
+/// What the page shows of a list that waits for its key's rate limit.
 struct HeldUp {
     limit: RateLimit,
     continues_in: String,
@@ -62,7 +62,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     shown(context, None).await
 }
 
-/// Starts the list with the ceiling and key in the form.
+/// Starts the list with the ceiling and the key in the form.
 pub(crate) async fn start(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = id(context)?;
     let endpoint = context.form.text("endpoint").to_owned();
@@ -127,7 +127,8 @@ pub(crate) async fn delete(context: &OwnerContext<'_>) -> Result<Response, Fault
     }
 }
 
-/// Downloads the rows with their answers: all of them, or those that are done so far.
+/// Downloads the rows with their answers: of a list that has not ended, the rows that are done so
+/// far.
 pub(crate) async fn output(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = id(context)?;
     let output = move |jobs: &Jobs, account: AccountId| jobs.output(account, id);
@@ -137,8 +138,8 @@ pub(crate) async fn output(context: &OwnerContext<'_>) -> Result<Response, Fault
             on_list(context, move |jobs, account| jobs.output_as_csv(account, id)).await?
         }
         Ok(true) => on_files(context, output).await?,
-        // Searching rows for forgotten values, or building a workbook, may take long. After an
-        // error, `output` returns the error again.
+        // Preparing the output may take long: rows are searched for forgotten values, or a workbook
+        // is built. If `is_output_ready` failed, `output` fails again and returns the same error.
         Ok(false) | Err(_) => on_list(context, output).await?,
     };
     match written.map_err(Fault::of_job) {
@@ -165,7 +166,8 @@ async fn on_files<T: Send + 'static>(
     context.dashboard.files.run(account, move || work(&jobs, account)).await
 }
 
-/// Does the same as [`on_files`], for work that reads the whole list and may take long.
+/// Runs work on the account's jobs as [`on_files`] does, but for work that reads the whole list and
+/// may take long.
 async fn on_list<T: Send + 'static>(
     context: &OwnerContext<'_>,
     work: impl FnOnce(&Jobs, AccountId) -> T + Send + 'static,
@@ -209,10 +211,10 @@ async fn shown(
         Ok(sample) => (sample, None),
         Err(said) => (Sample::default(), Some(said?)),
     };
-    // The rows shown above may have been emptied just now, so the job is read again.
+    // Reading the sample may have removed forgotten values from the list, so the job is read again.
     let job = on_files(context, move |jobs, account| jobs.get(account, id)).await?;
     let job = job.ok_or(Fault::NoSuchPage)?;
-    // After the form was refused, the page shows the submitted values again.
+    // If the form was refused, the page shows the submitted values again.
     let is_sent = context.form.has("endpoint") || context.form.has("ceiling");
     let fields = if is_sent { &context.form } else { &context.query };
     let asked = if job.state == State::New {
@@ -243,7 +245,7 @@ async fn shown(
     page(status, &template)
 }
 
-/// Returns how long the key's rate limit delays the list; `None` if it does not delay the list.
+/// Returns how long the key's rate limit delays the list; `None` if the list is not delayed.
 async fn held_up(context: &PageContext<'_>, job: &Job) -> Result<Option<HeldUp>, Fault> {
     let until = job.rate_limited_until.filter(|until| *until > context.now);
     let (Some(until), Some(order)) = (until, &job.order) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! One API key: show, label, limit, rotate, revoke.
+//! The page of one API key: show, label, limit, rotate, revoke.
 
 use askama::Template;
 use enrich_core::{KeyId, KeyInfo, KeyLimit, NewKey};
@@ -14,7 +14,7 @@ use super::keys::{KeyRow, no_room, read_label};
 /// How long the page of a new key (`?new`) may show the key itself.
 const NEW_FOR: SignedDuration = SignedDuration::from_mins(10);
 
-/// How long the old key remains valid after a rotation: the choices in the form.
+/// The choices in the form for how long the old key stays valid after a rotation.
 const OVERLAPS: [(&str, &str, SignedDuration); 4] = [
     ("0", "stops working now", SignedDuration::ZERO),
     ("1h", "works for 1 more hour", SignedDuration::from_hours(1)),
@@ -61,8 +61,8 @@ pub(crate) async fn label(context: &OwnerContext<'_>) -> Result<Response, Fault>
     }
 }
 
-/// Sets or removes the key's own rate limit. Its window does not change. The limit may not exceed
-/// the larger of the server's limit and the key's present limit.
+/// Sets or removes the key's own rate limit; the length of its window stays the same. The new limit
+/// may not be above the server's limit, or above the key's present limit if this is larger.
 pub(crate) async fn limit(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let key = own(context).await?;
     let server = context.dashboard.service.rate_limit;
@@ -79,7 +79,8 @@ pub(crate) async fn limit(context: &OwnerContext<'_>) -> Result<Response, Fault>
     Ok(saved(key.id, "limit"))
 }
 
-/// Creates a key with the same label and limit; the old key remains valid for the selected time.
+/// Rotates the key: creates a key with the same label and limit; the old key stays valid for the
+/// selected time.
 pub(crate) async fn rotate(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let key = own(context).await?;
     let accounts = &context.dashboard.service.accounts;
@@ -119,7 +120,7 @@ fn saved(id: KeyId, what: &str) -> Response {
     Response::see_other(format!("/account/keys/{id}?saved={what}"))
 }
 
-/// Returns the key that the path names, if it belongs to this account.
+/// Returns the key in the path; a fault if the key does not belong to this account.
 async fn own(context: &OwnerContext<'_>) -> Result<KeyInfo, Fault> {
     let id: KeyId = context.path_parameter().parse().map_err(|_| Fault::NoSuchPage)?;
     let key = context.dashboard.service.accounts.key(id).await?;

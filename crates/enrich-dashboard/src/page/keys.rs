@@ -1,4 +1,4 @@
-//! The account's API keys, and creating a new one.
+//! The page with the account's API keys, and the creation of a new key.
 
 use askama::Template;
 use enrich_core::port::accounts::KeyStored;
@@ -53,7 +53,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     shown(context, 200, None).await
 }
 
-/// Creates a key and redirects to its page, which shows it.
+/// Creates a key, and redirects to the page of the key, which shows it.
 pub(crate) async fn generate(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let label = match read_label(context) {
         Ok(label) => label,
@@ -80,7 +80,8 @@ pub(crate) fn read_label(context: &PageContext<'_>) -> Result<Label, String> {
     })
 }
 
-/// Returns why the account cannot have another key; `None` if the key was stored.
+/// Converts the result of storing a key. If the account has too many keys, returns a message for
+/// the user; `None` if the key was stored.
 pub(crate) fn no_room(stored: KeyStored) -> Result<Option<String>, Fault> {
     let KeyLimit { active, all } = KeyLimit::PER_ACCOUNT;
     let days = KeyLimit::ENDED_DAYS;

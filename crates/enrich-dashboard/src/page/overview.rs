@@ -1,4 +1,4 @@
-//! The balance, the usage, and the results by day.
+//! The overview page: the balance, the usage, and the results by day.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ struct OverviewPage {
 /// The suggested first call, which is shown if the account has no calls.
 struct FirstCall {
     command: String,
-    /// Whether the command contains the full key and not only the key's hint.
+    /// Whether the command contains the full key. If not, it contains only the key's hint.
     has_key: bool,
 }
 

@@ -1,7 +1,8 @@
-//! The playground: an endpoint's fields and price, then a real call, which is metered and charged.
+//! The playground: it shows an endpoint's fields and price, and makes a real call, which is metered
+//! and charged.
 //!
-//! A form can be sent twice, by a double click or by reloading the answer. Each form contains an
-//! idempotency key, so that the call is charged once.
+//! The browser may send a form twice, after a double click or when the answer is reloaded. So each
+//! form contains an idempotency key, and the call is charged only once.
 
 use askama::Template;
 use enrich_bulk::Target;
@@ -58,7 +59,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     shown(context, chosen, Ok(None)).await
 }
 
-/// Makes the call with one of the account's keys. The account pays.
+/// Makes the call with one of the account's keys; the account pays for it.
 pub(crate) async fn call(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let path = context.form.text("endpoint");
     let chosen = chosen(context, path).filter(|_| !path.is_empty()).ok_or(Fault::NoSuchPage)?;

@@ -1,7 +1,7 @@
-//! Sign-in and sign-out.
+//! The sign-in page, and sign-out.
 //!
-//! Neither the answer, nor its duration, nor the throttling shows whether an address has an
-//! account.
+//! Whether an address has an account can be seen neither from the answer, nor from its duration,
+//! nor from the throttling.
 
 use askama::Template;
 use enrich_sign_in::{PasswordHash, Session, SignIn, Token};
@@ -16,7 +16,7 @@ use crate::password::{MOST_BYTES, Password};
 use crate::returning;
 use crate::shown::span;
 
-/// Maximum length of a typed email address, in bytes. RFC 5321 allows 254.
+/// Maximum length of a typed email address, in bytes. RFC 5321 allows only 254.
 const MOST_EMAIL_BYTES: usize = 320;
 
 #[derive(Template)]
@@ -52,7 +52,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
         return refused(context, email);
     }
     let address = EmailAddress::parse(email).ok();
-    // All spellings of an address use the same throttle entry.
+    // All spellings of an address use the same entry of the login throttle.
     let typed = address.as_ref().map_or_else(|| email.to_lowercase(), ToString::to_string);
     let peer = context.dashboard.client(context.request);
     if let Err(wait) = login_throttle.take(peer, &typed, context.now) {
@@ -60,7 +60,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     }
     let right = match is_right(context, address.as_ref(), password).await {
         Ok(right) => right,
-        // No password was checked, so this attempt does not count.
+        // The password could not be checked, so this attempt does not count.
         Err(fault) => {
             login_throttle.give_back(peer, &typed);
             return Err(fault);
@@ -81,7 +81,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     }
 }
 
-/// Returns the sign-in with this address, if the password is right.
+/// Returns the sign-in of this address if the password is right, else `None`.
 async fn is_right(
     context: &PageContext<'_>,
     address: Option<&EmailAddress>,
@@ -151,8 +151,8 @@ fn failed(
     page(status, &SignInPage { frame, email, fault: Some(fault), has_ended: false, to })
 }
 
-/// The page that the browser loads after sign-in. Redirects to the return address if the browser
-/// sent the cookie back. If not, explains that the browser did not keep the cookie.
+/// The page that the browser loads after sign-in. If the browser has sent the session cookie,
+/// redirects to the return address. If not, explains that the browser did not keep the cookie.
 pub(crate) async fn welcome(context: &PageContext<'_>) -> Result<Response, Fault> {
     if context.dashboard.session(context.request, context.now).await?.is_some() {
         let to = returning::target(&context.query, context.is_account_page);

@@ -1,4 +1,4 @@
-//! The usage: by endpoint and key over a range of days, and by day as CSV.
+//! The usage page: calls by endpoint and key over a range of days, and by day as CSV.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ struct UsagePage {
     fault: Option<String>,
     days: Days,
     query: String,
-    /// Whether further calls may still be counted on these days.
+    /// Whether the range ends today or later, so that its numbers may still grow.
     is_growing: bool,
     rows: Vec<Row>,
     sum: Row,
@@ -108,7 +108,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
 
 type Sums = BTreeMap<(String, KeyId), Row>;
 
-/// Returns the usage on these days: for each endpoint and key, and in total.
+/// Returns the usage on these days, for each endpoint and key, and the total.
 async fn added_up(
     service: &Service,
     account: AccountId,
@@ -124,7 +124,8 @@ async fn added_up(
     Ok((sums, sum))
 }
 
-/// Returns the days of a range on which the account existed; `None` if there are none.
+/// Returns the part of a range of days in which the account existed; `None` if it existed on none
+/// of them.
 fn lived(days: Days, context: &OwnerContext<'_>, today: Day) -> Option<Days> {
     days.within(Day::of(context.session.account.created_at), today)
 }

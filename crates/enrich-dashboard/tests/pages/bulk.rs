@@ -1,4 +1,4 @@
-//! Lists: upload, order, run, download, deletion.
+//! Tests of lists: upload, order, run, download, deletion.
 
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,7 @@ pub(crate) fn send(world: &World, owner: &Owner, pieces: Vec<Result<Bytes, BodyF
     world.send(request)
 }
 
-/// Uploads a list in pieces of a few bytes; returns the path of its page.
+/// Uploads a list in pieces of a few bytes. Returns the path of the list's page.
 pub(crate) fn upload(world: &World, owner: &Owner, name: &str, content: &str) -> String {
     let form = form(name, content);
     let pieces = form.as_bytes().chunks(7).map(|piece| Ok(Bytes::copy_from_slice(piece)));
@@ -55,7 +55,7 @@ pub(crate) fn start(world: &World, owner: &mut Owner, path: &str, ceiling: &str)
     owner.browser.post(world, &format!("{path}/start"), &fields)
 }
 
-/// The page after the list has ended.
+/// Waits until the list has ended. Returns its page.
 pub(crate) fn ended(world: &World, owner: &Owner, path: &str) -> Seen {
     let begun = Instant::now();
     loop {
@@ -207,7 +207,8 @@ fn a_list_of_answers_without_a_limit_does_not_start_below_a_ceiling() {
         let fields: Vec<_> = fields.iter().map(|(name, value)| (&**name, &**value)).collect();
         owner.browser.post(&world, &format!("{path}/start"), &fields)
     };
-    // The page's own default, and a column with one empty row.
+    // The field `limit` can be missing in two ways: no column is selected (the default), or the
+    // column is empty in one row.
     for column in ["", "most"] {
         let refused = start(&path, "1000", column, "");
         assert_eq!(refused.status, 422, "{column}");
@@ -277,7 +278,8 @@ fn what_is_no_list_is_not_taken_and_nothing_of_it_stays() {
     assert!(empty.body.contains("Choose a file first."), "{}", empty.body);
     let large = send(&world, &owner, whole(form("a.csv", &"x,y\n".repeat(1024 * 1024 + 1))));
     assert!(large.body.contains("The file is larger than 4 MiB"), "{}", large.body);
-    // Far beyond the limit, so that the form's size is refused first.
+    // This file is so large that the limit for the whole form is exceeded before the limit for the
+    // file.
     let pieces = form("a.csv", &"x,y\n".repeat(2 * 1024 * 1024));
     let pieces = pieces.as_bytes().chunks(512 * 1024).map(|it| Ok(Bytes::copy_from_slice(it)));
     let larger = send(&world, &owner, pieces.collect());
@@ -326,7 +328,7 @@ fn what_a_list_holds_shows_as_text() {
     }
 }
 
-/// The form on an order's page that starts the list.
+/// Returns the HTML of the form that starts the list.
 fn start_form(seen: &Seen) -> &str {
     seen.between("/start\"", "</form>")
 }
@@ -350,7 +352,7 @@ fn one_value_for_every_row_is_looked_up_as_it_was_posted_at_the_start() {
     let (world, mut owner) = world();
     let path = upload(&world, &owner, "leads.csv", "id\n1\n2\n");
     let key = owner.key.to_string();
-    // The previous page showed another value.
+    // The page that was shown before has another value in the field.
     owner.browser.get(&world, &format!("{path}?endpoint=/v1/cuf&fixed.companyName=Nobody"));
     let fields = [
         ("endpoint", "/v1/cuf"),

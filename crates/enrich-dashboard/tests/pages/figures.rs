@@ -1,4 +1,4 @@
-//! Overview, usage, calls, and their CSV files.
+//! Tests of the overview, the usage, the calls, and the CSV files of usage and calls.
 
 use enrich_core::port::usage::{DayCount, UseOutcome};
 use enrich_core::{
@@ -12,7 +12,7 @@ const TODAY: i64 = 20_516;
 fn world() -> (World, Owner) {
     let world = World::new();
     let owner = world.owner("Quill Ltd", "ada@quill.example");
-    // The account is a year old, so that older days count.
+    // The account is a year old, so that the pages show older days too.
     world.ports.accounts.lock()[0].created_at = "2025-03-04T00:00:00Z".parse().unwrap();
     let start = "2025-03-04T00:00:00Z".parse().unwrap();
     world.ports.entries.lock()[0].at = start;
@@ -33,7 +33,7 @@ fn a_suspended_accounts_page_says_so_and_why() {
     }
 }
 
-/// Grants more credits, dated at the account's creation.
+/// Grants more credits at the time when the account was created.
 fn grant(world: &World, owner: &Owner) {
     let start = "2025-03-04T00:00:00Z".parse().unwrap();
     world.ports.add_entry(owner.account, EntryKind::Grant, 100_000, start);
@@ -125,7 +125,7 @@ fn calls_are_newest_first_and_fifty_on_a_page() {
     assert!(second.body.contains("call-69<") && second.body.contains(">Newest<"));
     let third = owner.browser.get(&world, &older(&second.body).unwrap());
     assert!(third.body.contains("call-0<"));
-    // Only the grant remains, which is not a call.
+    // The next page has only the grant, which is not a call.
     let rest = older(&third.body).map(|rest| owner.browser.get(&world, &rest).body);
     assert!(rest.is_none_or(|rest| !rest.contains("call-")));
 }

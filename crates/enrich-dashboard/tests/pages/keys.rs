@@ -1,4 +1,4 @@
-//! Keys: creation, display, labels, limits, rotation, revocation.
+//! Tests of API keys: creation, display, labels, limits, rotation, revocation.
 
 use enrich_core::RateOverride;
 
@@ -80,7 +80,7 @@ fn a_limit_with_a_window_of_its_own_lets_no_more_through_than_the_services() {
         assert!(seen.status == 303 || rate == given, "{seen:?}");
         (seen.status, rate.requests)
     };
-    // The service's limit is 100 in 60 seconds.
+    // The service's limit is 100 requests in 60 seconds.
     for typed in ["100", "6", ""] {
         assert_eq!(set(Some(5), 1, typed), (422, Some(5)), "{typed}");
     }
@@ -88,7 +88,8 @@ fn a_limit_with_a_window_of_its_own_lets_no_more_through_than_the_services() {
     assert_eq!(set(Some(5), 1, "3"), (303, Some(3)));
     assert_eq!(set(Some(5), 30, "50"), (303, Some(50)));
     assert_eq!(set(Some(5), 30, "51"), (422, Some(5)));
-    // As many in an hour as in a minute, because all may come in the same minute.
+    // A limit for an hour may not be above 100 either, because all its requests may come in the
+    // same minute.
     assert_eq!(set(Some(5), 3600, "101"), (422, Some(5)));
     assert_eq!(set(Some(5), 3600, "100"), (303, Some(100)));
     assert_eq!(set(None, 1, ""), (303, None));

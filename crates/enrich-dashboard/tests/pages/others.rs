@@ -1,11 +1,11 @@
-//! Other accounts can do nothing. The test tries every page of the table.
+//! Another account can neither see nor change anything. The tests try every page of the table.
 
 use enrich_dashboard::{Method, PageRoute, pages};
 
 use crate::bulk::upload;
 use crate::world::{Browser, Owner, World, body};
 
-/// The page's path with another account's ids as parameters.
+/// Returns the path of a page, with these ids as path parameters.
 fn path(page: PageRoute, key: &str, token: &str, job: &str) -> String {
     let path = page.path.replace("{id}", key).replace("{token}", token).replace("{job}", job);
     path.replace("{hash}", "0000000000000000").replace("{name}", "none.css")
@@ -29,7 +29,7 @@ const FIELDS: [(&str, &str); 14] = [
     ("ceiling", "10"),
 ];
 
-/// Uploads a list; returns its id.
+/// Uploads a list. Returns the id of the list.
 fn list(world: &World, owner: &Owner) -> String {
     let path = upload(world, owner, "adas-list.csv", "Company\nQuill\n");
     path.rsplit('/').next().unwrap().to_owned()
@@ -60,7 +60,7 @@ fn nothing_of_one_account_shows_or_changes_with_the_session_of_another() {
     let world = World::new();
     let mut ada = world.owner("Quill Ltd", "ada@quill.example");
     let eve = world.owner("Evil & Co", "eve@evil.example");
-    // Something of Ada's for every page.
+    // Ada gets data for every page.
     ada.browser.post(&world, "/account/keys", &[("label", "adas-label")]);
     let key = ada.key.to_string();
     let call = [("endpoint", "/v1/cuf"), ("key", &key), ("field.companyName", "Quill")];
@@ -81,7 +81,7 @@ fn nothing_of_one_account_shows_or_changes_with_the_session_of_another() {
     let ada_before: Vec<_> = of(&world, ada.account);
 
     for page in pages() {
-        // Signing out is Eve's right.
+        // Eve may sign out and sign in.
         if page.path == "/account/sign-out" || page.path.contains("sign-in") {
             continue;
         }
@@ -104,12 +104,12 @@ fn nothing_of_one_account_shows_or_changes_with_the_session_of_another() {
         }
     }
     assert_eq!(of(&world, ada.account), ada_before);
-    // Eve's own password and keys may have changed; no account was charged.
+    // Eve may have changed her own password and keys, but no account was charged.
     assert_eq!(own(&world).1, before.1);
     assert_eq!(ada.browser.get(&world, "/account/").status, 200);
 }
 
-/// The contents of an account, as text.
+/// Returns the content of an account as text.
 fn of(world: &World, account: enrich_core::AccountId) -> Vec<String> {
     let ports = &world.ports;
     let keys = ports.keys.lock();

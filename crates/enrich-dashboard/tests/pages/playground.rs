@@ -1,4 +1,4 @@
-//! Calls from the playground.
+//! Tests of calls from the playground.
 
 use crate::world::{Owner, Seen, World};
 

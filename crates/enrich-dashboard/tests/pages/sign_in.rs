@@ -1,4 +1,4 @@
-//! Invitations, passwords, sessions.
+//! Tests of invitations, passwords and sessions.
 
 use enrich_dashboard::{Method, Settings};
 use enrich_sign_in::PasswordHash;
@@ -227,7 +227,7 @@ fn behind_a_proxy_the_address_it_names_is_slowed() {
     }
     assert_eq!(tries("203.0.113.2, 198.51.100.1", 20), 429);
     assert_eq!(tries("198.51.100.1, 198.51.100.2", 21), 422);
-    // Some proxies include the port, which changes each time.
+    // Some proxies add the port of the connection, which is different each time.
     assert_eq!(tries("203.0.113.2, 198.51.100.1:4431", 22), 429);
     for number in 0..20 {
         assert_eq!(tries(&format!("[2001:db8::7]:{}", 4000 + number), 100 + number), 422);
@@ -276,7 +276,7 @@ fn a_foreign_host_is_refused_and_the_setting_named() {
     }
     assert_eq!(at(None, "127.0.0.1:8080", "/account/sign-in").status, 200);
     assert_eq!(at(None, "localhost:8080", "/account/sign-in").status, 200);
-    // A proxy may set any `Host`.
+    // Behind a proxy, the `Host` may have any value.
     let public_url = Some("https://enrich.example");
     assert_eq!(at(public_url, "upstream", "/account/sign-in").status, 200);
 }

@@ -1,4 +1,4 @@
-//! Arbitrary texts of users are shown as text.
+//! Users can enter arbitrary texts. The pages must show them as plain text.
 
 use enrich_core::port::accounts::Accounts;
 use enrich_core::{Clock, DirectoryRevision, EntryKind, Price};
@@ -6,17 +6,18 @@ use enrich_dashboard::{Method, pages};
 
 use crate::world::World;
 
-/// Known attacks on pages (after OWASP's cheat sheet on filter evasion).
+/// Texts of known attacks on HTML pages, one on each line (after OWASP's cheat sheet on filter
+/// evasion).
 const TEXTS: &str = include_str!("xss.txt");
 
-/// All of them.
+/// Returns all attacks in [`TEXTS`].
 pub(crate) fn texts() -> Vec<&'static str> {
     let texts: Vec<&str> = TEXTS.lines().filter(|line| !line.is_empty()).collect();
     assert!(texts.len() >= 50, "{}", texts.len());
     texts
 }
 
-/// A text in its HTML form.
+/// Returns a text as it must appear in HTML.
 pub(crate) fn escaped(text: &str) -> String {
     let text = text.replace('&', "&#38;").replace('<', "&#60;").replace('>', "&#62;");
     text.replace('"', "&#34;").replace('\'', "&#39;")
@@ -45,7 +46,8 @@ fn names_labels_ids_and_inputs_show_as_text_on_every_page() {
         let key = owner.key.to_string();
         for page in pages().filter(|page| !page.path.ends_with(".csv")) {
             let path = page.path.replace("{id}", &key);
-            // Pages that create keys redirect to another page; signing out would end the session.
+            // Two pages are left out: the page that creates keys redirects to another page, and
+            // signing out would end the session.
             let is_left_out = page.method == Method::Post
                 && ["/account/sign-out", "/account/keys"].contains(&path.as_str());
             if path.contains('{') || is_left_out {

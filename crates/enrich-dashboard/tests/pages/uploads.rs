@@ -1,4 +1,4 @@
-//! Slow lists: none delays another account.
+//! Tests of lists that are slow to upload or to read: such a list delays no other account.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -15,7 +15,7 @@ use futures_util::{StreamExt, stream};
 use crate::bulk::{BOUNDARY, ended, form, send, start, upload};
 use crate::world::{Owner, Seen, World};
 
-/// Uploads a list in pieces, with a pause of `seconds` after each.
+/// Uploads a list in pieces. After each piece, the clock moves forward by `seconds`.
 fn slowly(world: &World, owner: &Owner, piece_bytes: usize, seconds: i64) -> Seen {
     let form = form("leads.csv", &format!("Company\n{}", "Quill\n".repeat(50_000)));
     let pieces: Vec<Bytes> =
@@ -55,7 +55,7 @@ fn a_list_that_hardly_arrives_keeps_no_place() {
     }
 }
 
-/// An upload that has begun and stalls.
+/// Begins an upload whose last bytes never arrive.
 fn begun<'a>(world: &'a World, owner: &Owner) -> LocalBoxFuture<'a, Response> {
     let form = form("leads.csv", "Company\nQuill\n");
     let first = Bytes::copy_from_slice(&form.as_bytes()[..form.len() - 30]);
@@ -81,7 +81,8 @@ fn an_account_uploads_two_lists_at_once_and_others_theirs() {
     }
     assert_eq!(send(&world, &ben, list()).status, 303);
     drop(under_way);
-    // The threads that store the two notice a moment later that nothing more comes.
+    // The threads that store the two dropped uploads notice only after a moment that no more bytes
+    // come.
     let is_taken = || {
         std::thread::sleep(Duration::from_millis(10));
         send(&world, &ada, list()).status == 303
@@ -89,7 +90,7 @@ fn an_account_uploads_two_lists_at_once_and_others_theirs() {
     assert!((0..1000).any(|_| is_taken()));
 }
 
-/// Replaces an uploaded list by a pipe without a writer, so that its reader blocks.
+/// Replaces an uploaded list by a pipe without a writer, so that every reader of the list blocks.
 fn stuck(world: &World, path: &str) -> PathBuf {
     let id = path.rsplit('/').next().unwrap();
     let list = world.folder.path().join(id).join("list.csv");
@@ -105,7 +106,7 @@ fn let_go(list: &PathBuf) {
     std::fs::write(list, "Company\nQuill\n").unwrap();
     let pipe = std::fs::File::options().read(true).write(true).open(aside).unwrap();
     std::io::Write::write_all(&mut &pipe, b"Company\nQuill\n").unwrap();
-    // Keeps it open until the blocked reader has opened it.
+    // The pipe stays open until the blocked reader has opened it.
     std::thread::sleep(Duration::from_millis(200));
 }
 

@@ -1,4 +1,4 @@
-//! The pages with accounts, and a minimal browser.
+//! The pages of several accounts, and a minimal browser.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -27,25 +27,25 @@ pub(crate) struct World {
     pub(crate) dashboard: Dashboard,
     pub(crate) ports: Arc<FakePorts>,
     pub(crate) clock: Arc<FakeClock>,
-    /// The folder of lists.
+    /// The folder in which lists are stored.
     pub(crate) folder: tempfile::TempDir,
     pub(crate) runtime: Runtime,
 }
 
-/// A signed-in owner with an account.
+/// The owner of an account, and the browser in which the owner is signed in.
 pub(crate) struct Owner {
     pub(crate) account: AccountId,
     pub(crate) key: KeyId,
     pub(crate) browser: Browser,
 }
 
-/// Keeps a cookie, and sends the origin of its forms.
+/// A browser that keeps one cookie and sends the origin of its forms.
 #[derive(Clone, Default)]
 pub(crate) struct Browser {
     pub(crate) cookie: Option<String>,
 }
 
-/// A response, read to its end.
+/// A response whose body was read to its end.
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) status: u16,
@@ -62,7 +62,7 @@ impl World {
         Self::serving(settings, |_| {})
     }
 
-    /// Like `new`, with changes to the service.
+    /// Returns a world with these settings; `change` can change the service.
     pub(crate) fn serving(settings: Settings, change: impl Fn(&mut Service)) -> Self {
         let ports = Arc::new(FakePorts::with_quill());
         let clock = Arc::new(FakeClock::at("2026-03-04T12:00:30Z"));
@@ -89,7 +89,8 @@ impl World {
         Self { dashboard, ports, clock, folder, runtime }
     }
 
-    /// An account with a key, 1,000 credits and an address, and an invitation.
+    /// Creates an account with a key, 1,000 credits and an email address, and an invitation to this
+    /// account.
     pub(crate) fn invited(&self, name: &str, email: &str) -> (AccountId, KeyId, Token) {
         let now = self.clock.now();
         let account = Account::new(name, now);
@@ -108,7 +109,7 @@ impl World {
         (id, key_id, token)
     }
 
-    /// An owner who has accepted the invitation.
+    /// Creates an account and accepts its invitation.
     pub(crate) fn owner(&self, name: &str, email: &str) -> Owner {
         let (account, key, token) = self.invited(name, email);
         let mut browser = Browser::default();
@@ -153,7 +154,7 @@ impl Browser {
     }
 }
 
-/// A form as browsers send it.
+/// Returns the body of a form, as browsers send it.
 pub(crate) fn body(fields: &[(&str, &str)]) -> enrich_dashboard::Body {
     let mut form = url::form_urlencoded::Serializer::new(String::new());
     let bytes = Bytes::from(form.extend_pairs(fields).finish());
@@ -187,7 +188,7 @@ impl Seen {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The page's text after `before`, up to `after`.
+    /// Returns the text of the page between `before` and `after`.
     pub(crate) fn between(&self, before: &str, after: &str) -> &str {
         let (_, rest) = self.body.split_once(before).unwrap_or_else(|| panic!("{}", self.body));
         rest.split_once(after).unwrap().0

@@ -1,4 +1,4 @@
-//! The order for a new list: the endpoint, the column for each field, and the estimated cost.
+//! The order for a new list: the endpoint, the source of each field, and the estimated cost.
 
 use enrich_bulk::jobs::{JobError, JobId, Order};
 use enrich_bulk::{Mapping, MappingError, guess};
@@ -23,7 +23,7 @@ pub(crate) struct OrderForm {
     pub(crate) ceiling: Ceiling,
 }
 
-/// A field of the endpoint and the source of its text.
+/// A field of the endpoint, and where its text comes from.
 pub(crate) struct FieldRow {
     pub(crate) name: &'static str,
     pub(crate) meaning: &'static str,
@@ -47,9 +47,9 @@ impl CostEstimate {
         self.highest.is_some_and(|highest| highest.0 <= self.balance.0)
     }
 
-    /// Returns the suggested ceiling: the highest cost of the list, but at most the balance if it
-    /// is not 0. Returns an empty text if there is no highest cost, because such a list cannot
-    /// start with a ceiling.
+    /// Returns the suggested ceiling: the highest cost of the list or the balance, whichever is
+    /// lower. If the balance is 0, the balance is ignored. Returns an empty text if the highest
+    /// cost is unlimited, because such a list cannot start with a ceiling.
     fn ceiling(&self) -> String {
         match self.highest {
             Some(highest) if self.balance.0 == 0 => highest.0.to_string(),
@@ -59,7 +59,7 @@ impl CostEstimate {
     }
 }
 
-/// Returns the mapping in the form, or why it is invalid. Returns `None` if the form names no
+/// Returns the mapping in the form, or the reason why it is invalid; `None` if the form names no
 /// endpoint.
 pub(crate) fn of_form(
     context: &PageContext<'_>,
@@ -69,8 +69,8 @@ pub(crate) fn of_form(
     Some(mapping(&rows(context.endpoint(path)?, fields, &[])))
 }
 
-/// Returns the order for a list with these columns. The order comes from the form, or is guessed
-/// from the column names. Returns `None` if the form names no endpoint.
+/// Returns the order for a list with these columns. The order comes from the form; what the form
+/// lacks is guessed from the column names. Returns `None` if the form names no endpoint.
 pub(super) async fn order_form(
     context: &OwnerContext<'_>,
     id: JobId,
@@ -118,8 +118,8 @@ async fn estimate(
     }
 }
 
-/// Returns why an order with a ceiling cannot run. If an answer may have any number of items, its
-/// row has no highest price, so the row would never be sent.
+/// Returns why an order with a ceiling cannot run; `None` if it can. If an answer may have any
+/// number of items, its row has no highest price, so with a ceiling the row would never be sent.
 pub(super) async fn refused(
     context: &OwnerContext<'_>,
     id: JobId,
@@ -143,8 +143,8 @@ pub(super) async fn refused(
     }
 }
 
-/// Returns the endpoint's fields with the values in the form. If the form has no values, they are
-/// guessed from the column names.
+/// Returns the endpoint's fields with the values in the form. If the form has no values, guesses
+/// the columns from their names.
 fn rows(endpoint: &'static Endpoint, fields: &Form, columns: &[String]) -> Vec<FieldRow> {
     let inputs = endpoint.wire.inputs;
     let name = |kind: &str, field: &Field| format!("{kind}.{}", field.name);

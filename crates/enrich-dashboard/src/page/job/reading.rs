@@ -48,7 +48,7 @@ impl Reading {
         });
         Self {
             layout: layout.map(ToString::to_string).unwrap_or_default(),
-            // A list that cannot be read with the selected options may be readable with other
+            // If the list cannot be read with the selected options, it may be readable with other
             // options.
             is_text: layout
                 .map_or(sample.read_as != ReadAs::default(), |layout| layout.format == Format::Csv),
@@ -58,8 +58,8 @@ impl Reading {
     }
 }
 
-/// Returns the options that the user selected in a form. An empty option means that it is detected.
-/// Returns `None` for unknown options.
+/// Returns the options that the user selected in a form; `None` if an option is unknown. An empty
+/// option stands for detecting it.
 pub(super) fn of_form(form: &Form) -> Option<ReadAs> {
     let delimiter = match form.raw("delimiter") {
         "" => None,

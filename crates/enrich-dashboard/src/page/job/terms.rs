@@ -19,14 +19,15 @@ pub(super) enum Complaint {
 pub(crate) struct Ceiling {
     /// The text in the form field.
     pub(crate) typed: String,
-    /// The suggested ceiling. While `typed` is the same, the form field shows each new suggestion.
+    /// The suggested ceiling. As long as `typed` is equal to it, the form field follows each new
+    /// suggestion.
     pub(crate) offered: String,
     pub(crate) fault: Option<String>,
 }
 
 impl Ceiling {
-    /// Returns the ceiling for the form, with `offered` as the current suggestion. A value that the
-    /// user has changed is kept.
+    /// Returns the ceiling for the form, with `offered` as the new suggestion. Keeps a value that
+    /// the user has typed.
     pub(super) fn of(fields: &Form, offered: String, complaint: Option<&Complaint>) -> Self {
         let typed = fields.text("ceiling");
         let is_kept = fields.has("ceiling") && typed != fields.text("offered");
@@ -54,7 +55,7 @@ pub(super) async fn chosen(
 }
 
 /// Parses a ceiling in digits, which may be in groups of three with one kind of separator. `1,5` is
-/// an error, because without the comma it would be 15. An empty text is no ceiling.
+/// an error, because without the comma it would be read as 15. An empty text means no ceiling.
 fn read_ceiling(text: &str) -> Result<Option<u64>, String> {
     if text.is_empty() {
         return Ok(None);

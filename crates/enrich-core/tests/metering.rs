@@ -1,4 +1,5 @@
-//! The order of the checks, over ports in memory that record their calls.
+//! Tests of the order in which a call is checked. The ports are in memory and record how they are
+//! called.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 #[path = "metering/charges.rs"]

@@ -1,4 +1,5 @@
-//! The document agrees with the service on endpoints, recorded calls and accepted inputs.
+//! The OpenAPI document agrees with the service: in its endpoints, in the recorded calls and in the
+//! inputs that are accepted.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::Path;
@@ -32,8 +33,8 @@ fn the_document() -> Value {
     serde_json::from_str(DOCUMENT).unwrap()
 }
 
-/// A validator for a schema of the document, which resolves references and checks our formats with
-/// the service's parsers.
+/// Returns a validator for a schema of the document. The validator resolves references, and checks
+/// our formats with the parsers of the service.
 fn validator(document: &Value, schema: &Value) -> Validator {
     let mut schema = schema.clone();
     schema["components"] = document["components"].clone();
@@ -77,7 +78,7 @@ fn resolved(document: &Value, value: &Value) -> Value {
     }
 }
 
-/// The schemas of an endpoint's request: as JSON, and as a form.
+/// Returns the schemas of an endpoint's request: as JSON, and as a form.
 fn requests(operation: &Value) -> [Value; 2] {
     ["application/json", "application/x-www-form-urlencoded"]
         .map(|encoding| operation["requestBody"]["content"][encoding]["schema"].clone())
@@ -185,8 +186,9 @@ fn every_recorded_call_is_as_the_document_says() {
     }
 }
 
-/// Sends each example unchanged, with a key in a header, as a reader of the page does after
-/// "Authorize". That key must be the only one, and must be enough.
+/// On the documentation page, a reader enters a key after "Authorize" and sends an example
+/// unchanged. Then the key in the header must be the only key of the request, and the key must be
+/// enough.
 #[test]
 fn an_example_sent_with_a_key_in_a_header_is_asked_with_that_key() {
     let document = the_document();
@@ -214,7 +216,7 @@ fn an_example_sent_with_a_key_in_a_header_is_asked_with_that_key() {
     }
 }
 
-/// Values that only some inputs accept, and values that none accepts.
+/// Returns values that only some inputs accept, and values that no input accepts.
 fn values() -> Vec<Value> {
     let long = "x".repeat(512);
     let texts = [
@@ -332,7 +334,7 @@ fn what_the_document_allows_is_read_and_nothing_else() {
             let fields = decode(Some("application/json"), body.as_bytes()).unwrap();
             let is_read = (endpoint.wire.read)(&fields).is_ok();
             assert_eq!(json.is_valid(&sent), is_read, "{} {sent}", endpoint.path);
-            // A form has only texts.
+            // The fields of a form can only be texts.
             if sent.as_object().unwrap().values().all(Value::is_string) {
                 assert_eq!(form.is_valid(&sent), is_read, "{} {sent}", endpoint.path);
             }

@@ -1,4 +1,4 @@
-//! The contract suite over SQLite.
+//! Runs the contract suite with the SQLite store.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -10,7 +10,7 @@ use enrich_store::{Options, Store};
 use enrich_testkit::contract::{Harness, Ports};
 use tempfile::TempDir;
 
-/// A store in a temporary folder.
+/// The SQLite store in a temporary folder.
 struct Sqlite(TempDir);
 
 impl Sqlite {

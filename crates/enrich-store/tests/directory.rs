@@ -1,4 +1,4 @@
-//! Properties of this store's directory beyond the contract.
+//! Tests of what the directory of the SQLite store promises beyond the contract.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap is a failed test")]
 
@@ -43,12 +43,13 @@ fn is_found(store: &Store, text: &str) -> bool {
     block_on(store.directory.find(&question, Projection::Profile)).unwrap().is_some()
 }
 
-/// Whether a text is anywhere in the files of the directory.
+/// Whether the files of the directory contain a text.
 fn is_in_files(folder: &Path, text: &str) -> bool {
     ["directory.sqlite-wal", "directory.sqlite"].into_iter().any(|name| {
         let bytes = match fs::read(folder.join(name)) {
             Ok(bytes) => bytes,
-            // The last writer moves the log into the database, which is read after it.
+            // The last writer moves the log into the database and deletes the log. The database is
+            // read after the log, so no text is missed.
             Err(error) if error.kind() == ErrorKind::NotFound => return false,
             Err(error) => panic!("{error}"),
         };
@@ -106,7 +107,8 @@ fn a_forgotten_value_has_left_no_copy_where_its_row_was() {
             ..company(&format!("Quill {at}"))
         })
     };
-    // The second load rewrites every profile and splits the pages of the index.
+    // The second load rewrites every profile and splits pages of the index, so that old copies of
+    // values may remain in the file.
     load(&store, (0..1000).map(|at| numbered(at, &[])).collect());
     load(&store, (0..1000).map(|at| numbered(at, &["a@x.example", "z@x.example"])).collect());
     for at in (0..1000).step_by(20) {
@@ -141,7 +143,8 @@ fn a_value_can_be_forgotten_while_a_load_is_running() {
     block_on(async {
         let mut loading = store.importer.begin(load_from("a")).await.unwrap();
         loading.take(vec![hashed(quill())]).await.unwrap();
-        // The load's transaction is still open for more records; it yields when it is idle.
+        // The transaction of the load is still open for more records. While the load is idle, it
+        // lets other writers go first.
         let what = Suppressed::Domain(domain("quill.example"));
         let removed = store.importer.forget(std::slice::from_ref(&what), noon()).await.unwrap();
         assert_eq!(removed.values, 2);

@@ -1,13 +1,13 @@
-//! The examples run and print what they should.
+//! The examples run, and print what they should.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Runs an example, which Cargo builds with the tests; returns its output.
+/// Runs an example, which Cargo builds together with the tests. Returns its output.
 fn run(example: &str) -> String {
     let test = std::env::current_exe().unwrap();
-    // target/debug/deps/examples-… beside target/debug/examples
+    // This test is `target/debug/deps/examples-…`; the examples are in `target/debug/examples`.
     let built: PathBuf = test.parent().unwrap().parent().unwrap().join("examples").join(example);
     let output = Command::new(&built).output();
     let output = output.unwrap_or_else(|error| {

@@ -1,6 +1,6 @@
-//! Properties of this store beyond the contract: folders that it refuses, encryption at rest,
-//! tampering that its ledger notices, the history of its schema, and several processes on one
-//! folder.
+//! Tests of what the SQLite store promises beyond the contract: which folders it refuses,
+//! encryption at rest, changes from outside that its ledger notices, the history of its schema, and
+//! several processes that use one folder.
 
 #![allow(
     clippy::unwrap_used,

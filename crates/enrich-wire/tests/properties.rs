@@ -1,10 +1,10 @@
-//! Arbitrary bodies: no panic, nothing beyond the limits, and both encodings of the same fields
-//! give the same result. `PROPTEST_CASES` sets the number of bodies.
+//! Properties of arbitrary bodies: no body causes a panic or exceeds the limits, and both encodings
+//! of the same fields give the same result. `PROPTEST_CASES` sets the number of bodies.
 
 use enrich_wire::{Fields, Input, MAX_FIELDS, Value, decode};
 use proptest::prelude::*;
 
-/// A content type, or none.
+/// Generates a content type, or no content type.
 fn content_type() -> impl Strategy<Value = Option<&'static str>> {
     prop_oneof![
         Just(None),
@@ -14,7 +14,7 @@ fn content_type() -> impl Strategy<Value = Option<&'static str>> {
     ]
 }
 
-/// Texts that are almost JSON, so that the parser gets past the first byte.
+/// Generates texts that are almost JSON, so that the parser does not stop at the first byte.
 fn near_json() -> impl Strategy<Value = String> {
     let token = prop_oneof![
         3 => prop::sample::select(vec![
@@ -59,8 +59,8 @@ proptest! {
         let from_json = decode(Some("application/json"), &json).unwrap();
         let form = form.join("&");
         let from_form = decode(None, form.as_bytes()).unwrap();
-        // An empty form has no fields, and a form that begins with a brace is parsed as JSON;
-        // percent-encoding avoids both.
+        // An empty form has no fields, like an empty JSON object. A form that begins with a brace
+        // would be parsed as JSON; percent-encoding its first name prevents this.
         prop_assert_eq!(from_json.len(), fields.len());
         prop_assert_eq!(from_json, from_form);
     }

@@ -1,4 +1,4 @@
-//! What an answer costs, and why one is not given.
+//! Tests of what an answer costs, and of when an answer is refused.
 
 use enrich_core::port::ledger::{ChargeError, Charged};
 use enrich_core::port::usage::UseOutcome;

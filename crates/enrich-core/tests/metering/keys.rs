@@ -1,4 +1,4 @@
-//! Keys and rate limits: what is checked before the fields.
+//! Tests of keys and rate limits, which are checked before the fields of a request.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Lists: how much of them is read, and what an account may ask that it cannot pay.
+//! Tests of answers with a list: how much of the list is read, and which calls are refused because
+//! the account cannot pay for them.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ fn a_setting_bounds_the_lists_of_answers_with_one_price_alone() {
     assert_eq!(*seen.lock(), [None, Some(20), None, Some(50)]);
 }
 
-/// Asks for all employees of a company, which are `World::items`.
+/// Asks for all employees of a company. The company has `World::items` employees.
 fn call_for_all(world: &World, price: Price) -> Outcome {
     let read_most = || match world.ports.projections.lock().last() {
         Some(Projection::Employees { limit: Some(most) }) => *most,
@@ -75,15 +76,16 @@ fn a_list_that_was_cut_short_is_read_whole_where_credits_were_granted_since() {
     assert_eq!((charges.len(), charges[0].items), (1, 3_000));
 }
 
-/// Asks for a list with or without a limit.
+/// Asks for a list of addresses, with or without a limit.
 fn ask_for(world: &World, service: &Service, limit: Option<u64>) -> Result<Answer, Refusal> {
     let read = || Ok(Ask { limit, ..ask()? });
     let key = world.key.expose();
     call_with(world, service, key, Price::PerItems(5), None, &read).result
 }
 
-/// A service that has refused an account's answers after look-ups as often as it does in a day. The
-/// account has 2 credits, and there are 11 items.
+/// Returns a service that has looked up and then refused 100 answers of an account in one day.
+/// Further calls of this day are refused before the look-up. The account has 2 credits, and the
+/// company has 11 addresses.
 fn probed(world: &World, clock: Arc<FakeClock>) -> Service {
     let service = world.ports.service(clock);
     for lookups in 1..=100 {
@@ -97,7 +99,7 @@ fn probed(world: &World, clock: Arc<FakeClock>) -> Service {
 #[test]
 fn after_a_hundred_refusals_in_a_day_nothing_is_looked_up_that_may_not_be_paid() {
     let world = World::with(2, 11);
-    // The balance stays the same.
+    // No charge changes the balance.
     world.ports.decide_charges(|_| Ok(Charged::Insufficient { balance: Credits(2) }));
     let clock = Arc::new(FakeClock::default());
     let service = probed(&world, Arc::clone(&clock));
@@ -108,7 +110,8 @@ fn after_a_hundred_refusals_in_a_day_nothing_is_looked_up_that_may_not_be_paid()
         assert!(refusal.to_string().contains("at most 10 items"), "{refusal}");
     }
     assert_eq!(world.lookups(), 100);
-    // A call that can be paid in any case is looked up; on the next day all are.
+    // A call that the balance pays for in any case is still looked up. On the next day, every call
+    // is looked up again.
     let _ = ask_for(&world, &service, Some(10));
     let single = call_with(&world, &service, world.key.expose(), Price::PerAnswer(2), None, &ask);
     assert!(single.key.is_some());

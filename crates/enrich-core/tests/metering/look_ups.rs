@@ -1,4 +1,4 @@
-//! Look-ups of embedding programs.
+//! Tests of look-ups by programs that embed the service as a library.
 
 use enrich_core::port::usage::UseOutcome;
 use enrich_core::{
@@ -7,7 +7,7 @@ use enrich_core::{
 
 use crate::world::{World, template};
 
-/// Looks up as an embedding program does.
+/// Makes a look-up in the way of a program that embeds the service.
 fn look_up(
     world: &World,
     service: &Service,
@@ -25,7 +25,7 @@ fn eleven(found: &Found) -> Option<&Vec<String>> {
     Some(&found.company()?.emails)
 }
 
-/// A world whose company has eleven addresses.
+/// Returns a world in which the company has eleven email addresses.
 fn eleven_addresses() -> World {
     World::with(10, 11)
 }
@@ -88,7 +88,7 @@ fn a_repeated_look_up_returns_the_first_value_and_costs_nothing() {
     assert_eq!((repeated.credits_used, repeated.is_replayed), (Credits::ZERO, true));
     assert_eq!(again.lookups(), 0);
 
-    // The same key for an attribute of another kind.
+    // The second call has the same idempotency key, but asks for an attribute of another kind.
     let again = World::new().reading([Some(stored)]);
     let service = again.service();
     let name = service.look_up(&again.key, named(), |found| found.company()?.name());

@@ -1,4 +1,4 @@
-//! Calls with an idempotency key.
+//! Tests of calls with an idempotency key.
 
 use enrich_core::port::ledger::Charged;
 use enrich_core::port::usage::UseOutcome;
@@ -63,7 +63,7 @@ fn a_repeat_while_another_runs_is_answered_if_the_first_was_and_else_refused() {
         let (service, repeated) = (world.service(), Mutex::new(None));
         let key = world.key.expose();
         let again = || call_with(&world, &service, key, Price::PerAnswer(1), Some("k1"), &ask);
-        // The call runs while its answer is written.
+        // The second call runs while the first call writes its answer.
         let write = |_: &Ask, _: Option<&Found>| {
             *repeated.lock() = Some(again().result);
             ResponseTemplate { items: 1, body: balance() }

@@ -1,4 +1,4 @@
-//! A service over ports in memory, an account that calls it, and calls.
+//! A service over ports in memory, an account that calls the service, and the calls.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,7 +16,7 @@ use parking_lot::MutexGuard;
 
 pub(crate) const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-/// The ports, and an account's key.
+/// The ports of the service, and the key of an account.
 pub(crate) struct World {
     pub(crate) ports: Arc<FakePorts>,
     pub(crate) key: ApiKey,
@@ -24,12 +24,13 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// An account with 10 credits, and a company with one email address.
+    /// Returns a world with an account that has 10 credits, and a company with one email address.
     pub(crate) fn new() -> Self {
         Self::with(10, 1)
     }
 
-    /// An account with `credits`, and a company with `items` email addresses; no company without.
+    /// Returns a world with an account that has `credits`, and a company with `items` email
+    /// addresses. If `items` is 0, there is no company.
     pub(crate) fn with(credits: i64, items: u64) -> Self {
         let ports = FakePorts::with_quill();
         match items {
@@ -43,13 +44,13 @@ impl World {
         Self { ports: Arc::new(ports), key, items }
     }
 
-    /// Sets the results of the next reads of a stored response.
+    /// Sets the results of the next reads of a stored response, in this order.
     pub(crate) fn reading(self, stored: impl IntoIterator<Item = Option<StoredResponse>>) -> Self {
         self.ports.next_stored.lock().extend(stored);
         self
     }
 
-    /// Suppresses `inkwell.example`.
+    /// Suppresses the domain `inkwell.example`.
     pub(crate) fn without_inkwell(self) -> Self {
         self.ports.suppressed.lock().push("inkwell.example".to_owned());
         self
@@ -75,13 +76,13 @@ impl World {
         self.ports.charges.lock()
     }
 
-    /// The outcome of the first counted call.
+    /// Returns the outcome of the first counted call.
     pub(crate) fn first_outcome(&self) -> UseOutcome {
         self.ports.counts.lock()[0].1.outcome
     }
 }
 
-/// An answer that contains the balance.
+/// Returns the body of an answer that contains the balance.
 pub(crate) fn balance() -> BodyTemplate {
     template("balance ", 8)
 }
@@ -96,7 +97,7 @@ pub(crate) fn ask() -> Result<Ask, InvalidFields> {
     Ok(Ask { question, projection: Projection::Profile, echo, limit: None, canonical })
 }
 
-/// Sends a call with the right key.
+/// Sends a call with the account's API key.
 pub(crate) fn call(world: &World, price: Price, idempotency_key: Option<&str>) -> Outcome {
     call_with(world, &world.service(), world.key.expose(), price, idempotency_key, &ask)
 }
@@ -114,7 +115,7 @@ pub(crate) fn call_with(
     send(service, Call { key, idempotency_key, ..call_at(price) }, read, &write)
 }
 
-/// A call without a key.
+/// Returns a call without an API key.
 pub(crate) fn call_at(price: Price) -> Call<'static> {
     static REQUEST_ID: LazyLock<RequestId> = LazyLock::new(|| RequestId::accept("r1").unwrap());
     let request_id = &REQUEST_ID;

@@ -1,4 +1,4 @@
-//! Arbitrary input causes no panic, and every record is counted.
+//! Arbitrary input never causes a panic, and the report counts every record.
 
 use enrich_core::port::importer::Atomic;
 use enrich_import::{Report, import};
@@ -11,7 +11,7 @@ use crate::memory::{Memory, import_into, load, source};
 const NAMES: [&str; 7] =
     ["a.jsonl", "a.csv", "stdin", "a.jsonl.gz", "a.csv.gz", "a.jsonl.zst", "a.csv.zst"];
 
-/// Parts of records, and characters that break them.
+/// Generates parts of records, and characters that make a record invalid.
 fn piece() -> impl Strategy<Value = String> {
     const PIECES: &[&str] = &[
         "{",
@@ -61,7 +61,7 @@ fn piece() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A field's JSON value, usually a valid one.
+/// Generates the JSON value of a field, usually a valid one.
 fn json_value() -> impl Strategy<Value = String> {
     const VALUES: &[&str] = &[
         "\"Quill\"",
@@ -122,7 +122,8 @@ fn check_sums(report: &Report) {
     assert_eq!(report.dropped, counted + report.suppressed_values);
 }
 
-/// Imports arbitrary bytes and checks the sums of the report, also after a stop.
+/// Imports arbitrary bytes and checks the sums in the report, even if the import stops with an
+/// error.
 fn check_import(file_name: &str, bytes: &[u8]) {
     match import_into(&Memory::default(), file_name, bytes) {
         Ok(report) => check_sums(&report),

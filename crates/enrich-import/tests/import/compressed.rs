@@ -1,4 +1,4 @@
-//! Compressed sources: whole, in several parts, cut off, damaged.
+//! Tests of compressed files: complete, in several parts, cut off, and damaged.
 
 use std::io::Write;
 
@@ -20,7 +20,8 @@ pub(crate) fn zstd(text: &str) -> Vec<u8> {
     zstd::encode_all(text.as_bytes(), 1).unwrap()
 }
 
-/// Lines that compress badly, so that a cut file still has complete lines.
+/// Returns lines that compress badly, so that a compressed file that is cut off still contains
+/// complete lines.
 fn many_lines() -> String {
     let line = |number: u32| {
         let noise = number.wrapping_mul(2_654_435_761);

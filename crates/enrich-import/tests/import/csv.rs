@@ -1,4 +1,4 @@
-//! The records of CSV rows.
+//! Tests of the records that CSV rows give.
 
 use std::error::Error;
 

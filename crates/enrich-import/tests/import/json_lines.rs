@@ -1,4 +1,4 @@
-//! The records of JSON lines.
+//! Tests of the records that JSON lines give.
 
 use enrich_core::{CompanyRecord, Record};
 
@@ -6,7 +6,7 @@ use crate::memory::{dropped, imported, rejection, texts};
 
 const FILE: &str = "test.jsonl";
 
-/// The single company of a line, without dropped values.
+/// Returns the only company of a line. Asserts that no value was dropped.
 fn company(line: &str) -> CompanyRecord {
     let (report, mut records) = imported(FILE, line);
     assert_eq!(report.dropped_values, [], "{line}");

@@ -1,6 +1,6 @@
-//! Whole imports, into an importer in memory.
+//! Tests of whole imports, into an importer in memory.
 //!
-//! People are invented; domains and numbers are reserved ones.
+//! The people are invented; the domains and phone numbers are reserved for examples.
 
 #[cfg(test)]
 mod any_bytes;

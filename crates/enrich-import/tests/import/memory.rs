@@ -13,7 +13,7 @@ use enrich_core::{Record, SourceName, Timestamp};
 use enrich_import::{ImportError, Report, Source, import};
 use parking_lot::Mutex;
 
-/// What the importer holds, and how it behaves.
+/// The content of the importer in memory, and how it treats records.
 #[derive(Default)]
 pub(crate) struct Held {
     /// Stored records, in order.
@@ -22,11 +22,11 @@ pub(crate) struct Held {
     pub(crate) finished: usize,
     /// The number of stored batches.
     pub(crate) batches: usize,
-    /// The index of the batch that fails.
+    /// The index of the batch that must fail; `None` if no batch must fail.
     pub(crate) fails_at: Option<usize>,
-    /// The names of suppressed companies.
+    /// The names of suppressed companies. Their records are not imported.
     pub(crate) suppressed_names: Vec<&'static str>,
-    /// The number of values left out of every record.
+    /// The number of values that the importer reports as suppressed in every record.
     pub(crate) suppressed_values: u32,
     contents: HashSet<[u8; 16]>,
 }
@@ -112,7 +112,7 @@ pub(crate) fn source(file_name: &str, bytes: impl Into<Vec<u8>>) -> Source {
     Source::reader(file_name, Cursor::new(bytes.into()))
 }
 
-/// Imports by batches.
+/// Imports a file in batches, each in its own transaction.
 pub(crate) fn import_into(
     memory: &Memory,
     file_name: &str,
@@ -122,7 +122,7 @@ pub(crate) fn import_into(
     pollster::block_on(import(source, memory, load(Atomic::Batch), None, &mut ()))
 }
 
-/// Imports by batches into an empty directory; the source has to be readable to its end.
+/// Imports a file in batches into an empty directory. Panics if the file cannot be read to its end.
 pub(crate) fn imported(file_name: &str, bytes: impl Into<Vec<u8>>) -> (Report, Vec<Record>) {
     let memory = Memory::default();
     let report = import_into(&memory, file_name, bytes).unwrap();
@@ -130,7 +130,7 @@ pub(crate) fn imported(file_name: &str, bytes: impl Into<Vec<u8>>) -> (Report, V
     (report, records)
 }
 
-/// The reason why the only record of a file was rejected.
+/// Imports a file with one invalid record. Returns the reason why the record was rejected.
 pub(crate) fn rejection(file_name: &str, bytes: impl Into<Vec<u8>>) -> String {
     let (report, records) = imported(file_name, bytes);
     assert_eq!((report.read, report.rejected, records.len()), (1, 1, 0));
@@ -138,12 +138,12 @@ pub(crate) fn rejection(file_name: &str, bytes: impl Into<Vec<u8>>) -> String {
     report.first_rejected[0].1.explained()
 }
 
-/// Parsed values as texts.
+/// Returns parsed values as texts.
 pub(crate) fn texts<T: ToString>(values: &[T]) -> Vec<String> {
     values.iter().map(ToString::to_string).collect()
 }
 
-/// The dropped values: field, reason and count.
+/// Returns the dropped values of a report: field, reason and count.
 pub(crate) fn dropped(report: &Report) -> Vec<(&'static str, String, u64)> {
     let counts = report.dropped_values.iter();
     counts.map(|values| (values.field, values.reason.to_string(), values.count)).collect()

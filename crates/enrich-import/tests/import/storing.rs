@@ -1,4 +1,5 @@
-//! Storing parsed records: batches, suppression, strict imports, rejects, progress.
+//! Tests of how parsed records are stored: batches, suppression, strict imports, rejected records,
+//! progress.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,5 @@
-//! CSV files as users have them, of any delimiter and encoding; and files that are not lists.
+//! Tests of CSV files as users have them, with every delimiter and encoding; and of files that are
+//! not lists.
 
 use std::io::Cursor;
 
@@ -17,7 +18,7 @@ fn utf_16(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 
-/// All rows with the header, and the layout.
+/// Returns all rows, the header first, and the layout of the file.
 fn rows_as(
     name: &str,
     bytes: &[u8],

@@ -1,4 +1,4 @@
-//! Excel workbooks: their content, and limits on the cost of a malicious file.
+//! Tests of Excel workbooks: their content, and the limits on what a malicious file can cost.
 
 use std::io::{Cursor, Write};
 use std::sync::Arc;
@@ -25,7 +25,8 @@ fn held(bytes: Vec<u8>) -> Source {
     Source::reader("leads.xlsx", Cursor::new(bytes))
 }
 
-/// A workbook whose first sheet has this XML, and these shared strings.
+/// Returns a workbook. `sheet` is the XML of its first sheet, `strings` the XML of its shared
+/// strings.
 fn workbook(sheet: &[u8], strings: &[u8]) -> Vec<u8> {
     let relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
     let parts: [(&str, Vec<u8>); 4] = [
@@ -176,7 +177,7 @@ fn other_archives_are_told_from_workbooks_and_damaged_ones_from_whole_ones() {
     }
     let whole = workbook(&sheet("<row><c><v>1</v></c></row>"), b"<sst/>");
     for cut in (0..whole.len()).step_by(7) {
-        // A cut workbook never causes a panic, and is never read as a list.
+        // A workbook that is cut off never causes a panic, and is never read as a list.
         assert!(cut < 4 || read(held(whole[..cut].to_vec())).is_err(), "{cut}");
     }
     let open = workbook(b"<worksheet><sheetData><row><c><v>1</v></c></row>", b"<sst/>");

@@ -1,8 +1,9 @@
-//! What a verification says of rows.
+//! Tests of the faults that a verification finds in rows of the ledger.
 
 use super::*;
 
-/// An account's entries: a grant of 7 credits, a charge of 3 and an adjustment of the charge.
+/// The entries of an account: a grant of 7 credits, a charge of 3 credits, and an adjustment of the
+/// charge.
 struct Entries {
     secrets: Secrets,
     grant: Grant,
@@ -17,8 +18,8 @@ impl Entries {
         Self { secrets: secret_7(), grant, charge: charge(5), adjustment: adjustment() }
     }
 
-    /// The rows and their hashes. `alter` changes a row before it is hashed: as somebody could who
-    /// has the secret.
+    /// Returns the rows and their hashes. `alter` changes a row before its hash is computed, as
+    /// somebody with the secret could do.
     fn rows(&self, alter: impl Fn(&mut Row<'_>)) -> Vec<(Row<'_>, Chain)> {
         let ChargeDecision::Row(charge) = decide_charge(&self.charge, Credits(7)) else { panic!() };
         let grant = decide_grant(&self.grant, Credits(0)).unwrap();

@@ -1,4 +1,4 @@
-//! Paths, methods and headers of well-formed requests.
+//! Tests of the path, method and headers of well-formed requests.
 
 use super::Site;
 use enrich_testkit::http::request;

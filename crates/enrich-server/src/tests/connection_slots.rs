@@ -1,9 +1,9 @@
-//! More connections than slots.
+//! Tests with more connections than connection slots.
 
 use super::{LIMITS, Site};
 use enrich_testkit::http::Client;
 
-/// Takes every slot with connections that stay open.
+/// Opens a connection for every connection slot. The connections stay open.
 fn full(site: &Site) -> Vec<Client> {
     let mut held = Vec::new();
     for _ in 0..LIMITS.connections.get() {
@@ -31,7 +31,7 @@ fn the_health_pages_answer_when_every_place_is_taken() {
         assert_eq!((answer.header("Connection"), client.rest().as_str()), (Some("close"), ""));
     }
     drop(held);
-    // The server notices closed connections one by one.
+    // The server needs a moment to notice that the connections are closed.
     while site.client().request("POST", "/v1/cuf", "", &site.known()).status != 200 {}
 }
 

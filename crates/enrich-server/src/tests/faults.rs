@@ -1,4 +1,4 @@
-//! Failures of the server: what callers see, what is logged, what is counted.
+//! Tests of failures of the server: what callers see, what is logged, what is counted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use enrich_testkit::http::request;
 use super::Site;
 use super::log::{keep_log, logged};
 
-/// The single log line of a request, apart from its access log line.
+/// Returns the only log line of a request besides its access log line.
 fn only_complaint(request_id: &str) -> String {
     let mut lines = logged(request_id);
     lines.retain(|line| !line.contains("\"message\":\"answered\""));
@@ -120,7 +120,8 @@ fn a_call_whose_caller_hangs_up_is_charged_and_counted_all_the_same() {
     let first = request("GET", "/healthz", "", "");
     client.send(first + &request("POST", "/v1/cuf", "", &site.known()));
     std::thread::sleep(Duration::from_millis(200));
-    // The client has not read the first answer, so the connection is reset instead of closed.
+    // The client closes its connection without reading the first answer. The operating system then
+    // resets the connection.
     drop(client);
     std::thread::sleep(Duration::from_millis(200));
     may_charge.store(true, Ordering::SeqCst);

@@ -1,4 +1,5 @@
-//! Where a request ends: bodies in every framing, and rejection of ambiguous framing.
+//! Tests of where a request ends: bodies in every framing are read, and an ambiguous framing is
+//! refused.
 
 use super::Site;
 use enrich_testkit::http::request;
@@ -82,13 +83,14 @@ fn a_body_that_was_not_read_is_never_the_next_request() {
         assert_eq!(client.next_answer().header("Connection"), Some("close"), "{asked}");
         assert_eq!(client.rest(), "", "{asked}");
     }
-    // Bytes behind the body are not parsed: the answer announced that the connection closes.
+    // The bytes after the body are not read as a request, because the answer has announced that the
+    // server closes the connection.
     let mut client = site.client();
     client.send(format!("{chunked}{inner}"));
     assert_eq!(client.next_answer().status, 404);
     client.try_send(&inner);
     assert_eq!(client.rest(), "");
-    // The same when the body arrives after its answer.
+    // The same applies to a body that arrives after the answer.
     let mut client = site.client();
     let (head, body) = asked_apart(&inner);
     client.send(head);

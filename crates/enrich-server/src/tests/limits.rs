@@ -1,4 +1,4 @@
-//! Limits on size and duration of requests.
+//! Tests of the limits on the size and the duration of requests.
 
 use std::time::{Duration, Instant};
 
@@ -152,7 +152,8 @@ fn an_answer_nobody_takes_is_given_up() {
     let mut client = site.client();
     let asked = request("GET", "/metrics", "", "").repeat(50);
     let started = Instant::now();
-    // Requests without end whose answers are never read fill the buffers on both sides.
+    // The client sends more and more requests and never reads an answer, until the buffers on both
+    // sides are full.
     while client.try_send(&asked) && started.elapsed() < 5 * LIMITS.stall_timeouts.write {}
     assert!(started.elapsed() < 5 * LIMITS.stall_timeouts.write, "it is still written to");
 }

@@ -1,4 +1,4 @@
-//! The log of this process, for tests.
+//! Collects the log of this process, so that tests can read it.
 
 use std::io::Write;
 use std::sync::{Arc, OnceLock};
@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 static LOG: OnceLock<Arc<Mutex<Vec<u8>>>> = OnceLock::new();
 
-/// A writer into the log that tests read.
+/// A writer that appends to the collected log.
 #[derive(Clone)]
 struct IntoLog(Arc<Mutex<Vec<u8>>>);
 
@@ -22,7 +22,8 @@ impl Write for IntoLog {
     }
 }
 
-/// Starts to record this process's log; call it before the code whose log is tested.
+/// Starts to collect the log of this process. Call this function before the code whose log is
+/// tested.
 pub(super) fn keep_log() {
     LOG.get_or_init(|| {
         let log = Arc::new(Mutex::new(Vec::new()));
@@ -33,7 +34,7 @@ pub(super) fn keep_log() {
     });
 }
 
-/// The log lines of a request.
+/// Returns the log lines of a request.
 pub(super) fn logged(request_id: &str) -> Vec<String> {
     let log = LOG.get().unwrap().lock();
     let log = String::from_utf8_lossy(&log);

@@ -1,4 +1,4 @@
-//! Pages besides the API.
+//! Tests of the pages that are not part of the API.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Which path is served at which listener.
+//! Tests of which paths each listener serves.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::app::app;
 use crate::versions::API_VERSIONS;
 use crate::{AppState, ListenerState, Serves};
 
-/// The statuses of requests at a listener without an account page, and the `WWW-Authenticate`
-/// header or error format as text.
+/// Sends requests to a listener without an account page. Returns the status and the body of each
+/// response.
 async fn answers(serves: Serves, requests: &[(Method, &str)]) -> Vec<(u16, String)> {
     let (service, _, _) = service();
     let state = Arc::new(AppState::new(Arc::new(service), BODY_TIMEOUT, false));

@@ -1,4 +1,5 @@
-//! The OpenAPI document, the page that shows it, and whether pages match the document.
+//! Tests of the OpenAPI document and of the page that shows it, and of whether the pages agree with
+//! the document.
 
 use std::io::Read;
 use std::sync::atomic::Ordering;
@@ -36,7 +37,7 @@ fn the_page_needs_nothing_that_is_not_served_here() {
         let quoted: Vec<&str> =
             text.split(['"', '\'']).filter(|part| part.starts_with('/')).collect();
         assert!(!quoted.is_empty(), "{path}");
-        // The account page is only linked to; nothing is loaded from it.
+        // The page only links to the account page and loads nothing from it.
         let is_loaded = |part: &&str| !part.starts_with("//") && !part.starts_with("/account/");
         for quoted in quoted.into_iter().filter(is_loaded) {
             assert!(SITE.iter().any(|file| file.path == quoted), "{path}: {quoted}");
@@ -85,14 +86,14 @@ fn the_page_is_dark_where_the_system_is_and_leads_back_to_the_account() {
     };
     assert!(content("/docs").contains(r#"href="/account/""#));
     assert!(content("/docs/theme.js").contains("prefers-color-scheme: dark"));
-    // The class name is defined by Swagger UI.
+    // Swagger UI defines the name of this CSS class.
     let class = "dark-mode";
     for path in ["/docs/theme.js", "/docs/page.css", "/docs/swagger-ui.css"] {
         assert!(content(path).contains(class), "{path}");
     }
 }
 
-/// The schema of a page's answer with that status and type.
+/// Returns the schema of a page's answer with this status and content type.
 fn shape(document: &Value, path: &str, status: u16, content_type: &str) -> Value {
     let response = &document["paths"][path]["get"]["responses"][status.to_string()];
     let kind = content_type.split(';').next().unwrap_or_default();

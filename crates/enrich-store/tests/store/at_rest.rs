@@ -1,4 +1,4 @@
-//! What a copy of the databases does not reveal.
+//! Tests of what a copy of the databases does not reveal.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use pollster::block_on;
 
 use crate::customer::{Customer, open};
 
-/// All files in the folder, without the secrets.
+/// Returns the names and contents of all files in the folder except `secret.key`.
 fn bytes_at_rest(customer: &Customer) -> Vec<(String, Vec<u8>)> {
     let files = fs::read_dir(customer.folder.path()).unwrap();
     files
@@ -26,7 +26,8 @@ fn holds(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// Imports a person who is recognised only by the record's own hashes.
+/// Imports a person without an identifier. At a second import, only the stored hashes of the record
+/// show that it is the same person.
 fn load_ada(customer: &Customer) -> Effect {
     let origin = Origin { id: Some("crm-4711".into()), ..trusted(100) };
     let ada = hashed(PersonRecord { origin, ..person("Ada", "Byte") });

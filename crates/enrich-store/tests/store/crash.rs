@@ -1,4 +1,4 @@
-//! A process that is killed while it charges.
+//! A test in which a process is killed while it charges.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -14,9 +14,10 @@ use pollster::block_on;
 
 use crate::customer::{Customer, now, open};
 
-/// The data folder for the process that is killed; unset in the one that kills it.
+/// The environment variable with the data folder of the process that is killed. It is not set in
+/// the process that kills it.
 const FOLDER: &str = "ENRICH_TEST_CHARGE_UNTIL_KILLED";
-/// The acknowledged charges before the kill.
+/// The number of acknowledged charges after which the process is killed.
 const ENOUGH: usize = 200;
 
 #[test]
@@ -50,7 +51,7 @@ fn a_killed_process_loses_no_acknowledged_charge() {
     assert_eq!(customer.balance(), balance, "nothing is charged twice");
 }
 
-/// Charges from several threads, and prints the acknowledged charges.
+/// Charges on several threads until the process is killed. Prints each acknowledged charge.
 fn charge_until_killed(folder: &Path) {
     let store = open(folder);
     let account = block_on(store.accounts.accounts()).unwrap()[0].id;

@@ -43,7 +43,7 @@ impl Customer {
         customer
     }
 
-    /// Another account in the same store, without credits.
+    /// Creates another account in the same store, without credits.
     pub(crate) fn another_account(&self) -> AccountId {
         let account = AccountId::new(now());
         let new = Account { id: account, ..Account::new("Southwind", now()) };
@@ -72,7 +72,7 @@ impl Customer {
         assert!(matches!(granted, Granted::Written { .. }), "{granted:?}");
     }
 
-    /// A charge of one credit.
+    /// Returns a charge of one credit.
     pub(crate) fn charge(&self) -> Charge {
         Charge {
             id: ChargeId::new(now()),
@@ -112,7 +112,7 @@ impl Customer {
         block_on(self.store.ledger.verify()).unwrap().faults
     }
 
-    /// Opens the ledger's file, to read it or to tamper with it.
+    /// Opens the database file of the ledger, to read it or to tamper with it.
     pub(crate) fn file(&self) -> Connection {
         let connection = Connection::open(self.folder.path().join("ledger.sqlite")).unwrap();
         connection.pragma_update(None, "foreign_keys", false).unwrap();

@@ -1,4 +1,4 @@
-//! Folders whose accounts and ledger are in a remote store.
+//! Tests of data folders without a ledger, whose accounts and ledger are in a remote store.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ fn open_directory(folder: &Path) -> Result<DirectoryStore, OpenError> {
     DirectoryStore::open_or_create_with(folder, &Options::default())
 }
 
-/// The files in a folder, without locks.
+/// Returns the names of the files in a folder, except lock files.
 fn files(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name());
     let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
@@ -24,7 +24,7 @@ fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A folder with its secrets alone.
+/// Returns a folder that contains only its secrets.
 fn with_secrets() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let (_, is_created) = load_or_create_secrets(folder.path()).unwrap();
@@ -95,7 +95,7 @@ fn a_ledger_in_use_is_not_ignored() {
     assert!(matches!(refused, Err(OpenError::HasLedger(_))), "{refused:?}");
     let secrets = load_or_create_secrets(folder.path());
     assert!(matches!(secrets, Err(OpenError::HasLedger(_))));
-    // What is left of a ledger is not ignored either.
+    // A folder with only the log of a ledger is refused too.
     fs::rename(folder.path().join("ledger.sqlite"), folder.path().join("ledger.sqlite-wal"))
         .unwrap();
     assert!(matches!(open_directory(folder.path()), Err(OpenError::HasLedger(_))));

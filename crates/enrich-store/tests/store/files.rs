@@ -1,4 +1,4 @@
-//! A ledger whose files are removed or replaced while it is open.
+//! Tests in which files of a ledger are removed or replaced while the ledger is open.
 #![cfg(unix)]
 
 use std::fs;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::customer::{Customer, now, open};
 
-/// The files of a folder, and those that a killed process leaves.
+/// The files of a data folder, including those that remain after its process was killed.
 const FILES: [&str; 7] = [
     "secret.key",
     "directory.sqlite",
@@ -38,7 +38,7 @@ fn copy(from: &Path, without: &[&str]) -> TempDir {
     to
 }
 
-/// An open ledger with a non-empty log.
+/// Returns an open ledger whose write-ahead log is not empty.
 fn charged() -> Customer {
     let customer = Customer::with(10);
     customer.take(customer.charge());
@@ -114,7 +114,7 @@ fn a_folder_whose_log_was_removed_under_a_process_is_refused() {
         assert!(refused.to_string().contains(&log), "{refused}");
         let refused = Store::verify(left.path()).unwrap_err();
         assert!(matches!(refused, OpenError::LogRemoved { .. }), "{refused:?}");
-        // Removes what the message names, to continue without the lost data.
+        // The user removes the file that the message names, and goes on without the lost data.
         fs::remove_file(left.path().join(format!("{database}-shm"))).unwrap();
         open(left.path());
     }

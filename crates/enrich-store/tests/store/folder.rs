@@ -1,4 +1,4 @@
-//! Which folders can be opened, and the messages for the others.
+//! Tests of which folders can be opened, and of the messages for those that cannot.
 
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::customer::{Customer, open};
 
-/// A folder that was used and is closed.
+/// Returns a data folder that was used. No process has it open.
 fn used() -> TempDir {
     let Customer { folder, store, .. } = Customer::with(5);
     drop(store);
@@ -28,7 +28,8 @@ fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let Ok(files) = fs::read_dir(folder) else { return Vec::new() };
     let mut all: Vec<_> = files
         .map(|file| file.unwrap().path())
-        // Lock files come and go with the processes that use the folder; they are empty.
+        // Lock files are left out: they are empty, and they come and go with the processes that use
+        // the folder.
         .filter(|path| path.extension().is_none_or(|extension| extension != "lock"))
         .filter(|path| !path.to_string_lossy().ends_with("-shm"))
         .filter(|path| !path.to_string_lossy().ends_with("-wal"))

@@ -1,4 +1,4 @@
-//! The history of the schema: a released file never changes.
+//! Tests of the history of the schema: a released file never changes.
 
 use std::fs;
 use std::path::Path;
@@ -10,10 +10,11 @@ use pollster::block_on;
 
 use crate::customer::{Customer, now, open};
 
-/// Every file of the schema with the BLAKE3 hash of its text.
+/// Every file of the schema, with the BLAKE3 hash of its text.
 ///
-/// A released file never changes, not even in a comment: databases were created with it, and one
-/// with another history is refused. A change of the schema is a new file, and a new row here.
+/// A released file must never change, not even in a comment: databases were created with the old
+/// text, and a database with another history is refused. To change the schema, add a new file and a
+/// new row to this table.
 const FILES: [(&str, &str); 11] = [
     ("directory/V1__directory.sql", V1_DIRECTORY),
     ("directory/V2__name_words.sql", V2_NAME_WORDS),
@@ -57,7 +58,7 @@ fn a_released_schema_never_changes() {
     assert_eq!(there, released, "a released file was changed, or a new one has no row");
 }
 
-/// Undoes the last files of the ledger's schema.
+/// Statements that undo the migrations of the ledger after version 4.
 const BACK_TO_V4: &str = "
     DROP TABLE missed_name;
     DROP TRIGGER kept_added;

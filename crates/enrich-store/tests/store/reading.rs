@@ -1,4 +1,4 @@
-//! What readers cache and map, and when they notice a change.
+//! Tests of what readers cache, and of when they notice a change.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ fn another_process_s_end_of_a_key_shows_within_a_second() {
     assert!(found().is_active(now()));
     assert!(block_on(command_line.accounts.expire_key(customer.key, now(), now())).unwrap());
     let ended = Instant::now();
-    // In a tight loop, so that the cache is always in use.
+    // The loop asks often, so that the cache is always used.
     while found().is_active(now()) {
         assert!(ended.elapsed() < Duration::from_secs(1), "the key still works");
         thread::sleep(Duration::from_millis(5));
@@ -75,7 +75,8 @@ fn what_another_process_imports_is_found_while_others_read() {
                 while !is_done.load(Ordering::SeqCst) {
                     let there = committed.load(Ordering::SeqCst);
                     number = (number + 1) % (there + 1);
-                    // Committed records are found; uncommitted ones may be.
+                    // A committed record is always found; a record that is not committed yet may be
+                    // found.
                     if number < there {
                         assert_eq!(find(number), Some(named(number)));
                     }
@@ -104,7 +105,7 @@ fn domain(number: usize) -> Domain {
     Domain::parse(&format!("{}.example", named(number))).unwrap()
 }
 
-/// One load, committed when this returns.
+/// Imports records in one load. The load is committed when this function returns.
 fn import(store: &Store, numbers: Range<usize>) {
     let source = SourceName::new("by hand").unwrap();
     let load = Load { source, file: None, at: now(), atomic: Atomic::Whole };

@@ -1,4 +1,4 @@
-//! Sign-ins: what a copy of the databases reveals, and what other processes see.
+//! Tests of sign-ins: what a copy of the databases reveals, and what other processes see.
 
 use std::fs;
 
@@ -12,7 +12,8 @@ use crate::customer::{Customer, now, open};
 const ADDRESS: &str = "ada@quill.example";
 const HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$bm90LWEtc2FsdA$bm90LWEtaGFzaA";
 
-/// An account whose owner has an address, a password and a session; returns the session's token.
+/// Creates an account whose owner has an email address, a password and a session. Returns the
+/// session's token.
 fn signed_in() -> (Customer, Token) {
     let customer = Customer::with(1);
     assert_eq!(set_email(&customer, customer.account), EmailSet::Set);
@@ -36,7 +37,7 @@ fn after(seconds: i64) -> Timestamp {
     Timestamp::from_second(now().as_second() + seconds).unwrap()
 }
 
-/// Begins a session of one minute, `seconds` from now.
+/// Begins a session that lasts one minute and starts `seconds` from now.
 fn begin(customer: &Customer, token: &Token, seconds: i64) {
     let started_at = after(seconds);
     let session = Session {

@@ -1,4 +1,4 @@
-//! Verification finds any change in the ledger's file, and its place.
+//! Verification finds every change in the ledger's file, and names its place.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Ledger as _};
 use enrich_store::{OpenError, Store};
@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use crate::customer::Customer;
 
-/// An account with a grant, three charges and a grant: rows 1 to 5.
+/// Returns an account with a grant, three charges and another grant: rows 1 to 5.
 fn five_rows() -> Customer {
     let customer = Customer::with(10);
     for _ in 0..3 {
@@ -18,7 +18,8 @@ fn five_rows() -> Customer {
     customer
 }
 
-/// The faults after `change`; each names the account.
+/// Makes a change in the ledger's file. Returns the faults that verification then finds; each of
+/// them names the account.
 fn faults_after(customer: &Customer, change: &str) -> Vec<String> {
     customer.file().execute_batch(change).unwrap();
     let faults = customer.faults();
@@ -180,7 +181,8 @@ fn a_ledger_that_is_not_as_it_was_written_is_not_opened_and_can_be_verified() {
 #[test]
 fn a_ledger_that_is_changed_while_it_is_open_stops_charging() {
     let customer = five_rows();
-    // A removed row is noticed when the ledger is opened or verified; a wrong seal at once.
+    // A wrong seal is noticed at the next charge. A removed row is noticed only when the ledger is
+    // opened or verified.
     customer.file().execute_batch("UPDATE seal SET digest = zeroblob(32)").unwrap();
     let ledger = &*customer.store.ledger;
     let refused = pollster::block_on(ledger.charge(customer.charge()));
@@ -190,7 +192,8 @@ fn a_ledger_that_is_changed_while_it_is_open_stops_charging() {
     assert!(matches!(refused, Err(ChargeError::Stopped)), "{refused:?}");
 }
 
-/// A store with rows after a checkpoint and a mark.
+/// Returns a store with ledger rows after the last checkpoint and after a row of the sequence
+/// index.
 fn beyond_a_checkpoint() -> Customer {
     let customer = Customer::with(100_000);
     let ledger = &*customer.store.ledger;
@@ -200,7 +203,7 @@ fn beyond_a_checkpoint() -> Customer {
             assert!(charged.is_ok(), "{charged:?}");
         }
     }
-    // After the checkpoint, wherever it was made.
+    // Wherever the checkpoint was made, this charge is after it.
     customer.take(customer.charge());
     assert_eq!(customer.faults(), [] as [&str; 0]);
     customer

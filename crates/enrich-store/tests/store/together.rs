@@ -1,5 +1,5 @@
-//! Several threads and several processes on one folder. A second store is a second process, because
-//! two stores share only the files.
+//! Tests with several threads and several processes that use one folder. A second store stands for
+//! a second process, because two stores share only the files.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -142,7 +142,8 @@ fn what_is_queued_is_decided_before_the_ledger_ends() {
     let (started, waiting) = mpsc::channel();
     let asking = thread::spawn(move || {
         let mut charges: Vec<_> = charges.into_iter().map(|c| Box::pin(ledger.charge(c))).collect();
-        // Polled once, each is in the queue; their results are not awaited.
+        // Each future is polled once, which puts its charge into the queue. Nobody waits for the
+        // results.
         block_on(poll_fn(|context| {
             for charge in &mut charges {
                 let _ = charge.as_mut().poll(context);
@@ -166,7 +167,8 @@ fn a_full_queue_refuses_and_takes_nothing() {
     let customer = Customer::with(1_000);
     let options = Options { charge_queue: 4, charge_group: 1, ..Options::default() };
     let narrow = Store::open_with(customer.folder.path(), options).unwrap();
-    // While this connection holds the lock, only the thread that waits for it has left the queue.
+    // While this connection holds the lock, the writing thread has taken only the first charge from
+    // the queue and waits.
     let file = customer.file();
     file.execute_batch("BEGIN IMMEDIATE").unwrap();
     let (asked, all_asked) = mpsc::channel();

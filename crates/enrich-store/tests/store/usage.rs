@@ -1,4 +1,4 @@
-//! The usage counters.
+//! Tests of the usage counters.
 
 use enrich_core::port::usage::{Usage as _, Use, UseOutcome};
 use enrich_core::{Credits, Timestamp};
@@ -6,7 +6,7 @@ use pollster::block_on;
 
 use crate::customer::{Customer, now, open};
 
-/// 2026-11-20, in days since 1970-01-01.
+/// The day 2026-11-20, in days since 1970-01-01.
 const TODAY: i64 = 20_777;
 
 fn used(customer: &Customer, outcome: UseOutcome, credits: u64, at: Timestamp) -> Use {

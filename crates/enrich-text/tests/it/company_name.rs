@@ -1,4 +1,4 @@
-//! Company names: folding, legal forms, keys.
+//! Tests of company names: folding, legal forms, look-up keys.
 
 use enrich_text::{CompanyName, InvalidCompanyName, fold};
 
@@ -45,7 +45,7 @@ fn folding_evens_out_how_words_are_written() {
         ("บริษัท", "บริษัท"),
         ("हिन्दी", "हिन्दी"),
         ("٣٤", "34"),
-        // Letters that compose after the character between them is removed.
+        // When the character between these two letters is removed, the letters compose to one.
         ("ا\u{fe7d}\u{653}", "آ"),
         ("3M", "3m"),
         ("e\u{301}cole", "ecole"),
@@ -319,7 +319,8 @@ fn every_line_of_the_table_has_spellings_and_a_place() {
         for spelling in columns[0].split('|') {
             let form = fold(spelling);
             assert!(!form.is_empty(), "{line}");
-            // The form is removed at the place listed for it.
+            // A legal form is removed at the place that the table gives for it: the end, the start,
+            // or both.
             if columns[1] != "start" {
                 assert_eq!(read(&format!("Qwxyz {spelling}")).stripped(), "qwxyz", "{spelling}");
             }

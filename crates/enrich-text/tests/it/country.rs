@@ -1,4 +1,4 @@
-//! Countries.
+//! Tests of countries.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Domains.
+//! Tests of domains.
 
 use enrich_text::{Country, Domain, InvalidDomain};
 
@@ -144,16 +144,16 @@ fn the_registrable_domain_follows_the_public_suffix_list() {
         ("x.acme.co.uk", "acme.co.uk", "acme"),
         ("acme.unknowntld", "acme.unknowntld", "acme"),
         ("x.acme.unknowntld", "acme.unknowntld", "acme"),
-        // Private suffixes count.
+        // Suffixes from the private section of the public suffix list count as public suffixes too.
         ("acme.github.io", "acme.github.io", "acme"),
         ("x.acme.blogspot.com", "acme.blogspot.com", "acme"),
-        // A public suffix is its own registrable domain.
+        // A text that is itself a public suffix counts as a registrable domain.
         ("co.uk", "co.uk", "co"),
         ("github.io", "github.io", "github"),
-        // Internationalised suffixes, in A-labels.
+        // Internationalised suffixes appear as A-labels.
         ("www.食狮.公司.cn", "xn--85x722f.xn--55qx5d.cn", "xn--85x722f"),
         ("x.食狮.公司.cn", "xn--85x722f.xn--55qx5d.cn", "xn--85x722f"),
-        // Exceptions and wildcards of the list.
+        // The public suffix list has exceptions and wildcards.
         ("x.www.ck", "www.ck", "www"),
         ("x.acme.foo.ck", "acme.foo.ck", "acme"),
     ] {

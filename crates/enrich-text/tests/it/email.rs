@@ -1,4 +1,4 @@
-//! Email addresses.
+//! Tests of email addresses.
 
 use enrich_text::{EmailAddress, InvalidEmailAddress};
 
@@ -29,7 +29,8 @@ fn an_address_is_read_from_every_way_to_write_it() {
 fn hosts_are_read_as_hosts_are() {
     let address = EmailAddress::parse("ada@MÜNCHEN.example").unwrap();
     assert_eq!(address.as_str(), "ada@xn--mnchen-3ya.example");
-    // The address keeps `www.`, so that it stays deliverable; its domain does not.
+    // The address keeps `www.`, so that mail can still be delivered. The address's domain has no
+    // `www.`.
     let address = EmailAddress::parse("ada@www.acme.example").unwrap();
     assert_eq!(address.as_str(), "ada@www.acme.example");
     assert_eq!(address.domain().as_str(), "acme.example");

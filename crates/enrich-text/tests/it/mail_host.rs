@@ -1,4 +1,4 @@
-//! Public mail hosts.
+//! Tests of public mail hosts.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Texts as people type them, and their parsed values.
+//! Tests of how texts that people type are parsed.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failed reading is a failed test")]
 

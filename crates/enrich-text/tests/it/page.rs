@@ -1,4 +1,4 @@
-//! Companies' pages.
+//! Tests of companies' pages.
 
 use Network::{Facebook, Instagram, LinkedIn, Twitter, Youtube};
 use enrich_text::{InvalidPage, Network, PageUrl};
@@ -7,7 +7,7 @@ fn read(network: Network, text: &str) -> PageUrl {
     PageUrl::parse(network, text).unwrap_or_else(|error| panic!("{network} {text:?}: {error}"))
 }
 
-/// Every text is parsed to this page with this key.
+/// Asserts that every text is parsed to a page that is shown as `shown` and has this key.
 fn check(network: Network, shown: &str, key: &str, texts: &[&str]) {
     for text in texts.iter().chain([&shown]) {
         let page = read(network, text);
@@ -100,7 +100,7 @@ fn a_handle_is_the_same_percent_encoded_or_not() {
         &["https://www.linkedin.com/company/hotels-%26-resorts/"],
     );
     check(LinkedIn, "linkedin.com/company/100%25-pure", "100%-pure", &["company/100%-pure"]);
-    // Composed and decomposed letters are equal.
+    // A letter with an accent is the same in composed and in decomposed form.
     assert_eq!(read(LinkedIn, "cafe\u{301}").key(), read(LinkedIn, "caf\u{e9}").key());
     assert_eq!(read(LinkedIn, "ŠKODA").key(), read(LinkedIn, "škoda").key());
 }

@@ -1,4 +1,4 @@
-//! Names of people.
+//! Tests of people's names.
 
 use enrich_text::{InvalidPersonName, PersonName};
 
@@ -20,7 +20,7 @@ fn is_found_by(held: &PersonName, asked: &PersonName) -> bool {
     asked.keys_to_look_up().flatten().any(|key| keys.contains(&key))
 }
 
-/// The differences between two names, by field name.
+/// Returns the names of the fields of the agreement in which two names differ, or `disagree`.
 fn differences(one: &PersonName, two: &PersonName) -> String {
     let Some(found) = one.agreement(two) else { return "disagree".to_owned() };
     let all = [
@@ -234,7 +234,8 @@ fn names_that_can_be_the_same_person_agree_and_tell_how_they_differ() {
         assert_eq!(differences(&one, &two), how, "{one:?} {two:?}");
         assert_eq!(differences(&two, &one), how, "{two:?} {one:?}");
         assert!(is_found_by(&two, &one), "{two:?} {one:?}");
-        // The stored name shows which parts are family names, in order.
+        // Here `one` is the stored name. It is found only if it shows which of its parts are family
+        // names, in their order.
         let is_held_so = !how.starts_with("order ")
             && (how != "family_part" || [&one, &two].iter().any(|name| name.family().len() > 1));
         assert!(!is_held_so || is_found_by(&one, &two), "{one:?} {two:?}");

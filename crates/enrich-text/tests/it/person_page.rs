@@ -1,4 +1,4 @@
-//! Profiles of people.
+//! Tests of people's pages.
 
 use enrich_text::{InvalidPersonPage, PersonPage};
 

@@ -1,4 +1,5 @@
-//! Properties of all texts: no parser panics, and a parsed value parses to itself.
+//! Properties of all texts: no parser panics, and a parsed value, parsed again, gives the same
+//! value.
 //!
 //! `PROPTEST_CASES` sets the number of texts.
 
@@ -8,7 +9,7 @@ use enrich_text::{
 };
 use proptest::prelude::*;
 
-/// Arbitrary texts, and texts made of parts that parsers recognise.
+/// Generates arbitrary texts, and texts that are made of parts that parsers recognise.
 fn texts() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(PIECES);
     prop_oneof![
@@ -254,7 +255,8 @@ proptest! {
             prop_assert_eq!(&display, &name);
             if let Ok(folded) = CompanyName::parse(name.folded()) {
                 prop_assert_eq!(folded.folded(), name.folded());
-                // Folding removes the parentheses that mark a country after a name.
+                // Folding removes the parentheses around a country after a name. So only names
+                // without a country are compared.
                 if name.country().is_none() {
                     prop_assert_eq!(folded.stripped(), name.stripped());
                     prop_assert_eq!(folded.squashed(), name.squashed());
@@ -298,7 +300,8 @@ proptest! {
         let Some(found) = asked.agreement(&held) else { return Ok(()) };
         let mut only_turned = found;
         (only_turned.order, only_turned.spelling) = (false, false);
-        // With further differences, the stored name may be the one that is read in the other order.
+        // If the names also differ in something else, the stored name may be the one that is read
+        // with its parts in the other order. Then no key is expected.
         if !found.order || only_turned == Default::default() {
             let keys = held.keys();
             prop_assert!(

@@ -10,8 +10,8 @@ use tokio::sync::{Mutex as Line, OwnedMutexGuard, OwnedSemaphorePermit, Semaphor
 /// Grants each account at most `most` permits.
 pub struct AccountLimit {
     most: usize,
-    /// The accounts that hold permits. An account that holds none is removed at the next call of
-    /// `take`.
+    /// The accounts that hold permits. When an account no longer holds a permit, the next call of
+    /// `take` removes its entry.
     accounts: Mutex<BTreeMap<AccountId, Own>>,
 }
 

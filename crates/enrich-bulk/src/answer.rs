@@ -3,8 +3,8 @@
 use enrich_wire::Endpoint;
 use serde_json::{Map, Value};
 
-/// Fields that do not become columns: the repeated inputs, the balance, and `exists`, which the
-/// status column shows.
+/// Answer fields that do not become columns: the repeated inputs, the balance, and `exists`, whose
+/// value the column `status` shows.
 const LEFT_OUT: [&str; 4] = ["query", "exists", "credit_count", "remaining_credits"];
 
 /// The answer format of an endpoint.

@@ -1,5 +1,5 @@
-//! Callers: each answers the rows of a list. There is one for a directory, one for the metered
-//! service, and one for a remote server.
+//! Callers. A caller answers the rows of a list. There is a caller for a directory, one for the
+//! metered service in this process, and one for a remote server.
 
 mod directory;
 mod metered;
@@ -58,7 +58,7 @@ pub enum CallResult {
     Found {
         /// The values of the answer's columns.
         values: Vec<Value>,
-        /// The charge of the row. For a replay, the charge of the first answer.
+        /// The charge for this answer; for a replay, the charge for the first answer.
         credits: Credits,
     },
     /// The look-up found nothing, which is free.
@@ -70,16 +70,16 @@ pub enum CallResult {
     /// The row is not answered yet. The run must send the row again later, with the same
     /// idempotency key.
     Later {
-        /// The time to wait before the retry, if the server gave one.
+        /// The time that the server asks to wait before the retry; `None` if it asks for none.
         after: Option<Duration>,
         /// Whether the rate limit is the reason.
         is_rate_limited: bool,
         /// The reason, as a message for the user.
         why: String,
     },
-    /// The row was not answered and not charged. The text is the reason. A retry may help.
+    /// The row was not answered and not charged, for this reason. A retry may succeed.
     Failed(String),
-    /// The caller can answer no row of the list. The text is the reason.
+    /// The caller can answer no row of the list, for this reason.
     Refused(String),
 }
 
@@ -102,8 +102,8 @@ impl CallResult {
         Self::Refused(format!("the response is not an answer of {}", answers.path()))
     }
 
-    /// Returns the result for a row whose response has the HTTP status `status`, which is not 200.
-    /// `after` is the requested pause, and `why` is the reason.
+    /// Returns the result of a row whose response does not have the HTTP status 200. `after` is the
+    /// pause that the server asks for, and `why` is the reason.
     pub(crate) fn refused(status: u16, after: Option<Duration>, why: String) -> Self {
         match status {
             400 => Self::OutOfCredits(why),

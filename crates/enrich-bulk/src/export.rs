@@ -1,4 +1,4 @@
-//! Writes output rows: each input row with its answer, status and price.
+//! Writes output rows: each row of the list with its answer, status and price.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,11 +13,11 @@ use crate::shape::Shape;
 use crate::spreadsheet::{BYTE_ORDER_MARK, LIST_SEPARATOR, neutralised};
 use crate::workbook;
 
-/// The CSV column for data of a JSON Lines list that fits no other column: lines that are not
-/// objects, and members that only later objects have.
+/// The CSV column for those parts of a JSON Lines list that fit no other column: lines that are not
+/// objects, and members that are not in the first objects.
 const OTHER_FIELDS: &str = "other_fields";
 
-/// What became of a row of the list.
+/// What happened to a row of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -47,7 +47,7 @@ impl Status {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Added {
     pub(crate) status: Status,
-    /// The values of the answer's columns; empty unless found.
+    /// The values of the answer's columns; empty if nothing was found.
     pub(crate) values: Vec<Value>,
     pub(crate) error: String,
     pub(crate) credits: u64,
@@ -61,8 +61,8 @@ pub(crate) struct Export {
     /// `credits`.
     added: Vec<String>,
     delimiter: Delimiter,
-    /// Whether a CSV output starts with a byte order mark. The mark is needed if the list is not in
-    /// UTF-8: spreadsheets then assume the list's encoding for a file without a mark.
+    /// Whether a CSV output starts with a byte order mark. It does if the list is not in UTF-8:
+    /// without the mark, spreadsheet programs would assume the encoding of the list.
     is_marked: bool,
     csv: csv::Writer<Vec<u8>>,
     json: Vec<u8>,
@@ -113,8 +113,8 @@ impl Export {
         Ok(())
     }
 
-    /// Writes a row. Returns the number of the row's cells that will be truncated in the workbook;
-    /// 0 for other formats.
+    /// Writes a row. Returns how many cells of the row will be truncated in a workbook; 0 for other
+    /// formats.
     pub(crate) fn row(&mut self, row: &Row, added: &Added) -> Result<u64, csv::Error> {
         match self.format {
             Format::Csv | Format::Tsv | Format::Xlsx => self.csv_row(row, added),
@@ -179,8 +179,8 @@ impl Export {
     }
 
     fn json_row(&mut self, row: &Row, added: &Added) {
-        // The text of a JSON row is kept up to its closing brace. For a CSV row, an object is built
-        // from the cells.
+        // For a row of JSON Lines, the text up to its closing brace is kept. For a CSV row, an
+        // object is made of its cells.
         let taken = self.begin_object(row);
         let mut is_first = self.json.last() == Some(&b'{');
         let answer = self.added.len() - 3;
@@ -221,8 +221,8 @@ impl Export {
     }
 }
 
-/// Returns the cells of a row in the order of the input's columns. If a CSV row has too many cells,
-/// the last column gets the surplus cells too. A JSON Lines row has one more cell, for members
+/// Returns the cells of a row in the order of the list's columns. If a CSV row has too many cells,
+/// the last column gets the extra cells too. A row of JSON Lines has one more cell, for members
 /// without a column.
 pub(crate) fn csv_cells<'a>(shape: &Shape, row: &'a Row) -> Vec<Cow<'a, [u8]>> {
     let none: Cow<'a, [u8]> = Cow::Borrowed(b"");

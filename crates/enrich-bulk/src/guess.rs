@@ -18,9 +18,9 @@ const COLUMN_SYNONYMS: [(&str, &[&str]); 11] = [
     ("linkedin", &["linkedin", "profile"]),
 ];
 
-/// Returns the column that most likely contains a field, as a suggestion for the user to check.
-/// This is the result of `by_name`, or else a column whose name contains a usual column name of the
-/// field.
+/// Returns the column that most likely contains a field, as a suggestion that the user checks. This
+/// is the column that `by_name` finds; if there is none, a column whose name contains a usual
+/// column name of the field.
 pub fn guess(field: &Field, columns: &[String]) -> Option<String> {
     by_name(field, columns).or_else(|| {
         let contains = |name: &str| find(columns, |column| column.contains(name));
@@ -28,9 +28,8 @@ pub fn guess(field: &Field, columns: &[String]) -> Option<String> {
     })
 }
 
-/// Returns the column whose name shows that it contains a field. The column's name must equal the
-/// field's name, or a usual column name of a required field. Case, spaces and punctuation are
-/// ignored.
+/// Returns the column whose name shows that it contains a field: it is the field's name or, for a
+/// required field, a usual column name of the field. Case, spaces and punctuation are ignored.
 pub(crate) fn by_name(field: &Field, columns: &[String]) -> Option<String> {
     let wanted = plain_name(field.name);
     let same = find(columns, |column| column == wanted);

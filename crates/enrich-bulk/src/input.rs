@@ -13,11 +13,12 @@ const LOOKED_AT_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of characters of a cell in a sample. The rest of the cell is not shown.
 const SHOWN_LETTERS: usize = 200;
 
-/// An open list, and the rows that are still to be read.
+/// An open list. It gives the rows one by one.
 pub struct Input {
     rows: Rows,
     shape: Shape,
-    /// The first row, until the first call of [`next_row`](Self::next_row) returns it.
+    /// The first row, which was read to find the columns. The first call of
+    /// [`next_row`](Self::next_row) returns it.
     first: Option<Row>,
     /// The recorded layout, if it replaces the detected one.
     layout: Option<Layout>,
@@ -45,8 +46,8 @@ impl Input {
         Ok(Self { rows, shape, first, layout: None, read_bytes: 0 })
     }
 
-    /// Returns the names of the columns: those in the header, or for JSON Lines the names in the
-    /// first 1000 objects, or in those within the first 4 MiB.
+    /// Returns the names of the columns: those in the header of a CSV list. For JSON Lines, the
+    /// names in the first objects, which are at most 1000 objects and 4 MiB.
     pub fn columns(&self) -> &[String] {
         self.shape.columns()
     }
@@ -109,7 +110,7 @@ impl Input {
             .map(|cell| String::from_utf8_lossy(&cell[..cell.len().min(4 * SHOWN_LETTERS)]))
             .map(|text| text.chars().take(SHOWN_LETTERS).collect())
             .collect();
-        // Members without a column exist only in JSON Lines. They are not shown.
+        // Only JSON Lines have members without a column. These members are not shown.
         if matches!(row.cells, Ok(Cells::Json(_))) {
             cells.truncate(self.columns().len());
         }

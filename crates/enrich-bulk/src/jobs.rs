@@ -1,11 +1,11 @@
 //! The lists of accounts, stored in a folder and processed in turns.
 //!
-//! Each job has a folder named by its id. The folder contains the uploaded list, `job.json`, and
-//! the output as [`Part`](crate::Part) writes it. A job can be found only through its account. Few
-//! jobs run at the same time, each on its own thread, so that they do not delay other look-ups.
-//! Accounts take turns. Jobs that were running when the process ended continue when it starts
-//! again. Only one process works in the folder. Another process that opens the folder has no jobs
-//! until the first one ends.
+//! Each job has a folder, whose name is its id. The folder contains the uploaded list, `job.json`,
+//! and the output as [`Part`](crate::Part) writes it. A job can be found only through its account.
+//! Only a few jobs run at the same time, each on its own thread, so that they do not delay other
+//! look-ups. Accounts take turns. Jobs that were running when the process ended continue when it
+//! starts again. Only one process works in the folder of jobs. Another process that opens the
+//! folder has no jobs until the first process ends.
 
 mod error;
 mod folder;
@@ -60,7 +60,8 @@ struct JobsState {
     registry: Mutex<JobRegistry>,
     changed: Condvar,
     uploads: AccountLimit,
-    /// Limits how many lists of one account are read to their end at the same time.
+    /// The permits for reading lists to their end. They limit how many lists of one account are
+    /// read at the same time.
     reads: AccountLimit,
     /// Stops the reading of lists at shutdown.
     closing: Stop,
@@ -68,13 +69,13 @@ struct JobsState {
     locked: Mutex<Option<File>>,
 }
 
-/// All jobs, and the queue of the waiting ones.
+/// All jobs, and the queue of those that wait to run.
 #[derive(Default)]
 struct JobRegistry {
     jobs: BTreeMap<JobId, Entry>,
     waiting: VecDeque<JobId>,
     is_closing: bool,
-    /// Whether another process holds the folder.
+    /// Whether another process works in the folder.
     is_elsewhere: bool,
     /// The paths of the folders whose job could not be read.
     set_aside: Vec<PathBuf>,
@@ -97,11 +98,11 @@ struct Entry {
     rate_limited_until: Option<Timestamp>,
     /// Whether the running job was told to stop and to return to the queue.
     is_yielding: bool,
-    /// Locked while the job's files are searched for forgotten values and rewritten.
+    /// Held while the job's files are searched for forgotten values and rewritten.
     files: Arc<Mutex<()>>,
-    /// The number of suppressed values when the files were last searched while the job ran.
+    /// The number of suppressed values at the last search of the files while the job was running.
     scrubbed_running: u64,
-    /// The preview that was computed last.
+    /// The last preview, and what it was computed from.
     cached_preview: Option<CachedPreview>,
 }
 
@@ -115,8 +116,8 @@ struct CachedPreview {
 }
 
 impl Jobs {
-    /// Opens or creates the folder and continues the jobs that were running. If another process
-    /// works in the folder, the jobs continue when that process ends.
+    /// Opens the folder, or creates it, and continues the jobs that were running. If another
+    /// process works in the folder, the jobs continue when the other process ends.
     ///
     /// # Errors
     ///
@@ -208,8 +209,7 @@ impl Jobs {
         self.shared.put_in_line(&mut registry, record)
     }
 
-    /// Continues a job that ended early, with this key and ceiling, which may differ from the
-    /// earlier ones.
+    /// Continues a job that ended early. The key and the ceiling may be others than before.
     ///
     /// # Errors
     ///
@@ -308,7 +308,7 @@ impl Jobs {
             // A thread that panicked has already ended.
             let _ = thread.join();
         }
-        // This process no longer changes the folder, so another process may lock it.
+        // This process no longer changes the folder, so another process may take the lock.
         self.shared.locked.lock().take();
     }
 }
@@ -325,8 +325,8 @@ impl JobsState {
         found.ok_or_else(|| JobError::NoEndpoint(path.to_owned()))
     }
 
-    /// Opens the list of a job in `folder`. The reading fails beyond the limits for lists; `stop`
-    /// interrupts it.
+    /// Opens the list of a job in `folder`. Reading the list fails when it exceeds a limit for
+    /// lists. `stop` interrupts the reading.
     fn input(&self, folder: &Path, record: &Record, stop: &Stop) -> Result<Input, ReadError> {
         self.input_at(&record.list(folder), record, stop)
     }
@@ -335,8 +335,8 @@ impl JobsState {
     fn input_at(&self, path: &Path, record: &Record, stop: &Stop) -> Result<Input, ReadError> {
         let source = Source::file(path)?;
         let input = Input::open(source.read_as(record.read_as()).bounded(self.bounds(stop)))?;
-        // A stored layout replaces the detected one: emptied rows may change what is detected, but
-        // the output must stay the same.
+        // The stored layout is used in place of the detected one: emptied rows may change the
+        // detected layout, but the layout of the output must stay the same.
         Ok(match &record.layout {
             Some(layout) if record.is_rewritten => input.with_layout(layout.clone()),
             _ => input,

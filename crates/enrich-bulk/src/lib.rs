@@ -1,10 +1,10 @@
 //! Look-ups of whole lists: copies the rows of a list and adds the answers.
 //!
 //! [`run`] reads the rows of an [`Input`], sends many of them to a [`Caller`] at the same time, and
-//! writes them in their order. A checkpoint next to the output lets an interrupted run continue.
-//! Every row has its own idempotency key, so no row is paid twice. [`preview`] computes the highest
-//! cost of a list before any row is sent. [`Jobs`] stores lists of accounts in a folder, with
-//! limits for each account, and runs them in turns.
+//! writes them in the order of the list. A checkpoint next to the output makes it possible to
+//! continue an interrupted run. Every row has its own idempotency key, so that no row is paid
+//! twice. [`preview`] computes the highest cost of a list before any row is sent. [`Jobs`] stores
+//! the lists of accounts in a folder, with limits for each account, and runs them in turns.
 //!
 //! What is not here: the endpoints (they are rows of a table), any store, a web framework, the
 //! terminal.

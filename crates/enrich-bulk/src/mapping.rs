@@ -1,4 +1,5 @@
-//! The mapping from columns to the endpoint's fields, checked before any row is sent.
+//! The mapping from the columns of a list to the fields of an endpoint. It is checked before any
+//! row is sent.
 
 use std::fmt;
 
@@ -23,12 +24,12 @@ pub struct Mapping {
 /// Why a mapping is invalid. The message lists the possible fields or columns.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MappingError {
-    /// A term has another form than `FIELD=COLUMN` or `FIELD:=VALUE`.
+    /// A term does not have the form `FIELD=COLUMN` or `FIELD:=VALUE`.
     #[error(
         "`{0}` is not a mapping; write FIELD=COLUMN, or FIELD:=VALUE for one value in every row"
     )]
     Unreadable(String),
-    /// The mapping gives this field twice.
+    /// The mapping has more than one source for this field.
     #[error("the field `{0}` is mapped twice")]
     FieldTwice(String),
     /// The endpoint has no such field.
@@ -52,7 +53,7 @@ pub enum MappingError {
     /// The input has the column more than once.
     #[error("the input has the column `{0}` more than once; give each a name of its own")]
     ColumnTwice(String),
-    /// A required field has no column.
+    /// A required field has no source.
     #[error("{path} needs `{field}`; map a column to it: {field}=COLUMN, of {there}")]
     Missing {
         /// The path of the endpoint.
@@ -64,14 +65,14 @@ pub enum MappingError {
     },
 }
 
-/// A mapping bound to an endpoint and the columns of an input.
+/// A mapping that was checked against an endpoint and the columns of a list.
 #[derive(Clone, Debug)]
 pub(crate) struct Bound(pub(crate) Vec<BoundField>);
 
 #[derive(Clone, Debug)]
 pub(crate) struct BoundField {
     pub(crate) name: &'static str,
-    /// Whether a row without a value for this field cannot be sent.
+    /// Whether a row can only be sent if it has a value for this field.
     pub(crate) is_needed: bool,
     pub(crate) from: From,
 }
@@ -79,8 +80,8 @@ pub(crate) struct BoundField {
 /// Where the value of a field comes from.
 #[derive(Clone, Debug)]
 pub(crate) enum From {
-    /// A column of the list. CSV rows have the value at `index`; JSON Lines rows have it under
-    /// `name`.
+    /// A column of the list. In a CSV row, the value is at `index`; in a row of JSON Lines, it has
+    /// the name `name`.
     Column { index: usize, name: String },
     /// A constant, the same for every row.
     Constant(String),
@@ -117,8 +118,8 @@ impl Mapping {
         self.columns.iter().chain(&self.constants).map(|(field, _)| field.as_str())
     }
 
-    /// Completes the mapping: writes the column names as the list does, and maps each unmapped
-    /// field to the column with its exact name. Similar names are not used, because nobody checks
+    /// Completes the mapping. Column names are written as in the list. A field without a source
+    /// gets the column with exactly its name; similar names are not used, because nobody checks
     /// these columns before rows are charged.
     pub fn guessed(&self, endpoint: &Endpoint, columns: &[String]) -> Self {
         let mut mapping = self.clone();
@@ -143,7 +144,7 @@ impl Mapping {
         mapping
     }
 
-    /// Whether both mappings give the same fields the same sources, in any order.
+    /// Whether both mappings have the same sources for the same fields, in any order.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let sorted = |pairs: &[(String, String)]| {
             let mut pairs = pairs.to_vec();
@@ -154,11 +155,11 @@ impl Mapping {
             && sorted(&self.constants) == sorted(&other.constants)
     }
 
-    /// Binds the mapping to an endpoint and columns.
+    /// Checks the mapping against an endpoint and the columns of a list.
     ///
     /// # Errors
     ///
-    /// When a field or column does not exist, or a required field has no column.
+    /// When a field or a column does not exist, or a required field has no source.
     pub(crate) fn bind(
         &self,
         endpoint: &'static Endpoint,
@@ -189,8 +190,8 @@ impl Mapping {
     }
 }
 
-/// Shows the mapping. For a constant, only the name of the field is shown, because the value may be
-/// personal data.
+/// Displays the mapping. Of a constant, only the name of its field is displayed, because the value
+/// may be personal data.
 impl fmt::Display for Mapping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = self.columns.iter().map(|(field, column)| format!("{field}={column}"));
@@ -220,16 +221,16 @@ fn column_named(column: &str, columns: &[String]) -> Result<From, MappingError> 
     }
 }
 
-/// Returns the required fields that have no source. The endpoint's own parser finds these fields,
-/// because sometimes one of two fields is enough.
+/// Returns the required fields that have no source. Only the parser of the endpoint can tell which
+/// fields are required, because sometimes one of two fields is enough.
 fn missing(endpoint: &Endpoint, bound: &[BoundField]) -> Vec<&'static str> {
     let mut names = at_fault(endpoint, bound.iter());
     names.retain(|name| bound.iter().all(|field| field.name != *name));
     names
 }
 
-/// Returns the fields that the endpoint reports as invalid or missing when only the fields in
-/// `given` are sent.
+/// Sends only the fields in `given` to the parser of the endpoint. Returns the fields that the
+/// parser reports as invalid or missing.
 fn at_fault<'a>(
     endpoint: &Endpoint,
     given: impl Iterator<Item = &'a BoundField>,

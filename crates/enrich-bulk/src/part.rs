@@ -1,10 +1,10 @@
-//! The output while it is written: rows in one file, progress in another.
+//! The output of a list while it is written: one file has the rows, another the progress.
 //!
-//! `OUT.part` contains the rows. `OUT.job` contains their number and a hash that identifies them.
-//! Rows are synced to disk before `OUT.job` counts them, and `OUT.job` is replaced atomically. When
-//! a job continues, it first cuts off the bytes of `OUT.part` beyond the size in `OUT.job`. Each
-//! commit appends a separate compressed member (gzip) or frame (zstd), so the file is valid after
-//! the cut.
+//! `OUT.part` contains the rows. `OUT.job` contains the number of these rows and a hash that
+//! identifies them. Rows are synced to disk before `OUT.job` counts them, and `OUT.job` is replaced
+//! atomically. When a job continues, it first removes the bytes of `OUT.part` after the size in
+//! `OUT.job`. Each commit appends a separate compressed member (gzip) or frame (zstd), so that the
+//! file is valid after such a cut.
 
 mod checkpoint;
 mod error;
@@ -26,9 +26,9 @@ pub(crate) use files::{
 };
 use files::{failed_at, folder_of};
 
-/// Where the rows of the output are written to.
+/// The output that the rows are written to.
 pub enum Output {
-    /// A file. It has the name `OUT.part` until it is complete. An interrupted run can be
+    /// A file, which has the name `OUT.part` until it is complete. An interrupted run can be
     /// continued.
     Part(Box<Part>),
     /// A stream, such as the standard output. An interrupted run cannot be continued.
@@ -84,8 +84,8 @@ impl Part {
         Self::open_with(out, format, purpose, false)
     }
 
-    /// Does the same as [`Part::open`], but keeps `OUT.job` when the output is complete. Opening a
-    /// complete output then returns its counts.
+    /// Opens an output as [`Part::open`] does, but keeps `OUT.job` when the output is complete. If
+    /// the output is already complete, returns its counts.
     ///
     /// # Errors
     ///
@@ -115,8 +115,7 @@ impl Part {
         }
         let known = read_checkpoint(&job)?;
         if out.exists() {
-            // An earlier process ended after it renamed the complete file, but before it removed
-            // `OUT.job`.
+            // An earlier process renamed the complete file, and ended before it removed `OUT.job`.
             let Some(known) = known.filter(|known| known.is_whole && !part.exists()) else {
                 return Err(PartError::IsThere(out.to_owned()));
             };
@@ -138,8 +137,8 @@ impl Part {
         // The checkpoint is read again, because another process may have written it before this
         // process got the lock.
         let checkpoint = match read_checkpoint(&job)? {
-            // The mapping in the checkpoint is kept: the idempotency keys depend on the order of
-            // its fields.
+            // The mapping in the checkpoint is used, because the idempotency keys depend on the
+            // order of its fields.
             Some(mut checkpoint) => {
                 checkpoint.agree(purpose, &part, &job)?;
                 checkpoint.purpose.columns =
@@ -161,7 +160,7 @@ impl Part {
             part.name()?;
             return Ok(Opened::Whole(part.checkpoint.counts));
         }
-        // The job's idempotency prefix must be on disk before the first key is used.
+        // The prefix of the idempotency keys must be on disk before the first key is used.
         write_atomically(&part.job, &part.checkpoint)?;
         Ok(Opened::ToDo(Box::new(part)))
     }
@@ -205,8 +204,8 @@ impl Part {
         file.sync_all()
     }
 
-    /// Keeps the CSV rows of a workbook for a later conversion, if the job is kept. If the job is
-    /// not kept, but the workbook has truncated cells, keeps the rows as a CSV file next to the
+    /// If the job is kept, keeps the CSV rows of a workbook for a later conversion. If the job is
+    /// not kept but the workbook has truncated cells, stores the rows as a CSV file next to the
     /// workbook.
     fn keep_rows(&self) -> Result<(), PartError> {
         if !self.keeps_job {
@@ -237,7 +236,7 @@ impl Part {
 }
 
 fn give_name(file: &Path, name: &Path) -> Result<(), PartError> {
-    // If a file of this name exists, it is not replaced.
+    // A file that already has this name is not replaced.
     fs::hard_link(file, name).or_else(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Err(PartError::IsThere(name.to_owned())),
         // Not every file system supports hard links.
@@ -246,8 +245,8 @@ fn give_name(file: &Path, name: &Path) -> Result<(), PartError> {
     sync_folder_of(name)
 }
 
-/// Returns the path of the CSV file with complete cells. The file is written next to a workbook
-/// that has truncated cells.
+/// Returns the path of the CSV file that is written next to a workbook if the workbook has
+/// truncated cells. The CSV file has the complete cells.
 pub fn whole_cells_of(out: &Path) -> PathBuf {
     with_ending(out, ".csv")
 }
@@ -262,9 +261,9 @@ pub fn counts_of(out: &Path) -> Result<Option<Counts>, PartError> {
     Ok(checkpoint.map(|checkpoint| checkpoint.counts))
 }
 
-/// Returns the complete rows of an unfinished `out` as a file that is limited to the valid bytes;
-/// `None` if no output was begun. For a workbook, a temporary workbook with these rows is created
-/// and unlinked.
+/// Returns the rows of the unfinished output `out`, as a file that is limited to the complete rows;
+/// `None` if no output was begun. If the output will be a workbook, this is a temporary workbook
+/// with these rows, which is already unlinked.
 ///
 /// # Errors
 ///
@@ -281,8 +280,8 @@ pub fn rows_until_now(out: &Path) -> Result<Option<io::Take<File>>, PartError> {
     Ok(Some(made.take(length)))
 }
 
-/// Returns the complete rows of an unfinished `out` as they are stored; the rows of a workbook are
-/// stored as CSV. Returns `None` if no output was begun.
+/// Returns the complete rows of the unfinished output `out` as they are stored; `None` if no output
+/// was begun. The rows of a workbook are stored as CSV.
 pub(crate) fn begun_rows(out: &Path) -> Result<Option<io::Take<File>>, PartError> {
     let Some(checkpoint) = read_checkpoint(&with_ending(out, ".job"))? else { return Ok(None) };
     let part = with_ending(out, ".part");

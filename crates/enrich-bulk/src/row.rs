@@ -1,4 +1,4 @@
-//! Sends one row, and sends it again after a failure.
+//! Sends one row. Sends it again if it was not answered.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -10,16 +10,16 @@ use crate::caller::{CallResult, Caller, RowFields};
 use crate::export::{Added, Status};
 use crate::stop::{End, Stop};
 
-/// The first pause before a retry if the server requests none (`Retry-After`). The pause doubles
-/// with each retry.
+/// The first pause before a retry, if the server does not ask for a pause (`Retry-After`). The
+/// pause doubles with each retry.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
-/// The longest pause before a retry if the server requests none.
+/// The longest pause before a retry, if the server does not ask for a pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// The longest requested pause (`Retry-After`) that is obeyed. No useful rate-limit window is
+/// The longest pause that the server can ask for (`Retry-After`). No useful rate-limit window is
 /// longer.
 const LONGEST_ASKED: Duration = Duration::from_secs(3600);
-/// How long a run continues if no row was ever answered. This time is short, because the cause is
-/// more often a wrong address than a server that is down.
+/// How long a run continues if no row was ever answered. This time is short: the cause is more
+/// often a wrong address than a server that is down.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
 /// Maximum number of times that a row is sent, if every result is [`CallResult::Failed`].
 const MAX_FAILURES: u32 = 4;
@@ -33,13 +33,13 @@ impl Added {
 /// State that all rows in flight of a run share.
 #[derive(Debug)]
 pub(crate) struct Waiting {
-    /// How long the run continues without an answer to any row.
+    /// How long the run continues without an answer.
     patience: Duration,
     /// The time when a row was last answered, or when the run began.
     answered_at: Cell<Instant>,
     was_answered: Cell<bool>,
     /// The last known time until which the rate limit refuses rows. An answer does not reset this
-    /// time, because the answer may belong to a call from before the limit was reached.
+    /// time, because the answer may be to a call that was made before the limit was reached.
     limited_until: Cell<Option<Instant>>,
     /// Set when the run is stopped.
     stop: Stop,
@@ -66,8 +66,8 @@ impl Waiting {
         Some(left).filter(|left| !left.is_zero())
     }
 
-    /// Whether the run got no answer for longer than `patience`. A requested pause (`asked`) can
-    /// extend this time.
+    /// Whether the run got no answer for longer than `patience`. If the server asks for a long
+    /// pause (`asked`), the run waits longer.
     fn is_over(&self, asked: Option<Duration>) -> bool {
         let patience = match asked {
             Some(pause) => self.patience.max(2 * pause.min(LONGEST_ASKED)),
@@ -82,8 +82,8 @@ impl Waiting {
 ///
 /// # Errors
 ///
-/// The reason why the run ends, if it ends before the row has a result. The run then sends no
-/// further row.
+/// When the run must end before the row has a result: the reason. The run then sends no further
+/// row.
 pub(crate) async fn ask(
     caller: &dyn Caller,
     fields: &RowFields,
@@ -133,9 +133,9 @@ pub(crate) async fn ask(
     Err(End::Stopped)
 }
 
-/// Returns the pause before a retry. The pause doubles with each retry, and is at least the
-/// requested one (`asked`). It has a random part, so that not all rows are sent again at the same
-/// time.
+/// Returns the pause before a retry. The pause doubles with each retry, and is at least the one
+/// that the server asks for (`asked`). A part of the pause is random, so that not all rows are sent
+/// again at the same time.
 fn pause(times: u32, asked: Option<Duration>) -> Duration {
     let own = FIRST_PAUSE.saturating_mul(1 << times.min(10)).min(LONGEST_PAUSE);
     let least = asked.unwrap_or_default().min(LONGEST_ASKED).max(own / 2);
@@ -151,8 +151,8 @@ pub(crate) fn highest_price(price: Price, fields: &RowFields) -> Option<u64> {
             let limit = fields.iter().find(|(name, _)| *name == "limit");
             let digits = limit.map(|(_, digits)| digits.trim())?;
             let is_decimal = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-            // An invalid limit costs nothing, because the call is refused. A number beyond 64 bits
-            // counts as no limit.
+            // A row with an invalid limit costs nothing, because its call is refused. A number
+            // beyond 64 bits counts as no limit.
             if is_decimal { digits.parse().ok().map(|items| price.of(items).0) } else { Some(0) }
         }
     }

@@ -1,4 +1,4 @@
-//! Runs a list: sends many rows at once, and writes them in input order.
+//! Runs a list: sends many rows at the same time, and writes them in the order of the list.
 
 mod counts;
 mod error;
@@ -31,25 +31,25 @@ use identity::{idempotency, skip};
 use pace::Ceiling;
 use slot::Slot;
 
-/// Maximum number of rows that are held in memory from the first unanswered row on, answered or
-/// not.
+/// Maximum number of rows in memory. These are the first unanswered row and all rows after it that
+/// were read, answered or not.
 const MAX_AHEAD: usize = 4096;
-/// Maximum size of the rows that are held in memory from the first unanswered row on, in bytes.
+/// Maximum size of the rows in memory, in bytes: the first unanswered row and all rows after it
+/// that were read.
 const MAX_AHEAD_BYTES: usize = 32 * 1024 * 1024;
-/// Written rows are synced to disk after `COMMIT_EVERY` or after `COMMIT_BYTES`, whichever comes
-/// first. After a slow commit the time is longer, up to `COMMIT_AT_LAST`.
+/// Written rows are synced to disk after the time `COMMIT_EVERY` or after `COMMIT_BYTES` bytes,
+/// whichever comes first. If commits are slow, the time is longer, up to `COMMIT_AT_LAST`.
 const COMMIT_EVERY: Duration = Duration::from_millis(500);
 const COMMIT_AT_LAST: Duration = Duration::from_secs(10);
 const COMMIT_BYTES: usize = 4 * 1024 * 1024;
-/// The next commit waits at least this many times the duration of the last commit. A slow disk then
-/// delays rows for about a twentieth of the time.
+/// The time until the next commit is at least so many times as long as the last commit took. So a
+/// slow disk takes only about a twentieth of the time.
 const COMMIT_SHARE: u32 = 20;
 
 /// Interval between progress reports while the run waits for a row.
 const WAIT_EACH: Duration = Duration::from_millis(200);
 
-/// Number of rows after which the run yields to other tasks, even if the run has no row to wait
-/// for.
+/// Number of rows after which the run yields to other tasks, even if it need not wait for a row.
 const TURNS_OF_ITS_OWN: u64 = 64;
 
 /// Options of a run.
@@ -57,10 +57,10 @@ const TURNS_OF_ITS_OWN: u64 = 64;
 pub struct Options {
     /// Number of rows in flight; at least 1.
     pub concurrency: usize,
-    /// The ceiling in credits for all rows, including those of earlier runs of the job; `None` for
-    /// no ceiling.
+    /// The ceiling for all rows, in credits. The rows of earlier runs of the job count too. `None`
+    /// means no ceiling.
     pub max_credits: Option<u64>,
-    /// How long a run continues without an answer to any row.
+    /// How long a run continues without an answer.
     pub patience: Duration,
 }
 
@@ -78,7 +78,7 @@ pub struct Work<'a> {
     pub caller: &'a dyn Caller,
     /// The endpoint.
     pub endpoint: &'static Endpoint,
-    /// The destination of the rows.
+    /// The output that the rows are written to.
     pub output: Output,
 }
 
@@ -87,21 +87,22 @@ pub struct Work<'a> {
 pub struct Outcome {
     /// The counts of the rows, including those of earlier runs of the job.
     pub counts: Counts,
-    /// How the run ended. Unless the output is complete, the same job can continue it.
+    /// How the run ended. If the output is not complete, a later run of the same job can continue.
     pub end: End,
 }
 
-/// Sends the rows of a list and writes them with their answers. Ends at the end of the list, when
-/// it is stopped, or when no further row may be sent.
+/// Sends the rows of a list, and writes them with their answers. Ends at the end of the list, when
+/// the run is stopped, or when no further row may be sent.
 ///
-/// When a run ends, rows in flight are waited for and kept, so that the job's next run does not
-/// send them again. After a crash the next run sends them again, with the same idempotency keys.
+/// Before a run ends, it waits for the rows in flight and keeps their answers, so that the next run
+/// of the job does not send them again. After a crash, the next run does send them again, with the
+/// same idempotency keys.
 ///
-/// This function does blocking file I/O, so it needs a thread of its own.
+/// This function blocks while it reads and writes files, so it needs its own thread.
 ///
 /// # Errors
 ///
-/// When input or output fail.
+/// When the list cannot be read, or the output cannot be written.
 pub async fn run(
     work: Work<'_>,
     options: Options,
@@ -110,7 +111,7 @@ pub async fn run(
 ) -> Result<Outcome, RunError> {
     let before = work.output.counts();
     let mut engine = match Engine::begin(work, options, stop) {
-        // The run was stopped while it skipped rows that are already written.
+        // The run was stopped while it skipped the rows that are already written.
         Err(RunError::Input(ReadError::Halted(Halt::Stopped))) => {
             return Ok(Outcome { counts: before, end: End::Stopped });
         }
@@ -130,7 +131,7 @@ pub async fn run(
         match next {
             Some((number, answered)) => engine.take(number, answered),
             None if engine.is_read || engine.end.is_some() || stop.is_set() => break,
-            // No row is in flight: all rows read so far were done without a call.
+            // No row is in flight, because none of the rows that were read needed a call.
             None => {}
         }
         if turn % TURNS_OF_ITS_OWN == 0 {
@@ -140,7 +141,7 @@ pub async fn run(
     engine.finish()
 }
 
-/// The answer of a row, or the reason why the run ended before the row was answered.
+/// The result of a row, or the reason why the run ended before the row had one.
 type Answered = Result<Added, End>;
 
 struct Engine<'a> {
@@ -154,10 +155,11 @@ struct Engine<'a> {
     options: Options,
     ceiling: Ceiling,
     waiting: Rc<Waiting>,
-    /// The rows from the first unwritten one on, in the order of the list.
+    /// The first row that is not written yet, and all rows after it that were read, in the order of
+    /// the list.
     ahead: VecDeque<Slot>,
     ahead_bytes: usize,
-    /// A row that was read and cannot be sent yet.
+    /// A row that was read but cannot be sent yet.
     held: Option<Row>,
     on_their_way: FuturesUnordered<LocalBoxFuture<'a, (u64, Answered)>>,
     is_read: bool,
@@ -210,7 +212,7 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// Sends rows until as many are in flight as allowed.
+    /// Sends rows until the maximum number of rows is in flight.
     fn fill(&mut self, stop: &Stop) {
         while self.end.is_none()
             && !self.is_read
@@ -241,8 +243,9 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Sends a row, unless an earlier run has its answer or the row is invalid. Returns the row if
-    /// it must wait for other rows or may cost too much.
+    /// Sends a row, unless it is invalid or an earlier run has its answer. Returns the row if it
+    /// cannot be sent yet, because other rows must be answered first or it might exceed the
+    /// ceiling.
     fn send(&mut self, row: Row) -> Option<Row> {
         let number = self.checkpoint.counts.rows + self.ahead.len() as u64;
         let fields = match input::fields(&self.bound, self.input.shape(), &row) {
@@ -297,14 +300,14 @@ impl<'a> Engine<'a> {
             }
             Err(end) => {
                 self.ceiling.settle(reserved, 0);
-                // Only the first reason is kept, because it causes the later ones.
+                // The first reason is kept, because it causes the later ones.
                 self.end.get_or_insert(end);
                 self.waiting.ended.now();
             }
         }
     }
 
-    /// Writes the rows that have a result, up to the first row without one.
+    /// Writes the rows that have a result, up to the first row that has none.
     fn write(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
         let mut has_advanced = false;
         while let Some(Slot { row, added: Some(added), memory_bytes, .. }) = self.ahead.front() {
@@ -334,7 +337,8 @@ impl<'a> Engine<'a> {
             Output::Part(part) => {
                 self.checkpoint.output_bytes = part.checkpoint.output_bytes;
                 part.checkpoint = self.checkpoint.clone();
-                // Answers after the first unanswered row are stored too, because they may be paid.
+                // Answers to rows after the first unanswered row are stored too, because they may
+                // have been paid.
                 part.checkpoint.ahead.extend(self.ahead.iter().filter_map(Slot::answered));
                 part.commit(&text)?;
                 self.checkpoint.output_bytes = part.checkpoint.output_bytes;

@@ -1,11 +1,11 @@
 //! The shape of a list: its format and its columns.
 
-/// The format of the rows, with the names of their columns.
+/// The format of a list's rows, and the names of their columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// CSV. The texts are the names of the columns.
+    /// CSV, with the names of the columns.
     Csv(Vec<String>),
-    /// JSON Lines. The texts are the names of the members in the first rows.
+    /// JSON Lines, with the names of the members in the first rows.
     Json(Vec<String>),
 }
 

@@ -1,22 +1,23 @@
-//! Escapes cells that a spreadsheet would run as a formula.
+//! Neutralises cells that a spreadsheet program would run as a formula.
 //!
 //! The rule is from OWASP's page on CSV injection. An apostrophe is put before a cell that begins
 //! with `=`, `+`, `-`, `@`, a tab, a line end, or the full-width form of one of these signs. A
-//! spreadsheet may split lines at another delimiter than the one used. So the rule also applies to
-//! each part of a cell after `;`, a tab, `|` or a line end; quotes before it are ignored. Numbers
-//! and phone numbers are exempt: a sign, then digits and spaces, with at most one decimal point.
-//! They are harmless, and with an apostrophe the next program could not read a phone number. A list
-//! of them (`+41…|+49…`) is also harmless, if it contains no letter and no `!`.
+//! spreadsheet program may split lines at another delimiter than this one. So the rule also applies
+//! to each part of a cell after `;`, a tab, `|` or a line end; quotes before a sign are ignored.
+//! Numbers and phone numbers are exempt: a sign, then digits and spaces, with at most one decimal
+//! point. They are harmless, and with an apostrophe the next program could not read a phone number.
+//! A list of such numbers (`+41…|+49…`) is also harmless if it contains no letter and no `!`.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
 
 /// The bytes at the start of a file by which spreadsheets recognise UTF-8.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// Separates the values of a list in a cell, as in the native CSV format.
+/// The separator between the values of a list in a cell, as in the native CSV format.
 pub(crate) const LIST_SEPARATOR: &str = "|";
 
-/// Copies the stored CSV rows of a workbook as CSV that is safe to open in a spreadsheet.
+/// Copies the stored CSV rows of a workbook to CSV that can be opened safely in a spreadsheet
+/// program.
 pub(crate) fn write_csv(rows: impl Read, mut into: impl Write) -> io::Result<()> {
     into.write_all(BYTE_ORDER_MARK)?;
     let mut rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(rows);
@@ -28,7 +29,8 @@ pub(crate) fn write_csv(rows: impl Read, mut into: impl Write) -> io::Result<()>
     writer.flush()
 }
 
-/// Returns the cell with an apostrophe before each part that a spreadsheet would run as a formula.
+/// Returns the cell with an apostrophe before each part that a spreadsheet program would run as a
+/// formula.
 pub fn neutralised(cell: &[u8]) -> Cow<'_, [u8]> {
     let is_formula = begins_a_formula(cell) && !is_list_of_numbers(cell);
     let parts: Vec<usize> = dangerous_parts(cell).collect();
@@ -49,7 +51,8 @@ pub fn neutralised(cell: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(safe)
 }
 
-/// Returns the positions of the parts after the first that a spreadsheet would run as a formula.
+/// Returns the positions of those parts that a spreadsheet program would run as a formula, except
+/// the first part.
 fn dangerous_parts(cell: &[u8]) -> impl Iterator<Item = usize> {
     let is_separator = |byte: u8| matches!(byte, b';' | b'\t' | b'|' | b'\n' | b'\r');
     let behind = (1..cell.len()).filter(move |at| is_separator(cell[at - 1]));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-/// The signal that stops a run: the run then sends no more rows, and waits for the rows in flight.
-/// Clones share the signal.
+/// The signal that stops a run. The run then sends no more rows, and waits for the rows in flight.
+/// Clones share the same signal.
 #[derive(Clone, Debug)]
 pub struct Stop(Arc<watch::Sender<bool>>);
 

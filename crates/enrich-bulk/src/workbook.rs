@@ -1,5 +1,5 @@
-//! Writes Excel workbooks. A workbook is created at the end from the complete CSV rows, because a
-//! half-written workbook could not be continued.
+//! Writes Excel workbooks. A workbook is written from the CSV rows when these are complete, because
+//! an unfinished workbook could not be continued.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -67,7 +67,7 @@ fn write_row(sheet: &mut Worksheet, number: u32, row: &csv::ByteRecord) -> io::R
     Ok(())
 }
 
-/// Returns the number in a cell, if Excel displays the number exactly as the cell has it.
+/// Returns the number in a cell, if Excel displays the number exactly as it is written in the cell.
 fn as_number(text: &str) -> Option<f64> {
     let is_plain = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
     if text.is_empty() || text.len() > MAX_NUMBER_LETTERS || !text.bytes().all(is_plain) {
@@ -79,7 +79,7 @@ fn as_number(text: &str) -> Option<f64> {
 
 /// Whether a cell would be truncated in a workbook.
 pub(crate) fn is_too_long(cell: &[u8]) -> bool {
-    // A text has at least as many bytes in UTF-8 as units in UTF-16.
+    // In UTF-8, a text has at least as many bytes as it has units in UTF-16.
     cell.len() > MAX_CELL_UNITS && {
         let text = String::from_utf8_lossy(cell);
         cut(&text).len() < text.len()

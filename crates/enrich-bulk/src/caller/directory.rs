@@ -18,8 +18,8 @@ pub struct DirectoryCaller {
     directory: Arc<dyn Directory>,
     target: Target,
     answers: Answers,
-    /// The same limit as in [`enrich_core::Service`]: the most items of a list in an answer whose
-    /// price does not depend on the list's length.
+    /// Maximum number of items of a list in an answer whose price does not depend on this number.
+    /// [`enrich_core::Service`] has the same limit.
     max_enrichment_items: Option<NonZeroU64>,
     /// The country in which national phone numbers are read.
     country: Option<Country>,
@@ -38,7 +38,7 @@ impl DirectoryCaller {
         Self { country, ..self }
     }
 
-    /// Limits the length of lists in answers whose price does not depend on that length.
+    /// Limits the number of items of lists in answers whose price does not depend on this number.
     #[must_use]
     pub fn with_max_enrichment_items(self, most: Option<NonZeroU64>) -> Self {
         Self { max_enrichment_items: most, ..self }
@@ -71,7 +71,7 @@ impl Caller for DirectoryCaller {
     }
 }
 
-/// Converts the fields to those that the endpoint parses.
+/// Converts the fields of a row to the type that the parser of the endpoint reads.
 pub(crate) fn wire_fields(given: &RowFields) -> Fields<'_> {
     let mut fields = Fields::default();
     for (name, value) in given {

@@ -1,4 +1,4 @@
-//! Calls the metered service in this process, with the same checks, charges and replays as over
+//! Calls the metered service in this process. The checks, charges and replays are the same as over
 //! HTTP.
 
 use std::sync::Arc;

@@ -142,7 +142,8 @@ impl Caller for RemoteCaller {
             Ok(request) => request,
             Err(error) => return CallResult::Failed(error.to_string()),
         };
-        // An interrupted call may have been answered. Its idempotency key makes a retry safe.
+        // The server may have answered an interrupted call. A retry is safe, because it has the
+        // same idempotency key.
         match tokio::time::timeout(ANSWERING, self.send(request)).await {
             Ok(sent) => sent.unwrap_or_else(CallResult::later),
             Err(_) => {

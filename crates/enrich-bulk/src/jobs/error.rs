@@ -1,4 +1,4 @@
-//! Errors of jobs.
+//! The errors of operations on jobs.
 
 use std::io;
 
@@ -16,10 +16,10 @@ pub enum JobError {
     /// The job's state does not allow the operation.
     #[error("this cannot be done while the job is {0}")]
     WrongState(&'static str),
-    /// The list has more bytes than this maximum.
+    /// The list has more bytes than this limit allows.
     #[error("the list is larger than {0} bytes; split it")]
     TooLarge(u64),
-    /// The account already has this maximum number of jobs.
+    /// The account already has as many jobs as this limit allows.
     #[error("this account already has {0} lists; delete one that is done")]
     TooMany(usize),
     /// A limit is reached. The operation may succeed later.
@@ -31,7 +31,7 @@ pub enum JobError {
     /// The list cannot be read.
     #[error("{}", with_cause(.0))]
     Input(#[from] ReadError),
-    /// The list is not the one that the written rows come from.
+    /// The list is not the same as when the written rows were read from it.
     #[error("the list has changed since it was started; upload it again")]
     OtherList,
     /// The mapping is invalid.
@@ -66,7 +66,7 @@ pub enum Refusal {
     /// The file system is nearly full.
     #[error("the server has too little disk space for lists; continue later, or tell its operator")]
     NoSpace,
-    /// The account already has this maximum number of uploads running.
+    /// The account already has as many uploads as this limit allows.
     #[error("{0} lists of this account are already being uploaded; wait for one of them")]
     Uploading(usize),
     /// The list arrives too slowly.

@@ -1,4 +1,4 @@
-//! The folder of jobs. Only one process works in it at a time, and damaged jobs are kept.
+//! The folder of jobs. Only one process works in it at a time. Damaged jobs are kept.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -11,12 +11,13 @@ use super::{Entry, Job, JobError, JobRegistry, JobsState, scrub};
 use crate::part;
 use crate::run::Counts;
 
-/// The file that the process that works in the folder holds locked. The operating system releases
-/// the lock when the process ends.
+/// The lock file. The process that works in the folder holds its lock. The operating system
+/// releases the lock when the process ends.
 const LOCK: &str = "in-use.lock";
-/// Folder for uploads that are not finished. Their clients have not been told of a job.
+/// Name of the folder for uploads that are not finished. The clients of these uploads do not know a
+/// job id yet.
 pub(super) const ARRIVING: &str = "arriving";
-/// Name of the folder that jobs which cannot be read are moved to.
+/// Name of the folder for jobs that cannot be read.
 const SET_ASIDE: &str = "set-aside";
 /// Interval at which a second process checks whether the first process has ended.
 const LOOK_EACH: Duration = Duration::from_millis(500);
@@ -32,7 +33,7 @@ pub(super) fn lock(folder: &Path) -> io::Result<Option<File>> {
 }
 
 pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
-    // These uploads never finished. Their clients got an error or no answer.
+    // These uploads were never finished; their clients got an error or no answer.
     match fs::remove_dir_all(folder.join(ARRIVING)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
         _ => record::make_folder(&folder.join(ARRIVING))?,
@@ -61,31 +62,31 @@ pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
             .jobs
             .insert(id, Entry::new(record, counts.ok().flatten().unwrap_or_default(), bytes));
     }
-    // When the folder is opened, the oldest job continues first.
+    // After the folder was opened, the oldest job continues first.
     let jobs = &registry.jobs;
     let since = |id: &record::JobId| jobs.get(id).map(|entry| entry.record.created_at);
     registry.waiting.make_contiguous().sort_by_key(since);
     Ok(registry)
 }
 
-/// Moves a job's folder into the folder for unreadable jobs, because it may contain paid rows.
-/// Returns the new path.
+/// Moves the folder of a job that cannot be read into the folder for such jobs. It is kept, because
+/// it may contain paid rows. Returns the new path.
 fn set_aside(folder: &Path, name: &str) -> PathBuf {
     let (from, aside) = (folder.join(name), folder.join(SET_ASIDE));
     let free = (1..1000).map(|number| aside.join(format!("{name}-{number}")));
     let to = free.into_iter().find(|path| !path.exists());
     let moved =
         to.filter(|to| record::make_folder(&aside).and_then(|()| fs::rename(&from, to)).is_ok());
-    // If the folder cannot be moved, it stays in place. Its path is returned and reported too.
+    // If the folder cannot be moved, it stays where it is, and its present path is returned.
     moved.unwrap_or(from)
 }
 
-/// Waits until no other process holds the folder, then continues the jobs of the folder.
+/// Waits until no other process works in the folder. Then continues the jobs of the folder.
 pub(super) fn take_over(shared: &JobsState) {
     let mut registry = shared.registry.lock();
     while !registry.is_closing {
         shared.changed.wait_for(&mut registry, LOOK_EACH);
-        // If the folder cannot be locked or read now, the next loop tries again.
+        // If the folder cannot be locked or read now, the loop tries again later.
         if !registry.is_closing
             && let Ok(Some(lock)) = lock(&shared.folder)
             && let Ok(loaded) = load(&shared.folder)

@@ -36,7 +36,7 @@ impl JobsState {
         if left < self.settings.min_free_bytes { Err(Refusal::NoSpace.into()) } else { Ok(()) }
     }
 
-    /// Returns an error if the account has no room for a new job of `bytes` bytes.
+    /// Returns an error if the account may not store another `bytes` bytes.
     pub(super) fn check_quota(
         &self,
         registry: &JobRegistry,
@@ -53,8 +53,8 @@ impl JobsState {
         Ok(())
     }
 
-    /// Updates the size of a running job. Returns an error if the account has no room for the job
-    /// to continue.
+    /// Updates the size of a running job. Returns an error if the job may not continue, because the
+    /// account has too many bytes or the disk is nearly full.
     pub(super) fn check_job_quota(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
         self.check_disk_space()?;
         let bytes = Record::held_bytes(id, &self.folder)?;
@@ -88,8 +88,8 @@ impl JobRegistry {
     }
 }
 
-/// Whether an upload is too slow to continue. The upload has received `bytes` in the time `took`.
-/// The speed is not checked before the time `patience` is over.
+/// Whether an upload is too slow to continue. It has received `bytes` bytes in the time `took`. In
+/// the first `patience`, no upload is too slow.
 pub(super) fn is_too_slow(bytes: u64, took: Duration, patience: Duration) -> bool {
     took > patience && bytes < took.as_secs().max(1).saturating_mul(LEAST_RATE)
 }

@@ -1,4 +1,4 @@
-//! Uploading lists, and reading samples and previews of them.
+//! Uploads lists, and reads samples and previews of them.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -21,8 +21,8 @@ use crate::run::Counts;
 const LOOK_EACH_BYTES: u64 = 4 * 1024 * 1024;
 
 impl Jobs {
-    /// Stores an uploaded list and counts its rows. The rows are sent only after the job is
-    /// [started](Jobs::start).
+    /// Stores an uploaded list as a new job and counts the rows. Rows are sent only after the job
+    /// is [started](Jobs::start).
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl Jobs {
         let read_as = record.read_as;
         let layout = record.layout.clone().or(input.layout());
         let mut sample = Sample { columns, rows: Vec::new(), layout, read_as };
-        // The reading stops after the last row, because many blank lines may follow it.
+        // Reading stops after the last row, because many blank lines may come after it.
         let rows = record.rows.and_then(|all| usize::try_from(all).ok()).unwrap_or(rows).min(rows);
         while sample.rows.len() < rows {
             let Some(row) = input.next_row()? else { break };
@@ -164,7 +164,8 @@ impl JobsState {
         })?;
         let mut input = self.input(arriving, &record, &self.closing)?;
         (record.rows, record.layout) = (Some(input.count_rows()?), input.layout());
-        // The list is not searched for values that were forgotten before the upload.
+        // Values that were forgotten before the upload are not removed from the list, so the list
+        // counts as searched.
         record.scrubbed = self.suppressed_count();
         record.save(arriving)?;
         let bytes = Record::held_bytes(record.id, arriving)?;

@@ -1,4 +1,4 @@
-//! A job's record on disk.
+//! The record of a job, which is stored in its folder.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ use crate::run::End;
 
 const RECORD: &str = "job.json";
 
-/// A job's id: 128 random bits.
+/// The id of a job: 128 random bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(u128);
 
@@ -52,7 +52,7 @@ impl fmt::Debug for JobId {
     }
 }
 
-/// What to do with a list.
+/// The order for a list: what the account wants done with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// The endpoint's path.
@@ -76,7 +76,7 @@ pub enum State {
     Waiting,
     /// The job is running.
     Running,
-    /// The run has ended. Unless the output is complete, the job can continue.
+    /// The run has ended. If the output is not complete, the job can continue.
     Ended(End),
     /// The run failed, for this reason. The job can continue.
     Broken(String),
@@ -128,13 +128,13 @@ pub(super) struct Record {
     /// The number of suppressed values when the job's files were last searched for them.
     #[serde(default)]
     pub(super) scrubbed: u64,
-    /// The number of rows that were emptied or removed because they contained forgotten values.
+    /// How many rows were emptied or removed because they contained forgotten values.
     #[serde(default)]
     pub(super) removed_rows: u64,
     /// Whether the list was rewritten with emptied rows. A rewritten list is UTF-8 text.
     #[serde(default)]
     pub(super) is_rewritten: bool,
-    /// Whether the staged files are being renamed to the files that they replace.
+    /// Whether staged files are being renamed, so that they replace the present files.
     #[serde(default)]
     pub(super) is_replacing: bool,
 }
@@ -166,8 +166,8 @@ impl Record {
         })
     }
 
-    /// Reads the record of the job `id`. Returns `None` if the record is unreadable or belongs to
-    /// another id.
+    /// Reads the record of the job `id`. Returns `None` if the record cannot be read or has another
+    /// id.
     pub(super) fn read(folder: &Path, id: JobId) -> Option<Self> {
         let bytes = fs::read(folder.join(id.to_string()).join(RECORD)).ok()?;
         let record = serde_json::from_slice::<Self>(&bytes).ok()?;
@@ -180,7 +180,7 @@ impl Record {
         for entry in fs::read_dir(folder.join(id.to_string()))? {
             bytes += match entry?.metadata() {
                 Ok(data) => data.len(),
-                // Files of a running job may be renamed in the meantime.
+                // A file of a running job may have been renamed meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
                 Err(error) => return Err(error),
             };
@@ -205,7 +205,7 @@ impl Record {
         ReadAs { delimiter, encoding: Some(TextEncoding::UTF_8) }
     }
 
-    /// Returns the delimiter that the list has when it is rewritten.
+    /// Returns the delimiter that a rewritten list has.
     pub(super) fn rewritten_delimiter(&self) -> Delimiter {
         let detected = self.layout.as_ref().and_then(|layout| layout.delimiter);
         detected.unwrap_or(Delimiter::Comma)
@@ -215,14 +215,15 @@ impl Record {
         folder.join(self.id.to_string())
     }
 
-    /// Returns the path of the list. The extension shows format and compression.
+    /// Returns the path of the list. The extension shows the format and the compression.
     pub(super) fn list(&self, folder: &Path) -> PathBuf {
         let (format, compression) = format_from_file_name(&self.file_name);
         let mut name = "list".to_owned();
         name.push_str(match format {
             Some(Format::Csv) => ".csv",
             Some(Format::JsonLines) => ".jsonl",
-            // The first bytes show these formats. Lists of earlier versions have no extension.
+            // These formats are recognised by the first bytes of the file. Lists of earlier
+            // versions have no extension either.
             Some(Format::Tsv | Format::Xlsx) | None => "",
         });
         name.push_str(match compression {
@@ -233,8 +234,8 @@ impl Record {
         self.folder(folder).join(name)
     }
 
-    /// Returns the path of the output: JSON Lines or a workbook if the list has that format, else
-    /// CSV with the list's delimiter.
+    /// Returns the path of the output. If the list is JSON Lines or a workbook, the output has the
+    /// same format. Otherwise it is CSV with the delimiter of the list.
     pub(super) fn output(&self, folder: &Path) -> PathBuf {
         let ending = if self.ending() == ".tsv" { ".csv" } else { self.ending() };
         self.folder(folder).join(format!("output{ending}"))
@@ -278,8 +279,8 @@ pub(super) fn ids(folder: &Path) -> io::Result<Vec<JobId>> {
     Ok(ids)
 }
 
-/// Stores the list of a new job. Calls `see` with the number of bytes received so far; an error of
-/// `see` ends the upload.
+/// Stores the list of a new job. Calls `see` with the number of bytes received so far. If `see`
+/// returns an error, the upload ends.
 pub(super) fn store_list(
     folder: &Path,
     record: &Record,

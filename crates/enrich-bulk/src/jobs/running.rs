@@ -20,7 +20,7 @@ use crate::stop::Stop;
 /// Interval at which the limits of a running job are checked.
 const LOOK_EACH: Duration = Duration::from_millis(100);
 
-/// Provides the callers of jobs.
+/// Provides the callers with which jobs send their rows.
 #[async_trait]
 pub trait Callers: Send + Sync {
     /// Returns the caller that sends rows to `target` with the account's key. The error is a
@@ -43,10 +43,10 @@ pub trait Callers: Send + Sync {
     }
 }
 
-/// The message for the account if the store fails in any way.
+/// The message to the account if the store cannot be read, for whatever reason.
 const UNREADABLE: &str = "the API key cannot be read; continue later";
 
-/// Provides callers of the metered service. Each uses a key of the account.
+/// Provides callers of the metered service. Each caller uses a key of the account.
 pub struct MeteredCallers(pub Arc<Service>);
 
 #[async_trait]
@@ -106,8 +106,8 @@ pub(super) fn work(shared: &JobsState) {
             (Err(why), _) => State::Broken(why),
         };
         if is_closing && state == State::Ended(End::Stopped) {
-            // The state on disk is still "running", so the job continues when the folder is opened
-            // again.
+            // On disk, the state of the job is still "running", so the job continues when the
+            // folder is opened again.
             continue;
         }
         let mut record = entry.record.clone();
@@ -118,8 +118,9 @@ pub(super) fn work(shared: &JobsState) {
             entry.record = record;
             entry.record.save(&shared.folder).map_err(JobError::from)
         };
-        // If saving fails, the state on disk is still "running", and the job runs again when the
-        // folder is opened. The idempotency keys of its rows prevent double charges.
+        // If the record cannot be saved, the state on disk is still "running", and the job runs
+        // again when the folder is opened. The idempotency keys of its rows prevent that rows are
+        // charged twice.
         if let (Err(error), Some(entry)) = (saved, registry.jobs.get_mut(&id)) {
             entry.record.state = State::Broken(in_words(&error));
         }
@@ -197,7 +198,8 @@ fn run_job(
     })
 }
 
-/// Returns the error message without file paths, which accounts must not see.
+/// Returns an error message for the account. It contains no file paths, which accounts must not
+/// see.
 fn in_words(error: &JobError) -> String {
     match error {
         JobError::Files(_) | JobError::Folder(_) => {
@@ -220,7 +222,7 @@ impl JobError {
 }
 
 /// Updates the counts of a running job. Stops the job when the account or the disk has no more
-/// space, or when the job must yield.
+/// space, and when the job must yield to another account.
 struct Watch<'a> {
     shared: &'a JobsState,
     id: JobId,
@@ -228,7 +230,7 @@ struct Watch<'a> {
     stop: &'a Stop,
     began: Instant,
     looked: Option<Instant>,
-    /// The message for the account if a limit of space stopped the job.
+    /// The message to the account, if the job was stopped because a limit of space was reached.
     held_back: Option<String>,
 }
 

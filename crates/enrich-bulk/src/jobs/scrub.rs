@@ -1,9 +1,9 @@
-//! Removes values from lists that were forgotten after the upload.
+//! Removes forgotten values from lists. Only values that were forgotten after the upload of a list
+//! are removed from it.
 //!
 //! Output rows that contain such a value are removed. In the list of an unfinished job, such rows
-//! are emptied, not removed: paid rows are recognised by their number, so all rows keep their
-//! numbers. The list of a finished job is deleted. Values that were forgotten before the upload are
-//! not removed.
+//! are emptied instead: paid rows are recognised by their number, so all rows must keep their
+//! numbers. The list of a finished job is deleted.
 
 mod emptied;
 mod holding;
@@ -27,13 +27,13 @@ pub(super) use staged::complete;
 use staged::{Staged, Written};
 
 impl Jobs {
-    /// Removes forgotten values from all lists that were not searched since a value was forgotten.
-    /// Returns the number of lists that were changed or removed.
+    /// Searches all lists that were not searched since the last value was forgotten, and removes
+    /// forgotten values from them. Returns how many lists were changed or deleted.
     ///
     /// # Errors
     ///
     /// When the suppressed values cannot be read, or the files of a list cannot be read or written.
-    /// The other lists are searched all the same.
+    /// All other lists are searched nevertheless.
     pub fn scrub(&self) -> Result<usize, JobError> {
         let Some(values) = self.shared.suppressed()? else { return Ok(0) };
         let ids: Vec<JobId> = self.shared.registry.lock().jobs.keys().copied().collect();
@@ -43,14 +43,15 @@ impl Jobs {
                 Ok(is_changed) => changed += usize::from(is_changed),
                 // The account deleted the job in the meantime.
                 Err(_) if !self.shared.registry.lock().jobs.contains_key(&id) => {}
-                // The other lists are still searched.
+                // The error is returned after all other lists were searched.
                 Err(error) => failed = Some(error),
             }
         }
         failed.map_or(Ok(changed), Err)
     }
 
-    /// Whether a list's output is complete and was searched for the current suppressed values.
+    /// Whether the output of a list is complete, and was searched for all values that are
+    /// suppressed now.
     ///
     /// # Errors
     ///
@@ -79,13 +80,13 @@ impl JobsState {
         Ok(values.filter(|values| values.count() > 0))
     }
 
-    /// Returns the number of suppressed values. Returns 0 if the number is unknown, so that the
-    /// list is searched again.
+    /// Returns the number of suppressed values. If the number cannot be read, returns 0, so that
+    /// the list is searched again.
     pub(super) fn suppressed_count(&self) -> u64 {
         self.suppressed().ok().flatten().map_or(0, |values| values.count())
     }
 
-    /// Whether the list was last searched when there were `count` suppressed values.
+    /// Whether the list was already searched for these `count` suppressed values.
     fn is_scrubbed(&self, id: JobId, count: u64) -> bool {
         self.registry.lock().jobs.get(&id).is_some_and(|entry| entry.scrubbed() == count)
     }
@@ -97,9 +98,9 @@ impl JobsState {
         registry.jobs.get(&id).map(|entry| Arc::clone(&entry.files)).ok_or(JobError::NotThere)
     }
 
-    /// Searches a list for suppressed values, unless it was searched for these values before.
-    /// Returns whether the list was changed. A running list counts as changed: it is stopped, and
-    /// its files are changed when it continues.
+    /// Searches a list for suppressed values, unless it was already searched for them. Returns
+    /// whether the list was changed. If the list is running, it is only stopped, and its files are
+    /// changed when it continues; it counts as changed too.
     fn scrub(&self, id: JobId, values: &dyn SuppressedValues) -> Result<bool, JobError> {
         if self.is_scrubbed(id, values.count()) {
             return Ok(false);
@@ -121,7 +122,7 @@ impl JobsState {
         let values = &since(&record, values);
         let holds = self.holds(&record, values)?;
         if holds && let Some(entry) = self.registry.lock().jobs.get_mut(&id) {
-            // The job is stopped and returns to the queue. Its files are rewritten when it
+            // The job is stopped and put into the queue again. Its files are rewritten when it
             // continues.
             entry.is_yielding = true;
             entry.stop.iter().for_each(Stop::now);
@@ -129,7 +130,7 @@ impl JobsState {
         Ok(holds)
     }
 
-    /// Removes forgotten values from a list that is about to run. Returns the record of its job.
+    /// Removes forgotten values from a list that will run next. Returns the record of its job.
     pub(super) fn scrub_before_run(&self, id: JobId) -> Result<Record, JobError> {
         let files = self.files_of(id)?;
         let _one_at_a_time = files.lock();
@@ -148,7 +149,7 @@ impl JobsState {
     }
 
     /// Removes forgotten values from the files of a list that is not running. Returns whether the
-    /// files had such values.
+    /// files contained such values.
     fn scrub_files(
         &self,
         record: &Record,
@@ -157,7 +158,7 @@ impl JobsState {
         let (id, count) = (record.id, values.count());
         let values = &since(record, values);
         if record.is_replacing {
-            // An earlier replacement of files was interrupted. It is finished first.
+            // If an earlier replacement of files was interrupted, it must be finished first.
             complete(&record.folder(&self.folder), true)?;
         }
         let record = &self.with_layout(record);
@@ -194,8 +195,8 @@ impl JobsState {
     }
 
     /// Stages the output of a finished list without the rows that contain a suppressed value.
-    /// Returns the number of removed rows; `None` if the rows cannot be removed because only the
-    /// workbook is left.
+    /// Returns the number of removed rows; `None` if no rows can be removed, because the CSV rows
+    /// of the workbook were not kept.
     fn without_rows(
         &self,
         record: &Record,
@@ -208,7 +209,8 @@ impl JobsState {
         }
         let rows = part::rows_of_workbook(&out);
         if !rows.exists() {
-            // An earlier version kept only the workbook. Some of its text may be unreadable.
+            // An earlier version kept only the workbook. If a part of it cannot be read, that part
+            // may contain a suppressed value.
             let holds = rows_hold(|| Input::open(Source::file(&out)?), values);
             return Ok(if holds.unwrap_or(true) { None } else { Some((staged, 0)) });
         }
@@ -219,8 +221,8 @@ impl JobsState {
         Ok(Some((staged, removed)))
     }
 
-    /// Returns the record with the layout of the list. Records of an earlier version have no
-    /// layout.
+    /// Returns the record with the layout of the list. Detects the layout if the record is of an
+    /// earlier version, which did not store it.
     fn with_layout(&self, record: &Record) -> Record {
         let known = record.layout.clone();
         let detected = || self.input(&self.folder, record, &Stop::default()).ok()?.layout();
@@ -268,8 +270,8 @@ fn since<'a>(record: &Record, values: &'a dyn SuppressedValues) -> SuppressedSin
     SuppressedSince { values, since }
 }
 
-/// Returns the format of the rows in the output file. Until a workbook is complete, its rows are
-/// stored as CSV.
+/// Returns the format of the rows in the output file. As long as a workbook is not complete, its
+/// rows are stored as CSV.
 fn written(record: &Record) -> Written {
     let delimiter = record.layout.as_ref().and_then(|layout| layout.delimiter);
     match format_from_file_name(&record.file_name).0 {
@@ -296,7 +298,7 @@ fn list_holds(
     if !record.list(&shared.folder).exists() {
         return Ok(false);
     }
-    // A file that cannot be read as rows may contain suppressed values.
+    // If a file cannot be read as rows, it may contain suppressed values.
     let open = || shared.input(&shared.folder, record, &Stop::default());
     Ok(rows_hold(open, values).unwrap_or(true))
 }

@@ -1,4 +1,4 @@
-//! Selects the job that runs next: accounts take turns, so that no account delays the others.
+//! Selects the job that runs next. Accounts take turns, so that no account delays the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,9 +9,9 @@ use super::record::JobId;
 use super::{JobRegistry, Settings};
 
 impl JobRegistry {
-    /// Takes the next job from the queue. Jobs of the account with the fewest running jobs come
-    /// first. Among these, the job comes first whose account's last turn was the longest ago; then
-    /// the first job in the queue.
+    /// Takes the next job out of the queue. Jobs of the account with the fewest running jobs come
+    /// first. Of several such accounts, the one whose last turn was the longest ago comes first; of
+    /// several jobs of an account, the first in the queue.
     pub(super) fn take_next(&mut self) -> Option<JobId> {
         let running = self.running();
         let rank = |at: &usize| {
@@ -29,8 +29,9 @@ impl JobRegistry {
         Some(id)
     }
 
-    /// Whether a job that has run for `ran` must yield to an account without a running job. The job
-    /// must yield immediately if its own account runs several jobs, else when its turn is over.
+    /// Whether a job that has run for `ran` must yield, because an account without a running job
+    /// waits. If the job's own account runs several jobs, the job must yield at once; otherwise
+    /// when its turn is over.
     pub(super) fn must_yield(&mut self, id: JobId, ran: Duration, settings: &Settings) -> bool {
         let running = self.running();
         let places: usize = running.values().sum();

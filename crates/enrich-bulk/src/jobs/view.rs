@@ -17,8 +17,8 @@ pub struct Settings {
     pub running: usize,
     /// Number of rows in flight of each running job.
     pub concurrency: usize,
-    /// How long a job is kept, in seconds: after it ended, or after its upload if it was not
-    /// started.
+    /// How long a job is kept, in seconds. The time begins when the job ends; for a job that was
+    /// not started, when its list was uploaded.
     pub keep_seconds: i64,
     /// Maximum size of an upload, in bytes.
     pub max_upload_bytes: u64,
@@ -26,22 +26,23 @@ pub struct Settings {
     pub max_jobs: usize,
     /// Maximum size of a list after decompression, in bytes.
     pub max_unpacked_bytes: u64,
-    /// Maximum number of lines of a list, including blank ones.
+    /// Maximum number of lines of a list. Blank lines count too.
     pub max_rows: u64,
     /// Maximum size of all lists and outputs of an account, in bytes.
     pub max_account_bytes: u64,
-    /// Free bytes on the file system below which no list is accepted or continued.
+    /// If the file system has fewer free bytes than this, no list is accepted, and no job
+    /// continues.
     pub min_free_bytes: u64,
-    /// How long a job keeps running while an account without a running job waits.
+    /// How long a job may keep running while an account without a running job waits.
     pub turn: Duration,
     /// Time after the start of an upload in which its speed is not checked.
     pub upload_patience: Duration,
 }
 
 impl Settings {
-    /// Returns settings for uploads of at most `max_upload_bytes`. A list may have four times as
-    /// many bytes after decompression, and at least 256 MiB. All files of an account may have eight
-    /// times as many bytes.
+    /// Returns settings for uploads of at most `max_upload_bytes` bytes. After decompression, a
+    /// list may have four times as many bytes, and at least 256 MiB. All files of an account
+    /// together may have eight times as many.
     pub fn with_max_upload(max_upload_bytes: u64) -> Self {
         const MEBIBYTE: u64 = 1024 * 1024;
         Self {
@@ -61,8 +62,8 @@ impl Settings {
 }
 
 impl Default for Settings {
-    /// Runs two jobs at the same time, with eight rows in flight each, and keeps a job for a week.
-    /// A list may have 256 MiB, and an account may have 100 jobs.
+    /// Returns settings with two jobs at a time and eight rows in flight for each job. A job is
+    /// kept for a week, a list may have 256 MiB, and an account may have 100 jobs.
     fn default() -> Self {
         Self::with_max_upload(256 * 1024 * 1024)
     }
@@ -119,7 +120,7 @@ impl Job {
 pub struct Sample {
     /// The columns of the list.
     pub columns: Vec<String>,
-    /// The rows, each with a text for every column.
+    /// The rows. Each row has one text for every column.
     pub rows: Vec<Vec<String>>,
     /// The detected layout of the list.
     pub layout: Option<Layout>,
@@ -130,7 +131,7 @@ pub struct Sample {
 /// The rows that a job has written.
 #[derive(Debug)]
 pub struct Written {
-    /// The rows, from the first one.
+    /// The written rows, limited to those that are complete.
     pub rows: io::Take<File>,
     /// The file name for the download.
     pub file_name: String,

@@ -11,15 +11,15 @@ use super::files::failed_at;
 use crate::export::Added;
 use crate::run::Counts;
 
-/// What a job must have in common with its earlier runs to continue: the endpoint, the mapping, the
-/// caller, the prefix, and how the list is split into columns.
+/// What a job must have in common with its earlier runs, so that it can continue: the endpoint, the
+/// mapping, the caller, the prefix, and how the list is split into columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purpose {
     /// The endpoint's path.
     pub endpoint: String,
     /// The source of each field of the endpoint.
     pub mapping: crate::Mapping,
-    /// A description of the caller. Different callers have different descriptions.
+    /// A description of the caller. No two callers have the same description.
     #[serde(rename = "asked")]
     pub caller: String,
     /// Prefix of the added columns' names.
@@ -33,16 +33,17 @@ pub struct Purpose {
 /// The progress of a job, as `OUT.job` stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
-    /// Random prefix of all idempotency keys of the job.
+    /// The random prefix of all idempotency keys of the job.
     pub(crate) job: String,
     pub(crate) purpose: Purpose,
     /// The counts of the rows that are written to `OUT.part`.
     pub(crate) counts: Counts,
-    /// A hash over the input text of the rows that are written to `OUT.part`.
+    /// The hash of the input text of all rows that are written to `OUT.part`.
     pub(crate) rows_hash: String,
     /// The size of `OUT.part` after the written rows, in bytes.
     pub(crate) output_bytes: u64,
-    /// The results of rows that were answered before an earlier row, each with its idempotency key.
+    /// The results of rows that were answered while an earlier row was still unanswered, each with
+    /// its idempotency key.
     pub(crate) ahead: Vec<(String, Added)>,
     /// Whether `OUT.part` has all rows of the list.
     pub(crate) is_whole: bool,

@@ -1,4 +1,4 @@
-//! Errors of outputs.
+//! The errors of outputs.
 
 use std::io;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub enum PartError {
         part: PathBuf,
         /// The file with the checkpoint.
         job: PathBuf,
-        /// The part of the purpose that differs.
+        /// The part of the purpose that is not the same.
         what: String,
     },
     /// The output is a workbook, and its file name asks for compression. A workbook is compressed
@@ -35,7 +35,7 @@ pub enum PartError {
     /// The checkpoint in this file is damaged.
     #[error("{} is damaged; remove it and the `.part` file beside it to start again", .0.display())]
     Damaged(PathBuf),
-    /// The system cannot read or write a file.
+    /// The operating system cannot read or write a file.
     #[error("{} cannot be written", .path.display())]
     Failed {
         /// The file that could not be read or written.

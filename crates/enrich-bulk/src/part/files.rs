@@ -1,4 +1,4 @@
-//! Files for outputs: private, replaced atomically, and synced to disk.
+//! Files of outputs. They are private, replaced atomically, and synced to disk.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -53,7 +53,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 }
 
 pub(crate) fn sync_folder_of(path: &Path) -> Result<(), PartError> {
-    // Only Unix can open a folder as a file and needs to sync it.
+    // Only Unix can open a folder like a file, and only there the folder needs to be synced.
     #[cfg(unix)]
     {
         File::open(folder_of(path))
@@ -63,7 +63,7 @@ pub(crate) fn sync_folder_of(path: &Path) -> Result<(), PartError> {
     Ok(())
 }
 
-/// Removes a file. A missing file is no error.
+/// Removes a file. It is no error if the file does not exist.
 pub(crate) fn remove(path: &Path) -> Result<(), PartError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed_at(path)(error)),

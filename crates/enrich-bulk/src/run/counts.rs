@@ -1,4 +1,4 @@
-//! Counts of a run's rows, and the progress interface.
+//! The counts of a run's rows, and the trait that receives the progress of a run.
 
 use std::time::Duration;
 
@@ -41,8 +41,8 @@ impl Counts {
 
 /// Receives the progress of a run.
 pub trait Progress {
-    /// Called when rows were written. `counts` are of all rows written so far; `read_bytes` is how
-    /// much of the list was read, before decompression.
+    /// Called when rows were written. `counts` covers all rows that are written so far;
+    /// `read_bytes` is the number of bytes of the list that were read so far, before decompression.
     fn advance(&mut self, counts: &Counts, read_bytes: u64);
 
     /// Called a few times a second while the run waits for rows. If the rate limit delays the rows,
@@ -50,7 +50,7 @@ pub trait Progress {
     fn wait(&mut self, _rate_limited_for: Option<Duration>) {}
 }
 
-/// Progress reports are ignored.
+/// Ignores the progress of a run.
 impl Progress for () {
     fn advance(&mut self, _counts: &Counts, _read_bytes: u64) {}
 }

@@ -1,4 +1,4 @@
-//! The identity of a row: its place in the list, its text and its fields.
+//! What identifies a row: its number in the list, its text and its fields.
 
 use super::RunError;
 use crate::input::Input;
@@ -28,8 +28,8 @@ pub(crate) fn chained(before: &str, row: &[u8]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// Returns the idempotency key of a row. The key is made of the job, the row's number and its
-/// fields. A row with changed fields has another key and is sent as a new call.
+/// Returns the idempotency key of a row. It is made of the job's prefix, the row's number and the
+/// row's fields. So if a field has changed, the row has another key and is sent as a new call.
 pub(super) fn idempotency(job: &str, number: u64, fields: &[(&'static str, String)]) -> String {
     let mut hasher = blake3::Hasher::new();
     for (name, value) in fields {

@@ -1,4 +1,4 @@
-//! Enforces the ceiling: the highest cost of a row is reserved before the row is sent.
+//! Enforces the ceiling: before a row is sent, its highest cost is reserved.
 
 /// The ceiling, the credits spent, and the credits reserved for rows in flight.
 #[derive(Clone, Copy, Debug)]
@@ -9,8 +9,8 @@ pub(super) struct Ceiling {
 }
 
 impl Ceiling {
-    /// Returns the ceiling of a job that has already spent `spent` credits. With `max` as `None`,
-    /// the job has no ceiling.
+    /// Returns the ceiling of a job that has already spent `spent` credits. If `max` is `None`, the
+    /// job has no ceiling.
     pub(super) fn new(max: Option<u64>, spent: u64) -> Self {
         Self { max, spent, reserved: 0 }
     }
@@ -19,8 +19,8 @@ impl Ceiling {
         self.max.is_some()
     }
 
-    /// Reserves the highest cost of a row. Returns `false` and reserves nothing if this cost
-    /// exceeds what the ceiling leaves.
+    /// Reserves the highest cost of a row. If less than this cost is left, reserves nothing and
+    /// returns `false`.
     pub(super) fn reserve(&mut self, highest: u64) -> bool {
         let sum = self.spent.saturating_add(self.reserved).saturating_add(highest);
         let fits = self.max.is_none_or(|max| sum <= max);
@@ -30,7 +30,7 @@ impl Ceiling {
         fits
     }
 
-    /// Replaces the reservation of a row by the actual cost of the row.
+    /// Replaces the reservation for a row with the actual cost of the row.
     pub(super) fn settle(&mut self, reserved: u64, credits: u64) {
         self.reserved = self.reserved.saturating_sub(reserved);
         self.spent = self.spent.saturating_add(credits);

@@ -1,4 +1,4 @@
-//! A row between its reading and its writing.
+//! A row that was read and is not written yet.
 
 use enrich_import::Row;
 

@@ -1,4 +1,5 @@
-//! Arbitrary lists: every row is copied unchanged, except for escaped formulas.
+//! Tests with arbitrary lists: every cell is copied unchanged, except that formulas are
+//! neutralised.
 
 use proptest::prelude::*;
 
@@ -16,7 +17,7 @@ fn rows() -> impl Strategy<Value = Vec<(String, String, String)>> {
     prop::collection::vec(("[0-9]{1,3}", cell(), cell()), 0..12)
 }
 
-/// The escaping rule, implemented from its description.
+/// Neutralises a cell by the described rule, without the code that is tested.
 fn neutralised(cell: &str) -> String {
     let is_sign = |text: &str| text.starts_with(['=', '+', '-', '@']);
     let is_number = |piece: &str| {
@@ -71,7 +72,7 @@ proptest! {
         for name in ["l.csv", "l.jsonl"] {
             let fixture = Fixture::new();
             let header = if name == "l.csv" { "Company\n" } else { "{\"Company\":\"Quill\"}\n" };
-            // A list with only a header is refused.
+            // The list needs at least one row, because a list with only a header is refused.
             let list = format!("{header}{list}\nx\n");
             let written = fixture.written((name, &list), "out.jsonl", &Books::default());
             for line in written.lines() {

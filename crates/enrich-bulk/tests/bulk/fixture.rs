@@ -22,28 +22,28 @@ pub(crate) fn endpoint(path: &str) -> &'static Endpoint {
     tables.iter().find_map(|table| table.endpoint(path)).unwrap()
 }
 
-/// A caller that answers by the first word of the first field, and charges each idempotency key
-/// once.
+/// A caller whose answer depends on the first word of the first field. It charges each idempotency
+/// key once.
 #[derive(Default)]
 pub(crate) struct Books {
     /// The fields and the cost of each idempotency key.
     pub(crate) charged: Mutex<HashMap<String, (String, u64)>>,
     pub(crate) calls: AtomicU64,
-    /// Credits left; `None` for no limit.
+    /// The credits that are left; `None` if there is no limit.
     pub(crate) left: Mutex<Option<u64>>,
-    /// How many further calls are refused as busy.
+    /// How many of the next calls are refused because the server is busy.
     pub(crate) busy: AtomicU64,
-    /// How many further calls are refused by the rate limit.
+    /// How many of the next calls are refused because of the rate limit.
     pub(crate) limited: AtomicU64,
-    /// A stop signal to send after this number of calls.
+    /// A stop signal, and the number of calls after which it is sent.
     pub(crate) at_call: Option<(u64, Stop)>,
     pub(crate) most_at_once: AtomicU64,
     pub(crate) at_once: AtomicU64,
-    /// The country of the accounts' national phone numbers.
+    /// The country in which national phone numbers of the accounts are read.
     pub(crate) country: Mutex<Option<Country>>,
-    /// While a test holds this lock, the domain `stalled.example` isn't answered.
+    /// While a test holds this lock, calls for the domain `stalled.example` get no answer.
     pub(crate) stalled: Mutex<()>,
-    /// Forgotten domains, with times.
+    /// The forgotten domains, each with the time when it was forgotten.
     pub(crate) forgotten: Mutex<Vec<(String, Timestamp)>>,
 }
 
@@ -77,7 +77,7 @@ impl Caller for Books {
         }
         let now = self.at_once.fetch_add(1, Ordering::SeqCst) + 1;
         self.most_at_once.fetch_max(now, Ordering::SeqCst);
-        // Random delays, so that later rows may be answered first.
+        // The delays are random, so that a later row may be answered before an earlier one.
         tokio::time::sleep(Duration::from_millis(fastrand::u64(1..20))).await;
         self.at_once.fetch_sub(1, Ordering::SeqCst);
         if self.busy.load(Ordering::SeqCst) > 0 {
@@ -141,7 +141,7 @@ impl Fixture {
         Purpose { endpoint, mapping: self.mapping.clone(), caller, ..Purpose::default() }
     }
 
-    /// Runs `list`, named `name`, with the output `out`.
+    /// Runs a list. `name` is the file name of the list, and `out` the file name of the output.
     pub(crate) fn run(
         &self,
         (name, list): (&str, &str),
@@ -154,7 +154,7 @@ impl Fixture {
         self.run_input(Input::open(source).unwrap(), out, books, options, stop)
     }
 
-    /// Runs an opened list.
+    /// Runs a list that is already open.
     pub(crate) fn run_input(
         &self,
         input: Input,
@@ -177,7 +177,7 @@ impl Fixture {
         runtime.block_on(run(work, options, stop, &mut ()))
     }
 
-    /// Runs a list to its end with default options; returns the output.
+    /// Runs a list to its end with default options. Returns the text of the output.
     pub(crate) fn written(&self, list: (&str, &str), out: &str, books: &Books) -> String {
         let outcome = self.run(list, out, books, Options::default(), &Stop::default()).unwrap();
         assert_eq!(outcome.end, enrich_bulk::End::Whole);
@@ -197,7 +197,7 @@ impl Fixture {
     }
 }
 
-/// A list of `rows` numbered companies.
+/// Returns a list with `rows` numbered rows.
 pub(crate) fn numbered(rows: usize) -> String {
     let mut list = "id,Company\n".to_owned();
     for row in 0..rows {

@@ -1,4 +1,4 @@
-//! Forgotten values are removed from lists.
+//! Tests that forgotten values are removed from lists.
 
 use std::io::{Cursor, Read, Write};
 use std::sync::{Arc, mpsc};
@@ -14,7 +14,7 @@ use crate::office::{Noon, Office, has_ended, order, text};
 
 const LIST: &str = "Company,site\nQuill 0,\nInkwell,https://www.inkwell.example/\nQuill 1,\n";
 
-/// All files in the folder of jobs, as text.
+/// Returns the content of all files in the folder of jobs, as one text.
 fn on_disk(office: &Office) -> String {
     let folders = std::fs::read_dir(office.jobs()).unwrap().map(|entry| entry.unwrap().path());
     let files = folders.filter(|path| path.is_dir()).flat_map(|path| {
@@ -77,7 +77,7 @@ fn all_lists_are_looked_through_once_a_value_was_forgotten_also_after_a_restart(
     assert_eq!(jobs.get(office.account, clean).unwrap().removed_rows, 0);
     assert_eq!(jobs.get(office.account, waiting).unwrap().removed_rows, 1);
 
-    // A list that the account uploads later keeps the value.
+    // The value remains in a list that the account uploads after the value was forgotten.
     let later = office.create(&jobs, LIST);
     assert_eq!(jobs.scrub().unwrap(), 0);
     assert_eq!(jobs.get(office.account, later).unwrap().removed_rows, 0);
@@ -123,7 +123,7 @@ fn json_lines_keep_their_columns_when_a_row_is_emptied() {
 fn a_list_that_stopped_keeps_its_paid_rows_and_continues_without_those_forgotten() {
     let office = Office::new();
     let jobs = office.open();
-    // One row is done when its value is forgotten; the other is not.
+    // Two rows contain the value. One of them is already answered when the value is forgotten.
     let row = |number| format!("{number},Quill {number},\"a\nb\"");
     let mut rows: Vec<String> = (0..60).map(row).collect();
     rows.insert(3, "x,Inkwell,www.inkwell.example".to_owned());

@@ -1,4 +1,5 @@
-//! Every list format: reading, the output format, and continuing.
+//! Tests of every list format: how it is read, which format the output has, and how a run
+//! continues.
 
 use std::io::Cursor;
 
@@ -7,7 +8,7 @@ use enrich_import::{Cells, Rows};
 
 use crate::fixture::{Books, Fixture, numbered};
 
-/// All rows of a workbook, with the header.
+/// Returns all rows of a workbook, the header first.
 fn sheet(path: &std::path::Path) -> Vec<Vec<String>> {
     let mut list = Rows::open(Source::file(path).unwrap()).unwrap();
     let mut rows = vec![list.columns().unwrap().to_vec()];
@@ -76,7 +77,8 @@ fn a_list_in_another_encoding_comes_out_as_utf_8_that_spreadsheets_know() {
     let outcome = fixture.run_input(list, "out.csv", &books, Options::default(), &Stop::default());
     assert_eq!(outcome.unwrap().end, End::Whole);
     let written = fixture.read("out.csv");
-    // The first row shows the encoding, so it is known when the header is written.
+    // The first row shows the encoding of the list, so the encoding is known before the header is
+    // written.
     assert!(written.starts_with("\u{feff}id;Company;"), "{written}");
     assert!(written.contains("1;Müller;Müller.example;"), "{written}");
 }
@@ -142,7 +144,8 @@ fn a_workbook_whose_name_was_not_given_before_a_crash_is_made_again() {
     fixture.run_input(list(), "out.xlsx", &books, Options::default(), &stop).unwrap();
     let (out, job) = (fixture.path("out.xlsx"), fixture.path("out.xlsx.job"));
     assert!(out.exists() && !job.exists());
-    // The left-over of a process that ended between writing the workbook and renaming it.
+    // This file remains of a process that ended after it had begun the workbook and before it
+    // renamed it.
     std::fs::write(fixture.path("other.xlsx.new"), "half").unwrap();
     fixture.run_input(list(), "other.xlsx", &books, Options::default(), &stop).unwrap();
     assert_eq!(sheet(&fixture.path("other.xlsx")).len(), 21);

@@ -1,4 +1,5 @@
-//! Jobs of accounts: stored in a folder, visible only to their account, never paid twice.
+//! Tests of jobs: they are stored in a folder, only their own account can see them, and no row is
+//! paid twice.
 
 use std::sync::atomic::Ordering;
 

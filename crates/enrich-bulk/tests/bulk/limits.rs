@@ -1,5 +1,5 @@
-//! Limits of one account: a list that decompresses to a huge size, or arrives slowly, affects no
-//! other list.
+//! Tests of the limits of an account: a list that becomes huge after decompression, or arrives
+//! slowly, affects no other list.
 
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// This process's peak memory, in bytes.
+/// Returns the peak memory of this process, in bytes.
 #[cfg(target_os = "linux")]
 fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -31,7 +31,8 @@ fn peak_bytes() -> u64 {
 #[test]
 fn a_list_of_rows_that_take_much_memory_is_looked_at_in_little() {
     let row = format!("{{\"a\":[{}[]]}}\n", "[],".repeat(340_000));
-    // Concatenated gzip members are one file; its whole text is never in memory.
+    // The file consists of many gzip members, so that the whole text of the list is never in
+    // memory.
     let packed = gzip(row.as_bytes()).repeat(150);
     let before = peak_bytes();
     let mut input = Input::open(Source::reader("mem.jsonl.gz", io::Cursor::new(packed))).unwrap();
@@ -58,7 +59,7 @@ fn what_unpacks_to_too_much_or_has_too_many_lines_is_refused_and_leaves_nothing(
         refused(&[b"a,b\n".to_vec(), vec![b'x'; 2 * MEBIBYTE as usize]].concat()),
         "the list cannot be read: it holds more than 1048576 bytes when uncompressed; split it"
     );
-    // Blank lines count as lines.
+    // Blank lines count too.
     assert_eq!(
         refused(&[b"a,b\n".to_vec(), vec![b'\n'; 1_000]].concat()),
         "the list cannot be read: it has more than 1000 lines; split it"
@@ -82,7 +83,7 @@ fn an_account_holds_only_so_much_and_others_hold_theirs() {
     assert!(matches!(refused, JobError::Refused(Refusal::Full(_))), "{refused}");
     create(office.other).unwrap();
     assert_eq!(office.names().len(), 3);
-    // Outputs count too, and written rows are kept.
+    // Outputs count too. When the limit is reached, the job ends, but the written rows are kept.
     jobs.start(office.account, first, order(None)).unwrap();
     let job = office.wait(&jobs, first, has_ended);
     let State::Broken(why) = &job.state else { panic!("{job:?}") };
@@ -112,7 +113,7 @@ fn below_the_floor_no_list_is_taken_and_none_goes_on() {
     assert_eq!(office.wait(&jobs, id, has_ended).state, State::Ended(End::Whole));
 }
 
-/// A reader that returns one byte at a time, slowly.
+/// A reader that waits before each byte.
 struct Slow(u32);
 
 impl Read for Slow {
@@ -149,7 +150,7 @@ fn a_job_that_reads_blank_lines_stops_when_it_is_told() {
     let office = Office::new();
     let settings = Settings { max_rows: u64::MAX, ..one_at_a_time() };
     let jobs = office.open_with(settings);
-    // Millions of blank lines come before the only row.
+    // The list has millions of blank lines before its only row.
     let list = [b"Company\n".to_vec(), vec![b'\n'; 8 * MEBIBYTE as usize], b"x\n".to_vec()];
     let packed = gzip(&list.concat());
     let id = jobs.create(office.account, "l.csv.gz", &mut &packed[..]).unwrap().id;
@@ -173,7 +174,7 @@ fn a_preview_is_made_once_and_a_sample_ends_with_the_rows() {
     let mapping = order(None).mapping;
     let preview = || jobs.preview(office.account, id, "/v1/cuf", &mapping);
     let first = preview().unwrap();
-    // The second preview doesn't read the list again.
+    // The list file is removed, so the second preview cannot read it.
     std::fs::remove_file(office.jobs().join(id.to_string()).join("list.csv")).unwrap();
     assert_eq!(preview().unwrap(), first);
     let other = Mapping::parse(["companyName:=x"]).unwrap();

@@ -1,4 +1,4 @@
-//! Runs of lists, through the public interface.
+//! Tests of whole lists, through the public interface of the crate.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

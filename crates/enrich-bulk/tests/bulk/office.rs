@@ -1,4 +1,4 @@
-//! A fixture for jobs: their folder, two accounts, and a caller that records charges.
+//! A fixture for jobs: the folder of jobs, two accounts, and a caller that records charges.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ impl Clock for Noon {
     }
 }
 
-/// Gives all accounts the same caller.
+/// Gives the same caller to all accounts.
 struct SharedCalls(Arc<Books>);
 
 #[async_trait]
@@ -62,7 +62,7 @@ impl Callers for SharedCalls {
     }
 }
 
-/// Forgotten domains, with times.
+/// The forgotten domains, each with the time when it was forgotten.
 struct Forgotten {
     domains: Vec<(String, Timestamp)>,
     books: Arc<Books>,
@@ -113,12 +113,12 @@ impl Office {
         Jobs::open(&self.jobs(), &API_VERSIONS, callers, Arc::new(Noon), settings).unwrap()
     }
 
-    /// The folder of jobs.
+    /// Returns the path of the folder of jobs.
     pub(crate) fn jobs(&self) -> PathBuf {
         self.folder.path().join("jobs")
     }
 
-    /// The names of the jobs' folders.
+    /// Returns the names of the folders of the jobs.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.jobs()).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());

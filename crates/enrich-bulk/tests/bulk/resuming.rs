@@ -1,4 +1,4 @@
-//! Jobs that end early and continue: every row is written once and paid once.
+//! Tests of jobs that end early and continue: every row is written once and paid once.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -34,7 +34,7 @@ fn a_stopped_run_goes_on_where_it_was() {
     assert_eq!(fixture.names(), ["out.csv"]);
     let paid = expected.lines().filter(|line| line.ends_with(",found,,1")).count() as u64;
     assert_eq!(books.total(), paid);
-    // After an orderly stop all answers are stored: no row is sent twice.
+    // A run that is stopped stores all answers, so no row is sent twice.
     assert_eq!(*books.calls.get_mut() as usize, 300);
 }
 
@@ -91,7 +91,7 @@ fn a_job_goes_on_with_its_own_list_mapping_and_endpoint_alone() {
     assert!(error(&fixture, &list).contains("the endpoint /v1/cuf"));
 }
 
-/// A caller, and the files after a crash in a run with two mapped columns.
+/// Returns the files after a crash in a run with two mapped columns, and the caller of this run.
 fn crashed_with_two_fields(list: &str) -> (Fixture, Books) {
     let mut fixture = Fixture::new();
     fixture.endpoint = crate::fixture::endpoint("/v1/pite");
@@ -104,8 +104,8 @@ fn crashed_with_two_fields(list: &str) -> (Fixture, Books) {
     (fixture, books)
 }
 
-/// Resets the checkpoint to no written row and no stored answer, as after a crash while the first
-/// rows were in flight.
+/// Resets the checkpoint, so that it has no written row and no answer. This is the state after a
+/// crash while the first rows were in flight.
 fn crash_behind_the_first_rows(fixture: &Fixture) {
     let path = fixture.path("out.csv.job");
     let mut job: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();

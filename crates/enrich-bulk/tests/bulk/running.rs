@@ -1,4 +1,4 @@
-//! What a run sends and writes, and when it ends.
+//! Tests of what a run sends and writes, and of when it ends.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -121,7 +121,7 @@ fn without_credits_a_run_ends_and_what_was_paid_stays() {
     let outcome = fixture.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap();
     assert_eq!(outcome.end, End::OutOfCredits("0 credits are left".to_owned()));
     *books.left.lock() = None;
-    // Rows answered after the row that couldn't be paid are not sent again.
+    // Rows that were answered after the first unpaid row must not be sent again.
     let paid = books.charged.lock().clone();
     let calls = books.calls.swap(0, Ordering::SeqCst);
     let outcome = fixture.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap();

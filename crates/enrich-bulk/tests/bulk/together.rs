@@ -1,5 +1,5 @@
-//! Concurrent work: accounts take turns, processes wait for each other, and damaged jobs delay no
-//! others.
+//! Tests of concurrent work: accounts take turns, processes wait for each other, and damaged jobs
+//! do not delay other jobs.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -120,7 +120,7 @@ fn what_fails_on_the_server_is_told_without_its_paths() {
     let office = Office::new();
     let jobs = office.open();
     let id = office.create(&jobs, &numbered(20));
-    // A folder with the output's name makes writing impossible.
+    // A folder with the file name of the output makes it impossible to write the output.
     fs::create_dir(office.jobs().join(id.to_string()).join("output.csv.part")).unwrap();
     jobs.start(office.account, id, order(None)).unwrap();
     let job = office.wait(&jobs, id, has_ended);

@@ -1,5 +1,5 @@
-//! Parses a server's replies. The headers give the charge, but a replay has no charge, and no
-//! header says whether something was found. Both are derived from the body.
+//! Parses a server's replies. A header gives the charge, but a replay has no such header, and no
+//! header says whether something was found. In these cases the body is used.
 
 use std::time::Duration;
 
@@ -65,9 +65,9 @@ impl RemoteAnswers {
         Self { answers: Answers::of(endpoint), price: endpoint.price }
     }
 
-    /// Returns the number of items that are charged for an answer; 0 if nothing was found. The
-    /// field `exists` or a confidence of 0 shows that nothing was found. An answer without these
-    /// two fields is a list; if the list is empty, nothing was found.
+    /// Returns the number of items that are charged for an answer; 0 if nothing was found. If the
+    /// answer has a field `exists` or a confidence, this field shows whether something was found.
+    /// An answer without these fields is a list; if the list is empty, nothing was found.
     fn items(&self, answer: &Map<String, Value>) -> u64 {
         let list = || answer.values().filter_map(Value::as_array).map(Vec::len).max();
         let length = || list().unwrap_or_default() as u64;
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(read("/v1/dte", body).1, 2);
     }
 
-    /// A subject of each kind, with all attributes.
+    /// Returns a subject of each kind, with values for all attributes.
     fn everybody() -> [Subject; 3] {
         let text = |text: &str| Some(text.to_owned());
         let list = |count: usize| (0..count).map(|at| format!("{at}@quill.example")).collect();

@@ -1,7 +1,7 @@
 //! Empties the rows with forgotten values in the list of an unfinished job.
 //!
-//! All rows keep their numbers, and all other rows keep their text, so that paid rows are
-//! recognised. The rewritten list is UTF-8 text.
+//! All rows keep their numbers, and all other rows keep their texts, because paid rows are
+//! recognised by both. The rewritten list is UTF-8 text.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -19,13 +19,13 @@ use crate::run::chained;
 use crate::shape::Shape;
 use crate::stop::Stop;
 
-/// The number of bytes of a rewritten list that are compressed together.
+/// The number of bytes of a rewritten list that are compressed as one piece.
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
 impl JobsState {
-    /// Stages the list with emptied rows, and its output so far without rows, where a row contains
-    /// a suppressed value. Returns the number of emptied and removed rows; `None` if the list or
-    /// its checkpoint is damaged.
+    /// Stages the list and the output so far. In the list, rows that contain a suppressed value are
+    /// emptied; in the output, such rows are removed. Returns the number of emptied and removed
+    /// rows; `None` if the list or its checkpoint is damaged.
     pub(super) fn with_emptied_rows(
         &self,
         record: &Record,
@@ -58,8 +58,8 @@ impl JobsState {
         }
         removed += emptied.range(done..).count() as u64;
         if !emptied.is_empty() {
-            // If the value is only in input rows whose output is already written, these rows are
-            // emptied in the list and count as one row.
+            // If only rows contain the value whose output is already written, these rows are
+            // emptied in the list too, and count as one row.
             removed = removed.max(1);
             staged.replaces_list = true;
             let Some(hash) = self.write_list(record, &mut staged, &emptied, done)? else {
@@ -93,12 +93,13 @@ impl JobsState {
                 known.insert(number);
             }
         }
-        // The column names are not searched, because they identify the job.
+        // The column names are not searched: they must not change, because the job is recognised by
+        // them.
         Ok(known)
     }
 
-    /// Stages the list with the rows in `emptied` emptied. Returns the hash over its first `done`
-    /// rows; `None` if reading the new list does not give the same number of rows.
+    /// Stages the list with the rows in `emptied` emptied. Returns the hash of its first `done`
+    /// rows; `None` if the new list, when it is read again, has another number of rows.
     fn write_list(
         &self,
         record: &Record,
@@ -145,14 +146,14 @@ impl JobsState {
     }
 }
 
-/// Whether a retry cannot succeed, because the content of the file causes the error.
+/// Whether the error comes from the content of the file, so that a retry cannot succeed.
 fn is_damage(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, NotFound, UnexpectedEof};
     matches!(error.kind(), InvalidData | InvalidInput | NotFound | UnexpectedEof)
 }
 
-/// Returns the numbers of the rows that were answered before an earlier row, and whose answers
-/// contain a suppressed value.
+/// Returns the numbers of rows with an answer that contains a suppressed value, among the rows that
+/// were answered while an earlier row was still unanswered.
 fn numbers_ahead(checkpoint: &Checkpoint, values: &dyn SuppressedValues) -> BTreeSet<u64> {
     let holds = |value: &serde_json::Value| json_holds(value, values);
     let held = checkpoint.ahead.iter().filter(|(_, added)| {
@@ -161,13 +162,12 @@ fn numbers_ahead(checkpoint: &Checkpoint, values: &dyn SuppressedValues) -> BTre
     held.filter_map(|(key, _)| number_of(key)).collect()
 }
 
-/// Returns the row number that an idempotency key contains.
+/// Returns the row number in an idempotency key.
 fn number_of(key: &str) -> Option<u64> {
     key.rsplit('-').nth(1)?.parse().ok()
 }
 
-/// Removes the stored answers of emptied rows from the checkpoint. The cost of these rows remains
-/// counted.
+/// Removes the answers of emptied rows from the checkpoint. What these rows cost is still counted.
 fn drop_ahead(checkpoint: &mut Checkpoint, emptied: &BTreeSet<u64>) {
     let counts = &mut checkpoint.counts;
     checkpoint.ahead.retain(|(key, added)| {
@@ -177,7 +177,7 @@ fn drop_ahead(checkpoint: &mut Checkpoint, emptied: &BTreeSet<u64>) {
     });
 }
 
-/// Returns the text that replaces an emptied row. The text is not blank, because a blank line would
+/// Returns the text that replaces an emptied row. It must not be blank, because a blank line does
 /// not count as a row.
 fn emptied_text(input: &Input, row: &Row, delimiter: Delimiter) -> Vec<u8> {
     match (input.shape(), &row.cells) {
@@ -195,9 +195,8 @@ fn emptied_text(input: &Input, row: &Row, delimiter: Delimiter) -> Vec<u8> {
     }
 }
 
-/// Returns the text of a row, unchanged. A malformed CSV row becomes one cell, followed by more
-/// cells than the list has columns, so that the row remains invalid and cannot merge with other
-/// rows.
+/// Returns the text of a row unchanged. A malformed CSV row becomes one cell, with more cells after
+/// it than the list has columns. So the row is still invalid, and cannot merge with the next rows.
 fn kept_text(input: &Input, row: &Row, delimiter: Delimiter) -> io::Result<Vec<u8>> {
     let Shape::Csv(columns) = input.shape() else { return Ok(row.text.clone()) };
     if row.cells.is_ok() {

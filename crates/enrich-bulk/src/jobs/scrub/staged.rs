@@ -1,4 +1,5 @@
-//! Staged files are written next to the files that they replace, and then renamed together.
+//! Staged files. They are written next to the files that they will replace, and all of them are
+//! then renamed.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -54,8 +55,8 @@ impl Staged {
         with_ending(path, STAGED)
     }
 
-    /// Stages a copy of the file at `path`, or of its first `bytes`, without the rows that contain
-    /// a suppressed value.
+    /// Stages a copy of the file at `path`, or of its first `bytes` bytes. Rows that contain a
+    /// suppressed value are left out.
     pub(super) fn copy_without(
         &mut self,
         path: &Path,
@@ -74,7 +75,7 @@ impl Staged {
         Ok(Copied { removed, bytes: file.metadata()?.len() })
     }
 
-    /// Stages a workbook for `out` from the staged copy of `rows`.
+    /// Stages the workbook `out`, made of the staged copy of `rows`.
     pub(super) fn make_workbook(&mut self, rows: &Path, out: &Path) -> io::Result<()> {
         let rows = BufReader::new(File::open(with_ending(rows, STAGED))?);
         let mut into = self.begin(out)?;
@@ -82,8 +83,8 @@ impl Staged {
         into.sync_all()
     }
 
-    /// Replaces the files by the staged ones. After an interruption, [`complete`] finishes the
-    /// replacement.
+    /// Renames the staged files, so that they replace the present files. If this is interrupted,
+    /// [`complete`] finishes it.
     pub(super) fn put_in_place(mut self) -> io::Result<()> {
         for path in std::mem::take(&mut self.files) {
             fs::rename(with_ending(&path, STAGED), &path)?;
@@ -103,8 +104,8 @@ impl Drop for Staged {
     }
 }
 
-/// Finishes an interrupted replacement of files in a list's folder. If no replacement had begun,
-/// removes the staged files.
+/// Finishes an interrupted replacement of files in a job's folder. If the replacement had not
+/// begun, removes the staged files.
 pub(in crate::jobs) fn complete(folder: &Path, is_replacing: bool) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let staged = entry?.path();
@@ -146,7 +147,7 @@ fn copy_records(
     delimiter: Delimiter,
     values: &dyn SuppressedValues,
 ) -> io::Result<u64> {
-    // The CSV reader removes the byte order mark, so the copy must begin with one too.
+    // The CSV reader drops the byte order mark, so the copy needs its own.
     if from.fill_buf()?.starts_with(BYTE_ORDER_MARK) {
         into.write_all(BYTE_ORDER_MARK)?;
     }

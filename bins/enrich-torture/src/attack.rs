@@ -1,5 +1,5 @@
-//! Attacks a server on the loopback address as a stranger or a customer could. Checks the server's
-//! memory and the response time of `/healthz` during the attack.
+//! Attacks a server on the loopback address, as a stranger or a customer could. During the attack,
+//! checks the memory of the server and the response time of `/healthz`.
 //!
 //! Each case is a file with the requests that it sends. This file starts the server, watches it and
 //! judges the figures.
@@ -43,14 +43,14 @@ pub(crate) struct Case {
     pub(crate) about: &'static str,
     /// Options of `enrich serve` in addition to data folder and address.
     pub(crate) options: &'static [&'static str],
-    /// Whether the admin pages have a listener of their own. An attack with thousands of
-    /// connections delays everything on the attacked listener.
+    /// Whether the admin pages have their own listener. An attack with thousands of connections
+    /// delays all requests to the attacked listener.
     pub(crate) has_admin_listener: bool,
-    /// Fills the data folder before the server starts. The folder then already has a few companies,
-    /// and accounts with credits.
+    /// Fills the data folder before the server starts. At this time, the folder already has a few
+    /// companies, and accounts with credits.
     pub(crate) prepare: fn(&Setting, &World) -> Result<()>,
-    /// Attacks the server until the time of the attack is over. The returned figures are judged
-    /// together with those of memory and health.
+    /// Attacks the server until the time of the attack is over. Returns figures, which are judged
+    /// together with the figures of memory and health.
     pub(crate) attack: fn(&Target<'_>) -> Result<Vec<Figure>>,
 }
 
@@ -73,14 +73,14 @@ pub(crate) static CASES: [&Case; 5] = [
     &expensive_names::CASE,
 ];
 
-/// Which cases to run, and how.
+/// The cases to run, and how to run them.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     /// The names of the cases to run; if empty, all cases run.
     pub(crate) cases: Vec<String>,
     /// The duration of each attack, in seconds.
     pub(crate) seconds: u64,
-    /// The figure of `/healthz` that is judged.
+    /// The figure of `/healthz` that has a limit.
     pub(crate) health: HealthFigure,
     /// Whether the admin pages are on the attacked listener in every case.
     pub(crate) is_listener_shared: bool,
@@ -100,7 +100,7 @@ impl Target<'_> {
     }
 }
 
-/// Prepares nothing, for cases that need no further data.
+/// Prepares nothing. It is for cases that need no further data.
 pub(crate) fn nothing_to_prepare(_: &Setting, _: &World) -> Result<()> {
     Ok(())
 }

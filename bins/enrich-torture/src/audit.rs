@@ -1,5 +1,4 @@
-//! Reads the ledger through its port, from the end of the previous reading, and computes its sums
-//! again.
+//! Reads the new rows of the ledger through its port, and computes the sums of the ledger again.
 
 use anyhow::Result;
 use enrich_core::port::ledger::Ledger as _;
@@ -12,13 +11,13 @@ use crate::world::World;
 
 const PAGE_ROWS: u32 = 1000;
 
-/// What the audit has read of the ledger so far.
+/// The sums over all rows of the ledger that were read so far.
 #[derive(Debug)]
 pub(crate) struct Audit {
     folds: Vec<Fold>,
 }
 
-/// The rows that are new since the previous reading, in the form that the judge needs.
+/// The rows that were added after the previous reading, in the form that the judge needs.
 #[derive(Debug, Default)]
 pub(crate) struct NewRows {
     pub(crate) charges: Vec<Row>,
@@ -26,7 +25,7 @@ pub(crate) struct NewRows {
     pub(crate) grants: Vec<(usize, String, i64)>,
 }
 
-/// The sums over all rows of one account, from its first row.
+/// The sums over all rows of one account, beginning with its first row.
 #[derive(Debug)]
 struct Fold {
     account: AccountId,
@@ -35,7 +34,7 @@ struct Fold {
     granted: i128,
     charged: u64,
     charges: u64,
-    /// The inconsistencies that were found so far.
+    /// The inconsistencies that were found so far in the rows.
     faults: Vec<String>,
 }
 
@@ -54,13 +53,13 @@ impl Audit {
         Self { folds: world.payers.iter().map(|payer| fold(payer.account)).collect() }
     }
 
-    /// Reads the new rows of every account, and checks that the last row of the previous reading
-    /// still exists.
+    /// Reads the new rows of every account. Checks that the last row of the previous reading still
+    /// exists.
     ///
     /// # Errors
     ///
     /// [`Broken`] when a sequence has a gap, a row was changed or is missing, or a balance is not
-    /// the sum of its rows. Other errors when the ledger cannot be read.
+    /// the sum of the rows up to it. Other errors when the ledger cannot be read.
     pub(crate) fn read(&mut self, store: &Store) -> Result<NewRows> {
         let mut new_rows = NewRows::default();
         for (place, fold) in self.folds.iter_mut().enumerate() {
@@ -78,7 +77,7 @@ impl Audit {
     }
 
     /// Runs the ledger's own verification, and SQLite's integrity check of both databases. Compares
-    /// the totals with those of this audit.
+    /// the totals of the verification with the totals of this audit.
     ///
     /// # Errors
     ///
@@ -214,7 +213,8 @@ mod tests {
         }
     }
 
-    /// The number of faults found in rows with these sequences, credits and balances.
+    /// Returns the number of faults that the audit finds in rows with these sequences, credits and
+    /// balances.
     fn faults(rows: &[(u64, i64, u64)]) -> usize {
         let mut fold = fold();
         for (sequence, credits, balance) in rows {

@@ -1,4 +1,4 @@
-//! The error that says that Enrich broke a promise.
+//! The error for a promise that Enrich has broken.
 //!
 //! Every other error means that the test itself failed to run.
 

@@ -1,11 +1,13 @@
-//! The records of a round: requests, times and answers. This file does not read the ledger.
+//! The calls of a round: their requests, times and answers. The code in this file does not read the
+//! ledger.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use enrich_testkit::http::Reply;
 
-/// Part of the message of the only refusal after which it is unknown whether the call was charged.
+/// A part of the error message after which it is unknown whether the call was charged. No other
+/// refusal has this part.
 const OUTCOME_UNKNOWN: &str = "cannot be told";
 
 /// A request, and how it ended.
@@ -50,19 +52,19 @@ pub(crate) struct Answer {
     pub(crate) body: Arc<str>,
 }
 
-/// What the ledger must contain for a request, according to its answer.
+/// What the ledger must contain for a request. The answer to the request decides this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// The call was acknowledged as charged, so its row must exist.
     Charged,
     /// The call was answered as not charged, so no row may exist.
     Free,
-    /// The call was in flight, so its row may exist or not.
+    /// The call was in flight, so a row may or may not exist.
     Open,
 }
 
 impl Answer {
-    /// Takes the parts that are judged from a reply, which was received completely at `at`.
+    /// Takes those parts of a reply that are judged. The reply was received completely at `at`.
     pub(crate) fn of(reply: &Reply, at: Instant) -> Self {
         let number = |name| reply.header(name).and_then(|value| value.parse().ok());
         Self {
@@ -77,10 +79,10 @@ impl Answer {
 }
 
 impl Call {
-    /// Returns the answer if it came before the power cut at `cut`.
+    /// Returns the answer, if it came before the power cut at `cut`.
     ///
-    /// An answer after the cut comes from a server without a disk. With a real power cut, nobody
-    /// would have received this answer. So its request counts as in flight.
+    /// An answer after the cut comes from a server whose disk is no longer written to. With a real
+    /// power cut, nobody would have received this answer. So the request counts as in flight.
     pub(crate) fn answer_before(&self, cut: Option<Instant>) -> Option<&Answer> {
         match &self.end {
             End::Answered(answer) if cut.is_none_or(|cut| answer.at < cut) => Some(answer),
@@ -88,8 +90,8 @@ impl Call {
         }
     }
 
-    /// Returns what the ledger must contain for the request after a power cut at `cut`. `price` is
-    /// the price of the request's question.
+    /// Returns what the ledger must contain for the request if the power was cut at `cut`. `price`
+    /// is the price of the request's question.
     pub(crate) fn fate(&self, price: u64, cut: Option<Instant>) -> Fate {
         let End::Answered(answer) = &self.end else {
             return if price == 0 { Fate::Free } else { Fate::Open };
@@ -100,13 +102,13 @@ impl Call {
             200 if is_acknowledged => Fate::Charged,
             200 => Fate::Open,
             503 if price > 0 && answer.body.contains(OUTCOME_UNKNOWN) => Fate::Open,
-            // Any other refusal, even a 500, promises that nothing was charged.
+            // Any other refusal, even with status 500, promises that nothing was charged.
             _ => Fate::Free,
         }
     }
 
-    /// Whether a client would repeat the request, because it is unknown whether the request was
-    /// charged.
+    /// Whether a client would repeat the request, because the client cannot know whether the
+    /// request was charged.
     pub(crate) fn is_unsettled(&self, cut: Option<Instant>) -> bool {
         self.answer_before(cut).is_none_or(|answer| answer.status >= 500)
     }

@@ -166,7 +166,8 @@ impl Cli {
                 (torture.run(console, &mut summaries), setting.json)
             }
         };
-        // Prints the summaries of the tortures that finished, even if a later torture failed.
+        // The summaries of the tortures that have finished are printed even if a later torture
+        // failed.
         for summary in &summaries {
             summary.write(console.out)?;
         }
@@ -221,21 +222,21 @@ impl FolderTorture {
     }
 }
 
-/// Runs everything that the ledger must withstand before a release.
+/// Runs all tortures that the ledger must withstand before a release.
 fn all(
     setting: &Setting,
     divide_by: u64,
     console: &mut Console<'_>,
     summaries: &mut Vec<Summary>,
 ) -> Result<()> {
-    // A missing program is reported before the first torture, not after an hour.
+    // A missing program must be reported before the first torture, not after an hour.
     for file_system in [FileSystem::Ext4, FileSystem::Xfs] {
         power::check(file_system, Some(Control::NoFsync))?;
     }
     fsync::check()?;
     full::check()?;
     let share = |rounds: u64| rounds.div_ceil(divide_by);
-    // SQLite treats a damaged log as one that ends at the damage. No check can tell the two apart.
+    // To SQLite, a damaged log is a log that ends at the damage. No check can tell these two apart.
     for (rounds, log_percent, allow_cut) in [(1000, 0, false), (200, 100, true)] {
         let (rounds, allow_check, keep_going) = (share(rounds), false, false);
         let plan = flip::Plan { rounds, log_percent, allow_check, allow_cut, keep_going };

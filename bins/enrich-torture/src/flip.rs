@@ -1,9 +1,10 @@
-//! Flips bytes in copies of a closed ledger: no flip may cause a wrong balance that no check finds.
+//! Flips bytes in copies of a closed ledger. A flip must never cause a wrong balance that no check
+//! finds.
 //!
-//! After each flip, one of these must hold: the folder is refused when it is opened; `verify`
+//! After each flip, one of these must be true: the folder is refused when it is opened; `verify`
 //! reports a fault; every balance and row is unchanged. Some flips are aimed at the small tables
-//! with the end of the log and the accounts' balances. On request, others are in the write-ahead
-//! log of a killed process.
+//! with the end of the log and the balances of accounts. On request, some flips are made in the
+//! write-ahead log of a killed process.
 
 mod aim;
 mod original;
@@ -24,7 +25,7 @@ use crate::setting::Setting;
 use aim::{Flip, TABLES};
 use original::{Original, State};
 
-/// One of this many flips in the ledger is aimed at one of the small tables.
+/// Of so many flips in the ledger, one is aimed at a small table.
 const AIMED_EVERY: u64 = 3;
 const ROUNDS_PER_LINE: u64 = 250;
 
@@ -49,30 +50,31 @@ enum FlipResult {
     AtStart,
     /// `verify` reported the damage, or could not read the damaged file.
     ByVerify,
-    /// A balance or row is different, and only SQLite's own integrity check reported the damage.
+    /// A balance or a row has changed, and only SQLite's own integrity check reports the damage.
     ByCheckAlone(String),
     /// All balances and rows are unchanged.
     Harmless {
-        /// Whether a stored response is lost, so that a repeat would be charged again. SQLite's own
-        /// integrity check reports the loss.
+        /// Whether a stored response is lost, so that a repeated call would be charged again.
+        /// SQLite's own integrity check reports the loss.
         is_kept_lost: bool,
-        /// Whether the usage counters are different.
+        /// Whether the usage counters have changed.
         is_used_otherwise: bool,
-        /// Whether a later charge was refused, which also reports the damage.
+        /// Whether a later charge was refused. The refusal reports the damage too.
         charge_refused: bool,
     },
-    /// The write-ahead log was read only up to the damage. The ledger has returned to an earlier
+    /// SQLite has read the write-ahead log only up to the damage. So the ledger is in an earlier
     /// state, and no check reports this.
     CutOff(String),
-    /// Something is different, and no check reports it.
+    /// Something has changed, and no check reports it.
     Wrong(String),
 }
 
-/// How the stored responses compare with the original's, if balances and rows are unchanged.
+/// The comparison of the stored responses with those of the undamaged ledger. It is made if all
+/// balances and rows are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum StoredResponseOutcome {
     /// All stored responses are unchanged. A response that cannot be read also counts as unchanged,
-    /// because the failure reports the damage.
+    /// because the failed read reports the damage.
     Same,
     /// At least one stored response is missing.
     Gone,
@@ -87,16 +89,16 @@ struct Counts {
     by_verify: u64,
     by_check_alone: u64,
     harmless: u64,
-    /// The number of harmless flips after which the usage counters are different.
+    /// The number of harmless flips that changed the usage counters.
     used_otherwise: u64,
-    /// The number of flips that lost a stored response and left everything else unchanged. SQLite's
-    /// own integrity check reports the loss.
+    /// The number of flips that lost a stored response and changed nothing else. SQLite's own
+    /// integrity check reports the loss.
     kept_lost: u64,
     charge_refused: u64,
     cut_off: u64,
     wrong: u64,
-    /// For each table, the number of flips that were aimed at it, and how many of them were found
-    /// by a check.
+    /// For each table, the number of flips that were aimed at the table, and how many of these
+    /// flips a check has found.
     aimed: [(u64, u64); TABLES.len()],
 }
 
@@ -184,7 +186,7 @@ fn summary(setting: &Setting, closed: &Original, in_ledger: &Counts, in_log: &Co
 }
 
 impl Plan {
-    /// Returns why this result is not allowed; `None` if it is allowed.
+    /// Returns why this result breaks the rules of the plan; `None` if it is allowed.
     fn broken(self, result: &FlipResult) -> Option<&str> {
         match result {
             FlipResult::Wrong(what) => Some(what),
@@ -229,14 +231,14 @@ impl Counts {
     }
 }
 
-/// Damages a copy of the ledger by the flip and examines the copy. A panic counts like a wrong
+/// Copies the ledger, makes the flip in the copy, and examines the copy. A panic counts as a wrong
 /// balance.
 fn examine(original: &Original, flip: Flip, folder: &Path) -> Result<FlipResult> {
     original.copy_to(folder, |ledger, log| flip.strike(ledger, log))?;
     let in_log = flip.in_log;
     let examined = panic::catch_unwind(AssertUnwindSafe(|| examine_copy(original, in_log, folder)));
     let result = examined.unwrap_or_else(|_| Ok(FlipResult::Wrong("it panicked".to_owned())));
-    // A folder with a bad result is kept for inspection.
+    // If the result is bad, the folder is kept, so that it can be examined.
     if !matches!(
         result,
         Ok(FlipResult::Wrong(_) | FlipResult::ByCheckAlone(_) | FlipResult::CutOff(_))
@@ -286,8 +288,8 @@ fn examine_copy(original: &Original, in_log: bool, folder: &Path) -> Result<Flip
     charge_after(&store, original, is_kept_lost, is_used_otherwise)
 }
 
-/// Charges one more credit to each account. Damage that was harmless before must also be harmless
-/// for these charges.
+/// Charges one more credit from each account. If the damage was harmless so far, it must also be
+/// harmless for these charges.
 fn charge_after(
     store: &Store,
     original: &Original,
@@ -320,7 +322,7 @@ fn charge_after(
     let proof = pollster::block_on(store.ledger.verify());
     match proof.map_err(|error| anyhow!(error)) {
         Ok(proof) if proof.faults.is_empty() => {}
-        // The damage is reported here, and no wrong balance was returned before.
+        // The failure of the charge reports the damage. No wrong balance was returned before.
         Ok(_) | Err(_) => charge_refused = true,
     }
     Ok(FlipResult::Harmless { is_kept_lost, is_used_otherwise, charge_refused })

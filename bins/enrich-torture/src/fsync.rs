@@ -1,10 +1,11 @@
-//! Lets the N-th fsync or write of the server's threads fail, once for each N.
+//! Makes the N-th fsync or write of each of the server's threads fail, once for each N.
 //!
-//! One client sends one keyed question after the other, so that each failure affects few questions.
-//! Its answers must be true. After a 500, nothing was charged, and charging continues. After a 503,
-//! the outcome is unknown, and charging stops. After a restart, every question is repeated with its
-//! key, and must be charged exactly once in total. A failure may leave all answers correct only if
-//! no charge was in doubt: in a checkpoint, or in a thread that doesn't write the ledger.
+//! One client sends questions with idempotency keys, one after the other, so that each failure
+//! affects few questions. The answers must be true. After a 500, nothing was charged, and charging
+//! continues. After a 503, the outcome is unknown, and charging stops. Then the server is
+//! restarted, and every question is repeated with its key; in total, it must be charged exactly
+//! once. If a failure leaves all answers correct, no charge may have been in doubt: the failure was
+//! in a checkpoint, or in a thread that does not write the ledger.
 
 mod failure_answers;
 mod tracer;
@@ -25,16 +26,16 @@ use tracer::{File, Hit, attach, has_hit, hits, ledger_thread, tracer};
 
 const POSITIONS_PER_FOLDER: u64 = 50;
 const POSITIONS_PER_PROOF: u64 = 25;
-/// Number of questions that are sent beyond the number of the position. Each commit syncs at least
-/// one file.
+/// Number of questions that are sent in addition to the number of the position. Each commit syncs
+/// at least one file.
 const SPARE_CALLS: u64 = 10;
-/// Number of positions after which a system call in a checkpoint is made to fail. Of the counted
-/// positions, few are in a checkpoint.
+/// After so many positions, one system call in a checkpoint is made to fail. Of the counted
+/// positions, only few are in a checkpoint.
 const POSITIONS_PER_CHECKPOINT: u64 = 10;
-/// Maximum number of questions until a checkpoint runs. A checkpoint runs after 4,096 pages in the
-/// log, and each question adds some pages.
+/// Maximum number of questions until a checkpoint runs. It runs when the log has 4,096 pages, and
+/// each question adds several pages.
 const MAX_CALLS_TO_CHECKPOINT: u64 = 4096;
-/// A number of pages that is lower than what a checkpoint writes.
+/// A number of pages that is certainly lower than the number of pages that a checkpoint writes.
 const CHECKPOINT_WRITES: u64 = 40;
 
 /// The system call that fails.
@@ -53,9 +54,9 @@ pub(crate) enum FailingCall {
 struct Counts {
     /// The server did not start. The next start succeeded.
     refused_to_start: u64,
-    /// A request was answered with 503, and charging stopped.
+    /// A request was answered with 503, and charging has stopped.
     stopped: u64,
-    /// A request was answered with 500, and charging continued.
+    /// A request was answered with 500, and charging has continued.
     rolled_back: u64,
     /// No request failed.
     unnoticed: u64,
@@ -66,24 +67,25 @@ struct Counts {
     /// The number of failed system calls on `ledger.sqlite`, and on its write-ahead log.
     in_ledger: u64,
     in_log: u64,
-    /// The number of failed system calls on the folder, which SQLite ignores.
+    /// The number of failed system calls on the folder. SQLite ignores such a failure.
     on_folder: u64,
     /// The number of failed system calls in a checkpoint.
     in_checkpoint: u64,
-    /// The number of passes in which a system call in a checkpoint failed.
+    /// The number of passes in which a system call of a checkpoint was made to fail.
     checkpoints: u64,
-    /// The number of positions that no system call reached.
+    /// The number of positions that no system call has reached.
     not_reached: u64,
 }
 
-/// Which system calls are counted to find the one that fails.
+/// Which system calls are counted to find the call that must fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counted {
     /// All calls since the start of the process.
     FromStart,
-    /// All calls since the server listens, for positions at which the server would not start.
+    /// All calls after the server has begun to listen. This is for positions at which the server
+    /// would not start.
     FromListening,
-    /// Calls on `ledger.sqlite`, which only checkpoints make.
+    /// Calls on `ledger.sqlite`. Only checkpoints make such calls.
     InCheckpoint,
 }
 
@@ -94,7 +96,7 @@ struct Failure {
     counted: Counted,
 }
 
-/// What a failure at one position caused.
+/// The effect of a failure at one position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FailureEffect {
     RefusedToStart,
@@ -127,7 +129,7 @@ pub(crate) fn check() -> Result<()> {
     need_program("strace", "strace", "a failing fsync")
 }
 
-/// Lets the call at each position fail once, and from time to time a call in a checkpoint.
+/// Makes the call at each position fail once, and from time to time a call in a checkpoint.
 pub(crate) fn run(
     setting: &Setting,
     (failing, first, positions): (FailingCall, u64, u64),
@@ -186,12 +188,12 @@ impl Counts {
         self.in_checkpoint += count(&|hit| hit.is_checkpoint);
     }
 
-    /// Returns an error if too few failures were answered with an error to prove anything.
+    /// Returns an error if so few failures were answered with an error that nothing is proved.
     fn are_enough(&self, failing: FailingCall, positions: u64, total: &Tally) -> Result<()> {
         if self.not_reached > 0 {
             bail!("{} positions were never reached, so nothing failed there", self.not_reached);
         }
-        // Some failures may be in a checkpoint, or in a thread for which no request waits.
+        // Some failures may happen in a checkpoint, or in a thread for which no request waits.
         let least = positions * 3 / 4;
         let noticed = self.stopped + self.rolled_back;
         ensure!(noticed >= least, "only {noticed} failures were noticed, {least} are expected");
@@ -201,8 +203,8 @@ impl Counts {
             "only {} failures on ledger.sqlite, {passes} are expected",
             self.in_ledger
         );
-        // After a failed fsync, the record of the commit is still in the file, because only the
-        // process ended, not the machine. So repeats are replayed.
+        // After a failed fsync, the commit is still in the file, because only the process has ended
+        // and not the machine. So repeated calls are replayed.
         let replayed = u64::from(failing == FailingCall::Fsync && positions >= 10);
         let least = Least { charged: positions, failed: least, replayed, ..Least::default() };
         enough(total, &least)
@@ -254,8 +256,8 @@ fn run_folder(
 }
 
 impl Failure {
-    /// Starts a server whose system call at this position fails, ends the server, and starts one
-    /// without a failure. Returns what the failure caused; `None` if no call failed.
+    /// Starts a server whose system call at this position fails, and ends it. Then starts a server
+    /// without a failure. Returns the effect of the failure; `None` if no call failed.
     fn run(
         self,
         trial: &mut Trial<'_>,
@@ -271,17 +273,18 @@ impl Failure {
         Ok((!hits.is_empty()).then_some(effect))
     }
 
-    /// Sends questions to a server with the failure. Returns what the failure caused, and the
-    /// thread that writes the ledger; `None` for the thread if the server did not start.
+    /// Sends questions to a server with the failure. Returns the effect of the failure, and the
+    /// thread that writes the ledger: `None` if the server did not start.
     fn observe(self, trial: &mut Trial<'_>, trace: &Path) -> Result<(FailureEffect, Option<u32>)> {
         let said_before = trial.log_length();
-        // An old trace must not be mistaken for the trace of this server.
+        // A trace of an earlier server must not be taken for the trace of this server.
         if trace.exists() {
             fs::remove_file(trace)?;
         }
         let mut strace = tracer(trace, &self.failing.injection(self.position));
         let serving = match self.counted {
-            // `-D` makes the server the started process, and the tracer ends with the server.
+            // With `-D`, the started process is the server itself. The tracer ends when the server
+            // ends.
             Counted::FromStart => trial.serve_inside({
                 strace.args(["-D", "--seccomp-bpf"]);
                 strace
@@ -310,8 +313,8 @@ impl Failure {
                 ask_until_it_fails(trial, &server, self.failing, |asked| asked < calls)?
             }
             Counted::InCheckpoint => {
-                // If no answer has to fail, the trace shows the failure. Further questions then
-                // show that charging continues.
+                // If the failure need not make an answer fail, only the trace shows it. Further
+                // questions then show that charging continues.
                 let mut end = MAX_CALLS_TO_CHECKPOINT;
                 ask_until_it_fails(trial, &server, self.failing, |asked| {
                     if end == MAX_CALLS_TO_CHECKPOINT && has_hit(trace) {
@@ -327,13 +330,13 @@ impl Failure {
 
     /// Starts a server without failures, which finds out all unknown outcomes.
     ///
-    /// This server is killed and not stopped, and the ledger is read before the kill: the last
-    /// process that closes the ledger empties its log, and then no position would be in a
+    /// This server is killed and not stopped, and the ledger is read before the kill. Otherwise the
+    /// last process that closes the ledger would empty its log, and then no position would be in a
     /// checkpoint.
     fn recover(self, trial: &mut Trial<'_>) -> Result<()> {
         let server = trial.serve(&[])?;
         trial.probe(server.address())?;
-        // Nothing was judged yet. This judgement records which calls have an unknown outcome.
+        // This is the first judgement. It records which calls have an unknown outcome.
         trial.judge(Ruling { excused: &[500, 503], ..Ruling::default() })?;
         trial.settle(server.address())?;
         trial.judge(Ruling::default())?;
@@ -344,7 +347,7 @@ impl Failure {
     }
 }
 
-/// Returns an error if the thread that writes the ledger failed in a commit, but no request got an
+/// Returns an error if a commit failed in the thread that writes the ledger, but no request got an
 /// error.
 fn judge(effect: FailureEffect, hits: &[Hit], ledger_thread: Option<u32>) -> Result<()> {
     let is_in_doubt = |hit: &&Hit| Some(hit.thread) == ledger_thread && hit.is_in_doubt();

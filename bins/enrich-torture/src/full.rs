@@ -23,19 +23,20 @@ use crate::trial::{Least, Ruling, Trial, copy_folder, enough};
 use crate::world::{World, status_of};
 use enrich_testkit::http::Connection;
 
-/// Number of rounds after which a new tmpfs is used, because the ledger only grows.
+/// Number of rounds after which a new tmpfs is used. The ledger only grows, so a disk would become
+/// too small.
 const ROUNDS_PER_DISK: u64 = 5;
-/// Time limit for a full disk, and for a freed one, to have an effect.
+/// Time limit until a full disk has an effect, and until a freed disk has an effect.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Number of clients while the disk is filled. It is small, so that the disk is not full too early.
 const CLIENTS: usize = 4;
 const PAUSE: Duration = Duration::from_millis(2);
-/// How long the clients are served before the disk is filled.
+/// How long the clients are served normally before the disk is filled.
 const CALM_TIME: Duration = Duration::from_millis(100);
 const QUESTIONS_WHILE_FULL: usize = 20;
 const PROBE_PAUSE: Duration = Duration::from_millis(5);
 
-/// The results of all rounds, counted.
+/// The counts of the results of all rounds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     /// Rounds after which charges resumed without a restart.
@@ -110,7 +111,7 @@ fn run_folder(
     let disk = Mounted::tmpfs(folder, size_mib)?;
     let ran = live_on(setting, folder, &disk, rounds, counts);
     if ran.is_err() {
-        // The content is copied, because the tmpfs will be unmounted.
+        // The content is copied, because the tmpfs is then unmounted.
         copy_folder(&disk.at().join("data"), &folder.join("data"))?;
     }
     ran
@@ -150,7 +151,7 @@ fn live_on(
                 trial.probe(server.address())?;
             }
         }
-        // Only a 503 makes a restart necessary. The judge accepts both 500 and 503.
+        // Only a 503 makes a restart necessary. The judge accepts both statuses.
         trial.judge(Ruling { excused: &[500, 503], ..Ruling::default() })?;
     }
     trial.settle(server.address())?;
@@ -165,7 +166,7 @@ fn live_on(
 fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) -> Result<Filled> {
     let mut prober =
         Prober { world, connection: Connection::to(server.address()), name, calls: Vec::new() };
-    // The clients are served for a moment before the disk is filled.
+    // Before the disk is filled, the clients are served for a moment.
     thread::sleep(CALM_TIME);
     let begin = Instant::now();
     loop {
@@ -191,7 +192,7 @@ fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) 
         let charge = prober.ask(prober.charged())?;
         let ready = status_of(server.address(), "/readyz")?;
         match (charge, ready) {
-            // A checkpoint freed some space, so one charge succeeded.
+            // A checkpoint has freed some space, so one charge succeeded.
             (200 | 500, 200) => refused_while_full += u64::from(charge == 500),
             (503, 503) => refused_while_full += 1,
             told => {

@@ -1,9 +1,10 @@
 //! The judge: compares the rows of the ledger with the answers that callers got.
 //!
-//! The rule is: acknowledged ≤ durable ≤ acknowledged + in flight, request by request. A call that
-//! was answered as charged has one row. A call that was answered as not charged has no row. A call
-//! in flight may have one row or none. All calls with one idempotency key have at most one row
-//! together, even across restarts, and each answer equals the first one, byte for byte.
+//! The rule is: acknowledged ≤ durable ≤ acknowledged + in flight, and it applies to each request.
+//! A call that was answered as charged has exactly one row. A call that was answered as not charged
+//! has no row. A call in flight may have one row or none. All calls with the same idempotency key
+//! together have at most one row, even across restarts, and each answer is the same as the first
+//! one, byte for byte.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -28,17 +29,17 @@ pub(crate) struct Row {
     pub(crate) balance: u64,
 }
 
-/// What one round gives the judge.
+/// The evidence of one round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round<'a> {
     /// The calls of the round, with their answers.
     pub(crate) calls: &'a [Call],
     /// The charges in the ledger since the previous round.
     pub(crate) rows: &'a [Row],
-    /// The time of the power cut, if there was one. A call whose answer came later counts as in
+    /// The time of the power cut, if there was one. A call that was answered later counts as in
     /// flight.
     pub(crate) cut: Option<Instant>,
-    /// The HTTP statuses from 500 on that this torture may cause before the power cut.
+    /// The HTTP statuses from 500 on that this torture is allowed to cause before the power cut.
     pub(crate) excused: &'a [u16],
 }
 
@@ -49,13 +50,13 @@ pub(crate) enum Kind {
     Lost,
     /// The call was charged twice.
     Doubled,
-    /// The ledger has a row that no call asked for.
+    /// The ledger has a row that belongs to no call.
     Foreign,
     /// The call was answered as not charged, but has a row in the ledger.
     Taken,
-    /// The row in the ledger has another price, account, endpoint or balance than the answer.
+    /// The row in the ledger has another price, account, endpoint or balance than the answer says.
     Differs,
-    /// A repeat got another answer than the first call with its key.
+    /// A repeated call got another answer than the first call with its key.
     Repeat,
     /// The answer itself is wrong.
     Answer,
@@ -69,21 +70,21 @@ pub(crate) struct Breach {
     pub(crate) what: String,
 }
 
-/// Judges all rounds of one data folder.
+/// The judge of all rounds of one data folder.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
     ids: HashSet<ChargeId>,
     keys: HashMap<(usize, Arc<str>), KeyHistory>,
 }
 
-/// The history of one idempotency key: what all calls with it had as results.
+/// The results of all calls with one idempotency key.
 #[derive(Debug, Default)]
 struct KeyHistory {
     /// The number of charges with the key in the ledger.
     rows: u32,
     /// The first acknowledged answer to a call with the key.
     first: Option<First>,
-    /// The number of acknowledged answers that were not marked as replays.
+    /// The number of acknowledged answers that were not replays.
     originals: u32,
 }
 
@@ -116,14 +117,14 @@ impl Judge {
         (tally, breaches)
     }
 
-    /// Forgets the keys that have no charge in the ledger, because a charge that was lost may be
-    /// made again.
+    /// Forgets the keys that have no charge in the ledger: a charge that was lost may be made again
+    /// with its key.
     pub(crate) fn forget_lost(&mut self) {
         self.keys.retain(|_, history| history.rows > 0);
     }
 
-    /// Returns the rows of each call, in the order of the calls. A row without a call is added to
-    /// `breaches`.
+    /// Returns for each call its rows, in the order of the calls. Adds a breach for each row
+    /// without a call.
     fn rows_by_call<'a>(
         &mut self,
         questions: &[Question],
@@ -174,7 +175,8 @@ impl Judge {
             .filter(|(call, _)| call.repeat_key.is_some())
             .map(|(call, rows)| (call, rows.len()))
             .collect();
-        // The earliest acknowledged answer comes first, and calls without an answer come last.
+        // The calls are sorted by the time of their acknowledged answers; calls without such an
+        // answer come last.
         keyed.sort_by_key(|(call, _)| {
             let answer = call.answer_before(round.cut);
             (answer.is_none(), answer.map(|answer| answer.at))
@@ -241,7 +243,7 @@ impl Call {
     }
 }
 
-/// Judges whether the ledger has the rows of one call that its answer allows.
+/// Judges whether the ledger has the rows that the answer to the call requires.
 fn judge_fate(
     call: &Call,
     question: &Question,
@@ -276,7 +278,7 @@ fn judge_fate(
     }
 }
 
-/// Judges one acknowledged answer without looking at the ledger.
+/// Judges one acknowledged answer. The ledger is not needed for this.
 fn judge_answer(
     call: &Call,
     answer: &Answer,
@@ -295,7 +297,7 @@ fn judge_answer(
     match answer.status {
         200 => {
             let (text, balance) = without_balance(&answer.body);
-            // Before the torture, the expected answers are not known yet.
+            // As long as the torture has not begun, the expected answer is not known.
             if !question.answer.is_empty() && text != question.answer {
                 wrong("another answer than before");
             }
@@ -318,7 +320,7 @@ fn judge_answer(
     }
 }
 
-/// Judges grants: each acknowledged grant has exactly one row, and there are no other rows.
+/// Judges grants: each acknowledged grant must have exactly one row, and no other row may exist.
 pub(crate) fn judge_grants(calls: &[GrantCall], rows: &[(usize, String, i64)]) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for call in calls {

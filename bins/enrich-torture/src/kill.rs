@@ -21,7 +21,7 @@ use crate::world::World;
 const ROUNDS_PER_FOLDER: u64 = 100;
 /// Number of rounds after which the whole ledger is verified from its first row.
 const ROUNDS_PER_PROOF: u64 = 25;
-/// The range of times for which the load runs before the kill, in milliseconds.
+/// The range of times, in milliseconds, for which the load runs before a kill.
 pub(crate) const LOAD_MILLIS: std::ops::Range<u64> = 20..300;
 /// The credits that another process grants while the load runs.
 const GRANTED_CREDITS: i64 = 5;
@@ -63,8 +63,8 @@ fn run_folder(
     for round in rounds.clone() {
         trial.probe(server.address())?;
         load_and_kill(setting, &mut trial, server, chance)?;
-        // The first process that opens the folder recovers the ledger. The server and the auditor
-        // take turns at being first.
+        // The first process that opens the folder after a kill recovers the ledger. In every second
+        // round this is the server, otherwise this process.
         if round % 2 == 0 {
             trial.judge(Ruling::default())?;
             server = trial.serve(&[])?;
@@ -104,7 +104,7 @@ fn load_and_kill(
     Ok(())
 }
 
-/// A grant that another process is making.
+/// A running command of another process that grants credits.
 struct Granting {
     child: std::process::Child,
     call: GrantCall,
@@ -126,7 +126,7 @@ fn grant(setting: &Setting, world: &World, note: String) -> Result<Granting> {
 }
 
 impl Granting {
-    /// Waits until the command has ended. The grant must succeed even if the server is killed at
+    /// Waits until the command has ended. The grant must succeed, even if the server is killed at
     /// the same time.
     fn ended(self) -> Result<GrantCall> {
         let output = self.child.wait_with_output()?;

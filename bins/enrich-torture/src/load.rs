@@ -1,5 +1,5 @@
-//! The load: clients that send one question after the other, each over its own connection, and
-//! record the answers.
+//! The load: several clients, each of which sends one question after the other over its own
+//! connection and records the answers.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,15 +16,15 @@ use enrich_testkit::http::Connection;
 
 /// Percentage of requests that have an idempotency key.
 const KEYED_PERCENT: u8 = 30;
-/// Percentage of requests with a key that repeat a request with an unknown outcome, if there are
-/// such requests.
+/// Percentage of requests with a key that repeat a request whose outcome is unknown, if there is
+/// such a request.
 const UNSETTLED_PERCENT: u8 = 50;
 /// Percentage of the other requests with a key that repeat an earlier request.
 const REPEATED_PERCENT: u8 = 40;
 /// Percentage of requests that the nearly empty account sends.
 const POOR_PERCENT: u8 = 10;
-/// Percentage of repeats that use one of the newest keys. The first call with such a key may still
-/// be running.
+/// Percentage of repeated requests that use one of the newest keys. The first call with such a key
+/// may still run.
 const NEWEST_PERCENT: u8 = 50;
 const NEWEST: usize = 32;
 
@@ -45,14 +45,14 @@ pub(crate) struct Keys {
     unsettled: Mutex<Vec<Keyed>>,
 }
 
-/// A load that several clients make.
+/// The load of several clients.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load<'a> {
     /// The accounts and questions of the requests.
     pub(crate) world: &'a World,
     /// The idempotency keys used so far.
     pub(crate) keys: &'a Keys,
-    /// The prefix of the load's request ids. No other load has this prefix.
+    /// The beginning of the request ids of this load. No other load has the same.
     pub(crate) name: &'a str,
     pub(crate) clients: usize,
     /// The pause of a client between two requests.
@@ -72,7 +72,7 @@ impl Keys {
         std::mem::take(&mut held(&self.unsettled))
     }
 
-    /// Returns the new key, or an earlier key to repeat.
+    /// Selects a key that is repeated, or uses the new key.
     fn choose(&self, chance: &mut Rng, new: Keyed) -> Keyed {
         if chance.u8(..100) < UNSETTLED_PERCENT
             && let Some(keyed) = held(&self.unsettled).pop()
@@ -93,8 +93,8 @@ impl Keys {
 }
 
 impl Load<'_> {
-    /// Sends requests until `act` returns or the server has ended. Returns the calls and the result
-    /// of `act`.
+    /// Sends requests until `act` returns, or until the server has ended. Returns the calls, and
+    /// the result of `act`.
     pub(crate) fn run<T>(
         &self,
         server: SocketAddr,
@@ -118,8 +118,8 @@ impl Load<'_> {
         })
     }
 
-    /// Runs one client until the load ends or the client's connection fails. Returns the client's
-    /// calls.
+    /// Runs one client until the load ends, or until the client's connection fails. Returns the
+    /// calls of the client.
     fn ask(&self, server: SocketAddr, client: usize, is_over: &AtomicBool) -> Vec<Call> {
         let mut chance = Rng::with_seed(self.seed ^ ((client as u64 + 1) << 48));
         let mut connection = Connection::to(server);
@@ -175,8 +175,8 @@ pub(crate) fn ask_once(
     Call { request_id, account, question, repeat_key, sent, end }
 }
 
-/// Takes the lock, even if another client panicked while it held the lock. That panic is reported
-/// when its thread is joined.
+/// Takes the lock, even if another client panicked while it held the lock. That client's panic is
+/// reported when its thread is joined.
 fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,9 @@
-//! Tests the ledger with kills, power cuts, full disks and damaged files: `just torture`. Tests the
-//! one in PostgreSQL with failovers, killed nodes and cut connections: `just torture-pg`.
+//! Tests the ledger of a data folder with kills, power cuts, full disks and damaged files: `just
+//! torture`. Tests the ledger in PostgreSQL with failovers, killed nodes and cut connections: `just
+//! torture-pg`.
 //!
 //! This program uses only HTTP, the command line and the ports, so that it can also test another
-//! implementation of the ledger. What is not here: the work of the ledger.
+//! implementation of the ledger. It does none of the ledger's own work.
 
 mod attack;
 mod audit;
@@ -40,7 +41,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let is_broken = error.downcast_ref::<Broken>().is_some();
-    // If the message cannot be written either, the exit status still reports the error.
+    // If the message cannot be written, the exit status still reports the error.
     let _ = console.print(format_args!("error: {error:#}"));
     ExitCode::from(if is_broken { 1 } else { 2 })
 }

@@ -12,7 +12,7 @@ use clap::ValueEnum;
 
 use crate::setting::run;
 
-/// Maximum number of attempts to unmount. A killed process may take a moment to release its files.
+/// Maximum number of attempts to unmount. A killed process may need a moment to release its files.
 const UNMOUNT_TRIES: u32 = 50;
 const UNMOUNT_PAUSE: Duration = Duration::from_millis(20);
 const MIB: u64 = 1024 * 1024;
@@ -35,9 +35,9 @@ pub(crate) struct Mounted {
     is_mounted: bool,
 }
 
-/// A process that waits for the command to cut the power of a mounted image. The process is started
-/// before the load: on a busy machine, its start takes as long as many answers, and all these
-/// answers would count as in flight.
+/// A process that waits for the command to cut the power of a mounted image. It is started before
+/// the load: on a busy machine, starting it takes as long as many answers, and all these answers
+/// would count as in flight.
 #[derive(Debug)]
 pub(crate) struct Switch {
     waiting: Child,
@@ -61,7 +61,8 @@ impl FileSystem {
         }
     }
 
-    /// Returns the program that creates the file system, and the package that contains the program.
+    /// Returns the name of the program that creates the file system, and of the package with this
+    /// program.
     pub(crate) fn maker(self) -> (&'static str, &'static str) {
         match self {
             Self::Ext4 => ("mkfs.ext4", "e2fsprogs"),
@@ -98,7 +99,7 @@ impl Mounted {
         &self.at
     }
 
-    /// Prepares a power cut. After this call, the process only waits for the command.
+    /// Prepares a power cut: starts the process, which then only waits for the command.
     pub(crate) fn switch(&self) -> Result<Switch> {
         // The process gets a high priority, so that the busy server and its clients don't delay it.
         let mut command = Command::new("nice");
@@ -144,8 +145,9 @@ impl Mounted {
 }
 
 impl Switch {
-    /// Cuts the power: after this call, nothing reaches the image, not even the journal of the file
-    /// system. (`xfs_io` sends `FS_IOC_SHUTDOWN` with the no-flush flag by default, also to ext4.)
+    /// Cuts the power. After this call, nothing is written to the image any more, not even the
+    /// journal of the file system. (`xfs_io` sends `FS_IOC_SHUTDOWN`, by default with the no-flush
+    /// flag, also to ext4.)
     pub(crate) fn cut(mut self) -> Result<Cut> {
         let mut input = self.waiting.stdin.take().context("a pipe to xfs_io")?;
         let began = Instant::now();
@@ -153,8 +155,8 @@ impl Switch {
         drop(input);
         let ended = self.waiting.wait()?;
         let took = began.elapsed();
-        // The process exits with 0 even if the ioctl failed, so this checks that nothing can be
-        // written.
+        // The process exits with 0 even if the ioctl has failed. So this checks that no file can be
+        // created any more.
         let is_cut = File::create(self.at.join("after-the-cut")).is_err();
         ensure!(
             ended.success() && is_cut,
@@ -169,7 +171,7 @@ impl Switch {
         let open = Path::new("/proc").join(self.waiting.id().to_string()).join("fd");
         let at = self.at.canonicalize()?;
         for file in fs::read_dir(open)? {
-            // A descriptor that was closed in the meantime is not the mount.
+            // A descriptor that was closed meanwhile is not the mount.
             if fs::read_link(file?.path()).is_ok_and(|target| target == at) {
                 return Ok(true);
             }
@@ -180,8 +182,8 @@ impl Switch {
 
 impl Drop for Switch {
     fn drop(&mut self) {
-        // A waiting process would keep the mount busy. If the power was cut, the process has
-        // already ended.
+        // A waiting process would keep the mount in use. After a power cut, the process has already
+        // ended.
         let _ = self.waiting.kill();
         let _ = self.waiting.wait();
     }
@@ -190,8 +192,8 @@ impl Drop for Switch {
 impl Drop for Mounted {
     fn drop(&mut self) {
         if self.is_mounted && self.unmount().is_err() {
-            // If the mount is still in use, `umount -l` detaches its name now, and frees the rest
-            // when the mount is no longer used.
+            // If the mount is still in use, `umount -l` removes its name at once, and frees the
+            // rest when nobody uses the mount any more.
             let _ = run(Command::new("umount").arg("-l").arg(&self.at));
         }
     }

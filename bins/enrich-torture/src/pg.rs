@@ -1,8 +1,8 @@
-//! Tortures of the ledger in PostgreSQL: failovers, killed nodes, and cut connections, under the
-//! load of several nodes on one database.
+//! Tortures of the ledger in PostgreSQL: failovers, killed nodes and cut connections, while several
+//! nodes charge on one database.
 //!
 //! Nodes are processes that charge through the ports of the store. Each case starts its own servers
-//! in temporary folders, and begins with new ones every twenty rounds.
+//! in temporary folders. After every twenty rounds, it starts new ones.
 
 mod call;
 mod cut;
@@ -26,9 +26,9 @@ pub(crate) use node::{NodeArgs, run as run_node};
 
 use crate::report::{Console, Summary};
 
-/// Rounds after which new servers are used.
+/// Number of rounds after which new servers are used.
 const ROUNDS_PER_DATABASE: u64 = 20;
-/// Rounds after which everything is judged.
+/// Number of rounds after which all calls are judged.
 const ROUNDS_PER_JUDGEMENT: u64 = 10;
 
 /// A torture of the ledger in PostgreSQL.
@@ -83,7 +83,7 @@ pub(crate) struct Setting {
 }
 
 impl Case {
-    /// The file for the summary.
+    /// Returns the path of the file for the summary.
     pub(crate) fn json(&self) -> Option<PathBuf> {
         self.setting().json.clone()
     }

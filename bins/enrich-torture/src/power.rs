@@ -1,9 +1,9 @@
 //! Cuts the power of the file system under load, again and again.
 //!
-//! An ioctl shuts down the image and drops everything not yet written to it. Only answers received
-//! before that command count as acknowledged. Two controls must lose charges, to prove that lost
-//! charges are found: a ledger that rarely syncs, and a disk that reports syncs as done without
-//! doing them.
+//! An ioctl shuts down the file system in the image, and drops everything that is not yet written
+//! to the image. Only answers that were received before this command count as acknowledged. Two
+//! controls must lose charges, to prove that the torture finds lost charges: a ledger that rarely
+//! syncs, and a disk that reports syncs as done without doing them.
 
 use std::path::Path;
 use std::process::Command;
@@ -27,7 +27,7 @@ use crate::trial::{Least, Ruling, Trial, copy_folder, enough};
 const ROUNDS_PER_IMAGE: u64 = 50;
 const ROUNDS_PER_PROOF: u64 = 10;
 
-/// A torture that must lose charges, to show that lost charges are found.
+/// A torture that must lose charges, which proves that the torture finds lost charges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Control {
     /// A ledger that syncs only at checkpoints (`synchronous=NORMAL`)
@@ -36,7 +36,7 @@ pub(crate) enum Control {
     NoFsync,
 }
 
-/// How many power cuts to make, and on which file system.
+/// How many power cuts to make, on which file system, and with which control.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     /// The number of power cuts.
@@ -46,7 +46,7 @@ pub(crate) struct Plan {
     pub(crate) control: Option<Control>,
 }
 
-/// Cuts the power, and collects the results.
+/// Makes the power cuts, and collects the results.
 struct Cutter<'a> {
     setting: &'a Setting,
     plan: Plan,
@@ -79,7 +79,7 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         let these = (plan.rounds - done).min(ROUNDS_PER_IMAGE);
         let ran = setting.in_folder(|folder| cutter.run_folder(folder, these));
         let tally = match ran {
-            // After lost syncs, any error is possible, and any error shows the loss.
+            // After lost syncs, any error is possible, and every error shows the loss.
             Err(error) if plan.control == Some(Control::NoFsync) => {
                 return control_summary(setting, plan, done, error);
             }
@@ -109,8 +109,8 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         .tally(&total))
 }
 
-/// Returns the summary of a control that lost charges, as a control must. Returns any other error
-/// unchanged.
+/// Returns the summary of a control that has lost charges, as it must. If the error is another one,
+/// returns the error.
 fn control_summary(
     setting: &Setting,
     plan: Plan,
@@ -139,7 +139,7 @@ impl Cutter<'_> {
         let mut disk = Mounted::image(folder, self.plan.file_system)?;
         let ran = self.live_on(folder, &mut disk, rounds);
         if ran.is_err() {
-            // Copies the data folder out of the image, so that the data can be examined without
+            // The data folder is copied out of the image, so that it can be examined without
             // mounting the image.
             copy_folder(&disk.at().join("data"), &folder.join("data"))?;
         }
@@ -150,7 +150,8 @@ impl Cutter<'_> {
         let control = self.plan.control;
         let data = disk.at().join("data");
         let mut trial = Trial::begin(self.setting, data, folder.join("server.log"))?;
-        // All data that was written before the load must be on the disk before the first power cut.
+        // Everything that was written before the load must be on the disk before the first power
+        // cut.
         disk.remount()?;
         let mut server = serve(&trial, control)?;
         for round in 0..rounds {
@@ -202,7 +203,8 @@ fn serve(trial: &Trial<'_>, control: Option<Control>) -> Result<Serving> {
         Some(Control::Checkpoint) => trial.serve(&["--ledger-durability", "checkpoint"]),
         Some(Control::NoFsync) => {
             let mut strace = Command::new("strace");
-            // `-D` makes the server the started process, and the tracer ends with the server.
+            // With `-D`, the started process is the server itself. The tracer ends when the server
+            // ends.
             strace.args(["-D", "-f", "-q", "--seccomp-bpf", "-o", "/dev/null"]);
             strace.args(["-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:retval=0"]);
             trial.serve_inside(strace)
@@ -210,7 +212,7 @@ fn serve(trial: &Trial<'_>, control: Option<Control>) -> Result<Serving> {
     }
 }
 
-/// Returns the median of the durations; zero if there are none.
+/// Returns the median of the durations; zero if there is none.
 fn median(durations: &mut [Duration]) -> Duration {
     durations.sort_unstable();
     durations.get(durations.len() / 2).copied().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Prints progress lines, and at the end a table or JSON.
+//! Prints progress lines. At the end, prints a table or writes JSON.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use crate::tally::Tally;
 
 /// The output for progress lines.
 pub(crate) struct Console<'a> {
-    /// Where the lines are written to: usually standard output.
+    /// The stream that the lines are written to, usually the standard output.
     pub(crate) out: &'a mut dyn Write,
 }
 

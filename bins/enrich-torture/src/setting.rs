@@ -43,7 +43,7 @@ impl Setting {
         Ok(())
     }
 
-    /// Runs `what` in a new folder. The folder is removed after success, and kept after a failure.
+    /// Runs `what` in a new folder. After success, removes the folder; after a failure, keeps it.
     pub(crate) fn in_folder<T>(&self, what: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
         let folder = tempfile::Builder::new().prefix("enrich-torture-").tempdir_in(&self.work);
         let folder = folder.with_context(|| format!("{} cannot be used", self.work.display()))?;
@@ -59,7 +59,7 @@ pub(crate) fn left_in_place(folder: TempDir, error: anyhow::Error) -> anyhow::Er
     error.context(format!("everything is left as it was found in {}", left.display()))
 }
 
-/// Returns an error if the user of this process may not mount file systems.
+/// Returns an error if this process may not mount file systems, because it does not run as root.
 pub(crate) fn need_root(what: &str) -> Result<()> {
     let user = fs::metadata("/proc/self").context("who runs this cannot be told")?.uid();
     ensure!(user == 0, "{what} needs root: it mounts file systems; run it with sudo");

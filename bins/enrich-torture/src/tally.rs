@@ -11,11 +11,12 @@ pub(crate) struct Tally {
     /// Requests that were sent.
     pub(crate) calls: u64,
     pub(crate) charged: u64,
-    /// Requests in flight: they got no answer.
+    /// Requests in flight, which got no answer.
     pub(crate) in_flight: u64,
-    /// Requests that were answered after the power cut. They count as in flight.
+    /// Requests that were answered after the power cut. Such requests count as in flight.
     pub(crate) late: u64,
-    /// Requests that were charged, among those in flight or answered after the power cut.
+    /// Requests that were charged, of those that were in flight or were answered after the power
+    /// cut.
     pub(crate) in_flight_charged: u64,
     pub(crate) replayed: u64,
     /// Free answers to questions that found nothing.

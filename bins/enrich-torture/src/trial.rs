@@ -1,4 +1,4 @@
-//! One data folder under torture: its server, its calls, and what the judge finds.
+//! One data folder under torture: its server, its calls, and the results of the judge.
 
 use std::fs::{self, OpenOptions};
 use std::net::SocketAddr;
@@ -21,13 +21,13 @@ use crate::tally::Tally;
 use crate::world::World;
 use enrich_testkit::http::Connection;
 
-/// Maximum number of times that a repeat is sent until its outcome is known. The first call with
-/// its key may still be running.
+/// Maximum number of times that a repeated request is sent until its outcome is known. The first
+/// call with the same key may still run.
 const REPEATS: u32 = 50;
 /// Maximum number of bytes of the server's log that are shown if the server did not start.
 const LOG_END_BYTES: usize = 2000;
-/// The credits that the nearly empty account is granted after each round. They are enough for some
-/// more charges.
+/// The credits that the nearly empty account gets after each round. They are enough for a few more
+/// charges.
 const TOP_UP_CREDITS: i64 = 9;
 
 /// A data folder under torture, with its calls and counts.
@@ -48,7 +48,7 @@ pub(crate) struct Trial<'a> {
     named: u64,
 }
 
-/// What is allowed in a judgement.
+/// What a judgement allows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ruling<'a> {
     /// The time of the power cut, if there was one.
@@ -107,15 +107,15 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// Starts a server through another program. The arguments of `command` end with the server's
-    /// command line.
+    /// Starts a server through another program. Appends the server's command line to the arguments
+    /// of `command`.
     pub(crate) fn serve_inside(&self, mut command: Command) -> Result<Serving> {
         command.arg(&self.setting.enrich).args(["serve", "--listen", "127.0.0.1:0", "--data"]);
         command.arg(&self.world.data);
         Ok(Serving::spawn(command, self.append_log()?)?)
     }
 
-    /// Returns the end of the server's log, from position `begin` in bytes on.
+    /// Returns the end of the server's log, but nothing before the position `begin`, in bytes.
     pub(crate) fn log_since(&self, begin: u64) -> Result<String> {
         let log = fs::read(&self.log)?;
         let begin = (begin as usize).max(log.len().saturating_sub(LOG_END_BYTES)).min(log.len());
@@ -141,7 +141,7 @@ impl<'a> Trial<'a> {
         call
     }
 
-    /// Sends a question that finds something. The server must answer and charge the call.
+    /// Sends a question whose answer is found. The server must answer the call and charge it.
     pub(crate) fn probe(&mut self, server: SocketAddr) -> Result<()> {
         let call = self.ask(&mut Connection::to(server), 0, 0, None);
         match &call.end {
@@ -165,7 +165,7 @@ impl<'a> Trial<'a> {
         Ok(acted)
     }
 
-    /// Records calls that were not made by this trial.
+    /// Records calls that another part of the program has made.
     pub(crate) fn book(&mut self, calls: Vec<Call>) {
         self.calls.extend(calls);
     }
@@ -206,7 +206,7 @@ impl<'a> Trial<'a> {
         Ok(tally)
     }
 
-    /// Verifies the whole ledger. All calls must have been judged before.
+    /// Verifies the whole ledger. All calls must be judged before.
     pub(crate) fn prove(&mut self) -> Result<()> {
         let store = Store::open(&self.world.data)?;
         let new_rows = self.audit.read(&store)?;
@@ -218,7 +218,7 @@ impl<'a> Trial<'a> {
         self.audit.prove(&store)
     }
 
-    /// Repeats every call whose outcome is unknown, until the outcome is known.
+    /// Repeats every call with an unknown outcome, until the outcome is known.
     pub(crate) fn settle(&mut self, server: SocketAddr) -> Result<()> {
         let mut connection = Connection::to(server);
         for Keyed { key, account, question } in self.keys.take_unsettled() {
@@ -275,12 +275,12 @@ fn is_still_running(call: &Call, cut: Option<Instant>) -> bool {
     call.answer_before(cut).is_some_and(|answer| answer.status == 409)
 }
 
-/// Copies a folder, so that a failure can be examined.
+/// Copies a folder, so that it can be examined after a failure.
 pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     crate::setting::run(Command::new("cp").arg("-a").arg(from).arg(to))
 }
 
-/// The least counts with which a torture proves something.
+/// The lowest counts with which a torture proves something.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Least {
     pub(crate) charged: u64,
@@ -294,8 +294,8 @@ pub(crate) struct Least {
 }
 
 impl Least {
-    /// Returns the least counts for this number of rounds under load. With fewer than 10 rounds,
-    /// less is required.
+    /// Returns the lowest counts for so many rounds under load. For fewer than 10 rounds, less is
+    /// required.
     pub(crate) fn of_load(rounds: u64) -> Self {
         let sure = u64::from(rounds >= 10);
         Self { charged: 2 * rounds, replayed: sure, without_credits: sure, ..Self::default() }

@@ -48,16 +48,17 @@ pub(crate) struct Question {
     pub(crate) body: String,
     /// The price of the question's answer, in credits; 0 if nothing is found.
     pub(crate) price: u64,
-    /// The balance, in credits, below which the question is refused before the look-up.
+    /// A balance below this number of credits makes the server refuse the question before the
+    /// look-up.
     pub(crate) least: u64,
-    /// The expected answer without its balance; empty until it is known.
+    /// The expected answer without its balance; empty as long as it is not known.
     pub(crate) answer: String,
 }
 
 impl World {
     /// Creates a data folder with companies and accounts, and returns the first grants.
     pub(crate) fn create(enrich: &Path, data: PathBuf) -> Result<(Self, Vec<GrantCall>)> {
-        // The seed is fixed, because the names don't matter.
+        // A fixed seed is enough, because the names don't matter.
         let generator = Generator::new(1);
         let companies: Vec<String> = (0..COMPANIES).map(|index| generator.company(index)).collect();
         import(enrich, &data, &companies)?;
@@ -99,8 +100,8 @@ impl World {
         Ok(GrantCall { note, account, credits, is_acknowledged: true })
     }
 
-    /// Stores the expected answers of questions. The server gave these answers before the torture
-    /// began.
+    /// Stores the expected answers to questions: the answers that the server gave before the
+    /// torture began.
     pub(crate) fn learn(&mut self, answers: impl Iterator<Item = (usize, String)>) -> Result<()> {
         for (question, body) in answers {
             let (text, _) = without_balance(&body);

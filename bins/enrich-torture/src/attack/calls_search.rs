@@ -1,5 +1,5 @@
-//! A signed-in owner searches the calls for a text that does not occur. Many such searches run at
-//! the same time, while another customer looks up exact values.
+//! A signed-in owner searches the account's calls for a text that does not occur. Many such
+//! searches run at the same time, while another customer looks up exact values.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ use crate::world::World;
 use enrich_testkit::http::Connection;
 
 const SEARCHES: usize = 24;
-/// Number of calls in the ledger. It is more than one search reads.
+/// Number of calls in the ledger. It is higher than the number of calls that one search reads.
 const CALLS: usize = 25_600;
 /// Number of threads that make the calls.
 const WRITERS: usize = 64;

@@ -1,5 +1,5 @@
-//! The limit of open files. Each connection of an attack uses a file in this process and a file in
-//! the server, which inherits the limit.
+//! The limit of open files. Each connection of an attack uses one file in this process and one in
+//! the server. The server inherits the limit from this process.
 
 use anyhow::{Result, ensure};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -7,7 +7,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// The number of files that the largest attack needs.
 const NEEDED: u64 = 9_500;
 
-/// Raises the limit of open files as far as the user of this process may.
+/// Raises the limit of open files as far as the operating system lets this process raise it.
 ///
 /// # Errors
 ///

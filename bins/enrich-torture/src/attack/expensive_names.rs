@@ -40,7 +40,7 @@ fn prepare(setting: &Setting, world: &World) -> Result<()> {
     import(&setting.enrich, &world.data, &companies)
 }
 
-/// The number of answers that both customers got, by kind.
+/// The number of answers to both customers, by kind.
 #[derive(Default)]
 struct Counts {
     searched: AtomicUsize,
@@ -80,7 +80,8 @@ fn name_of(index: u64) -> Result<String> {
     Ok(company["name"].as_str().context("a company without a name")?.to_owned())
 }
 
-/// Sends names whose words many companies have, but no company has all of them.
+/// Sends names that are expensive to search: many companies have some of the words, but no company
+/// has all of them.
 fn flood(target: &Target<'_>, number: usize, counts: &Counts) -> Result<()> {
     let mut words = Vec::new();
     for index in (number as u64 * 31..).take(WORDS) {
@@ -92,7 +93,7 @@ fn flood(target: &Target<'_>, number: usize, counts: &Counts) -> Result<()> {
         json!({ "apiKey": target.world.payers[FLOODER].key, "companyName": words.join(" ") });
     let (body, mut connection) = (body.to_string(), Connection::to(target.server));
     while !target.is_over() {
-        // If the server closed the connection, it is opened again.
+        // If the server has closed the connection, the next call opens a new one.
         match connection.post(PATH, &[], &body).map(|reply| reply.status) {
             Ok(200) => {
                 counts.searched.fetch_add(1, Ordering::Relaxed);

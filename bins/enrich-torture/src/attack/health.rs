@@ -1,4 +1,4 @@
-//! Requests `/healthz` during an attack as a supervisor does, on a new connection each time.
+//! Requests `/healthz` during an attack, as a supervisor does: each time on a new connection.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

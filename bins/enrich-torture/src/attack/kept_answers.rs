@@ -17,13 +17,13 @@ use enrich_testkit::http::Connection;
 
 /// Number of connections of the attacker.
 const SENDERS: usize = 8;
-/// Minimum number of responses that the attacker must have stored to prove the attack: half of the
-/// limit in `options`, minus the responses of the victim.
+/// Minimum number of responses that the attacker must have stored; fewer would not prove the
+/// attack. It is half of the limit in `options`, minus the responses of the victim.
 const LEAST_KEPT: f64 = 1_900.0;
-/// Number of calls of the victim during the attack. It is less than the victim's share, a sixteenth
-/// of the limit.
+/// Number of calls of the victim during the attack. It is lower than the victim's share, which is a
+/// sixteenth of the limit.
 const VICTIM_CALLS: u32 = 200;
-/// Minimum number of answered calls of the victim that proves the attack.
+/// Minimum number of calls of the victim that must be answered; fewer would not prove anything.
 const LEAST_VICTIM_CALLS: f64 = 100.0;
 
 pub(crate) static CASE: Case = Case {
@@ -35,7 +35,7 @@ pub(crate) static CASE: Case = Case {
     attack,
 };
 
-/// How many calls of one customer were answered, and how many refused.
+/// How many calls of one customer were answered, and how many were refused.
 #[derive(Debug, Default)]
 struct Tally {
     answered: AtomicU64,

@@ -1,4 +1,4 @@
-//! Strangers send forms with files to the sign-in page, one byte at a time.
+//! Strangers send forms with files to the sign-in page, one byte at a time on each connection.
 
 use std::thread;
 use std::time::Duration;
@@ -8,11 +8,12 @@ use anyhow::Result;
 use super::sockets::Sockets;
 use super::{Case, Figure, Target, nothing_to_prepare};
 
-/// Number of connections. It is more than the server's default limit.
+/// Number of connections. It is higher than the server's default limit.
 const CONNECTIONS: usize = 8_300;
-/// Minimum number of connections that must be open at the same time to prove the attack.
+/// Minimum number of connections that must be open at the same time; fewer would not prove the
+/// attack.
 const LEAST_OPEN: usize = 8_000;
-/// The announced length of each body, in bytes.
+/// The length in the header of each request, in bytes. The bodies never reach this length.
 const ANNOUNCED_BYTES: usize = 65_000;
 /// The pause between two bytes of a body.
 const PAUSE: Duration = Duration::from_secs(1);

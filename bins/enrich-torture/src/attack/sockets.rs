@@ -1,4 +1,4 @@
-//! Many connections in one thread, which processes them in turn.
+//! Many connections that one thread uses in turn.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
 
-/// Time limit for opening a connection. A server whose accept queue is full doesn't answer.
+/// Time limit for opening a connection. A server whose accept queue is full does not answer.
 const CONNECT_TIME: Duration = Duration::from_secs(1);
 
 /// The connections of an attack. A connection that the server has closed is opened again.
@@ -28,7 +28,7 @@ impl Sockets {
         Self { server, opening, receive_buffer: None, open, made: 0 }
     }
 
-    /// Sets a small receive buffer, so that the server soon has to wait when it sends.
+    /// Sets a small receive buffer, so that the server must soon wait for the client when it sends.
     pub(crate) fn with_receive_buffer(self, bytes: usize) -> Self {
         Self { receive_buffer: Some(bytes), ..self }
     }
@@ -44,7 +44,7 @@ impl Sockets {
         let closed: Vec<usize> =
             (0..self.open.len()).filter(|&index| self.open[index].is_none()).collect();
         for &index in closed.iter().take(most) {
-            // The next call tries to open this connection again.
+            // The connection stays closed; the next call tries again to open it.
             let Ok(stream) = self.connect() else { return true };
             self.open[index] = Some(stream);
             self.made += 1;
@@ -77,8 +77,8 @@ impl Sockets {
         self.each(|stream| stream.write(bytes))
     }
 
-    /// Returns the sum of the results of `act` for all connections. Closes connections that fail or
-    /// have ended.
+    /// Calls `act` for all connections. Returns the sum of the results. Closes the connections that
+    /// fail or have ended.
     fn each(&mut self, mut act: impl FnMut(&mut TcpStream) -> io::Result<usize>) -> usize {
         let mut all = 0;
         for place in &mut self.open {

@@ -1,4 +1,4 @@
-//! Selects the byte to flip: any byte, or one in the small, important tables.
+//! Selects the byte to flip: a byte in one of the small, important tables, or any byte.
 
 use std::path::Path;
 
@@ -11,12 +11,12 @@ pub(super) const LOG: &str = "ledger.sqlite-wal";
 
 /// SQLite's page size, in bytes.
 const PAGE_BYTES: usize = 4096;
-/// Maximum length of the header of a B-tree page, and the length of the pointer to each cell after
-/// the header, in bytes.
+/// Maximum length of the header of a B-tree page, in bytes. After the header comes a pointer to
+/// each cell, whose length is `CELL_POINTER_BYTES`.
 const PAGE_HEAD_BYTES: usize = 12;
 const CELL_POINTER_BYTES: usize = 2;
 
-/// The tables that flips are aimed at. In a large file, a random flip seldom hits them.
+/// The tables at which flips are aimed. In a large file, a random flip seldom hits a small table.
 pub(super) const TABLES: [&str; 7] = ["head", "mark", "seal", "kept", "api_key", "account", "used"];
 
 /// The pages of a table and of its indexes.
@@ -34,14 +34,14 @@ struct DatabasePage {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flip {
     pub(super) in_log: bool,
-    /// The index of the table at which the flip is aimed; `None` for a random position.
+    /// The index of the table at which the flip is aimed; `None` if its position is random.
     pub(super) table: Option<usize>,
     pub(super) at: usize,
     pub(super) mask: u8,
 }
 
 impl Pages {
-    /// Returns the pages of each table in a closed ledger. Returns an error if a table is empty.
+    /// Returns the pages of each table in a closed ledger. Fails if a table is empty.
     pub(super) fn of_tables(folder: &Path) -> Result<[Self; TABLES.len()]> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         let connection = Connection::open_with_flags(folder.join(LEDGER), flags)?;
@@ -65,8 +65,8 @@ impl Pages {
     }
 
     /// Returns the position of a random byte that is in use; `None` if there are no pages. On a
-    /// page, the cells are at the end and the pointers to them at the beginning; the space between
-    /// is free.
+    /// page, the pointers to the cells are at the beginning and the cells at the end; the space
+    /// between them is free.
     fn byte(&self, chance: &mut Rng) -> Option<usize> {
         let page = self.0.get(chance.usize(..self.0.len().max(1)))?;
         let used = PAGE_BYTES - page.unused;
@@ -78,8 +78,8 @@ impl Pages {
 }
 
 impl Flip {
-    /// Selects a byte in the pages of `table`. Without a table, selects any byte of a database of
-    /// `ledger_bytes` bytes.
+    /// Selects a byte in the pages of `table`. If `table` is `None`, selects any byte of a database
+    /// of `ledger_bytes` bytes.
     pub(super) fn in_ledger(
         ledger_bytes: usize,
         pages: &[Pages; TABLES.len()],
@@ -104,7 +104,7 @@ impl Flip {
         bytes[self.at] ^= self.mask;
     }
 
-    /// Returns the position of the flip in words.
+    /// Describes the flip in words.
     pub(super) fn named(self) -> String {
         let Self { in_log, table, at, mask } = self;
         let (page, offset) = (at / PAGE_BYTES + 1, at % PAGE_BYTES);
@@ -118,7 +118,7 @@ impl Flip {
     }
 }
 
-/// Returns the bits to flip: one bit, as on a worn disk, or any bits of the byte.
+/// Returns the bits to flip: a single bit, as on a worn disk, or random bits of the byte.
 fn mask(chance: &mut Rng) -> u8 {
     if chance.bool() { 1 << chance.u8(..8) } else { chance.u8(1..) }
 }
@@ -135,7 +135,7 @@ mod tests {
             let at = pages.byte(&mut chance).unwrap();
             assert_eq!(at / PAGE_BYTES, 2);
             let offset = at % PAGE_BYTES;
-            // 96 bytes are used, 16 of them at the beginning.
+            // The page has 96 used bytes: 16 at its beginning and 80 at its end.
             assert!(!(16..PAGE_BYTES - 80).contains(&offset), "{offset}");
         }
         assert_eq!(Pages::default().byte(&mut chance), None);

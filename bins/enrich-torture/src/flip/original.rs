@@ -1,4 +1,4 @@
-//! The undamaged ledger that copies are made of, and its content.
+//! The undamaged ledger, of which copies are made, and the content of a ledger.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,15 +19,16 @@ use super::aim::{LEDGER, LOG, Pages, TABLES};
 const OTHERS: [&str; 2] = ["directory.sqlite", "secret.key"];
 
 const ACCOUNTS: usize = 20;
-/// Number of charges of each account; 20,000 in total. Heads are written every 16,384 rows, and a
-/// mark every 256 rows of an account.
+/// Number of charges of each account; all accounts together have 20,000. The ledger writes heads
+/// every 16,384 rows, and a mark every 256 rows of an account.
 const CHARGES_EACH: u64 = 1000;
 /// Number of charges of each account that are only in the write-ahead log.
 const CHARGES_EACH_IN_LOG: u64 = 20;
-/// Number of concurrent clients for each account, so that several charges share a commit.
+/// Number of clients for each account. They charge at the same time, so that several charges share
+/// a commit.
 const CLIENTS_EACH: usize = 5;
-/// The response of every 20th charge is stored. Halfway between two such charges, the response of a
-/// miss is stored.
+/// Of so many charges, the response of one is stored. Halfway between two such charges, the
+/// response of a miss is stored.
 const KEPT_EVERY: u64 = 20;
 const GRANTED_CREDITS: i64 = 2000;
 const ENDPOINT: &str = "/v1/dtc";
@@ -35,7 +36,7 @@ const ANSWER: &[u8] = br#"{"query":"quill.example","url":"Quill Ltd"}"#;
 /// The range of days for reading the usage counters: all days.
 const DAYS: (i64, i64) = (0, i64::MAX);
 
-/// A ledger of which damaged copies are made.
+/// The undamaged ledger. Flips are made in copies of it.
 #[derive(Debug)]
 pub(super) struct Original {
     folder: PathBuf,
@@ -43,7 +44,7 @@ pub(super) struct Original {
     pub(super) ledger: Vec<u8>,
     /// The bytes of the write-ahead log; empty if the ledger was closed.
     pub(super) log: Vec<u8>,
-    /// The pages of each table that flips are aimed at; only for a closed ledger.
+    /// For each table at which flips are aimed, its pages. Empty unless the ledger was closed.
     pub(super) pages: [Pages; TABLES.len()],
     /// The content of the undamaged ledger.
     pub(super) state: State,
@@ -58,7 +59,7 @@ pub(super) struct Original {
 pub(super) struct State {
     accounts: Vec<AccountSnapshot>,
     /// The stored response for each idempotency key. The outer `None` means that the response
-    /// cannot be read, which reports the damage; the inner one, that there is no response.
+    /// cannot be read, which reports the damage. The inner `None` means that no response is stored.
     kept: Vec<Option<Option<StoredResponse>>>,
     /// The usage of each account; `None` if the usage cannot be read.
     used: Vec<Option<Vec<DayCount>>>,
@@ -72,7 +73,7 @@ struct AccountSnapshot {
 }
 
 impl Original {
-    /// Makes a ledger that was closed: all its data is in the database file.
+    /// Makes a closed ledger: all its data is in the database file, none in the write-ahead log.
     pub(super) fn closed(folder: &Path) -> Result<Self> {
         let (mut original, store) = Self::begin(folder)?;
         original.write(&store, CHARGES_EACH)?;
@@ -83,8 +84,8 @@ impl Original {
         Ok(original)
     }
 
-    /// Continues the closed ledger and returns it as a kill would leave it: its last rows are only
-    /// in the write-ahead log.
+    /// Makes a ledger as a kill leaves it: continues a copy of the closed ledger, so that the last
+    /// rows are only in the write-ahead log.
     pub(super) fn died(closed: &Self, folder: &Path) -> Result<Self> {
         closed.copy_to(folder, |_, _| {})?;
         let mut original = Self {
@@ -100,14 +101,15 @@ impl Original {
         };
         let store = Store::open(folder)?;
         original.write(&store, CHARGES_EACH_IN_LOG)?;
-        // The files are read while the ledger is open, so that they are as after `kill -9`.
+        // The files are read while the ledger is open, so their content is the same as after `kill
+        // -9`.
         original.remember()?;
         ensure!(!original.log.is_empty(), "a ledger that is open has no log");
         Ok(original)
     }
 
-    /// Writes a copy of the ledger to `folder`. `spoil` changes the bytes of the database and of
-    /// the log before they are written.
+    /// Writes a copy of the ledger to `folder`. Before that, `spoil` may change the bytes of the
+    /// database and of the log.
     pub(super) fn copy_to(
         &self,
         folder: &Path,
@@ -161,7 +163,8 @@ impl Original {
         Ok((original, store))
     }
 
-    /// Makes `charges_each` charges for each account by concurrent clients, and counts their usage.
+    /// Makes `charges_each` charges for each account, with several clients at the same time, and
+    /// counts the usage.
     fn write(&mut self, store: &Store, charges_each: u64) -> Result<()> {
         let mut batches: Vec<Vec<Charge>> = Vec::new();
         batches.resize_with(ACCOUNTS * CLIENTS_EACH, Vec::new);
@@ -223,7 +226,7 @@ impl Original {
         })
     }
 
-    /// Reads the ledger's files, and the content of the ledger from a copy.
+    /// Reads the files of the ledger, and reads the content of the ledger from a copy.
     fn remember(&mut self) -> Result<()> {
         self.ledger = fs::read(self.folder.join(LEDGER))?;
         self.log = match self.folder.join(LOG) {
@@ -255,8 +258,8 @@ impl Original {
     }
 }
 
-/// Makes the charges of one client, one after the other, and counts a call that finds nothing for
-/// each charge.
+/// Makes the charges of one client, one after the other. For each charge, also counts a call that
+/// found nothing.
 fn charge_all(store: &Store, charges: Vec<Charge>) -> Result<()> {
     for charge in charges {
         let (account, key, at) = (charge.account, charge.key, charge.at);
@@ -271,7 +274,7 @@ fn charge_all(store: &Store, charges: Vec<Charge>) -> Result<()> {
 }
 
 impl State {
-    /// Reads from a store everything that the content of a ledger has.
+    /// Reads the content of a ledger from an open store.
     pub(super) fn of(store: &Store, original: &Original) -> Result<Self> {
         let mut state = Self::default();
         for (account, _) in &original.accounts {
@@ -303,8 +306,8 @@ impl State {
         self.accounts.iter().map(|told| (told.account, told.balance.unwrap_or_default()))
     }
 
-    /// Returns the first difference to another state, with the account that has it; `None` if there
-    /// is none.
+    /// Returns the first difference to another state, and the account that has it; `None` if there
+    /// is no difference.
     pub(super) fn difference(&self, other: &Self) -> Option<String> {
         if self.accounts.len() != other.accounts.len() {
             return Some("not the same accounts".to_owned());
@@ -327,8 +330,8 @@ impl State {
         self.accounts.iter().zip(&other.accounts).find_map(differs)
     }
 
-    /// Whether this is an earlier state of `later`: the same rows, but possibly without some of the
-    /// newest.
+    /// Whether this is an earlier state of `later`: all rows are the same, but some of the newest
+    /// rows may be missing.
     pub(super) fn is_earlier_than(&self, later: &Self) -> bool {
         let pairs = self.accounts.iter().zip(&later.accounts);
         self.accounts.len() == later.accounts.len()
@@ -338,15 +341,15 @@ impl State {
             })
     }
 
-    /// Whether the usage counters are different from the original's. Counters that cannot be read
-    /// count as equal.
+    /// Whether the usage counters are not the same as in the original. Counters that cannot be read
+    /// count as the same.
     pub(super) fn is_used_otherwise(&self, original: &Self) -> bool {
         let pairs = self.used.iter().zip(&original.used);
         pairs.into_iter().any(|(is, was)| is.is_some() && is != was)
     }
 
-    /// Returns how the stored responses compare with the original's. The worst result of all
-    /// responses counts.
+    /// Compares the stored responses with those of the original. Returns the worst result of all
+    /// responses.
     pub(super) fn kept_beside(&self, original: &Self) -> super::StoredResponseOutcome {
         let beside = |(is, was): (
             &Option<Option<StoredResponse>>,

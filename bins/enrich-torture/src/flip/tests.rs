@@ -1,4 +1,4 @@
-//! One ledger is damaged in several ways, because creating one takes a while.
+//! All tests damage the same ledger, because it takes a while to create one.
 
 use super::*;
 
@@ -16,8 +16,8 @@ fn look_at(
     examine_copy(original, in_log, &copy).unwrap()
 }
 
-/// Flips a bit in every occurrence of these bytes, because a split page contains old copies of its
-/// rows.
+/// Flips a bit in every occurrence of these bytes. There may be several, because a page that was
+/// split contains old copies of its rows.
 fn spoil_all(bytes: &mut [u8], wanted: &[u8]) {
     let counts = |at: &usize| bytes[*at..].starts_with(wanted);
     let places: Vec<usize> = (0..bytes.len()).filter(counts).collect();

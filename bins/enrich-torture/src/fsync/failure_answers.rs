@@ -1,4 +1,4 @@
-//! Checks that the answers to clients after a failure are true.
+//! Checks that the answers after a failure are true.
 
 use anyhow::Result;
 use enrich_testkit::serving::Serving;
@@ -10,10 +10,10 @@ use crate::trial::Trial;
 use crate::world::status_of;
 use enrich_testkit::http::Connection;
 
-/// A number that is larger than the number of writing threads in a server.
+/// A number that is certainly larger than the number of threads of a server that write.
 const MAX_THREADS: u32 = 32;
 
-/// Sends questions with keys until one fails, as long as `goes_on` is true for the number of
+/// Sends questions with keys until one fails, or until `goes_on` returns `false` for the number of
 /// questions sent. Then checks that the answer to the failed question is true.
 pub(super) fn ask_until_it_fails(
     trial: &mut Trial<'_>,
@@ -43,8 +43,8 @@ pub(super) fn ask_until_it_fails(
 }
 
 /// Checks that charging continues after a 500: the same question must be charged, and the next
-/// question too. Each thread counts its own system calls, so a call of another thread may also
-/// fail. The same must then be true for that failure.
+/// question too. Each thread counts its own system calls, so calls of other threads may also fail.
+/// After such a failure, charging must continue too.
 fn went_on(
     trial: &mut Trial<'_>,
     server: &Serving,
@@ -79,8 +79,8 @@ fn went_on(
     Ok(FailureEffect::RolledBack)
 }
 
-/// Checks that charging has stopped after a 503: no question may be charged, not even the same one,
-/// and `/readyz` must report that charging has stopped.
+/// Checks that charging has stopped after a 503: no question may be charged, not even the failed
+/// one again, and `/readyz` must report that charging has stopped.
 fn stopped(
     trial: &mut Trial<'_>,
     server: &Serving,

@@ -14,7 +14,7 @@ use enrich_testkit::serving::Serving;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The name of the thread that writes the ledger.
 const LEDGER_THREAD: &str = "enrich-ledger";
-/// The text in the trace that marks a failure made by the tracer.
+/// The text that marks a failure made by the tracer, in the trace.
 const INJECTED: &str = "(INJECTED)";
 
 /// A system call that was made to fail.
@@ -22,8 +22,9 @@ const INJECTED: &str = "(INJECTED)";
 pub(super) struct Hit {
     pub(super) thread: u32,
     pub(super) file: File,
-    /// Whether the call belongs to a checkpoint, which moves committed pages. If the call fails,
-    /// the log still contains these pages, so no charge is in doubt.
+    /// Whether the call belongs to a checkpoint, which moves committed pages from the log to the
+    /// database. If such a call fails, the log still contains these pages, so no charge is in
+    /// doubt.
     pub(super) is_checkpoint: bool,
 }
 
@@ -34,25 +35,25 @@ pub(super) enum File {
     Ledger,
     /// The write-ahead log of `ledger.sqlite`.
     Log,
-    /// The folder of both files. SQLite syncs it after creating a log and ignores a failure,
-    /// because some file systems cannot sync a folder.
+    /// The folder of both files. SQLite syncs the folder after it has created a log. It ignores a
+    /// failure, because some file systems cannot sync a folder.
     Folder,
     /// Another file.
     Other,
 }
 
-/// What is known of a thread at a line of the trace.
+/// The state of a thread at a line of the trace.
 #[derive(Default)]
 struct Thread {
-    /// The file of the system call that the thread is in, and whether that call belongs to a
-    /// checkpoint; `None` between calls.
+    /// The file of the present system call of the thread, and whether this call belongs to a
+    /// checkpoint; `None` if the thread is in no call.
     call: Option<(File, bool)>,
     /// Whether the thread has written to the log since its last sync.
     has_written: bool,
 }
 
-/// Returns the command of a tracer that writes to `trace`. `inject` says which call fails. Writes
-/// are always traced, because they show whether a sync belongs to a commit.
+/// Returns the command of a tracer that writes to `trace`. `inject` says which call must fail.
+/// Writes are always traced too, because they show whether a sync belongs to a commit.
 pub(super) fn tracer(trace: &Path, inject: &str) -> Command {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-q", "-y", "-s", "0", "-o"]).arg(trace);
@@ -89,7 +90,7 @@ pub(super) fn ledger_thread(server: &Serving) -> Result<u32> {
     let mut found = Vec::new();
     for task in fs::read_dir(&tasks)? {
         let task = task?;
-        // A thread that has ended in the meantime is not the one that writes the ledger.
+        // If a thread has ended meanwhile, it cannot be the thread that writes the ledger.
         let name = fs::read_to_string(task.path().join("comm")).unwrap_or_default();
         if name.trim_end() == LEDGER_THREAD {
             found.push(task.file_name().to_string_lossy().parse()?);
@@ -123,14 +124,14 @@ pub(super) fn hits(trace: &Path, folder: &Path) -> Result<Vec<Hit>> {
 }
 
 impl Hit {
-    /// Whether the failure leaves a charge in doubt, so that a request must get an error.
+    /// Whether the failure puts a charge in doubt. Then a request must get an error.
     pub(super) fn is_in_doubt(&self) -> bool {
         !self.is_checkpoint && self.file != File::Folder
     }
 }
 
-/// Parses a trace. Each line begins with a thread id. A system call that is interrupted by calls of
-/// other threads has two lines; the second line doesn't repeat the file.
+/// Parses a trace. Each line begins with the id of a thread. A system call that other threads
+/// interrupt has two lines, and the second line does not repeat the file.
 fn read(text: &str, folder: &Path) -> Result<Vec<Hit>> {
     let mut threads: HashMap<u32, Thread> = HashMap::new();
     let mut hits = Vec::new();
@@ -152,8 +153,8 @@ fn read(text: &str, folder: &Path) -> Result<Vec<Hit>> {
 }
 
 impl Thread {
-    /// Returns the file of a system call that begins, and whether the call belongs to a checkpoint.
-    /// Returns `None` for other calls.
+    /// Reads the beginning of a system call. Returns its file, and whether it belongs to a
+    /// checkpoint; `None` for calls that are not about a file.
     fn enters(&mut self, said: &str, folder: &Path) -> Option<(File, bool)> {
         let (call, arguments) = said.split_once('(')?;
         let path = arguments.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
@@ -170,8 +171,8 @@ impl Thread {
                 self.has_written = true;
                 false
             }
-            // A commit writes to the log and then syncs it. A checkpoint begins by syncing what
-            // commits have written.
+            // A commit writes to the log and then syncs it. A checkpoint begins with a sync of what
+            // commits have written. So a sync without a write before it belongs to a checkpoint.
             ("fsync" | "fdatasync", File::Log) => !std::mem::take(&mut self.has_written),
             _ => false,
         };

@@ -1,4 +1,4 @@
-//! The judge reports every kind of breach, and nothing in a correct round.
+//! The judge must report every kind of breach, and no breach in a correct round.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use enrich_store::SystemClock;
 
 use super::*;
 
-/// The learnt answer without its balance.
+/// The expected answer, without its balance.
 const FOUND: &str = r#"{"url":"x.example","credit_count":}"#;
 const MISS: &str = r#"{"url":"","credit_count":}"#;
 
-/// A round under construction: calls, and the rows of a correct ledger.
+/// A round in the making: its calls, and the rows of a correct ledger.
 struct Case {
     questions: Vec<Question>,
     start: Instant,
@@ -34,12 +34,12 @@ impl Case {
         Self { questions, start: Instant::now(), calls, rows, balance: 100 }
     }
 
-    /// The time `tick` ticks after the start.
+    /// Returns the time of the tick `tick`.
     fn at(&self, tick: u64) -> Instant {
         self.start + Duration::from_millis(tick)
     }
 
-    /// A call sent after the last one ended.
+    /// Adds a call that was sent after the previous call had ended.
     fn call(&mut self, key: Option<&str>, end: End) -> &mut Call {
         let number = self.calls.len();
         self.calls.push(Call {
@@ -76,7 +76,7 @@ impl Case {
         });
     }
 
-    /// A call that was charged, with its row.
+    /// Adds a call that was charged, and its row.
     fn charged(&mut self, key: Option<&str>) {
         let number = self.calls.len();
         self.row(&format!("r{number}"));
@@ -85,7 +85,7 @@ impl Case {
         self.call(key, End::Answered(answer));
     }
 
-    /// A repeat that got the body of an earlier call.
+    /// Adds a repeated call that got the body of an earlier call.
     fn replayed(&mut self, key: &str, of: usize) {
         let End::Answered(first) = &self.calls[of].end else { panic!("no answer to repeat") };
         let answer = Answer { is_replay: true, body: first.body.clone(), ..self.answer(200) };
@@ -306,7 +306,8 @@ fn what_is_answered_after_the_cut_may_be_lost_and_nothing_before_it() {
     let mut judge = Judge::default();
     let (tally, breaches) = case.judged_by(&mut judge, Some(cut));
     assert_eq!((tally.charged, tally.late, tally.in_flight, breaches), (1, 1, 0, vec![]));
-    // The first charge was not durable, so the call is charged now and has a new first answer.
+    // The first charge was not durable. So the repeated call is charged, and its answer counts as
+    // the first one.
     (case.calls, case.rows, case.balance) = (Vec::new(), Vec::new(), 99);
     case.call(None, End::NoAnswer);
     case.charged(Some("l"));

@@ -1,5 +1,5 @@
-//! A call that a node made, and its end. The node's process writes each call as one line, which the
-//! torture's process reads.
+//! A call that a node has made, and how it ended. The process of the node writes each call as one
+//! line, and the process of the torture reads these lines.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,17 +8,18 @@ use anyhow::{Context, Result, bail};
 use enrich_core::ChargeId;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Microseconds of the system's monotonic clock. All processes have the same clock.
+/// A time of the operating system's monotonic clock, in microseconds. All processes have the same
+/// clock.
 pub(crate) type Micros = u64;
 
-/// A call and its end. As a line, it is `id account credits key asked_at ended_at end…`.
+/// A call, and how it ended. Its line is `id account credits key asked_at ended_at end…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
     /// The id of the call's row in the ledger.
     pub(crate) id: ChargeId,
     /// The index of the call's account in the world.
     pub(crate) account: usize,
-    /// The change of the balance that was asked for; 0 for a miss.
+    /// The asked change of the balance; 0 for a miss.
     pub(crate) credits: i64,
     /// The number of the call's idempotency key, if it has one.
     pub(crate) key: Option<u64>,
@@ -27,14 +28,14 @@ pub(crate) struct Call {
     pub(crate) end: End,
 }
 
-/// How a call ended, as its caller was told.
+/// How a call ended, as the node's caller was told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// A charge was taken, a miss was stored, or a grant was written. The number is the balance
-    /// after that.
+    /// after this.
     Taken(u64),
-    /// The answer is that of an earlier call with the same key: the id of that call, and the
-    /// balance after it.
+    /// The call was answered with the answer to an earlier call with the same key. The values are
+    /// the id of the earlier call, and the balance after it.
     Replayed(ChargeId, u64),
     /// The charge was refused because of too few credits. The number is the balance.
     Insufficient(u64),
@@ -42,7 +43,7 @@ pub(crate) enum End {
     Stopped,
     /// It is unknown whether the call was charged.
     Unknown,
-    /// An end that nothing in this torture may cause.
+    /// An end that must never occur in this torture.
     Wrong(String),
 }
 

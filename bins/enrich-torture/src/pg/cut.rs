@@ -1,5 +1,5 @@
-//! Stops and cuts the connections of nodes to the database again and again. One more node keeps a
-//! connection that nothing happens to.
+//! Stops and cuts the connections between nodes and the database, again and again. One more node
+//! has a connection that is never stopped or cut.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,10 +18,10 @@ use crate::report::{Console, Summary};
 const CUT_NODES: usize = 2;
 /// The range of times for which the load runs before a fault, in milliseconds.
 const LOAD_MILLIS: std::ops::Range<u64> = 50..300;
-/// The range of times for which a connection is held back, in milliseconds.
+/// The range of times, in milliseconds, for which the bytes of a connection are held back.
 const STOP_MILLIS: std::ops::Range<u64> = 50..1_500;
-/// The range of times for which a connection is held back so long that a node gives the connection
-/// up, in milliseconds.
+/// The range of longer times, in milliseconds, for which the bytes of a connection are held back. A
+/// node gives up its connection after such a time.
 const LONG_STOP_MILLIS: std::ops::Range<u64> = 2_100..3_500;
 /// Time limit for a node to send a `COMMIT`.
 const COMMIT_WITHIN: Duration = Duration::from_secs(10);
@@ -86,7 +86,7 @@ pub(crate) fn run(setting: &Setting, rounds: u64, console: &mut Console<'_>) -> 
     Ok(outcome.add_to(summary))
 }
 
-/// One fault under load, and the wait until the nodes behind the proxy charge again.
+/// Makes one fault under load, and waits until the nodes behind the proxy charge again.
 fn cut(
     trial: &mut Trial,
     proxy: &TcpProxy,
@@ -121,7 +121,7 @@ fn cut(
     trial.rest()
 }
 
-/// Waits until a connection was cut at its `COMMIT`. Returns the time of the cut.
+/// Waits until a connection was cut at a `COMMIT`. Returns the time of the cut.
 fn at_commit(proxy: &TcpProxy, trigger: Trigger) -> Result<u64> {
     let (before, begun) = (proxy.triggered(), Instant::now());
     proxy.cut_when(COMMIT, trigger);

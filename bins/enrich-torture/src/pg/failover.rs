@@ -20,14 +20,14 @@ use crate::report::{Console, Summary};
 const NODES: usize = 2;
 /// The range of times for which the load runs before the fault, in milliseconds.
 const LOAD_MILLIS: std::ops::Range<u64> = 200..600;
-/// The range of times for which the standby receives nothing before the fault, in milliseconds.
-/// This happens in half of the rounds.
+/// The range of times, in milliseconds, for which the standby receives nothing before the fault. In
+/// half of the rounds, the standby always receives the log.
 const LAG_MILLIS: std::ops::Range<u64> = 0..150;
-/// The range of times until the fault is noticed and the standby is promoted, in milliseconds.
+/// The range of times, in milliseconds, from the fault until the standby is promoted.
 const NOTICE_MILLIS: std::ops::Range<u64> = 0..300;
-/// The time for which a primary without its standby is watched. It must not confirm any commit.
+/// How long a primary without its standby is watched. In this time, it must not confirm any commit.
 const WATCHED: Duration = Duration::from_millis(500);
-/// The query that finds the watched commit while the commit waits for the standby.
+/// The query that finds the watched commit, as long as this commit waits for the standby.
 const WAITING: &str = "SELECT pid FROM pg_stat_activity
     WHERE query LIKE 'COMMENT ON %' AND wait_event = 'SyncRep'";
 const END_WAITING: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -50,7 +50,7 @@ const FAULTS: [Fault; 4] = [Fault::Kill, Fault::Freeze, Fault::FreezeAndWake, Fa
 #[derive(Clone, Copy, Debug)]
 struct Round {
     fault: Fault,
-    /// Whether the promoted standby confirms nothing until it has a standby of its own.
+    /// Whether the standby, once it is promoted, confirms commits only when it has its own standby.
     needs_standby: bool,
     /// Whether the standby receives nothing for a short time before the fault.
     lags: bool,
@@ -62,13 +62,14 @@ struct Pair {
     primary: Cluster,
     standby: Cluster,
     replication: Replication,
-    /// The names of the two servers. Each server requires the other one by its name.
+    /// The names of the two servers. Each server requires the other server as its standby, by its
+    /// name.
     names: [String; 2],
     is_synchronous: bool,
 }
 
-/// Lets primaries fail `rounds` times. Without a synchronous standby, this is a control, which
-/// fails if no charge is lost.
+/// Makes primaries fail `rounds` times. Without a synchronous standby, this is a control: it fails
+/// if no charge is lost.
 pub(crate) fn run(
     setting: &Setting,
     rounds: u64,
@@ -150,8 +151,8 @@ impl Pair {
         Ok(Self { trial, primary, standby, replication, names, is_synchronous })
     }
 
-    /// Lets the primary fail, promotes the standby, and makes the old primary its standby. Returns
-    /// the time from the fault to the next charge.
+    /// Makes the primary fail, promotes the standby, and makes the old primary the standby of the
+    /// new primary. Returns the time from the fault to the next charge.
     fn fail(&mut self, round: Round, chance: &mut Rng) -> Result<Micros> {
         let names = if round.needs_standby { &self.names[0] } else { "" };
         self.standby.set(STANDBY_NAMES, names).context("setting the standby's standby")?;
@@ -208,8 +209,8 @@ impl Pair {
         Ok(resumed - began)
     }
 
-    /// Continues the old primary. Its synchronous standby has left, so the old primary must not
-    /// confirm any commit.
+    /// Continues the old primary. Its synchronous standby has been promoted, so the old primary
+    /// must not confirm any commit.
     fn wake(&self) -> Result<()> {
         self.primary.thaw()?;
         if self.is_synchronous && confirms_a_commit(&self.primary)? {
@@ -218,21 +219,21 @@ impl Pair {
         Ok(())
     }
 
-    /// Does what an operator does after a loss: charging stops until then.
+    /// Accepts the loss of data, as an operator does. Until then, charging stops.
     fn accept_loss(&self) -> Result<()> {
         self.standby.psql("UPDATE state SET lineage = gen_random_uuid()")?;
         Ok(())
     }
 }
 
-/// Returns the name of a server, by which another server requires it as its standby. The name is in
-/// quotes, because `first` is a keyword in that setting.
+/// Returns the name by which another server requires this server as its standby. The name is in
+/// quotes, because `first` is a keyword in the setting.
 fn name_of(server: &Cluster) -> Result<String> {
     Ok(format!("\"{}\"", server.psql("SHOW cluster_name")?))
 }
 
-/// Returns whether a server confirms a commit while it is watched. A commit that still waits for
-/// its standby after that is ended.
+/// Whether a server confirms a commit while it is watched. If the commit still waits for its
+/// standby after this time, ends it.
 fn confirms_a_commit(server: &Cluster) -> Result<bool> {
     thread::scope(|scope| {
         let commit = scope.spawn(|| server.psql("COMMENT ON DATABASE enrich IS 'checked'"));

@@ -19,10 +19,10 @@ use crate::pg::world::World;
 
 /// Time limit for charging to resume.
 const RESUMED_WITHIN: Duration = Duration::from_secs(60);
-/// Time limit for a node to end. It is long, because the outcome of a call may be unknown for some
-/// seconds.
+/// Time limit for a node to end. It is long, because a node may need several seconds to find out
+/// the outcome of a call.
 const ENDED_WITHIN: Duration = Duration::from_secs(60);
-/// Interval at which the torture looks for a new charge.
+/// Interval at which this process checks whether a new charge was reported.
 const INTERVAL: Duration = Duration::from_millis(2);
 
 /// The calls that the nodes have reported so far, each with the number of its node.
@@ -108,7 +108,7 @@ impl Fleet {
         self.start(&node.url)
     }
 
-    /// Lets all nodes end, and waits until the outcome of every call is known.
+    /// Lets all nodes end. Waits until the outcome of every call is known.
     pub(crate) fn stop(&mut self) -> Result<()> {
         for node in &mut self.nodes {
             node.input = None;
@@ -145,8 +145,8 @@ impl Fleet {
         self.clients
     }
 
-    /// Waits for a charge of one of the nodes that was asked after `time`, among the calls told
-    /// after the first `told`. Returns when it was acknowledged.
+    /// Waits for a charge that one of the nodes was asked for after `time`. Only the calls after
+    /// the first `told` reported ones are checked. Returns when the charge was acknowledged.
     pub(crate) fn wait_for_charge(
         &self,
         nodes: impl Fn(usize) -> bool,
@@ -182,13 +182,13 @@ impl Drop for Running {
     }
 }
 
-/// Returns the name of a node. The request ids of the node begin with it.
+/// Returns the name of a node, with which the node's request ids begin.
 fn name_of(number: usize) -> String {
     format!("n{number}")
 }
 
-/// Reads the calls that a node reports. A last line that is not complete, because the node was
-/// killed, does not count.
+/// Reads the calls that a node reports. If the last line is not complete, because the node was
+/// killed, the line is ignored.
 fn read(number: usize, output: ChildStdout, told: &Told) -> Result<()> {
     let mut output = BufReader::new(output);
     let mut line = String::new();

@@ -1,8 +1,9 @@
-//! The judge: compares the rows of the ledger with what the nodes' callers were told.
+//! The judge: compares the rows of the ledger with what the callers of the nodes were told.
 //!
-//! A call told as taken has exactly one row, with the told balance and price; one told as refused
-//! has none; one told as unknown may have one. All calls with one idempotency key together have at
-//! most one row and one answer. A row that no call was told of is of a killed node.
+//! A call whose caller was told "taken" has exactly one row, with the told balance and price. A
+//! call that was told as refused has no row, and a call that was told as unknown may have one. All
+//! calls with the same idempotency key together have at most one row and one answer. A row that no
+//! caller was told of must belong to a call of a killed node.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -18,7 +19,7 @@ use crate::pg::world::{FIRST_NOTE, World};
 
 /// Number of ledger entries that are read in one step.
 const PAGE: u32 = 5_000;
-/// The text that a request id has before the number of its idempotency key.
+/// The text in a request id before the number of its idempotency key.
 const KEY_MARK: &str = "-key";
 
 /// A row of the ledger.
@@ -32,23 +33,23 @@ pub(crate) struct Row {
     pub(crate) request: String,
 }
 
-/// What the judge needs to judge the calls of a database.
+/// The evidence by which the calls of a database are judged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence<'a> {
-    /// The calls that nodes reported before the rows were read.
+    /// The calls that nodes had reported before the rows were read.
     pub(crate) calls: &'a [Call],
     pub(crate) rows: &'a HashMap<ChargeId, Row>,
-    /// The names of the killed nodes. The ends of their last calls were not reported.
+    /// The names of the killed nodes. These nodes could not report how their last calls ended.
     pub(crate) killed: &'a BTreeSet<String>,
     /// The number of clients of each node.
     pub(crate) clients: usize,
     /// The index of the account that may have too few credits.
     pub(crate) poor: usize,
-    /// Whether no node runs any more, so that the call of each row is known.
+    /// Whether no node runs any more, so that every call is reported.
     pub(crate) is_final: bool,
 }
 
-/// Reads all rows of the ledger, and checks that the rows of each account follow each other.
+/// Reads all rows of the ledger. Checks that the rows of each account follow each other.
 pub(crate) fn read_rows(
     store: &Store,
     world: &World,
@@ -179,7 +180,7 @@ fn judge_keys(evidence: &Evidence<'_>, breaches: &mut Vec<Breach>) {
     }
 }
 
-/// Judges the rows that belong to no reported call. Returns the number of these rows.
+/// Judges the rows of calls that no node has reported. Returns the number of these rows.
 fn judge_untold(evidence: &Evidence<'_>, breaches: &mut Vec<Breach>) -> u64 {
     let told: BTreeSet<ChargeId> = evidence.calls.iter().map(|call| call.id).collect();
     let mut untold: BTreeMap<&str, usize> = BTreeMap::new();

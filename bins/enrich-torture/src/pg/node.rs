@@ -1,9 +1,9 @@
-//! A node: a process that charges through the store's ports and writes each outcome to its standard
-//! output.
+//! A node: a process that charges through the ports of the store, and writes how each call ended to
+//! its standard output.
 //!
-//! The node reads the pause of its clients between two calls from its standard input: on each line
-//! a number of milliseconds. When the input ends, the node makes no more calls, and ends when the
-//! outcome of every call is known.
+//! The node reads from its standard input how long its clients must pause between two calls: each
+//! line is a number of milliseconds. When the input ends, the node makes no more calls. It ends
+//! when the outcome of every call is known.
 
 use std::io::{self, BufRead as _, Write as _};
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ use fastrand::Rng;
 use crate::pg::call::{Call, End, Micros, now};
 use crate::pg::world::World;
 
-/// The environment variable with the URL of the database, which has a password.
+/// The environment variable with the URL of the database. The URL contains a password.
 pub(crate) const URL_VARIABLE: &str = "ENRICH_STORE";
 /// Time limit for a node to open the store.
 const OPEN_WITHIN: Duration = Duration::from_secs(60);
@@ -35,15 +35,15 @@ const GRANT_PERCENT: u8 = 2;
 const POOR_PERCENT: u8 = 6;
 /// Percentage of the other calls that have an idempotency key.
 const KEYED_PERCENT: u8 = 40;
-/// The interval after which a new idempotency key is begun, on all nodes at the same time.
+/// The interval after which the next idempotency key begins, on all nodes at the same time.
 const KEY_MICROS: Micros = 2_000;
 /// Number of the newest idempotency keys. Most calls with a key use one of them.
 const NEWEST: u64 = 32;
-/// Percentage of calls with a key that use any earlier key.
+/// Percentage of calls with a key that use a random earlier key.
 const OLD_PERCENT: u8 = 15;
-/// One of this many keys belongs to a call that finds nothing.
+/// Of so many keys, one belongs to a call that finds nothing.
 const MISS_OF: u64 = 4;
-/// The pause of a client after a refusal that asks it to repeat the call later.
+/// The pause of a client after a refusal that asks to repeat the call later.
 const REFUSED_PAUSE: Duration = Duration::from_millis(30);
 
 /// The arguments of a node.
@@ -70,11 +70,12 @@ struct Node {
     store: Store,
     is_over: AtomicBool,
     pause_millis: AtomicU64,
-    /// The output for calls. It is locked while a line is written, so that lines are never mixed.
+    /// The output for lines about calls. It is locked while a line is written, so that lines are
+    /// never mixed.
     output: Mutex<io::Stdout>,
 }
 
-/// What a client asks the store for.
+/// The question of a client to the store.
 enum Question {
     Charge(Box<Charge>),
     Grant(Grant),
@@ -107,7 +108,7 @@ pub(crate) fn run(args: &NodeArgs) -> Result<()> {
     Ok(())
 }
 
-/// Opens the store. Tries again if the primary is not available for a moment.
+/// Opens the store. If there is no primary at the moment, tries again.
 fn open(world: &World, url: &str, name: &str) -> Result<Store> {
     let begun = Instant::now();
     loop {
@@ -129,7 +130,7 @@ impl Node {
             let call = self.ask(format!("{}-{client}-{count}", self.name), &mut chance);
             let is_put_off = matches!(call.end, End::Overloaded | End::Stopped | End::Unknown);
             let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
-            // If the torture has ended, nobody reads the output any more.
+            // If the process of the torture has ended, nobody reads the output any more.
             if output.write_all(format!("{call}\n").as_bytes()).is_err() {
                 return;
             }
@@ -169,7 +170,8 @@ impl Node {
             let charge = self.charge(request_id, account, chance.u64(1..4));
             return (Question::Charge(Box::new(charge)), account, None);
         }
-        // The call under a key depends only on the key's number, so it is the same on all nodes.
+        // The question under a key depends only on the number of the key, so it is the same on all
+        // nodes.
         let newest = (now() - self.world.since) / KEY_MICROS;
         let key = match chance.u8(..100) < OLD_PERCENT {
             true => chance.u64(..=newest),
@@ -228,8 +230,8 @@ async fn ask_ledger(ledger: &PostgresLedger, question: Question) -> End {
     }
 }
 
-/// Returns the end of a call that got an earlier answer. The answer begins with the id of the
-/// earlier call.
+/// Returns the end of a call that was answered with a stored response. The response begins with the
+/// id of the first call with the same key.
 fn replayed(response: StoredResponse) -> End {
     let StoredResponse::Answer { body, balance, .. } = response else {
         return End::Wrong("the key is said to be of another question".to_owned());

@@ -1,6 +1,6 @@
-//! The connection over which a standby receives the log of its primary, through a proxy. Before a
-//! fault, the proxy can hold the log back. Commits that the primary confirms without its standby
-//! are then lost.
+//! The connection over which a standby receives the log of its primary. It goes through a proxy,
+//! which can hold the log back before a fault. The commits that the primary confirms without its
+//! standby in this time are lost by the fault.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use enrich_testkit::tcp_proxy::{Cut, TcpProxy};
 
 /// Time limit for a standby to connect.
 const CONNECTED_WITHIN: Duration = Duration::from_secs(60);
-/// Interval at which the torture looks for the standby's connection.
+/// Interval at which this process checks whether the standby is connected.
 const INTERVAL: Duration = Duration::from_millis(5);
 /// The query that shows whether a standby receives the log.
 const STREAMS: &str = "SELECT count(*) > 0 FROM pg_stat_replication WHERE state = 'streaming'";

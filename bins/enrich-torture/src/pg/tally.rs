@@ -1,9 +1,9 @@
-//! The counts of a torture, and the times in which nothing was charged.
+//! The counts of a torture, and the times in which no charge was made.
 
 use crate::pg::call::{Call, End, Micros};
 use crate::report::Summary;
 
-/// The counts of calls.
+/// The counts of a torture's calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) calls: u64,
@@ -17,9 +17,9 @@ pub(crate) struct Tally {
     pub(crate) without_credits: u64,
     pub(crate) overloaded: u64,
     pub(crate) stopped: u64,
-    /// Calls with an unknown end that were charged.
+    /// Calls with an unknown end that were charged in fact.
     pub(crate) unknown_charged: u64,
-    /// Calls with an unknown end that were not charged.
+    /// Calls with an unknown end that were not charged in fact.
     pub(crate) unknown_free: u64,
     /// Charges that no node reported, because the node was killed.
     pub(crate) untold: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Tally {
     pub(crate) slowest: Micros,
 }
 
-/// How the calls ended that were in flight at a fault.
+/// How the calls ended that were in flight at the time of a fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InFlight {
     /// Calls that were charged or granted.
@@ -40,12 +40,13 @@ pub(crate) struct InFlight {
     unknown: u64,
 }
 
-/// For each fault, the time until the next acknowledged charge that was asked for after the fault.
+/// For each fault, the time from the fault to the acknowledgement of the next charge. Only charges
+/// that were asked for after the fault count.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outages(Vec<Micros>);
 
 impl Tally {
-    /// Counts a call.
+    /// Counts a call. `has_row` says whether the call has a row in the ledger.
     pub(crate) fn count(&mut self, call: &Call, has_row: bool) {
         self.calls += 1;
         self.slowest = self.slowest.max(call.ended_at.saturating_sub(call.asked_at));
@@ -102,7 +103,8 @@ impl Tally {
 }
 
 impl InFlight {
-    /// Counts the calls that were in flight at one of the times in `faults`, which are in order.
+    /// Counts the calls that were in flight at one of the times in `faults`. These times are in
+    /// order.
     pub(crate) fn count(&mut self, calls: &[Call], faults: &[Micros]) {
         for call in calls {
             let next = faults.partition_point(|fault| *fault <= call.asked_at);

@@ -1,4 +1,4 @@
-//! One database under torture: its nodes, its faults, and what the judge finds.
+//! One database under torture: its nodes, its faults, and the results of the judge.
 
 use std::path::Path;
 use std::time::Duration;
@@ -22,7 +22,7 @@ const REST: Duration = Duration::from_millis(100);
 /// A database, its nodes, and what happened to them.
 pub(crate) struct Trial {
     pub(crate) fleet: Fleet,
-    /// The URL of the database that the judge uses.
+    /// The URL at which the judge opens the database.
     url: String,
     /// The times of the faults.
     faults: Vec<Micros>,
@@ -99,7 +99,7 @@ impl Trial {
             is_final,
         };
         let (tally, found) = judge(&evidence);
-        // A lost charge may be made again, and its key may then get another answer.
+        // A charge that was lost may be made again, and its key may then get another answer.
         let kinds = [Kind::Lost, Kind::Repeat, Kind::Doubled, Kind::Differs];
         breaches.extend(found.into_iter().filter(|breach| {
             let is_loss = kinds.contains(&breach.kind);

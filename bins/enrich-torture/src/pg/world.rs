@@ -28,7 +28,7 @@ pub(crate) struct World {
     pub(crate) folder: PathBuf,
     /// The accounts, each with its key.
     pub(crate) accounts: Vec<(AccountId, KeyId)>,
-    /// The time when the first idempotency key was made.
+    /// The time at which the first idempotency key began.
     pub(crate) since: Micros,
 }
 
@@ -69,7 +69,7 @@ impl World {
         Ok(Self { folder: folder.to_owned(), accounts, since: since.parse()? })
     }
 
-    /// Opens the store in the way a node does.
+    /// Opens the store as a node does.
     pub(crate) fn open(&self, url: &str, node: &str) -> Result<Store> {
         let secrets = Secrets::load(&self.folder.join(SECRET_FILE))?;
         let options =

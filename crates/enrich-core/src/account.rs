@@ -26,7 +26,8 @@ pub struct Account {
     pub created_at: Timestamp,
     /// Whether the account's keys are accepted.
     pub status: AccountStatus,
-    /// Country used to read the account's national phone numbers.
+    /// The country of phone numbers that requests of the account give without a country calling
+    /// code; `None` if such numbers are refused.
     pub country: Option<Country>,
 }
 
@@ -44,7 +45,7 @@ impl Account {
     }
 }
 
-/// The state of an account. Time alone does not change it.
+/// The status of an account. Only an operator changes it; it never changes as time passes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AccountStatus {
     /// The account's keys are accepted until they expire.
@@ -60,7 +61,7 @@ pub enum AccountStatus {
 }
 
 impl AccountStatus {
-    /// The name used in storage and output.
+    /// Returns the name of the status in storage and output.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -69,8 +70,8 @@ impl AccountStatus {
         }
     }
 
-    /// Returns the status with this name; `None` for an unknown name. Only the suspended status
-    /// contains `reason`.
+    /// Returns the status with this name; `None` if no status has it. Only
+    /// [`Suspended`](Self::Suspended) uses `reason`.
     pub fn named(name: &str, reason: String) -> Option<Self> {
         match name {
             "active" => Some(Self::Active),
@@ -86,8 +87,8 @@ impl AccountStatus {
 pub enum AccountChange {
     /// Changes the name.
     Rename(String),
-    /// Sets the country used to read the account's national phone numbers; `None` removes the
-    /// country.
+    /// Sets the country of phone numbers that requests give without a country calling code; `None`
+    /// removes the country.
     SetCountry(Option<Country>),
     /// Refuses the account's keys until the account is resumed.
     Suspend {
@@ -104,7 +105,7 @@ pub enum AccountChange {
     },
 }
 
-/// A key's own rate limit. Absent values come from the server's settings.
+/// The rate limit that is set for one key. If a value is absent, the server's setting applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateOverride {
     /// Requests per window.
@@ -113,27 +114,29 @@ pub struct RateOverride {
     pub window_seconds: Option<u32>,
 }
 
-/// The most keys that an account may have.
+/// How many keys an account may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyLimit {
-    /// Most keys in use at the same time.
+    /// The most keys that are active at the same time.
     pub active: u32,
-    /// Most keys in use or ended within the last [`ENDED_DAYS`](Self::ENDED_DAYS) days.
+    /// The most keys that are active, or ended within the last [`ENDED_DAYS`](Self::ENDED_DAYS)
+    /// days.
     pub all: u32,
 }
 
 impl KeyLimit {
-    /// The limit for an account's owner. It bounds the requests that all keys can make together.
+    /// The limit for keys that the owner of an account creates. All keys of an account have rate
+    /// limits of their own, so this also limits their requests together.
     pub const PER_ACCOUNT: Self = Self { active: 50, all: 1_000 };
-    /// The limit for the operator. It counts only active keys, so that the operator can replace a
-    /// leaked key when the owner has used up the account's limit.
+    /// The limit for keys that the operator creates. Only active keys count, so the operator can
+    /// still replace a leaked key after the owner has created too many keys.
     pub const OF_OPERATOR: Self = Self { all: u32::MAX, ..Self::PER_ACCOUNT };
-    /// Days for which an ended key still counts. The store keeps the key longer, because ledger
-    /// entries refer to it.
+    /// For this number of days, a key counts after its end. The store keeps the key longer, because
+    /// ledger entries refer to it.
     pub const ENDED_DAYS: i64 = 90;
 }
 
-/// A key to be stored.
+/// An API key that is to be stored.
 #[derive(Clone, Debug)]
 pub struct NewKey {
     /// The key's id.
@@ -142,9 +145,9 @@ pub struct NewKey {
     pub account: AccountId,
     /// Label given by the operator; may be empty.
     pub label: String,
-    /// The secret.
+    /// The text of the key, which is secret.
     pub key: ApiKey,
-    /// The key's own rate limit.
+    /// The rate limit that is set for this key.
     pub rate: RateOverride,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -153,7 +156,7 @@ pub struct NewKey {
 }
 
 impl NewKey {
-    /// Creates a key for `account` at `now`, without its own rate limit.
+    /// Creates a key of `account`. It is created at `now`, and has no rate limit of its own.
     ///
     /// # Errors
     ///
@@ -175,7 +178,7 @@ impl NewKey {
     }
 }
 
-/// The stored facts of a key, without the secret.
+/// What the store knows about a key, except its secret text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyInfo {
     /// The key's id.
@@ -184,23 +187,25 @@ pub struct KeyInfo {
     pub account: AccountId,
     /// Label given by the operator; may be empty.
     pub label: String,
-    /// The first characters of the secret, by which people recognise the key: [`ApiKey::hint`].
+    /// The first characters of the key, by which people recognise it: [`ApiKey::hint`].
     pub hint: String,
-    /// The key's own rate limit.
+    /// The rate limit that is set for this key.
     pub rate: RateOverride,
     /// Time of creation.
     pub created_at: Timestamp,
-    /// The key is refused from this time on: it expires, was revoked or was rotated. `None` if the
-    /// key does not expire.
+    /// The key is refused from this time on, because it expires, was revoked or was replaced by
+    /// another key. `None` if the key does not expire.
     pub expires_at: Option<Timestamp>,
-    /// Whether the end is final: the key was revoked, or the store recorded that its end has
-    /// passed. The key stays refused even if the clock is set back.
+    /// Whether the end of the key is final: the key was revoked, or the store has recorded that its
+    /// end has passed. Then the key stays refused even if the clock is set back.
     pub has_ended: bool,
-    /// Time of last use. It may be too early, because usage counters are written with a delay.
+    /// Time of the last known use. The key may have been used later, because usage counters are
+    /// written with a delay.
     pub last_used_at: Option<Timestamp>,
     /// Whether the account is active. If not, the key is refused, even before its own expiry.
     pub is_account_active: bool,
-    /// Country used to read the account's national phone numbers.
+    /// The country of phone numbers that requests of the account give without a country calling
+    /// code; `None` if such numbers are refused.
     pub country: Option<Country>,
 }
 

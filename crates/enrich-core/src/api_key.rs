@@ -1,7 +1,7 @@
 //! The secret that a caller sends: `enr_live_`, 32 random base62 characters and a checksum.
 //!
-//! 32 base62 characters hold 190 bits. The 6 checksum characters (CRC-32) let a typo be detected
-//! without a store lookup, and let scanners recognise leaked keys.
+//! 32 base62 characters hold 190 bits. The 6 checksum characters (CRC-32) have two purposes: a
+//! typing error is detected without asking the store, and scanners recognise keys that have leaked.
 
 use std::fmt;
 
@@ -13,7 +13,8 @@ pub const KEY_PREFIX: &str = "enr_live_";
 const RANDOM_LEN: usize = 32;
 const CHECKSUM_LEN: usize = 6;
 const KEY_LEN: usize = KEY_PREFIX.len() + RANDOM_LEN + CHECKSUM_LEN;
-/// The number of random characters in the hint: 4 × 5.95 bits, too few to help an attacker.
+/// The number of random characters in the hint. They hold 4 × 5.95 bits, too few to help an
+/// attacker.
 const HINT_LEN: usize = 4;
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -21,7 +22,7 @@ const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 #[derive(Clone)]
 pub struct ApiKey(SecretString);
 
-/// The text is not a key: its shape or checksum is wrong.
+/// The error for a text that is no key: its shape or its checksum is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an API key is `enr_live_` and 38 letters and digits; copy it whole")]
 pub struct MalformedKey;
@@ -38,7 +39,8 @@ impl ApiKey {
         let mut bytes = [0_u8; 64];
         while text.len() < KEY_PREFIX.len() + RANDOM_LEN {
             getrandom::fill(&mut bytes)?;
-            // 248 = 4 × 62. Without this limit, `byte % 62` would favour the first letters.
+            // Bytes from 248 = 4 × 62 on are left out. With them, `byte % 62` would give the first
+            // letters more often than the others.
             let letters = bytes.iter().filter(|&&byte| byte < 248);
             for byte in letters.take(KEY_PREFIX.len() + RANDOM_LEN - text.len()) {
                 text.push(char::from(BASE62[usize::from(byte % 62)]));
@@ -48,7 +50,7 @@ impl ApiKey {
         Ok(Self(text.into()))
     }
 
-    /// Parses a key as sent. Surrounding white space is ignored.
+    /// Parses the text of a key as a caller sent it. White space around the text is ignored.
     ///
     /// # Errors
     ///
@@ -66,12 +68,13 @@ impl ApiKey {
         Ok(Self(text.into()))
     }
 
-    /// Returns the key's text, for sending, showing or hashing. The text must never be logged.
+    /// Returns the text of the key, to send, show or hash it. The text must never be logged.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
 
-    /// Returns the beginning of the key, by which people recognise the key: `enr_live_Ab3d`.
+    /// Returns the beginning of the key, such as `enr_live_Ab3d`, by which people recognise the
+    /// key.
     pub fn hint(&self) -> &str {
         &self.expose()[..KEY_PREFIX.len() + HINT_LEN]
     }
@@ -83,7 +86,8 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// CRC-32 (IEEE) in six base62 digits, most significant first: 62⁶ > 2³².
+/// Returns the CRC-32 (IEEE) of a text as six base62 digits, the most significant first. Six digits
+/// are enough: 62⁶ > 2³².
 fn checksum(text: &str) -> [u8; CHECKSUM_LEN] {
     let mut rest = crc32fast::hash(text.as_bytes());
     let mut digits = [b'0'; CHECKSUM_LEN];

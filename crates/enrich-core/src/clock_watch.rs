@@ -1,36 +1,38 @@
-//! Decides whether the wall clock is reliable enough for irreversible changes.
+//! Decides whether the wall clock is reliable enough to make an expiry final.
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// Compares the wall clock with the monotonic clock, to decide whether expiries may become final.
+/// Compares the wall clock with the monotonic clock, to decide whether passed expiries may become
+/// final.
 ///
-/// A machine may start with a wall clock that is ahead until time synchronisation corrects it. Keys
-/// and sessions that seem expired are refused meanwhile, and accepted again once the clock is
-/// right. Making such an expiry final would lose them.
+/// The wall clock of a machine may be ahead after the start, until time synchronisation corrects
+/// it. Meanwhile, keys and sessions that seem expired are refused; when the clock is right, they
+/// are accepted again. If their expiry became final meanwhile, they would be lost.
 #[derive(Clone, Debug)]
 pub struct ClockWatch {
-    /// Wall-clock time at the start of the watch.
+    /// The time of the wall clock when the watch began.
     wall: Timestamp,
-    /// Monotonic time at the same instant.
+    /// The time of the monotonic clock at the same moment.
     monotonic: Duration,
 }
 
 impl ClockWatch {
-    /// Time for which the clocks must agree before the wall clock is trusted.
+    /// How long both clocks must agree before the wall clock is trusted.
     pub const STEADY_TIME: Duration = Duration::from_secs(10 * 60);
-    /// The largest allowed difference between the times that passed on the two clocks. It covers
-    /// leap seconds and small corrections.
+    /// The clocks agree if the times that have passed on them differ by at most this. Leap seconds
+    /// and small corrections of the wall clock stay below it.
     const TOLERANCE: SignedDuration = SignedDuration::from_secs(10);
 
-    /// Starts the watch. The monotonic clock may count from any origin.
+    /// Starts the watch at the present times of both clocks. The monotonic clock may count from any
+    /// moment.
     pub fn new(wall: Timestamp, monotonic: Duration) -> Self {
         Self { wall, monotonic }
     }
 
-    /// Whether the clocks have agreed for [`STEADY_TIME`](Self::STEADY_TIME). A jump of the wall
-    /// clock restarts that time.
+    /// Whether the clocks have agreed for [`STEADY_TIME`](Self::STEADY_TIME). If the wall clock
+    /// jumps, the watch starts again.
     pub fn is_steady(&mut self, wall: Timestamp, monotonic: Duration) -> bool {
         let elapsed = monotonic.saturating_sub(self.monotonic);
         let shown = wall.duration_since(self.wall);

@@ -1,19 +1,20 @@
 //! The confidence of an answer.
 
-/// A confidence from 1 to 100. A miss has none.
+/// A confidence from 1 to 100. An answer that is a miss has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Confidence(u8);
 
 impl Confidence {
-    /// The default for records without a confidence.
+    /// The confidence of a record that gives none.
     pub const FULL: Self = Self(100);
-    /// The confidence of a record whose own value is unreadable.
+    /// The confidence of a record whose given confidence can't be read.
     pub const LEAST: Self = Self(1);
-    /// The highest confidence of an answer when another subject fits equally well.
+    /// The highest confidence of an answer if another subject fits equally well.
     pub const AMBIGUOUS: Self = Self(80);
 
-    /// The default minimum for a match by name. One in fifty names of companies that are absent
-    /// from the directory gets an answer above it (`docs/matching.md`).
+    /// The least confidence of a match by name, unless it is configured. If a company is not in the
+    /// directory, a look-up of its name still gets an answer above this in one of fifty cases
+    /// (`docs/matching.md`).
     pub const LEAST_BY_NAME: Self = Self(90);
 
     /// Creates a confidence; `None` outside 1 to 100.
@@ -21,7 +22,7 @@ impl Confidence {
         if percent >= 1 && percent <= 100 { Some(Self(percent)) } else { None }
     }
 
-    /// Creates the confidence nearest to `percent`: below 1 it is 1, above 100 it is 100.
+    /// Creates the confidence nearest to `percent`: 1 for 0, and 100 for more than 100.
     pub const fn clamped(percent: u8) -> Self {
         match percent {
             0 => Self(1),
@@ -30,7 +31,7 @@ impl Confidence {
         }
     }
 
-    /// The value, 1 to 100.
+    /// Returns the value, from 1 to 100.
     pub const fn percent(self) -> u8 {
         self.0
     }

@@ -9,10 +9,10 @@ pub struct Credits(pub u64);
 impl Credits {
     /// Zero credits.
     pub const ZERO: Self = Self(0);
-    /// The most that an account can hold: the largest signed 64-bit integer.
+    /// The most credits that an account can have: the largest signed 64-bit integer.
     pub const MAX: Self = Self(i64::MAX as u64);
 
-    /// Subtracts `price`; `None` if it is larger than the amount.
+    /// Returns the amount less `price`; `None` if `price` is larger than the amount.
     pub const fn minus(self, price: Self) -> Option<Self> {
         match self.0.checked_sub(price.0) {
             Some(left) => Some(Self(left)),
@@ -20,7 +20,8 @@ impl Credits {
         }
     }
 
-    /// Adds a signed change; `None` below zero or above [`Credits::MAX`].
+    /// Returns the amount plus `change`, which may be negative. `None` if the result is below zero
+    /// or above [`Credits::MAX`].
     pub const fn changed_by(self, change: i64) -> Option<Self> {
         match self.0.checked_add_signed(change) {
             Some(sum) if sum <= Self::MAX.0 => Some(Self(sum)),
@@ -35,17 +36,17 @@ impl fmt::Display for Credits {
     }
 }
 
-/// The price rule of an endpoint. A miss is always free.
+/// The rule for the price of an endpoint's answers. A miss is always free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Price {
     /// A fixed number of credits for each answer.
     PerAnswer(u64),
-    /// One credit for each started group of this many items.
+    /// One credit for every group of this many items. An incomplete group costs one credit too.
     PerItems(u64),
 }
 
 impl Price {
-    /// Returns the lowest price of an answer that is not a miss.
+    /// Returns the lowest price that an answer can have, except a miss.
     pub const fn least(self) -> Credits {
         match self {
             Self::PerAnswer(credits) => Credits(credits),
@@ -58,7 +59,7 @@ impl Price {
         match self {
             _ if items == 0 => Credits::ZERO,
             Self::PerAnswer(credits) => Credits(credits),
-            // A group size of 0 is meaningless; it counts as 1.
+            // A group of 0 items makes no sense, so 0 counts as 1.
             Self::PerItems(per_credit) => {
                 Credits(items.div_ceil(if per_credit == 0 { 1 } else { per_credit }))
             }
@@ -66,7 +67,7 @@ impl Price {
     }
 
     /// Returns the most items that `balance` pays for. If the price does not depend on the number
-    /// of items, this is [`u64::MAX`] or 0.
+    /// of items, the result is [`u64::MAX`] or 0.
     pub const fn most_items(self, balance: Credits) -> u64 {
         match self {
             Self::PerAnswer(credits) if balance.0 < credits => 0,
@@ -83,7 +84,7 @@ impl Price {
     }
 }
 
-/// The rule in words: `1 if found`, `1 per 5 items`.
+/// Shows the rule in words: `1 if found`, `1 per 5 items`.
 impl fmt::Display for Price {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,8 +1,9 @@
 //! A bounded queue in which tenants take turns.
 //!
-//! Each tenant has its own queue. The next item is the oldest item of the tenant whose turn it is,
-//! so a tenant with one item waits for at most one item of each other tenant. When the whole queue
-//! is full, a tenant with few items displaces the newest item of the tenant with the most.
+//! Each tenant has a queue of its own. The next item is the oldest item of the tenant whose turn it
+//! is. So a tenant with one item waits for at most one item of each other tenant. If the whole
+//! queue is full, and a tenant with few items adds one, the newest item of the tenant with the most
+//! items is removed instead.
 
 use std::collections::VecDeque;
 use std::hash::Hash;
@@ -14,7 +15,7 @@ use rustc_hash::FxHashMap;
 pub struct FairQueue<K, T> {
     /// The items of each tenant, oldest first. Tenants without items have no entry.
     items: FxHashMap<K, VecDeque<T>>,
-    /// The tenants that have items, each once, in order of their turns.
+    /// The tenants that have items, in the order of their turns. Each tenant is in it once.
     turns: VecDeque<K>,
     length: usize,
     limits: QueueLimits,
@@ -34,9 +35,11 @@ pub struct QueueLimits {
 pub enum Pushed<T> {
     /// The item is in the queue.
     Queued,
-    /// The item is in the queue; the contained item of another tenant was removed.
+    /// The item is in the queue. To make room, an item of another tenant was removed; this is the
+    /// removed item.
     Displaced(T),
-    /// The queue is full; the item is returned.
+    /// The item is not in the queue, because the queue or the tenant's share is full. This is the
+    /// item.
     Refused(T),
 }
 
@@ -46,7 +49,7 @@ impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
         Self { items: FxHashMap::default(), turns: VecDeque::new(), length: 0, limits }
     }
 
-    /// The number of waiting items of a tenant.
+    /// Returns how many items of a tenant are in the queue.
     pub fn waiting(&self, tenant: K) -> usize {
         self.items.get(&tenant).map_or(0, VecDeque::len)
     }
@@ -73,7 +76,7 @@ impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
         displaced.map_or(Pushed::Queued, Pushed::Displaced)
     }
 
-    /// Removes the next item.
+    /// Removes and returns the next item; `None` if the queue is empty.
     pub fn pop(&mut self) -> Option<T> {
         let tenant = self.turns.pop_front()?;
         let own = self.items.get_mut(&tenant)?;
@@ -87,9 +90,9 @@ impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
         Some(item)
     }
 
-    /// Removes and returns the newest item of the longest queue, to make room for a new item of a
-    /// tenant that has `own` items. `None` if the longest queue would then be shorter than the
-    /// tenant's queue.
+    /// Removes and returns the newest item of the tenant with the most items, to make room for an
+    /// item of a tenant that has `own` items. Removes nothing and returns `None` if the first
+    /// tenant would then have fewer items than the second.
     fn displace(&mut self, own: usize) -> Option<T> {
         let longest = self.items.values_mut().max_by_key(|items| items.len())?;
         if longest.len() < own + 2 {
@@ -138,7 +141,8 @@ mod tests {
         }
         queue.push('b', 10);
         assert_eq!(queue.push('v', 20), Pushed::Displaced(3));
-        // No tenant has two items more than this tenant would have.
+        // Tenant `b` has one item, and no tenant has three. So no item is removed for a second item
+        // of `b`.
         assert_eq!(queue.push('b', 11), Pushed::Refused(11));
         let all: Vec<u32> = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(all, [1, 10, 20, 2]);

@@ -1,4 +1,4 @@
-//! Ids: UUIDs that begin with their time of creation.
+//! Ids: UUIDs whose first bytes are the time of their creation.
 
 use jiff::Timestamp;
 use uuid::Uuid;

@@ -1,37 +1,39 @@
-//! Decides which subject a record belongs to, by the native format's rules on merging.
+//! Decides to which stored subject a record belongs, by the native format's rules on merging.
 //!
-//! A company record matches a stored company that has the record's main domain. A record without a
-//! domain matches by its LinkedIn page, and a record without both by name and country. A person
-//! record matches by LinkedIn page, else by email address, else by name and employer. Two different
-//! LinkedIn pages always mean two people, even with the same address or name.
+//! A company record belongs to the stored company that has the record's main domain. If the record
+//! has no domain, its LinkedIn page decides; if it has no such page either, its name and seats
+//! decide. For a person record, the LinkedIn page decides, else an email address, else name and
+//! employer. People with two different LinkedIn pages are always two people, even if they have the
+//! same address or name.
 
 use enrich_text::{CompanyName, Country, Domain, EmailAddress, Network, PageUrl, PersonPage};
 
 use crate::record::{CompanyRecord, PersonRecord};
 
-/// What identifies a record's subject among the stored subjects. A store tries the results of
-/// [`CompanyRecord::identity`] or [`PersonRecord::identities`] in order.
+/// By what a store finds the subject of a record among the stored subjects. The store tries what
+/// [`CompanyRecord::identity`] or [`PersonRecord::identities`] returns, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Identity<'a> {
-    /// A company with this domain.
+    /// The subject is the company with this domain.
     Domain(&'a Domain),
-    /// A company with this page.
+    /// The subject is the company with this page.
     Page(&'a PageUrl),
-    /// A company with the same folded name as the record. The company must also have a seat in one
-    /// of the record's countries, or both must have no seat.
+    /// The subject is a company whose folded name is that of the record. A seat of the company must
+    /// also be one of these countries, which are the record's seats; if there are none, the company
+    /// must have no seat either.
     NameAndSeats(&'a CompanyName, &'a [Country]),
-    /// A person with this page.
+    /// The subject is the person with this page.
     PersonPage(&'a PersonPage),
-    /// A person with one of these email addresses. If the record has a page, the person must have
-    /// none.
+    /// The subject is a person with one of these email addresses. If the record has a page, a
+    /// stored person that has a page is another person.
     Emails(&'a [EmailAddress]),
-    /// A person with the record's name and employer. If the record has a page, the person must have
-    /// none.
+    /// The subject is a person with the record's name and employer. If the record has a page, a
+    /// stored person that has a page is another person.
     NameAtEmployer,
 }
 
 impl CompanyRecord {
-    /// Returns what identifies the company: its main domain, else its LinkedIn page, else its name
+    /// Returns by what the company is found: its main domain, else its LinkedIn page, else its name
     /// and seats.
     pub fn identity(&self) -> Identity<'_> {
         if let Some((main, _)) = self.sites.first() {
@@ -46,9 +48,10 @@ impl CompanyRecord {
 }
 
 impl PersonRecord {
-    /// Returns the identities of the person, strongest first. The first identity that matches a
-    /// stored person decides. The weaker ones are tried only if no stored person has the record's
-    /// page. A stored person with another page is therefore another person.
+    /// Returns by what the person is found, the most certain first. The first one that fits a
+    /// stored person decides. A person is searched for by email address or name only if no stored
+    /// person has the record's page. So if the person who is then found has a page, it is a
+    /// different page, and another person.
     pub fn identities(&self) -> Vec<Identity<'_>> {
         let mut identities = Vec::with_capacity(3);
         identities.extend(self.page.as_ref().map(Identity::PersonPage));

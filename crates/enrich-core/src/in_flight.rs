@@ -1,7 +1,8 @@
-//! The running requests with an idempotency key: a repeat must not overtake the first call.
+//! The requests with an idempotency key that are running: a repeat must not overtake the first
+//! call.
 //!
-//! This works within one process. Between processes, the idempotency record decides inside the
-//! transaction of the charge.
+//! This works within one process. If two processes get the same request, the transaction of the
+//! charge decides by the idempotency record.
 
 use std::collections::HashSet;
 
@@ -12,11 +13,11 @@ use crate::repeat::IdempotencyKey;
 
 type Running = (AccountId, IdempotencyKey);
 
-/// The running requests that have an idempotency key.
+/// The requests with an idempotency key that are running.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight(Mutex<HashSet<Running>>);
 
-/// Marks a request as running until it is dropped.
+/// Marks a request as running while this value exists.
 #[derive(Debug)]
 pub(crate) struct InFlightGuard<'a> {
     of: &'a InFlight,

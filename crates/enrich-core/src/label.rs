@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Label(String);
 
-/// The text is not a valid label.
+/// Why a text is not a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidLabel {
     /// The text has more than [`Label::MAX_CHARACTERS`] characters.
@@ -21,11 +21,11 @@ impl Label {
     /// The longest label, in characters.
     pub const MAX_CHARACTERS: usize = 200;
 
-    /// Parses a label as typed.
+    /// Parses a label as a person typed it.
     ///
     /// # Errors
     ///
-    /// Fails when the text is too long or not one line.
+    /// When the text is too long, or is not one line.
     pub fn parse(text: &str) -> Result<Self, InvalidLabel> {
         let text = text.trim();
         if text.chars().count() > Self::MAX_CHARACTERS {
@@ -37,7 +37,7 @@ impl Label {
         Ok(Self(text.to_owned()))
     }
 
-    /// The label's text.
+    /// Returns the text of the label.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -8,38 +8,38 @@ use crate::id::id;
 use crate::subject::DirectoryRevision;
 
 id!(
-    /// The id of a ledger entry, created before the entry is written.
+    /// The id of a ledger entry. It is created before the entry is written.
     ChargeId
 );
 
 /// The kind of a ledger entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// Credits granted or taken back by the operator.
+    /// The operator has granted credits, or taken credits back.
     Grant,
-    /// The price of an answer.
+    /// A call was charged the price of its answer.
     Charge {
         /// The endpoint's path.
         endpoint: String,
-        /// The number of items in the answer.
+        /// The number of items that the answer has.
         items: u64,
-        /// The price rule.
+        /// The price rule of the endpoint.
         price: Price,
         /// The key that made the call.
         key: KeyId,
         /// The request id, from the caller or generated.
         request_id: String,
-        /// The directory revision that the answer was read from.
+        /// The revision of the directory from which the answer was read.
         revision: DirectoryRevision,
     },
-    /// A correction of an earlier entry.
+    /// The operator has corrected an earlier entry.
     Adjustment {
-        /// The corrected entry.
+        /// The earlier entry, which this entry corrects.
         corrects: ChargeId,
     },
 }
 
-/// An entry of the ledger. Entries are added, never changed.
+/// An entry of the ledger. Entries are added and never changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The account whose balance the entry changes.
@@ -54,8 +54,8 @@ pub struct Entry {
     pub credits: i64,
     /// The balance after the entry.
     pub balance: Credits,
-    /// The operator's note; empty for a charge.
+    /// The note of the operator; empty for a charge.
     pub note: String,
-    /// The time of the decision.
+    /// The time at which the charge or grant was decided.
     pub at: Timestamp,
 }

@@ -1,8 +1,8 @@
 //! The domain of Enrich: questions, prices, and the metering of look-ups.
 //!
 //! Every look-up has the same form: *find a subject by an identifier, return one of its attributes,
-//! and charge the endpoint's price if the attribute exists.* [`Service`] does this. It uses
-//! external systems only through the ports in [`port`].
+//! and charge the endpoint's price if the attribute exists.* [`Service`] makes look-ups. It uses
+//! stores and the clock only through the ports in [`port`].
 //!
 //! What is not here: SQL, HTTP, serde on domain types, the wall clock, field names and paths of the
 //! interface.
@@ -71,5 +71,6 @@ pub use suppressed::{
     SuppressedSince, SuppressedValues, holds_suppressed, names_suppressed, without_suppressed,
 };
 
-/// The time type of every port: UTC with nanoseconds, obtained from [`Clock`] only.
+/// The type of every time in the ports: UTC with nanoseconds. Only a [`Clock`] creates the present
+/// time.
 pub use jiff::Timestamp;

@@ -1,11 +1,13 @@
-//! Matches company names: weighs evidence for and against each candidate to get a probability.
+//! Matches company names: weighs the evidence for and against each candidate, and calculates a
+//! probability.
 //!
 //! A store finds candidates; this module compares them with the requested name. [`Evidence`] holds
-//! about ninety named features, each a number that a person can check. The weights were trained on
-//! real names (see `docs/matching.md`), as a choice between all candidates and "none of them" (a
-//! conditional logit). Candidates with the same evidence therefore share the probability. A name
-//! that no company has gets a low probability. Calibration turns the probability into the share of
-//! such answers that were right: this share is the [`Confidence`].
+//! about ninety named features; each is a number that a person can check. The weights were trained
+//! on real names (see `docs/matching.md`), as a choice between all candidates and "none of them" (a
+//! conditional logit). So if two candidates have the same evidence, each has half of the
+//! probability. If no company has the name, the probability of each candidate is low. Calibration
+//! replaces a probability by the share of answers with this probability that were right; this share
+//! is the [`Confidence`].
 
 mod asked;
 mod candidate;
@@ -31,25 +33,26 @@ use crate::subject::Company;
 pub struct ScoredCandidate {
     /// The company.
     pub company: Company,
-    /// The company's best-fitting name.
+    /// The name of the company that fits the requested name best.
     pub name: String,
     /// The evidence for and against the candidate.
     pub evidence: Evidence,
-    /// The weighted evidence, in log-odds against "none of them".
+    /// The sum of the weighted evidence: the log-odds of this candidate against "none of them".
     pub score: f64,
-    /// The calibrated probability that this company is meant, 0 to 1.
+    /// The calibrated probability that this company is meant, from 0 to 1.
     pub probability: f64,
 }
 
 impl ScoredCandidate {
-    /// Returns the probability in percent, at most 99, because an inexact match is never certain.
+    /// Returns the probability in percent. It is at most 99, because a match that is not exact is
+    /// never certain.
     pub fn confidence(&self) -> Confidence {
         // The value is between 0 and 100, so the cast loses nothing.
         Confidence::clamped(((self.probability * 100.0).round() as u8).min(99))
     }
 }
 
-/// Compares candidates with each other and returns them, the most likely one first. Records with
+/// Compares candidates with each other and returns them, the most likely one first. Companies with
 /// the same main domain count as one company.
 pub fn judge(
     asked: &AskedName,
@@ -83,8 +86,8 @@ pub fn judge(
     all
 }
 
-/// Returns the most likely candidate and its confidence. `None` if there is no candidate, or if
-/// another one is equally likely.
+/// Returns the most likely candidate and its confidence. Returns `None` if there is no candidate,
+/// or if another candidate is equally likely.
 ///
 /// If another candidate is nearly as likely, the confidence is at most [`Confidence::AMBIGUOUS`].
 pub fn likeliest(judged: &[ScoredCandidate]) -> Option<(&ScoredCandidate, Confidence)> {
@@ -97,9 +100,10 @@ pub fn likeliest(judged: &[ScoredCandidate]) -> Option<(&ScoredCandidate, Confid
     Some((first, first.confidence().min(most)))
 }
 
-/// Finds another company that is nearly as likely as the first candidate. Also finds one if its
-/// name and the first candidate's name both equal the requested name without legal forms, and no
-/// place in the requested name shows that the first is meant.
+/// Finds another company that may be meant instead of the first candidate. One kind of such a
+/// company is nearly as likely as the first candidate. The other kind has the requested name
+/// without legal forms, as the first candidate has, and no place in the requested name shows that
+/// the first candidate is meant.
 pub fn rival(judged: &[ScoredCandidate]) -> Option<&ScoredCandidate> {
     let first = judged.first()?;
     judged.iter().skip(1).find(|next| {
@@ -126,43 +130,44 @@ fn is_distinguishable(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
     PLACES.iter().any(|place| first.evidence.of(*place) > next.evidence.of(*place))
 }
 
-/// The difference of log-odds below which two candidates count as equally likely.
+/// Two candidates whose scores differ by less than this count as equally likely.
 const SAME: f64 = 0.02;
-/// The difference of log-odds below which a candidate counts as nearly as likely as the first: ln
-/// 4, a quarter as likely.
+/// A candidate whose score is lower than that of the first by less than this counts as nearly as
+/// likely. The value is ln 4: the candidate is at least a quarter as likely as the first.
 const TIED: f64 = 1.386;
 
-/// The rarity of words in a directory, from the number of companies that have each word. An unknown
-/// word gets its rarity among organisation names in general.
+/// The rarity of words in one directory, from the number of companies that have each word. If this
+/// number is unknown for a word, its rarity is calculated from its share of all organisation names.
 #[derive(Clone, Debug, Default)]
 pub struct DirectoryRarity {
     companies: f64,
-    /// The rarity of each learnt word.
+    /// The rarity of each word whose number of companies is known.
     known: FxHashMap<String, f64>,
 }
 
 impl DirectoryRarity {
-    /// The weight of the general frequency of words, as a number of companies. A small directory
-    /// says little about how common a word is.
+    /// The weight of a word's general frequency, as a number of companies: a small directory says
+    /// little about how common a word is.
     const AT_LARGE: f64 = 20_000.0;
-    /// The share of organisation names that are assumed to contain a word, if the word is not known
-    /// to be common.
+    /// If a word is not known to be common, it is assumed to be in this share of all organisation
+    /// names.
     const SHARE_OF_OTHERS: f64 = 0.000_004;
-    /// The highest rarity of a word, in nats. Higher rarities are lowered to this value, because
-    /// the differences between such rare words are chance.
+    /// The highest rarity of a word, in nats. A higher rarity is lowered to this value, because
+    /// among such rare words a difference is chance.
     const MOST: f64 = 12.0;
 
-    /// Creates the rarities for a directory with this many companies. No words are learnt yet.
+    /// Creates the rarities for a directory with this many companies. The number of companies is
+    /// not yet known for any word.
     pub fn among(companies: u64) -> Self {
         Self { companies: companies as f64, known: FxHashMap::default() }
     }
 
-    /// Records how many companies have a word.
+    /// Stores the rarity of a word that this many companies have.
     pub fn learn(&mut self, root: &str, companies: u64) {
         self.known.insert(root.to_owned(), self.rarity(root, companies as f64));
     }
 
-    /// Returns the rarity, in nats, of a word that `companies` companies in the directory have.
+    /// Returns the rarity, in nats, of a word that this many companies in the directory have.
     pub fn of_count(&self, root: &str, companies: u64) -> f64 {
         self.rarity(root, companies as f64)
     }
@@ -178,7 +183,8 @@ impl Rarity for DirectoryRarity {
     fn of(&self, word: &NameWord) -> f64 {
         match self.known.get(&word.root) {
             Some(rarity) => *rarity,
-            // The word's count is not known: use its frequency among all organisation names.
+            // The number of companies with this word is unknown, so it is estimated from the word's
+            // share of all organisation names.
             None => {
                 let share = common_share(&word.root).unwrap_or(Self::SHARE_OF_OTHERS);
                 self.rarity(&word.root, share * self.companies)

@@ -19,7 +19,8 @@ pub struct MemoryWindows {
     accounts: Mutex<FxHashMap<AccountId, Window>>,
 }
 
-/// The least number of windows in memory at which a new window causes the removal of ended windows.
+/// From this number of windows in memory on, a new window may cause the removal of windows that
+/// have ended.
 const SWEEP_FROM: usize = 4096;
 
 #[async_trait]
@@ -51,8 +52,8 @@ fn count_in<Id: Copy + Eq + Hash>(
     now: Timestamp,
 ) -> RateLimitStatus {
     let mut windows = windows.lock();
-    // The map doubles when it grows. Sweeping only a full map therefore costs constant time for
-    // each new entry, on average.
+    // Ended windows are removed only when the map is full. The map doubles when it grows, so this
+    // costs constant time for each new window, on average.
     let is_full = windows.len() >= SWEEP_FROM && windows.len() == windows.capacity();
     if is_full && !windows.contains_key(&id) {
         windows.retain(|_, window| !window.has_ended(now));

@@ -1,10 +1,11 @@
 //! Merges the facts of several sources into one subject.
 //!
-//! Every store keeps facts, one row for each value, and derives the subjects from them. Removing a
-//! source deletes its facts and derives the subjects again. Two rules apply. A single value comes
-//! from the fact with the highest confidence; of several such facts, the first seen wins. A list
-//! contains the values of all facts, in first-seen order. A company name that is not chosen becomes
-//! an alias.
+//! Every store keeps the facts, one row for each value, and derives the subjects from them. When a
+//! source is removed, its facts are deleted, and its subjects are derived again. Two rules apply.
+//! An attribute with one value gets it from the fact with the highest confidence; if there are
+//! several, from the one that was seen first. An attribute with a list of values gets the values of
+//! all its facts, in first-seen order. If a company's name comes from one fact, the names in its
+//! other facts become aliases.
 
 use enrich_text::{Country, Network, PageUrl};
 
@@ -18,7 +19,7 @@ pub enum Attribute {
     Name,
     /// Another name of a company.
     Alias,
-    /// A country of a company's seat, or of a person: alpha-2 code.
+    /// A country: that of a company's seat, or that of a person, as alpha-2 code.
     Country,
     /// A domain of a company. The fact's country is the country of the website.
     Domain,
@@ -44,20 +45,21 @@ pub enum Attribute {
     PageRank,
 }
 
-/// One value that a source gave for a subject. Slices of facts are in first-seen order.
+/// One value that a source gave for a subject. A slice of facts is always in first-seen order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
     /// The attribute of the value.
     pub attribute: Attribute,
     /// The value, in normal form.
     pub value: String,
-    /// The country of a website; `None` for other attributes.
+    /// For a domain, the country of its website; `None` for other attributes.
     pub country: Option<Country>,
-    /// The confidence of the source.
+    /// The confidence that the source gives the value.
     pub confidence: Confidence,
 }
 
-/// Returns the value with the highest confidence; the first seen wins a tie.
+/// Returns the value of an attribute with the highest confidence. If several have the same, returns
+/// the one that was seen first.
 fn best(facts: &[Fact], attribute: Attribute) -> Option<&str> {
     let mut best: Option<&Fact> = None;
     for fact in facts.iter().filter(|fact| fact.attribute == attribute) {
@@ -68,7 +70,7 @@ fn best(facts: &[Fact], attribute: Attribute) -> Option<&str> {
     best.map(|fact| fact.value.as_str())
 }
 
-/// Returns all distinct values of an attribute, first seen first.
+/// Returns all values of an attribute, each once, in first-seen order.
 fn all(facts: &[Fact], attribute: Attribute) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     let mut seen = std::collections::HashSet::new();
@@ -85,7 +87,7 @@ fn countries(facts: &[Fact]) -> Vec<Country> {
     codes.iter().filter_map(|code| Country::from_code(code).ok()).collect()
 }
 
-/// Builds a company from `facts`. `None` if no fact is a name.
+/// Builds a company from `facts`; returns `None` if no fact is a name.
 pub fn company_from_facts(id: SubjectId, facts: &[Fact]) -> Option<Company> {
     let name = best(facts, Attribute::Name)?.to_owned();
     let mut aliases: Vec<String> = Vec::new();
@@ -109,8 +111,8 @@ pub fn company_from_facts(id: SubjectId, facts: &[Fact]) -> Option<Company> {
     })
 }
 
-/// Returns a company's domains, first seen first. A site's country comes from the fact with the
-/// highest confidence.
+/// Returns a company's domains in first-seen order. The country of a domain comes from the fact
+/// with the highest confidence.
 fn sites(facts: &[Fact]) -> Vec<Site> {
     let mut sites: Vec<(Site, Option<Confidence>)> = Vec::new();
     let mut indexes = std::collections::HashMap::new();
@@ -129,7 +131,8 @@ fn sites(facts: &[Fact]) -> Vec<Site> {
     sites.into_iter().map(|(site, _)| site).collect()
 }
 
-/// Returns a company's pages, first seen first. Another spelling of the same page is skipped.
+/// Returns a company's pages in first-seen order. If the same page is spelt differently in several
+/// facts, only the first spelling is returned.
 fn pages(facts: &[Fact]) -> Vec<(Network, String)> {
     let mut seen = std::collections::HashSet::new();
     let mut pages = Vec::new();
@@ -143,8 +146,8 @@ fn pages(facts: &[Fact]) -> Vec<(Network, String)> {
     pages
 }
 
-/// Builds a person from `facts`. `None` if no fact is a name. `employer` resolves the company of an
-/// employer fact.
+/// Builds a person from `facts`; returns `None` if no fact is a name. `employer` returns the
+/// company with the id that an employer fact contains.
 pub fn person_from_facts(
     id: SubjectId,
     facts: &[Fact],
@@ -164,7 +167,8 @@ pub fn person_from_facts(
     })
 }
 
-/// Builds the facts of a domain. `None` if there is neither an IP address nor a page rank.
+/// Builds the facts of a domain; returns `None` if they contain neither an IP address nor a page
+/// rank.
 pub fn domain_facts_from_facts(domain: &str, facts: &[Fact]) -> Option<DomainFacts> {
     let known = DomainFacts {
         domain: domain.to_owned(),

@@ -5,60 +5,62 @@ use enrich_text::{
     PersonPage, Phone,
 };
 
-/// A question for the directory.
+/// A question to the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
     /// Find a company.
     Company(CompanyRef),
     /// Find a person.
     Person(PersonRef),
-    /// Find the facts of exactly this host.
+    /// Find the facts that are stored for exactly this host.
     Host(Domain),
-    /// Find the facts of this host, or else of its registrable domain.
+    /// Find the facts that are stored for this host; if there are none, those for its registrable
+    /// domain.
     Domain(Domain),
 }
 
 /// How a caller identifies a company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompanyRef {
-    /// By one of the company's domains. The host is tried first, then its registrable domain.
+    /// One of the company's domains. The directory looks for the host first, then for its
+    /// registrable domain.
     Domain(Domain),
-    /// By one of the company's pages.
+    /// One of the company's pages.
     Page(PageUrl),
-    /// By an email address: the company's own; else that of an employee; else an address at the
-    /// company's domain, unless the domain is a public mail host. Each address is tried as given,
-    /// then without its `+tag`.
+    /// An email address. The directory looks for a company with this address; else for an employee
+    /// with this address; else for a company with the address's domain, unless this is a public
+    /// mail host. An address with a `+tag` is tried with it first, then without it.
     Email(EmailAddress),
-    /// By name.
+    /// A name, possibly with a country.
     Name {
         /// The name.
         name: CompanyName,
-        /// If present, only a company with a domain for this country matches
+        /// If present, the company must have a domain for this country
         /// ([`crate::Company::domain_in`]).
         country: Option<Country>,
     },
-    /// By a text that is a domain and may also be a name (Booking.com). The domain is tried first,
-    /// then the name.
+    /// A text that is a domain, but may also be a name (Booking.com). The directory looks for the
+    /// domain first, then for the name.
     DomainOrName(Domain, CompanyName),
 }
 
 /// How a caller identifies a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersonRef {
-    /// By an email address. It is tried as given, then without its `+tag`.
+    /// An email address. If it has a `+tag`, it is tried with it first, then without it.
     Email(EmailAddress),
-    /// By the person's page.
+    /// The page of the person.
     Page(PersonPage),
-    /// By phone number.
+    /// A phone number of the person.
     Phone(Phone),
-    /// By name and country.
+    /// A name and a country.
     InCountry {
         /// The name.
         name: PersonName,
         /// The country.
         country: Country,
     },
-    /// By name and employer.
+    /// A name and an employer.
     AtCompany {
         /// The name.
         name: PersonName,
@@ -80,12 +82,12 @@ pub enum Projection {
 }
 
 impl CompanyRef {
-    /// Parses a text that may be a domain or a name. A text that is a domain is tried as a name if
-    /// no company has the domain.
+    /// Parses a text that may be a domain or a company's name. If the text is a domain that no
+    /// company has, the directory looks for it as a name.
     ///
     /// # Errors
     ///
-    /// Fails when the text is neither.
+    /// When the text is neither a domain nor a company's name.
     pub fn domain_or_name(text: &str) -> Result<Self, InvalidCompanyName> {
         let name = CompanyName::parse(text)?;
         Ok(match Domain::parse(text) {

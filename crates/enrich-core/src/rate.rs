@@ -1,9 +1,10 @@
-//! Rate limits: a fixed window per key, and optionally one per account for all its keys. Requests
-//! are counted and the status is shown; the operator chooses whether the limit is enforced.
+//! Rate limits: how many requests are allowed in a window of time, for each key, and optionally for
+//! all keys of an account together. Requests are always counted, and responses show the status.
+//! Whether requests beyond the limit are refused, the operator decides.
 //!
 //! Windows start at whole multiples of their length on the UTC clock, at the same time for every
-//! key. Counting is a pure function of state and time. [`MemoryWindows`](crate::MemoryWindows)
-//! holds the state in memory and loses it on a restart.
+//! key. A count depends only on the window's state and the time of the request.
+//! [`MemoryWindows`](crate::MemoryWindows) holds the state in memory and loses it on a restart.
 
 use jiff::Timestamp;
 
@@ -17,14 +18,14 @@ pub struct RateLimit {
 }
 
 impl Default for RateLimit {
-    /// 100 requests a minute: the limit that the interface specifies.
+    /// Returns 100 requests a minute, the limit that the interface specifies.
     fn default() -> Self {
         Self { requests: 100, window_seconds: 60 }
     }
 }
 
 impl RateLimit {
-    /// Creates a limit; `None` if either number is 0.
+    /// Creates a limit; `None` if one of the numbers is 0.
     pub const fn new(requests: u32, window_seconds: u32) -> Option<Self> {
         if requests == 0 || window_seconds == 0 {
             return None;
@@ -42,17 +43,17 @@ impl RateLimit {
         self.window_seconds
     }
 
-    /// Returns a copy of this limit in which each value that `own` sets replaces this limit's
-    /// value.
+    /// Returns this limit with the values that `own` sets in place of its own.
     pub fn with(self, own: RateOverride) -> Self {
         let requests = own.requests.unwrap_or(self.requests);
         let window_seconds = own.window_seconds.unwrap_or(self.window_seconds);
         Self::new(requests, window_seconds).unwrap_or(self)
     }
 
-    /// Returns the most requests per window that an owner may set for a key; `self` is the server's
-    /// limit. This is the larger of two numbers: the key's present limit, and the server's rate
-    /// applied to the key's window. The second number is at most the server's number of requests.
+    /// Returns how many requests per window the owner of a key may set at most. `self` is the
+    /// server's limit. The result is the larger of two numbers: what the key has now, and what the
+    /// server's limit would allow in a window of the key's length. The second number is never more
+    /// than the server's number of requests.
     pub fn most_of_owner(self, key: RateOverride) -> u32 {
         let own = self.with(key);
         let as_fast = u64::from(self.requests) * u64::from(own.window_seconds)
@@ -61,9 +62,10 @@ impl RateLimit {
         own.requests.max(as_fast.min(self.requests))
     }
 
-    /// Returns the rate limit of a key after its owner has set `requests`; with `None`, the
-    /// server's number applies. The key's window does not change. Returns `None` if the number is 0
-    /// or above [`most_of_owner`](Self::most_of_owner).
+    /// Returns what is stored for a key after its owner has set the number of requests; if the
+    /// owner sets `None`, the server's number applies to the key. The length of the key's window
+    /// stays the same. Returns `None` if the number is 0, or is above
+    /// [`most_of_owner`](Self::most_of_owner).
     pub fn set_by_owner(self, key: RateOverride, requests: Option<u32>) -> Option<RateOverride> {
         let most = self.most_of_owner(key);
         let is_allowed = (1..=most).contains(&requests.unwrap_or(self.requests));
@@ -71,41 +73,43 @@ impl RateLimit {
     }
 }
 
-/// What happens to requests beyond the limit.
+/// What happens to a request beyond the rate limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RatePolicy {
-    /// Requests are answered as usual, and shown in headers and metrics.
+    /// The request is answered as usual. Headers and metrics show that it was beyond the limit.
     #[default]
     Observe,
-    /// Requests are refused, without a look-up or a charge.
+    /// The request is refused, without a look-up or a charge.
     Reject,
 }
 
 /// The requests counted in one window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// The window's number since the Unix epoch.
+    /// The number of the window: how many windows of this length were before it since the Unix
+    /// epoch.
     number: i64,
-    /// The requests counted.
+    /// The number of requests counted in the window.
     used: u32,
-    /// The window's length. A request with another length starts a new window.
+    /// The length of the window in seconds. If a request has a limit with another length, a new
+    /// window begins.
     seconds: u32,
 }
 
-/// The scope of a limit.
+/// To whose requests a limit applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RateScope {
-    /// One key.
+    /// To the requests of one key.
     #[default]
     Key,
-    /// All keys of an account together.
+    /// To the requests of all keys of an account together.
     Account,
 }
 
 /// The rate-limit status of a key or account, including the current request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimitStatus {
-    /// The applied limit.
+    /// The limit that applies.
     pub limit: RateLimit,
     /// Requests left in the window.
     pub remaining: u32,
@@ -120,7 +124,7 @@ pub struct RateLimitStatus {
 }
 
 impl RateLimitStatus {
-    /// Returns the status with fewer requests left: `self` or `other`.
+    /// Returns the status that leaves fewer requests: `self` or `other`.
     pub fn tighter(self, other: Self) -> Self {
         let key =
             |rate_limit_status: &Self| (!rate_limit_status.is_over, rate_limit_status.remaining);

@@ -1,4 +1,5 @@
-//! Imported records, with every value parsed, before they are merged with stored subjects.
+//! Records of the native format with their values parsed, before they are merged with stored
+//! subjects.
 
 use std::net::IpAddr;
 
@@ -8,40 +9,39 @@ use enrich_text::{
 
 use crate::confidence::Confidence;
 
-/// The name of a source of records: 1 to 200 characters, no control characters.
+/// The name of a source of records: 1 to 200 characters without control characters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceName(String);
 
 impl SourceName {
-    /// Parses a source name without the white space around it; `None` if it is empty, too long or
-    /// contains control characters.
+    /// Parses the name of a source, and removes white space around it. Returns `None` if the name
+    /// is empty, too long, or contains control characters.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let fits = !text.is_empty() && text.chars().count() <= 200;
         (fits && !text.chars().any(char::is_control)).then(|| Self(text.to_owned()))
     }
 
-    /// The name's text.
+    /// Returns the text of the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The origin of a record within its source.
+/// What a source says about a record: its id and confidence, and the hash of its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The source's own id for the record.
+    /// The id that the source gives the record.
     pub id: Option<String>,
-    /// The source's confidence in the record.
+    /// The confidence that the source gives the record.
     pub confidence: Confidence,
-    /// A hash of the record as given. Equal records of a source have equal hashes, so that a
-    /// repeated import is detected early.
+    /// A hash of the record as the source gives it. If a source gives the same record again, the
+    /// hash is equal, so that the repetition is detected before values are compared.
     pub content: [u8; 16],
 }
 
 impl Origin {
-    /// Creates the origin of a record that consists of these bytes, with full confidence and
-    /// without an id.
+    /// Creates the origin of a record with this content, with full confidence and without an id.
     pub fn of(record: &[u8]) -> Self {
         let mut content = [0; 16];
         blake3::Hasher::new().update(record).finalize_xof().fill(&mut content);
@@ -61,7 +61,7 @@ pub enum Record {
 }
 
 impl Record {
-    /// The record's origin within its source.
+    /// Returns the origin of the record.
     pub fn origin(&self) -> &Origin {
         match self {
             Self::Company(record) => &record.origin,
@@ -74,13 +74,13 @@ impl Record {
 /// A company's record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompanyRecord {
-    /// The record's origin within its source.
+    /// The id, the confidence and the content hash of the record.
     pub origin: Origin,
     /// The name that answers contain.
     pub name: CompanyName,
     /// Other names of the company.
     pub aliases: Vec<CompanyName>,
-    /// The countries of the company's seats.
+    /// The countries of the company's head offices.
     pub seats: Vec<Country>,
     /// The company's domains, each with the country of the website; the first is the main domain.
     pub sites: Vec<(Domain, Option<Country>)>,
@@ -92,12 +92,12 @@ pub struct CompanyRecord {
     pub phones: Vec<Phone>,
     /// The IP address of the main domain.
     pub ip: Option<IpAddr>,
-    /// The page rank of the main domain, as given.
+    /// The page rank of the main domain, as the source gives it.
     pub page_rank: Option<String>,
 }
 
 impl CompanyRecord {
-    /// Creates the record of a company of which only the name is known.
+    /// Creates the record of a company with only a name.
     pub fn named(name: CompanyName, origin: Origin) -> Self {
         Self {
             origin,
@@ -117,11 +117,11 @@ impl CompanyRecord {
 /// A person's record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersonRecord {
-    /// The record's origin within its source.
+    /// The id, the confidence and the content hash of the record.
     pub origin: Origin,
-    /// First name, as written.
+    /// First name, as the source writes it.
     pub first_name: String,
-    /// Last name, as written.
+    /// Last name, as the source writes it.
     pub last_name: String,
     /// The full name, for comparison.
     pub name: PersonName,
@@ -139,7 +139,8 @@ pub struct PersonRecord {
     pub phones: Vec<Phone>,
 }
 
-/// The employer in a person's record: a name, a domain or both. The domain takes precedence.
+/// The employer that a person's record gives: a name, a domain or both. If there are both, the
+/// domain decides which company it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmployerRecord {
     /// The employer's name.
@@ -148,15 +149,15 @@ pub struct EmployerRecord {
     pub domain: Option<Domain>,
 }
 
-/// Facts of a domain, independent of its owner.
+/// What a source says about a domain, whoever owns it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainRecord {
-    /// The record's origin within its source.
+    /// The id, the confidence and the content hash of the record.
     pub origin: Origin,
     /// The domain.
     pub domain: Domain,
     /// The domain's IP address.
     pub ip: Option<IpAddr>,
-    /// The domain's page rank, as given.
+    /// The domain's page rank, as the source gives it.
     pub page_rank: Option<String>,
 }

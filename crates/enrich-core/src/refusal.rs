@@ -5,30 +5,33 @@ use crate::rate::RateLimitStatus;
 use crate::repeat::InvalidIdempotencyKey;
 use crate::shortfall::MOST_A_DAY;
 
-/// Invalid input fields in the endpoint's order, each with its name and how to correct it.
+/// The input fields that are invalid, in the endpoint's order. Each is the field's name, and how to
+/// correct the field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InvalidFields(pub Vec<(&'static str, String)>);
 
-/// The cost of an answer that the balance does not cover. The exact cost is not revealed.
+/// What an answer that the balance does not pay for would cost. The caller does not learn the exact
+/// cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needed {
-    /// The lowest price of the endpoint. Nothing was looked up.
+    /// At least this many credits, the lowest price of the endpoint. Nothing was looked up.
     Least(Credits),
-    /// The answer costs more than the balance.
+    /// More than the balance.
     MoreThanLeft,
-    /// An amount that may exceed the balance. Nothing was looked up, because too many look-ups of
-    /// the day could not be paid.
+    /// Perhaps more than the balance. Nothing was looked up, because too many answers of this day
+    /// could not be paid.
     PerhapsMore,
 }
 
-/// Why a call is refused. The text is for the caller: it says what to do and contains no input.
+/// Why a call is refused. Its text is for the caller: it says what to do, and contains nothing of
+/// the input.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// The key is malformed, unknown or revoked, or its account is suspended. The caller does not
-    /// learn the reason.
+    /// The key is malformed, unknown or ended, or its account is not active. The caller does not
+    /// learn which of these it is.
     #[error("the API key is missing or invalid; send a key that was issued to you")]
     InvalidKey,
-    /// The rate limit is exceeded, and the rate policy enforces the limit.
+    /// The request is beyond the rate limit, and the rate policy is to reject it.
     #[error(
         "more than {} requests in {} seconds; wait {} seconds",
         .0.limit.requests(), .0.limit.window_seconds(), .0.reset_seconds
@@ -37,21 +40,21 @@ pub enum Refusal {
     /// Fields are missing or invalid.
     #[error("{}", name_fields(.0))]
     Fields(InvalidFields),
-    /// The idempotency key is malformed.
+    /// The text is not an idempotency key.
     #[error("this Idempotency-Key cannot be used; send 1 to 255 visible ASCII characters")]
     BadIdempotencyKey(#[source] InvalidIdempotencyKey),
-    /// The idempotency key was used for another question.
+    /// The account has used the idempotency key for another question.
     #[error("this Idempotency-Key was used for another request; use a new one")]
     IdempotencyKeyReused,
     /// The first call with this idempotency key is still running.
     #[error("the first request with this Idempotency-Key is still running; repeat it in a second")]
     StillRunning,
-    /// The balance does not cover the price.
+    /// The balance does not pay for the answer.
     #[error("{}", not_enough(*.price, *.needed, *.balance))]
     NotEnoughCredits {
         /// The endpoint's price rule.
         price: Price,
-        /// The cost of the answer.
+        /// What the answer would cost.
         needed: Needed,
         /// The current balance.
         balance: Credits,
@@ -80,7 +83,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The number of seconds after which the caller can repeat the call, if known.
+    /// Returns after how many seconds the caller can repeat the call; `None` if this is unknown.
     pub fn retry_after_seconds(&self) -> Option<u32> {
         match self {
             Self::OverRate(rate_limit_status) => Some(rate_limit_status.reset_seconds),

@@ -7,23 +7,25 @@ use jiff::Timestamp;
 use crate::credits::Credits;
 use crate::response_template::BodyTemplate;
 
-/// The id of a request, from the caller or generated. It need not be unique.
+/// The id of a request. The caller gives it, or the server generates it. Two requests may have the
+/// same id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RequestId(String);
 
 impl RequestId {
-    /// Parses the caller's request id; `None` unless it is 1 to 128 visible ASCII characters.
+    /// Returns the id that a caller gives; `None` unless it consists of 1 to 128 visible ASCII
+    /// characters.
     pub fn accept(text: &str) -> Option<Self> {
         let fits = (1..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
         fits.then(|| Self(text.to_owned()))
     }
 
-    /// Generates an id for a request without one.
+    /// Generates an id, for a request to which the caller gives none.
     pub fn make(now: Timestamp) -> Self {
         Self(crate::id::uuid_at(now).simple().to_string())
     }
 
-    /// The id's text.
+    /// Returns the text of the id.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -35,27 +37,28 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// An `Idempotency-Key`: 1 to 255 visible ASCII characters, scoped to the account.
+/// An `Idempotency-Key`: 1 to 255 visible ASCII characters. Two accounts may use the same one.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
-/// The text is not an idempotency key.
+/// The error for a text that is no idempotency key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an Idempotency-Key is 1 to 255 visible ASCII characters without spaces")]
 pub struct InvalidIdempotencyKey;
 
 impl IdempotencyKey {
-    /// Parses a key as sent.
+    /// Parses the idempotency key that a caller sent.
     ///
     /// # Errors
     ///
-    /// Fails when the text is empty, longer than 255 characters, or not visible ASCII.
+    /// When the text is empty, is longer than 255 characters, or contains other characters than
+    /// visible ASCII.
     pub fn parse(text: &str) -> Result<Self, InvalidIdempotencyKey> {
         let fits = (1..=255).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
         if fits { Ok(Self(text.to_owned())) } else { Err(InvalidIdempotencyKey) }
     }
 
-    /// The key's text.
+    /// Returns the text of the idempotency key.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -67,13 +70,14 @@ impl fmt::Debug for IdempotencyKey {
     }
 }
 
-/// A response that is stored in the transaction of its charge, for repeats within 24 hours.
+/// An answer with its question and idempotency key. The transaction of the charge stores it, to
+/// answer repeats for 24 hours.
 #[derive(Clone, PartialEq, Eq)]
 pub struct IdempotencyRecord {
-    /// The caller's key.
+    /// The idempotency key of the call.
     pub key: IdempotencyKey,
-    /// The question in a form that does not depend on encoding or API key: equal bytes mean the
-    /// same question. The store keeps only a keyed hash of it.
+    /// The question as bytes that depend neither on how it was encoded nor on the API key: equal
+    /// bytes mean the same question. The store keeps only a keyed hash of these bytes.
     pub question: Vec<u8>,
     /// The answer. It is stored encrypted.
     pub body: BodyTemplate,
@@ -90,16 +94,16 @@ impl fmt::Debug for IdempotencyRecord {
     }
 }
 
-/// What the ledger stores for an idempotency key.
+/// What the ledger finds for the idempotency key of a call.
 #[derive(Clone, PartialEq, Eq)]
 pub enum StoredResponse {
-    /// The first answer to the same question.
+    /// The key was used for the same question; this is the first answer.
     Answer {
         /// The answer's bytes.
         body: BodyTemplate,
         /// The balance after the first answer.
         balance: Credits,
-        /// The charged items; 0 for a miss.
+        /// The number of items that were charged; 0 for a miss.
         items: u64,
     },
     /// The key was used for another question.

@@ -1,8 +1,9 @@
 //! An answer with a gap for the balance.
 //!
-//! The balance is known only after the charge is decided, inside the ledger's transaction. The
-//! answer must exist before that, for two reasons: no charge is made without an answer, and the
-//! same transaction stores the answer for repeats. The answer is therefore written with a gap.
+//! An answer shows the balance after its charge, which is known only when the transaction of the
+//! charge runs. But the answer must exist before the transaction, for two reasons: without an
+//! answer nothing is charged, and this transaction stores the answer for repeats. Therefore the
+//! answer is written with a gap, which is filled in later.
 
 use std::io::Write;
 
@@ -12,7 +13,7 @@ use crate::credits::Credits;
 /// balance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResponseTemplate {
-    /// The number of items: 0 for a miss, 1 for a single answer.
+    /// The number of items that the answer has: 0 for a miss, 1 for a single answer.
     pub items: u64,
     /// The answer's bytes, with a gap for the balance.
     pub body: BodyTemplate,
@@ -26,8 +27,8 @@ pub struct BodyTemplate {
 }
 
 impl BodyTemplate {
-    /// Creates a template of `bytes`. The balance goes before the byte at `balance_at`; `None` if
-    /// the answer does not show it.
+    /// Creates a template from `bytes`. The balance will be inserted before the byte at
+    /// `balance_at`; with `None`, the answer does not show the balance.
     pub fn new(bytes: Vec<u8>, balance_at: Option<usize>) -> Self {
         let balance_at = balance_at.map(|at| at.min(bytes.len()));
         Self { bytes, balance_at }
@@ -38,17 +39,18 @@ impl BodyTemplate {
         &self.bytes
     }
 
-    /// The number of bytes before the balance; `None` if the answer does not show it.
+    /// Returns how many bytes are before the balance; `None` if the answer does not show the
+    /// balance.
     pub fn balance_at(&self) -> Option<usize> {
         self.balance_at
     }
 
-    /// Fills the gap with `balance` in decimal digits.
+    /// Returns the answer's bytes with `balance` in the gap, in decimal digits.
     pub fn fill(self, balance: Credits) -> Vec<u8> {
         let Self { mut bytes, balance_at } = self;
         if let Some(at) = balance_at {
             let tail = bytes.len() - at;
-            // Writing to memory cannot fail.
+            // Writing into memory cannot fail.
             let _ = write!(bytes, "{balance}");
             bytes[at..].rotate_left(tail);
         }

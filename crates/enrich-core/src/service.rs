@@ -1,12 +1,13 @@
-//! The metered service: the fixed order of checks for every call.
+//! The metered service: it makes the same checks in the same order for every call.
 //!
 //! ```text
 //! key → window → fields → idempotency → balance ≥ least price → look up
 //!     → price of the result → charge → answer
 //! ```
 //!
-//! This order is defined in docs/api-design.md, "Order of checks". The answer's bytes exist before
-//! the charge is requested. They are sent only after the ledger reports the charge as durable.
+//! `docs/api-design.md`, "Order of checks", defines this order. The bytes of the answer exist
+//! before the charge is made. They are sent only after the ledger has reported that the charge is
+//! durable.
 
 mod call;
 mod canonical;
@@ -53,25 +54,25 @@ pub struct Service {
     pub rate_limiter: Arc<dyn RateLimiter>,
     /// The usage counters.
     pub usage: Arc<dyn Usage>,
-    /// Counts missed company names; `None` if that is switched off.
+    /// Counts the company names that look-ups did not find; `None` if this is switched off.
     pub misses: Option<Arc<dyn Misses>>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// The default rate limit of a key.
+    /// The rate limit of a key that has none of its own.
     pub rate_limit: RateLimit,
-    /// The rate limit for all keys of an account together; `None` for no limit.
+    /// The rate limit of all keys of an account together; `None` if there is none.
     pub account_rate_limit: Option<RateLimit>,
     /// What happens to requests beyond the limits.
     pub rate_policy: RatePolicy,
-    /// The most items of each list in an answer whose price does not depend on its items; `None`
-    /// for all, as the interface specifies.
+    /// The most items in each list of an answer, if the answer's price does not depend on the
+    /// items. With `None`, answers contain all items, as the interface specifies.
     pub max_enrichment_items: Option<NonZeroU64>,
     in_flight: InFlight,
     shortfalls: Shortfalls,
 }
 
-/// A call whose key is identified and whose request is counted. It must be answered, so that the
-/// usage counters count its answer or refusal.
+/// A call whose key is identified and whose request is counted. The caller must call
+/// [`answer`](Self::answer): the usage counters count the call only there.
 #[must_use]
 pub struct AdmittedCall<'a> {
     service: &'a Service,
@@ -98,7 +99,8 @@ pub struct ServicePorts {
 }
 
 impl Service {
-    /// Creates a service with the interface's default limit, which is counted but not enforced.
+    /// Creates a service with the rate limit that the interface specifies. Requests are counted,
+    /// but not refused.
     pub fn new(ports: ServicePorts) -> Self {
         let ServicePorts { directory, accounts, ledger, rate_limiter, usage, clock } = ports;
         Self {
@@ -118,11 +120,12 @@ impl Service {
         }
     }
 
-    /// Makes the checks that need no fields: identifies the key and counts the request.
+    /// Makes the checks that do not need the input fields: identifies the key, and counts the
+    /// request.
     ///
     /// # Errors
     ///
-    /// Returns the call's outcome if one of these checks refuses the call.
+    /// The outcome of the call, if one of these checks refuses it.
     pub async fn admit<'a>(&'a self, call: Call<'a>) -> Result<AdmittedCall<'a>, Outcome> {
         let now = self.clock.now();
         let key = match self.identify(call.key, now).await {
@@ -148,8 +151,8 @@ impl Service {
         Err(admitted.close(Err(refusal), remaining))
     }
 
-    /// Counts a request of a key, and of the key's account if accounts have a limit. Returns the
-    /// status that leaves fewer requests.
+    /// Counts a request of a key. If accounts have a rate limit, counts it for the account too. Of
+    /// both statuses, returns the one that leaves fewer requests.
     async fn count_in_windows(
         &self,
         key: &KeyInfo,
@@ -166,7 +169,8 @@ impl Service {
         }
     }
 
-    /// Finds the key. All invalid keys get the same refusal.
+    /// Finds the key with this text. The refusal is the same for every key that is not accepted,
+    /// whatever the reason.
     async fn identify(&self, key: &str, now: Timestamp) -> Result<Arc<KeyInfo>, Refusal> {
         let key = ApiKey::parse(key).map_err(|_| Refusal::InvalidKey)?;
         let found = self.accounts.find_key(&key).await.map_err(store_refusal)?;
@@ -184,8 +188,8 @@ impl AdmittedCall<'_> {
         &self.key
     }
 
-    /// Makes the remaining checks, looks up, charges and answers. `ask` is the result of parsing
-    /// the fields.
+    /// Makes the remaining checks, looks up, charges and answers. `ask` is the parsed request, or
+    /// the input fields that are invalid.
     pub fn answer(
         self,
         ask: Result<Ask, InvalidFields>,
@@ -193,7 +197,8 @@ impl AdmittedCall<'_> {
     ) -> impl Future<Output = Outcome> {
         let (price, most) = (self.call.price, self.service.max_enrichment_items);
         let mut ask = ask.map(|ask| ask.bounded(price, most));
-        // The future of an `async fn` would hold its arguments twice.
+        // This is not an `async fn`, because the future of an `async fn` would contain its
+        // arguments twice.
         async move {
             let mut balance = None;
             let result = match &mut ask {
@@ -205,8 +210,8 @@ impl AdmittedCall<'_> {
         }
     }
 
-    /// Returns `balance`, the last balance that this call read, if there is one; else the cached
-    /// balance.
+    /// Returns `balance`, the last balance that this call has read; if the call has read none, the
+    /// cached balance.
     async fn remaining(&self, balance: Option<Credits>) -> Option<Credits> {
         match balance {
             Some(balance) => Some(balance),
@@ -214,7 +219,7 @@ impl AdmittedCall<'_> {
         }
     }
 
-    /// Counts the call and builds its outcome.
+    /// Counts the call, and creates its outcome.
     fn close(self, result: Result<Answer, Refusal>, remaining: Option<Credits>) -> Outcome {
         let Self { service, call, key, rate_limit_status, now } = self;
         service.usage.count(Use {

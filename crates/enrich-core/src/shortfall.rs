@@ -1,8 +1,10 @@
-//! Counts, per account and day (UTC), the refusals for lack of credits that follow a look-up.
+//! Counts, for each account and day (UTC), the answers that were looked up and that the balance did
+//! not pay for.
 //!
-//! Such a refusal reveals, at no cost, that an answer exists. When an account reaches the daily
-//! maximum, look-ups that it may be unable to pay are refused, until it receives credits or the day
-//! ends. Counts are in memory; a restart resets them.
+//! A refusal after such a look-up is free, but shows that an answer exists. So when an account has
+//! reached the daily maximum, a look-up that it may be unable to pay is refused at once, until the
+//! account receives credits or the day ends. The counts are only in memory: a restart sets them to
+//! zero.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,19 +15,19 @@ use rustc_hash::FxHashMap;
 use crate::account::AccountId;
 use crate::credits::Credits;
 
-/// Most refusals of an account in a day.
+/// Most shortfalls of one account in a day.
 pub(crate) const MOST_A_DAY: u32 = 100;
-/// The least number of accounts in memory at which a new account causes the removal of the counts
-/// of earlier days.
+/// From this number of accounts in memory on, a new account may cause the removal of the counts of
+/// earlier days.
 const SWEEP_FROM: usize = 4096;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
-/// The refusals of today, by account.
+/// The shortfalls of today, by account.
 #[derive(Debug, Default)]
 pub(crate) struct Shortfalls {
     accounts: Mutex<FxHashMap<AccountId, Shortfall>>,
-    /// Whether an account was refused since the start of the process. Every charge checks this flag
-    /// first.
+    /// Whether there was any shortfall since the start of the process. Every charge checks this
+    /// flag first, without a lock.
     are_any: AtomicBool,
 }
 
@@ -33,13 +35,13 @@ pub(crate) struct Shortfalls {
 struct Shortfall {
     day: i64,
     refusals: u32,
-    /// The lowest balance seen since the last refusal. A higher balance means that the account
-    /// received credits.
+    /// The lowest balance that was seen since the last shortfall. If the present balance is higher,
+    /// the account has received credits.
     balance: Credits,
 }
 
 impl Shortfalls {
-    /// Counts a refusal of an account with `balance`.
+    /// Counts a shortfall of an account with this balance.
     pub(crate) fn count(&self, account: AccountId, balance: Credits, now: Timestamp) {
         let today = day(now);
         let mut known = self.accounts.lock();
@@ -57,7 +59,7 @@ impl Shortfalls {
         shortfall.balance = balance;
     }
 
-    /// Records the balance of an account after a charge.
+    /// Notes the balance of an account after a charge.
     pub(crate) fn note(&self, account: AccountId, balance: Credits) {
         if !self.are_any.load(Ordering::Acquire) {
             return;
@@ -68,8 +70,8 @@ impl Shortfalls {
         }
     }
 
-    /// Returns the lowest balance since the last refusal, if the account has used up its refusals
-    /// of today; else `None`. If the present balance is higher, the account has received credits.
+    /// Returns the lowest balance since the last shortfall if the account has reached the daily
+    /// maximum; else `None`. If the present balance is higher, the account has received credits.
     pub(crate) fn used_up(&self, account: AccountId, now: Timestamp) -> Option<Credits> {
         let known = self.accounts.lock();
         let shortfall = known.get(&account)?;
@@ -77,7 +79,7 @@ impl Shortfalls {
         is_used_up.then_some(shortfall.balance)
     }
 
-    /// Resets the count of an account that received credits.
+    /// Sets the count of an account to zero, because the account has received credits.
     pub(crate) fn forget(&self, account: AccountId) {
         self.accounts.lock().remove(&account);
     }

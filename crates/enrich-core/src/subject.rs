@@ -1,34 +1,34 @@
 //! The results of look-ups: companies, people and facts of domains.
 //!
-//! Texts are in the normal form that `enrich-text` produced at import. They are not parsed again
-//! when read.
+//! Texts are in the normal form into which `enrich-text` has brought them at import. Reading a
+//! subject does not parse them again.
 
 use enrich_text::{CompanyName, Country, Domain, Network};
 
 use crate::confidence::Confidence;
 
-/// The id of a subject in a directory. It does not change when the subject's records are imported
+/// The id of a subject in a directory. It stays the same when the subject's records are imported
 /// again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SubjectId(pub u64);
 
-/// A number for the state of the directory. It grows with every change of the data.
+/// The number of a state of the directory. Every change of the data increases it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DirectoryRevision(pub u64);
 
-/// The result of a question.
+/// What was found for a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The subject.
     pub subject: Subject,
-    /// The confidence that this is the requested subject.
+    /// The confidence that this subject is the one that was asked for.
     pub confidence: Confidence,
-    /// The directory revision that the subject was read from.
+    /// The revision of the directory from which the subject was read.
     pub revision: DirectoryRevision,
 }
 
 impl Found {
-    /// The company, if the subject is one.
+    /// Returns the company, if the subject is a company.
     pub fn company(&self) -> Option<&Company> {
         match &self.subject {
             Subject::Company(company) => Some(company),
@@ -36,7 +36,7 @@ impl Found {
         }
     }
 
-    /// The person, if the subject is one.
+    /// Returns the person, if the subject is a person.
     pub fn person(&self) -> Option<&Person> {
         match &self.subject {
             Subject::Person(person) => Some(person),
@@ -44,7 +44,7 @@ impl Found {
         }
     }
 
-    /// The facts of a domain, if the subject is one.
+    /// Returns the facts of a domain, if the subject is a domain.
     pub fn domain(&self) -> Option<&DomainFacts> {
         match &self.subject {
             Subject::Domain(facts) => Some(facts),
@@ -69,21 +69,22 @@ pub enum Subject {
 pub struct Company {
     /// The company's id.
     pub id: SubjectId,
-    /// The company's name, as written by the source.
+    /// The company's name, as the source writes it.
     pub name: String,
-    /// The company's other names, as written, first seen first.
+    /// The company's other names, as the sources write them, in first-seen order.
     pub aliases: Vec<String>,
-    /// The countries of the company's seats.
+    /// The countries of the company's head offices.
     pub seats: Vec<Country>,
     /// The company's domains; the first is the main one.
     pub sites: Vec<Site>,
-    /// The company's pages in display form; answers contain the first of each network.
+    /// The company's pages in display form. An answer contains the first page of a network.
     pub pages: Vec<(Network, String)>,
     /// The company's own email addresses, in stored order.
     pub emails: Vec<String>,
     /// The company's own phone numbers (E.164 with `+`), in stored order.
     pub phones: Vec<String>,
-    /// The company's employees; read only on request ([`crate::Projection::Employees`]).
+    /// The company's employees. They are read only if the question needs them
+    /// ([`crate::Projection::Employees`]).
     pub employees: Vec<Employee>,
 }
 
@@ -92,7 +93,7 @@ pub struct Company {
 pub struct Site {
     /// The domain.
     pub domain: String,
-    /// The country of the site, if a record states one.
+    /// The country of the website at this domain, if a record gives it.
     pub country: Option<Country>,
 }
 
@@ -108,7 +109,7 @@ pub struct Employee {
 }
 
 impl Company {
-    /// Creates a company of which only the name is known.
+    /// Creates a company with only a name.
     pub fn named(id: SubjectId, name: String) -> Self {
         Self {
             id,
@@ -123,8 +124,8 @@ impl Company {
         }
     }
 
-    /// Whether the company has a seat in a country, a domain marked for the country, or a domain
-    /// under the country's top-level domain.
+    /// Whether the company is in a country: it has a seat there, a domain that a record marks for
+    /// this country, or a domain under the country's top-level domain.
     pub fn is_in(&self, country: Country) -> bool {
         self.seats.contains(&country)
             || self.sites.iter().any(|site| {
@@ -134,8 +135,9 @@ impl Company {
             })
     }
 
-    /// Returns the aliases to compare with a name: the first `most` aliases, and at most `most`
-    /// others that contain all words of the name. Some sources give thousands of aliases.
+    /// Returns the aliases that are worth comparing with a name: the first `most` aliases, and of
+    /// the others at most `most` that contain all words of the name. Some companies have thousands
+    /// of aliases.
     pub fn aliases_near<'a>(
         &'a self,
         name: &'a CompanyName,
@@ -149,24 +151,24 @@ impl Company {
         first.iter().chain(others.iter().filter(holds_all).take(most))
     }
 
-    /// The name, as written by the source.
+    /// Returns the name, as the source writes it.
     pub fn name(&self) -> Option<&str> {
         Some(&self.name)
     }
 
-    /// The main domain.
+    /// Returns the main domain.
     pub fn domain(&self) -> Option<&str> {
         self.sites.first().map(|site| site.domain.as_str())
     }
 
-    /// The first page on `network`, which answers contain.
+    /// Returns the page on `network` that answers contain, which is the first one.
     pub fn page(&self, network: Network) -> Option<&str> {
         self.pages.iter().find(|(on, _)| *on == network).map(|(_, page)| page.as_str())
     }
 
-    /// Returns the domain for `country`: a domain marked for the country; else an unmarked domain
-    /// under the country's top-level domain; else the main domain, if the company has a seat in the
-    /// country (see the decisions on `country_code`).
+    /// Returns the company's domain for `country`. This is a domain that a record marks for the
+    /// country; else a domain without a mark under the country's top-level domain; else the main
+    /// domain, if the company has a seat in the country. (See the decisions on `country_code`.)
     pub fn domain_in(&self, country: Country) -> Option<&str> {
         let marked = self.sites.iter().find(|site| site.country == Some(country));
         let under_its_tld = || {
@@ -188,9 +190,9 @@ impl Company {
 pub struct Person {
     /// The person's id.
     pub id: SubjectId,
-    /// First name, as written.
+    /// First name, as the source writes it.
     pub first_name: String,
-    /// Last name, as written.
+    /// Last name, as the source writes it.
     pub last_name: String,
     /// Job title.
     pub title: Option<String>,
@@ -206,7 +208,7 @@ pub struct Person {
     pub phones: Vec<String>,
 }
 
-/// The employer in a person's record.
+/// The employer of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Employer {
     /// The company's id.
@@ -223,28 +225,29 @@ impl Person {
         format!("{} {}", self.first_name, self.last_name)
     }
 
-    /// First name, as written.
+    /// Returns the first name, as the source writes it.
     pub fn first_name(&self) -> Option<&str> {
         Some(&self.first_name)
     }
 
-    /// Last name, as written.
+    /// Returns the last name, as the source writes it.
     pub fn last_name(&self) -> Option<&str> {
         Some(&self.last_name)
     }
 
-    /// The employer's name.
+    /// Returns the name of the employer.
     pub fn employer_name(&self) -> Option<&str> {
         self.employer.as_ref().map(|employer| employer.name.as_str())
     }
 
-    /// The employer's main domain.
+    /// Returns the main domain of the employer.
     pub fn domain(&self) -> Option<&str> {
         self.employer.as_ref()?.domains.first().map(String::as_str)
     }
 
-    /// Returns the email address at the requested domain (the host, else its registrable domain);
-    /// else an address at a domain of the employer; else the first address.
+    /// Returns one of the person's email addresses. If `asked` is given, an address at this host is
+    /// preferred, then one at its registrable domain. Otherwise an address at a domain of the
+    /// employer is preferred. If there is none of these, returns the first address.
     pub fn business_email(&self, asked: Option<&Domain>) -> Option<&str> {
         let at = |domain: &str| {
             self.emails.iter().find(|email| email.rsplit('@').next() == Some(domain))
@@ -257,7 +260,7 @@ impl Person {
             .map(String::as_str)
     }
 
-    /// Returns the first mobile number, else the first number.
+    /// Returns the first mobile number; if there is none, the first number.
     pub fn mobile(&self) -> Option<&str> {
         let is_mobile = |number: &&String| {
             enrich_text::Phone::parse(number).is_ok_and(|phone| phone.is_mobile())
@@ -266,13 +269,13 @@ impl Person {
     }
 }
 
-/// The facts of a domain, independent of its owner.
+/// The facts of a domain, whoever owns it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DomainFacts {
     /// The domain to which the facts belong.
     pub domain: String,
     /// The IPv4 or IPv6 address of the domain.
     pub ip: Option<String>,
-    /// The page rank of the domain, as given by the source.
+    /// The page rank of the domain, as the source gives it.
     pub page_rank: Option<String>,
 }

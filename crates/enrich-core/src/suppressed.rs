@@ -1,8 +1,8 @@
-//! Suppressed values, and the check whether a text contains one.
+//! The suppressed values, and the check whether a text contains one of them.
 //!
-//! Stored responses and lists of accounts may contain a value that was answered before it was
-//! suppressed. Such a text contains values as people write them. The check therefore parses each
-//! kind of value from the text in the same way as a request, and compares the normal form.
+//! A stored response, or a list of an account, may contain a value that was suppressed later.
+//! There, the value is written as people write it. So the check parses the text as each kind of
+//! value, as it would parse a request, and compares the normal form with the suppressed values.
 
 mod screening;
 
@@ -16,8 +16,8 @@ pub use screening::{names_suppressed, without_suppressed};
 
 /// The suppressed values at one point in time.
 pub trait SuppressedValues: Send + Sync {
-    /// The number of suppressed values. It only grows, so two states with the same number are
-    /// equal.
+    /// Returns the number of suppressed values. Suppressed values are never removed, so two states
+    /// with the same number are equal.
     fn count(&self) -> u64;
 
     /// Whether exactly this value is suppressed.
@@ -27,11 +27,11 @@ pub trait SuppressedValues: Send + Sync {
     fn holds_since(&self, value: &Suppressed, since: Timestamp) -> bool;
 }
 
-/// The values suppressed at a given time or later.
+/// The values that were suppressed at a certain time or later.
 pub struct SuppressedSince<'a> {
     /// All suppressed values.
     pub values: &'a dyn SuppressedValues,
-    /// The time since which the values were suppressed.
+    /// Only values that were suppressed at this time or later count.
     pub since: Timestamp,
 }
 
@@ -52,7 +52,8 @@ impl SuppressedValues for SuppressedSince<'_> {
 /// The longest part of a text that is parsed as one value, in bytes.
 const MOST_BYTES: usize = 512;
 
-/// Whether a text contains a suppressed value: as a whole, as a value of a list, or as a word.
+/// Whether a text contains a suppressed value: as the whole text, as an element of a list, or as a
+/// word.
 pub fn holds_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
     let is_between_values = |letter: char| matches!(letter, '|' | ';' | ',' | '\n' | '\t' | '"');
     let is_between_words =
@@ -63,9 +64,10 @@ pub fn holds_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
     })
 }
 
-/// Whether a text is a suppressed value, or belongs to a suppressed domain.
+/// Whether a text is a suppressed value, or is at a suppressed domain.
 fn is_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
-    // An apostrophe at the start keeps a spreadsheet from evaluating the cell.
+    // An apostrophe at the start of a cell is not part of the value: it keeps a spreadsheet from
+    // evaluating the cell.
     let text = text.trim().trim_start_matches('\'');
     if text.len() < 3 || text.len() > MOST_BYTES {
         return false;
@@ -77,7 +79,7 @@ fn is_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
     if is_number && Phone::parse(text).is_ok_and(|phone| values.holds(&Suppressed::Phone(phone))) {
         return true;
     }
-    // A bare handle does not count as a page, because it may also be a name.
+    // A handle alone does not count as a page, because it may also be a name.
     let is_page = text.to_ascii_lowercase().contains("linkedin.");
     if is_page
         && PersonPage::parse(text).is_ok_and(|page| values.holds(&Suppressed::PersonPage(page)))
@@ -95,7 +97,7 @@ fn is_email(values: &dyn SuppressedValues, email: EmailAddress) -> bool {
         || is_domain(values, &domain)
 }
 
-/// Whether a domain or one of its parent domains is suppressed.
+/// Whether a domain, or a domain above it, is suppressed.
 fn is_domain(values: &dyn SuppressedValues, domain: &Domain) -> bool {
     let mut rest = domain.as_str();
     loop {
@@ -125,7 +127,7 @@ mod tests {
 
         fn holds(&self, value: &Suppressed) -> bool {
             match value {
-                // Pages are equal regardless of case.
+                // Two pages are equal even if they differ in upper and lower case.
                 Suppressed::PersonPage(page) => self.0.iter().any(
                     |known| matches!(known, Suppressed::PersonPage(known) if known.key() == page.key()),
                 ),

@@ -9,17 +9,19 @@ pub struct AskedName {
     pub name: CompanyName,
     /// The name's words.
     pub form: NameForm,
-    /// For each word, the side of a contrast that the word states, such as north or south.
+    /// For each word, the side of a contrast to which the word belongs, such as north or south.
     pub(super) sides: Vec<Option<Side>>,
     /// Whether the name is one short word in capitals.
     pub(super) is_acronym: bool,
-    /// The name's forms without spaces, with and without filler words and legal forms.
+    /// The forms of the name without spaces: with and without filler words, and with and without
+    /// legal forms.
     pub(super) squashed: Vec<String>,
     /// The domain, if the name is also a domain (`Booking.com`).
     pub(super) domain: Option<Domain>,
-    /// The state or province at the end of the name.
+    /// The state or province that is named at the end of the name.
     pub(super) region: Option<Region>,
-    /// The countries in the name, each with the index of its word; `None` if in parentheses.
+    /// The countries that the name contains, each with the index of its word; the index is `None`
+    /// for a country in parentheses.
     pub(super) countries: Vec<(Option<usize>, Country)>,
 }
 

@@ -8,10 +8,10 @@ use super::labels::Labels;
 use super::words::{self, Pair, Shape};
 use crate::subject::Company;
 
-/// Most aliases that are compared; sources rarely have more.
+/// Most aliases of a company that are compared; few sources give more.
 const MOST_ALIASES: usize = 64;
 
-/// Returns the company's best-fitting name, and the evidence for and against the company.
+/// Returns the name of the company that fits best, and the evidence for and against the company.
 pub(super) fn of_company(
     asked: &AskedName,
     company: &Company,
@@ -100,7 +100,7 @@ fn of_labels(evidence: &mut Evidence, asked: &AskedName, pair: &Pair, labels: &L
 /// Where a domain contains the code of a region (state or province).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RegionCodePosition {
-    /// A label after the first is the code: `jackson.wi.us`.
+    /// A label after the first one is the code: `jackson.wi.us`.
     OtherLabel,
     /// The first label ends with the code: `jacksonwi.gov`.
     FirstLabelEnd,
@@ -109,13 +109,13 @@ enum RegionCodePosition {
 
 fn find_region_code(domain: &str, Region { code, country }: Region) -> RegionCodePosition {
     let Ok(domain) = Domain::parse(domain) else { return RegionCodePosition::Nothing };
-    // Under the top-level domain of another country, the same letters have another meaning.
+    // Under the top-level domain of another country, these letters do not mean the region.
     if domain.country().is_some_and(|under| under != country) {
         return RegionCodePosition::Nothing;
     }
     let mut labels = domain.as_str().split(['.', '-']);
     let first = labels.next().unwrap_or_default();
-    // The top-level domain itself does not count: `.ca` is not California.
+    // The top-level domain itself is left out: `.ca` is Canada, not California.
     let _top = labels.next_back();
     if labels.any(|label| label == code) {
         return RegionCodePosition::OtherLabel;

@@ -1,22 +1,23 @@
-//! The evidence for and against a candidate: named features with their values.
+//! The features by which a candidate is judged, and the values that they have for one candidate.
 
-/// Defines the features and their names, so that weights can be read by name.
+/// Defines the features with their names in the table of weights.
 macro_rules! features {
     ($($(#[$doc:meta])* $feature:ident $name:literal,)*) => {
-        /// A kind of evidence for or against a candidate. "Asked" is the requested name, "held" the
-        /// candidate's name. Rarities are in tens of nats. A feature without a unit is 0 or 1, or a
-        /// share. "How well a label fits" is 1 if the label of a domain equals the name, and less
-        /// if it only contains or resembles the name.
+        /// A feature: one kind of evidence for or against a candidate. "Asked name" means the
+        /// requested name, and "held name" the name of the candidate. A rarity is in tens of nats.
+        /// A feature for which no unit is given is 0 or 1, or a share. "How well a label fits" is 1
+        /// if the label of a domain equals the name, and less if it only contains or resembles the
+        /// name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Feature {
             $($(#[$doc])* $feature,)*
         }
 
         impl Feature {
-            /// Every feature.
+            /// All features.
             pub const ALL: &[Self] = &[$(Self::$feature,)*];
 
-            /// The feature's name in the table of weights.
+            /// Returns the feature's name in the table of weights.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$feature => $name,)*
@@ -29,7 +30,7 @@ macro_rules! features {
 features! {
     /// Always 1.
     Bias "bias",
-    /// The names contain contradicting words: two numbers, north and south.
+    /// The names contain words that contradict each other: two numbers, or north and south.
     Contrast "contrast",
     /// The names contain words for different kinds of organisation or subject: a school and a
     /// hospital.
@@ -40,8 +41,8 @@ features! {
     SameStripped "same_stripped",
     /// The names are equal without spaces.
     SameSquashed "same_squashed",
-    /// The length of the asked name in tens of letters, at most two, if the names are equal without
-    /// spaces.
+    /// If the names are equal without spaces, the length of the asked name in tens of letters, at
+    /// most two.
     SameSquashedLong "same_squashed_long",
     /// The names have the same words, in any order and language.
     SameSorted "same_sorted",
@@ -94,40 +95,40 @@ features! {
     Alias "alias",
     /// The asked name consists of the initials of the held name.
     IsInitials "is_initials",
-    /// The number of initials minus three, divided by three, if the asked name consists of the held
-    /// name's initials.
+    /// If the asked name consists of the held name's initials, the number of initials minus three,
+    /// divided by three.
     IsInitialsLong "is_initials_long",
     /// The held name consists of the initials of the asked name.
     HasInitials "has_initials",
     /// A word of the asked name is misspelt.
     Slip "slip",
-    /// A word is misspelt, and all other words agree.
+    /// A word of the asked name is misspelt, and all other words agree.
     SlipAlone "slip_alone",
-    /// One eighth of the length of the shortest misspelt word, at most 1.5, if all other words
-    /// agree.
+    /// If a word is misspelt and all other words agree, one eighth of the length of the shortest
+    /// misspelt word, at most 1.5.
     SlipAloneLong "slip_alone_long",
-    /// Two neighbouring letters are swapped in the misspelt word.
+    /// The spelling mistake swaps two neighbouring letters.
     SlipSwapped "slip_swapped",
-    /// In the misspelt word, a letter is doubled, or a double letter is single.
+    /// The spelling mistake doubles a letter, or makes a double letter single.
     SlipDoubled "slip_doubled",
-    /// A letter is missing in the misspelt word.
+    /// The spelling mistake leaves out a letter.
     SlipMissing "slip_missing",
-    /// A letter is added in the misspelt word.
+    /// The spelling mistake adds a letter.
     SlipAdded "slip_added",
-    /// In the misspelt word, a letter is replaced by that of a neighbouring key.
+    /// The spelling mistake replaces a letter by that of a neighbouring key.
     SlipNear "slip_near",
-    /// The first letter of the misspelt word differs.
+    /// The spelling mistake changes the first letter of the word.
     SlipFirst "slip_first",
-    /// How much less usual the letters of the misspelt word are than those of the correct word, in
-    /// tens of nats, from −1 to 1.
+    /// How much less usual the sequence of letters of the misspelt word is than that of the correct
+    /// word, in tens of nats, from −1 to 1.
     SlipOdd "slip_odd",
-    /// The value of `SlipOdd`, if all other words agree.
+    /// If all other words agree, the value of `SlipOdd`.
     SlipAloneOdd "slip_alone_odd",
     /// Both names have the same legal form.
     FormAgrees "form_agrees",
     /// The names have different legal forms.
     FormDiffers "form_differs",
-    /// A word in parentheses after the asked name occurs in the held name.
+    /// A word in parentheses after the asked name is also in the held name.
     AsideAgrees "aside_agrees",
     /// The asked name is followed by a non-general word in parentheses.
     Aside "aside",
@@ -135,70 +136,70 @@ features! {
     AsidePlace "aside_place",
     /// A word in parentheses after the asked name is part of a domain of the company.
     AsideInDomain "aside_in_domain",
-    /// The rarity of the asked name's first words that equal a domain label, as a share of the
+    /// If the first words of the asked name equal a domain label, their rarity as a share of the
     /// rarity of the whole name.
     LabelIsBeginning "label_is_beginning",
-    /// The length of the asked name, as a share of the length of a domain label that contains the
-    /// name.
+    /// If a domain label contains the asked name, the length of the name as a share of the label's
+    /// length.
     LabelHoldsName "label_holds_name",
-    /// The length of a domain label, as a share of the length of the asked name that contains the
-    /// label.
+    /// If the asked name contains a domain label, the length of the label as a share of the name's
+    /// length.
     NameHoldsLabel "name_holds_label",
-    /// The similarity of a domain label and the asked name: 0 if 30 % or more of the letters
-    /// differ, 1 if none does.
+    /// The similarity of a domain label and the asked name, from 0 to 1: 0 if 30 % or more of the
+    /// letters differ, 1 if no letter does.
     LabelLikeName "label_like_name",
     /// A domain label equals the asked name's initials.
     LabelIsInitials "label_is_initials",
-    /// The rarity of the words whose beginnings make up a domain label, as a share of the asked
-    /// name's rarity.
+    /// If a domain label consists of the beginnings of words of the asked name, the rarity of these
+    /// words as a share of the name's rarity.
     LabelOfParts "label_of_parts",
     /// A domain label consists of the beginnings of all words of the asked name.
     LabelOfPartsFull "label_of_parts_full",
-    /// The rarity, in tens of nats, of a word of the asked name that equals a domain label.
+    /// If a word of the asked name equals a domain label, the rarity of this word, in tens of nats.
     WordIsLabel "word_is_label",
-    /// The length of a word of the asked name, as a share of the length of a domain label that
-    /// begins with the word.
+    /// If a domain label begins with a word of the asked name, the length of the word as a share of
+    /// the label's length.
     WordBeginsLabel "word_begins_label",
     /// One of the company's domains is a host below a registrable domain.
     IsHost "is_host",
     /// A domain label equals the asked name, and the names share no words or only general ones.
     LabelIsNameGeneral "label_is_name_general",
-    /// The length of the asked name in tens of letters, at most two, if a domain label equals the
-    /// name.
+    /// If a domain label equals the asked name, the length of the name in tens of letters, at most
+    /// two.
     LabelIsNameLong "label_is_name_long",
     /// All words of both names agree.
     ShapeAll "shape_all",
-    /// How well a domain label fits the asked name, 0 to 1, if all words of both names agree.
+    /// If all words of both names agree, how well a domain label fits the asked name, from 0 to 1.
     ShapeAllLabel "shape_all_label",
     /// The asked name has additional words, all of them general.
     ShapeMoreGeneral "shape_more_general",
-    /// How well a domain label fits the asked name, 0 to 1, if the asked name has additional words,
-    /// all of them general.
+    /// If the asked name has additional words, and all of them are general, how well a domain label
+    /// fits the asked name, from 0 to 1.
     ShapeMoreGeneralLabel "shape_more_general_label",
     /// The asked name has additional words, not all of them general.
     ShapeMore "shape_more",
-    /// How well a domain label fits the asked name, 0 to 1, if the asked name has additional words,
-    /// not all of them general.
+    /// If the asked name has additional words, and not all of them are general, how well a domain
+    /// label fits the asked name, from 0 to 1.
     ShapeMoreLabel "shape_more_label",
     /// The held name has additional words, all of them general.
     ShapeLessGeneral "shape_less_general",
-    /// How well a domain label fits the asked name, 0 to 1, if the held name has additional words,
-    /// all of them general.
+    /// If the held name has additional words, and all of them are general, how well a domain label
+    /// fits the asked name, from 0 to 1.
     ShapeLessGeneralLabel "shape_less_general_label",
     /// The held name has additional words, not all of them general.
     ShapeLess "shape_less",
-    /// How well a domain label fits the asked name, 0 to 1, if the held name has additional words,
-    /// not all of them general.
+    /// If the held name has additional words, and not all of them are general, how well a domain
+    /// label fits the asked name, from 0 to 1.
     ShapeLessLabel "shape_less_label",
-    /// Each name has words that the other lacks, all of them general.
+    /// Each name has words that the other lacks, and all of these words are general.
     ShapeBothGeneral "shape_both_general",
-    /// How well a domain label fits the asked name, 0 to 1, if each name has words that the other
-    /// lacks, all of them general.
+    /// If each name has words that the other lacks, and all of these are general, how well a domain
+    /// label fits the asked name, from 0 to 1.
     ShapeBothGeneralLabel "shape_both_general_label",
-    /// Each name has words that the other lacks, not all of them general.
+    /// Each name has words that the other lacks, and not all of these words are general.
     ShapeBoth "shape_both",
-    /// How well a domain label fits the asked name, 0 to 1, if each name has words that the other
-    /// lacks, not all of them general.
+    /// If each name has words that the other lacks, and not all of these are general, how well a
+    /// domain label fits the asked name, from 0 to 1.
     ShapeBothLabel "shape_both_label",
     /// The asked name looks like an acronym.
     Acronym "acronym",
@@ -208,7 +209,7 @@ features! {
     AcronymInitials "acronym_initials",
     /// The asked name equals the held name's initials and a domain label.
     InitialsAndLabel "initials_and_label",
-    /// The similarity of a domain label and the asked name, 0 to 1, if a word is misspelt.
+    /// If a word is misspelt, the similarity of a domain label and the asked name, from 0 to 1.
     SlipAndLabel "slip_and_label",
     /// A label of a domain, after the first one, is the code of the state or province in the asked
     /// name.
@@ -217,9 +218,9 @@ features! {
     RegionBehind "region_behind",
     /// The company is in the country that the asked name mentions.
     CountryAgrees "country_agrees",
-    /// The company is in another country than the asked name mentions.
+    /// The asked name mentions a country, and the company is in another one.
     CountryDiffers "country_differs",
-    /// The company is in another country than the asked name mentions in parentheses.
+    /// The asked name mentions a country in parentheses, and the company is in another one.
     CountryAsideDiffers "country_aside_differs",
     /// The asked name is a domain that does not belong to the company.
     OtherDomain "other_domain",
@@ -233,17 +234,17 @@ features! {
     Length "length",
 }
 
-/// The evidence for and against a candidate: the features present, with their values.
+/// The evidence for and against one candidate: the features that are not 0, with their values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence(Vec<(Feature, f64)>);
 
 impl Evidence {
-    /// The features present, each once.
+    /// Returns the features that are not 0. Each is returned once.
     pub fn features(&self) -> &[(Feature, f64)] {
         &self.0
     }
 
-    /// The value of a feature; 0 if it is absent.
+    /// Returns the value of a feature; 0 if the evidence does not contain it.
     pub fn of(&self, feature: Feature) -> f64 {
         self.0.iter().find(|(known, _)| *known == feature).map_or(0.0, |(_, value)| *value)
     }

@@ -1,5 +1,5 @@
-//! Compares a name with the labels of a company's domains. A label is often the name without
-//! spaces, its beginning, its initials, or the beginnings of its words.
+//! Compares a name with the labels of a company's domains. A label often consists of the whole name
+//! without spaces, its first words, its initials, or the beginnings of its words.
 
 use enrich_text::{Domain, NameWord, Rarity};
 
@@ -9,29 +9,32 @@ use crate::subject::Company;
 /// Most words of a name that are used to split a label.
 const MOST_WORDS: usize = 16;
 
-/// How well the name fits the labels of a company's domains. Each value is that of the best label.
+/// How well a name fits the labels of a company's domains. Each value is that of the label that
+/// fits best.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Labels {
     /// 1 when a label is the name without spaces.
     pub(super) is_name: f64,
-    /// Rarity of the leading words that equal a label, as a share of the name's rarity.
+    /// The rarity of the first words of the name, if a label consists of them, as a share of the
+    /// whole name's rarity.
     pub(super) is_beginning: f64,
-    /// The length of the whole name, as a share of the length of a label that contains the name.
+    /// The length of the name, if a label contains it, as a share of the label's length.
     pub(super) holds_name: f64,
-    /// The length of a label, as a share of the length of the name that contains the label.
+    /// The length of a label, if the name contains it, as a share of the name's length.
     pub(super) name_holds: f64,
-    /// Similarity of a label and the name: 0 when 30 % or more of the letters differ, 1 when none
-    /// does.
+    /// The similarity of a label and the name: 0 when 30 % or more of the letters differ, 1 when no
+    /// letter does.
     pub(super) like: f64,
     /// 1 when a label is the name's initials.
     pub(super) is_initials: f64,
-    /// Rarity of the words whose beginnings make up a label, as a share of the name's rarity.
+    /// The rarity of the words, if a label consists of their beginnings, as a share of the name's
+    /// rarity.
     pub(super) parts: f64,
-    /// 1 when the label consists of the beginnings of all words of the name.
+    /// 1 when a label consists of the beginnings of all words of the name.
     pub(super) parts_full: f64,
-    /// The rarity of a word that equals a label, in tens of nats.
+    /// The rarity of a word, in tens of nats, if a label equals it.
     pub(super) word_is: f64,
-    /// The length of a word, as a share of the length of a label that begins with the word.
+    /// The length of a word, if a label begins with it, as a share of the label's length.
     pub(super) begins: f64,
     /// Whether a domain is a host below a registrable domain.
     pub(super) is_host: bool,
@@ -95,10 +98,11 @@ impl Labels {
 }
 
 /// Returns the similarity of a label and a name: 0 when 30 % or more of the letters differ, 1 when
-/// none does.
+/// no letter does.
 fn likeness(label: &str, name: &str) -> f64 {
     let longer = label.len().max(name.len()) as f64;
-    // The lengths alone show that too many letters differ; this is cheaper than the edit distance.
+    // If the lengths differ too much, so do the letters. Comparing lengths is cheaper than
+    // calculating the edit distance.
     if label.len().abs_diff(name.len()) as f64 >= 0.3 * longer {
         return 0.0;
     }
@@ -110,11 +114,13 @@ fn more(held: &mut f64, value: f64) {
     *held = held.max(value);
 }
 
-/// Returns the highest total rarity of words whose beginnings make up a label in order (`un` and
-/// `soed` of `universitas jenderal soedirman`); `None` if no such words exist.
+/// Finds words whose beginnings, one after the other, make up the label: `un` and `soed` of
+/// `universitas jenderal soedirman`. Returns the total rarity of these words; if several choices of
+/// words are possible, the highest. Returns `None` if none is possible.
 fn parts(words: &[NameWord], rarities: &[f64], label: &str) -> Option<f64> {
     let label = label.as_bytes();
-    // For each position in the label, the highest rarity that covers all letters before it.
+    // For each position in the label, the highest total rarity of words whose beginnings make up
+    // all letters before it.
     let mut most: Vec<Option<f64>> = vec![None; label.len() + 1];
     *most.first_mut()? = Some(0.0);
     for (word, rarity) in words.iter().zip(rarities).take(MOST_WORDS) {

@@ -1,4 +1,4 @@
-//! Classifies typing errors. Some kinds occur more often than others.
+//! Finds the kind of a typing error. Some kinds are more frequent than others.
 
 /// A typing error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
-//! The weights of the features, and the calibration of the result.
+//! The weights of the features, and the calibration of the probabilities.
 
 use std::sync::LazyLock;
 
 use super::evidence::{Evidence, Feature};
 
-/// The trained weights: one line for each feature, and the lines of the calibration.
+/// The table of trained weights: one line for each feature, and the lines of the calibration.
 const TRAINED: &str = include_str!("../../data/name_weights.txt");
 
 /// The weights of all features, in log-odds, and the calibration.
@@ -12,7 +12,8 @@ const TRAINED: &str = include_str!("../../data/name_weights.txt");
 pub struct Weights {
     /// One weight for each feature, in the order of [`Feature::ALL`].
     weights: Vec<f64>,
-    /// Raw probabilities, each with the observed share of correct answers; both ascending.
+    /// Pairs of a raw probability and the share of answers at this probability that were right.
+    /// Both numbers grow from pair to pair.
     calibration: Vec<(f64, f64)>,
 }
 
@@ -28,7 +29,7 @@ pub enum InvalidWeights {
 }
 
 impl Weights {
-    /// The built-in weights.
+    /// Returns the weights that are built into the program.
     pub fn trained() -> &'static Self {
         #[expect(clippy::expect_used, reason = "the table is compiled in, and a test reads it")]
         static WEIGHTS: LazyLock<Weights> =
@@ -36,19 +37,20 @@ impl Weights {
         &WEIGHTS
     }
 
-    /// Creates weights in the order of [`Feature::ALL`], with ascending calibration points.
+    /// Creates weights in the order of [`Feature::ALL`]. Both numbers of the calibration pairs must
+    /// grow from pair to pair.
     pub fn new(mut weights: Vec<f64>, calibration: Vec<(f64, f64)>) -> Self {
         weights.resize(Feature::ALL.len(), 0.0);
         Self { weights, calibration }
     }
 
     /// Parses a table. A line is `feature; weight` or `calibration; raw; right`, where `raw` is a
-    /// raw probability and `right` the observed share of correct answers at it. Lines that begin
-    /// with `#` are comments.
+    /// raw probability, and `right` the share of answers at this probability that were right. Lines
+    /// that begin with `#` are comments.
     ///
     /// # Errors
     ///
-    /// Fails when a line has another form, or a feature is missing.
+    /// When a line has another form, or a feature is missing.
     pub fn parse(table: &str) -> Result<Self, InvalidWeights> {
         let mut weights = vec![None; Feature::ALL.len()];
         let mut calibration = Vec::new();
@@ -76,18 +78,19 @@ impl Weights {
         Ok(Self { weights: weights.collect::<Result<_, _>>()?, calibration })
     }
 
-    /// The weight of a feature.
+    /// Returns the weight of a feature.
     pub fn of(&self, feature: Feature) -> f64 {
         self.weights.get(feature as usize).copied().unwrap_or(0.0)
     }
 
-    /// The weighted evidence, in log-odds against "none of them".
+    /// Returns the sum of the weighted evidence: the log-odds of the candidate against "none of
+    /// them".
     pub fn score(&self, evidence: &Evidence) -> f64 {
         evidence.features().iter().map(|(feature, value)| self.of(*feature) * value).sum()
     }
 
-    /// Returns the raw probability of each candidate from the candidates' scores. At most one
-    /// candidate is meant.
+    /// Returns the raw probability of each candidate from the scores of all candidates. At most one
+    /// candidate is meant, so the sum is below 1.
     pub fn chances(&self, scores: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
         let most = scores.clone().fold(0.0, f64::max);
         let none = (-most).exp();
@@ -95,7 +98,7 @@ impl Weights {
         scores.map(|score| (score - most).exp() / sum).collect()
     }
 
-    /// The observed share of correct answers at this raw probability.
+    /// Returns the share of answers at this raw probability that were right.
     pub fn calibrated(&self, raw: f64) -> f64 {
         let (mut below, mut above) = ((0.0, 0.0), (1.0, 1.0));
         for &point in &self.calibration {

@@ -30,7 +30,7 @@ pub(super) enum Shape {
     Both,
 }
 
-/// The comparison of the requested name with one name of a candidate.
+/// The comparison of the requested name with one name of the candidate.
 #[derive(Clone, Debug)]
 pub(super) struct Pair {
     /// The candidate's name.
@@ -38,18 +38,19 @@ pub(super) struct Pair {
     pub(super) evidence: Evidence,
     /// How the words agree.
     pub(super) shape: Shape,
-    /// How well the names fit; used only to choose among a candidate's names.
+    /// How well the names fit each other. This only serves to choose one of the candidate's names.
     pub(super) fit: f64,
 }
 
-/// The rarity, in nats, of the words of two names that agree and that do not.
+/// The rarity, in nats, of the words of two names: of those that agree, and of those that do not.
 struct Sums {
-    /// The total rarity of the agreeing words, reduced for words that agree only partly.
+    /// The total rarity of the words that agree. A word that agrees only in part adds only a part
+    /// of its rarity.
     agreed: f64,
-    /// The total rarity of the agreeing words that are not general, reduced for words that agree
-    /// only partly.
+    /// The same total, but only of the words that are not general.
     specific: f64,
-    /// The total rarity of the agreeing words, not reduced.
+    /// The total rarity of the words that agree. A word that agrees only in part adds its whole
+    /// rarity.
     full: f64,
     /// The total rarity of the words that only the requested name has.
     only_asked: f64,
@@ -60,9 +61,9 @@ struct Sums {
     specific_held: f64,
 }
 
-/// Compares a name of a candidate with the requested name. The words at the indexes `there` of the
-/// requested name mean a country that the candidate is in, so they do not count as missing from the
-/// candidate's name.
+/// Compares a name of a candidate with the requested name. Each index in `there` is that of a word
+/// of the requested name that means a country, and the candidate is in this country. Such a word
+/// does not count as missing from the candidate's name.
 pub(super) fn compare(
     asked: &AskedName,
     name: &CompanyName,
@@ -132,8 +133,8 @@ pub(super) fn compare(
     Pair { name: name.display().to_owned(), evidence, shape, fit }
 }
 
-/// Adds evidence from the rarity of the matching and the missing words. Returns the harmonic mean
-/// of the two shares of matching words.
+/// Adds evidence from the rarity of the words that agree and of those that are missing. Returns the
+/// harmonic mean of two shares: the agreeing words as a share of each name.
 fn of_sums(evidence: &mut Evidence, likeness: &Similarity, sums: &Sums) -> f64 {
     let share = |rest: f64| if sums.agreed > 0.0 { sums.agreed / (sums.full + rest) } else { 0.0 };
     let (asked, held) = (share(sums.only_asked), share(sums.only_held));
@@ -238,7 +239,7 @@ fn of_contrasts(
 
 fn add_parenthetical_evidence(evidence: &mut Evidence, asked: &NameForm, held: &NameForm) {
     let aside: Vec<&NameWord> = asked.aside.iter().filter(|word| !word.is_filler).collect();
-    // The initials of the name itself, in parentheses after the name, add nothing.
+    // If the parentheses after the name only contain its initials, they are no evidence.
     let is_initials = matches!(aside.as_slice(), [word]
         if [&asked.initials, &asked.all_initials].contains(&&word.text));
     if is_initials {
@@ -270,8 +271,8 @@ impl Sums {
         }
     }
 
-    /// Creates the sums for two names that are equal without spaces. `all` is the total rarity of
-    /// the words of one name, in nats.
+    /// Returns the sums for two names that are equal without spaces. `all` is the total rarity of
+    /// the words of one of the names, in nats.
     fn of_equal(all: f64) -> Self {
         Self {
             agreed: all,
@@ -300,7 +301,8 @@ impl Sums {
     }
 }
 
-/// Returns the rarity of two agreeing words, in nats, reduced if they agree only partly.
+/// Returns the rarity of two words that agree, in nats; only a part of it if they agree only in
+/// part.
 fn worth(one: &Agreed) -> f64 {
     let share = match one.how {
         Agreement::Same => 1.0,
@@ -312,7 +314,7 @@ fn worth(one: &Agreed) -> f64 {
     share * one.rarity
 }
 
-/// Whether words agree by more than a prefix.
+/// Whether two words agree by more than the beginning of one of them.
 fn is_firm(one: &Agreed) -> bool {
     !matches!(one.how, Agreement::Abbreviated | Agreement::Initial)
 }
@@ -326,7 +328,8 @@ fn is_word_by_word(likeness: &Similarity) -> bool {
             .all(|one| matches!(one.how, Agreement::Same | Agreement::Equivalent))
 }
 
-/// Whether a short word is a misspelt filler of the other name (`Bank if Quill`).
+/// Whether a short word of one name is a misspelt filler of the other name, such as `if` in `Bank
+/// if Quill`.
 fn is_misspelt_filler(word: &NameWord, held: &NameForm) -> bool {
     word.text.len() <= 3
         && held

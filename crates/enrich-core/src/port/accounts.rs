@@ -16,52 +16,55 @@ use crate::port::error::StoreError;
 pub enum KeyStored {
     /// The key is stored.
     Stored,
-    /// The account, or the key to rotate, does not exist; nothing changed.
+    /// The account does not exist, or the key that was to be rotated does not. Nothing was changed.
     NotThere,
-    /// The account has as many keys in use as it may have; nothing changed.
+    /// The account already has as many active keys as it may have. Nothing was changed.
     TooManyActive,
-    /// The account has as many keys as it may have, including recently ended ones; nothing changed.
+    /// The account already has as many keys as it may have, counting those that ended recently.
+    /// Nothing was changed.
     TooMany,
 }
 
 /// The result of changing an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccountChanged {
-    /// The change was made. Contains the changed account.
+    /// The change was made; this is the account after it.
     Done(Account),
     /// The account does not exist.
     NoAccount,
-    /// The account is closed for good; nothing changed.
+    /// The account is closed for good. Nothing was changed.
     Closed,
 }
 
-/// Stores accounts and keys. A secret is stored twice: as a keyed hash for finding it, and
-/// encrypted for showing it again.
+/// Stores accounts and keys. The secret text of a key is stored in two forms: as a keyed hash, to
+/// find the key by its text, and encrypted, to show the text again.
 #[async_trait]
 pub trait Accounts: Send + Sync {
-    /// Stores an account and its first key; both or neither.
+    /// Stores an account together with its first key. If it fails, neither is stored.
     async fn create(&self, account: Account, first_key: NewKey) -> Result<(), StoreError>;
 
-    /// The account with this id; `None` if it does not exist.
+    /// Returns the account with this id; `None` if it does not exist.
     async fn account(&self, id: AccountId) -> Result<Option<Account>, StoreError>;
 
-    /// All accounts, oldest first.
+    /// Returns all accounts, the oldest first.
     async fn accounts(&self) -> Result<Vec<Account>, StoreError>;
 
-    /// Changes an account atomically. A running server sees the change within a second.
+    /// Changes an account. The change is made completely or not at all. A running server sees it
+    /// within a second.
     async fn change(
         &self,
         id: AccountId,
         change: AccountChange,
     ) -> Result<AccountChanged, StoreError>;
 
-    /// Stores a key, unless `limit` is reached. Concurrent calls run one after the other, so that
-    /// together they respect the limit.
+    /// Stores a key, unless the account has reached `limit`. Calls at the same time run one after
+    /// the other, so that they never exceed the limit together.
     async fn add_key(&self, key: NewKey, limit: KeyLimit) -> Result<KeyStored, StoreError>;
 
-    /// Stores `successor` and ends `old` at `old_until`; both or neither. If `old` already ends
-    /// earlier, its end does not change. If the end of `old` has passed when the successor is
-    /// created, the end becomes final. `old` counts towards `limit` only if `old` stays valid.
+    /// Stores `successor`, and ends the key `old` at `old_until`. If it fails, it does neither. If
+    /// `old` ends earlier already, its end is not changed. If the end of `old` is not after the
+    /// creation of `successor`, the end becomes final. `old` counts towards `limit` only if it
+    /// stays valid.
     async fn rotate_key(
         &self,
         old: KeyId,
@@ -70,27 +73,27 @@ pub trait Accounts: Send + Sync {
         limit: KeyLimit,
     ) -> Result<KeyStored, StoreError>;
 
-    /// Finds the key for a secret, even if the key has ended; `None` if the key was never issued. A
-    /// change by any process is visible within a second.
+    /// Finds the key with this text, even if the key has ended; `None` if no such key was ever
+    /// stored. A change that any process makes is visible within a second.
     async fn find_key(&self, key: &ApiKey) -> Result<Option<Arc<KeyInfo>>, StoreError>;
 
-    /// The key with this id; `None` if it does not exist.
+    /// Returns the key with this id; `None` if it does not exist.
     async fn key(&self, id: KeyId) -> Result<Option<KeyInfo>, StoreError>;
 
-    /// The keys of an account, also those that have ended, oldest first.
+    /// Returns all keys of an account, the oldest first. Keys that have ended are included.
     async fn keys(&self, account: AccountId) -> Result<Vec<KeyInfo>, StoreError>;
 
-    /// Decrypts the secret of a key; `None` if the key does not exist.
+    /// Decrypts the text of a key; `None` if the key does not exist.
     async fn reveal(&self, id: KeyId) -> Result<Option<ApiKey>, StoreError>;
 
-    /// Sets a key's own rate limit. `false` if the key does not exist.
+    /// Sets the rate limit of one key. Returns `false` if the key does not exist.
     async fn set_rate(&self, id: KeyId, rate: RateOverride) -> Result<bool, StoreError>;
 
-    /// Changes a key's label. `false` if the key does not exist.
+    /// Changes the label of a key. Returns `false` if the key does not exist.
     async fn set_label(&self, id: KeyId, label: &str) -> Result<bool, StoreError>;
 
-    /// Ends a key at `at`, unless the key already ends earlier. An end that has passed at `now` is
-    /// [final](KeyInfo::has_ended). `false` if the key does not exist.
+    /// Ends a key at `at`, unless it ends earlier already. If its end is not after `now`, the end
+    /// becomes [final](KeyInfo::has_ended). Returns `false` if the key does not exist.
     async fn expire_key(
         &self,
         id: KeyId,
@@ -98,7 +101,7 @@ pub trait Accounts: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Makes the ends of all keys that have ended at `now` final. Returns the number of these keys.
-    /// `now` must be correct: see [`ClockWatch`](crate::ClockWatch).
+    /// Makes the end of every key final that has passed at `now`. Returns the number of these keys.
+    /// The caller must know that `now` is correct: see [`ClockWatch`](crate::ClockWatch).
     async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError>;
 }

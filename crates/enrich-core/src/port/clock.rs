@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-/// Returns the current time. All other code receives times as arguments.
+/// Tells the present time. All other code gets times as arguments.
 pub trait Clock: Send + Sync {
     /// Returns the current time.
     fn now(&self) -> Timestamp;

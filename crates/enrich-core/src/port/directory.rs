@@ -10,10 +10,10 @@ use crate::question::{Projection, Question};
 use crate::subject::{DirectoryRevision, Found};
 use crate::suppressed::SuppressedValues;
 
-/// The tenant of a look-up. Tenants share expensive look-ups fairly.
+/// Whose look-up it is. If look-ups must wait, tenants take turns.
 ///
-/// A directory only compares tenants for equality: the look-ups of one tenant share a queue.
-/// Callers without accounts use the default.
+/// A directory only compares tenants for equality: look-ups of the same tenant wait in the same
+/// queue. A caller without an account uses the default tenant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tenant(u128);
 
@@ -28,15 +28,16 @@ impl From<AccountId> for Tenant {
 pub trait Directory: Send + Sync {
     /// Finds the subject for `question`, with at least the parts in `projection`.
     ///
-    /// `None` if no subject fits, or if several fit a name and cannot be distinguished.
+    /// Returns `None` if no subject fits, or if several subjects fit a name and it is not clear
+    /// which one is meant.
     async fn find(
         &self,
         question: &Question,
         projection: Projection,
     ) -> Result<Option<Found>, StoreError>;
 
-    /// Like [`find`](Self::find), for a tenant. In a directory that queues expensive look-ups,
-    /// tenants take turns. Other directories ignore the tenant.
+    /// Like [`find`](Self::find), but on behalf of a tenant. If the directory queues expensive
+    /// look-ups, tenants take turns in the queue. Other directories ignore the tenant.
     async fn find_for(
         &self,
         tenant: Tenant,
@@ -47,8 +48,8 @@ pub trait Directory: Send + Sync {
         self.find(question, projection).await
     }
 
-    /// Returns the suppressed values, so that stored answers can be checked for them; `None` if the
-    /// directory keeps none.
+    /// Returns the suppressed values, so that the caller can check whether a stored answer contains
+    /// one. Returns `None` if this directory stores no suppressed values.
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
         Ok(None)
     }

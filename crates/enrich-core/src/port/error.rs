@@ -1,22 +1,22 @@
-//! The error of the ports.
+//! The error that most methods of the ports return.
 
-/// A store operation failed.
+/// Why a store could not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Too much work is waiting; nothing was done.
+    /// Too many requests are waiting for the store. Nothing was changed.
     #[error("too many requests are waiting for the store")]
     Overloaded,
-    /// The store failed; nothing was changed.
+    /// The store failed. Nothing was changed.
     #[error("the store failed")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The reply of a remote store was lost, so it is not known whether the change was made. The
-    /// caller may make the same change again.
+    /// The connection to a remote store was lost before its reply, so it is not known whether the
+    /// change was made. The caller may make the same change again.
     #[error("it is not known whether the change was made")]
     Unknown(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl StoreError {
-    /// Wraps the cause of a failure.
+    /// Creates [`StoreError::Failed`] from the cause of a failure.
     pub fn failed(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Failed(source.into())
     }

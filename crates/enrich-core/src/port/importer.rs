@@ -10,27 +10,28 @@ use crate::record::{Record, SourceName};
 /// The parameters of an import.
 #[derive(Clone, Debug)]
 pub struct Load {
-    /// The source of the records.
+    /// The source that gives the records.
     pub source: SourceName,
-    /// The file that contains the records. It is stored with the source, in the transaction of the
-    /// first record. `None` leaves an earlier stored file unchanged.
+    /// The name of the file that contains the records. It is stored with the source, in the
+    /// transaction that imports the first record. With `None`, the file that is stored from an
+    /// earlier import stays.
     pub file: Option<String>,
-    /// The time stored with every value.
+    /// The time that is stored with every value.
     pub at: Timestamp,
-    /// Whether each batch, or the whole import, is one transaction.
+    /// Whether each batch is one transaction, or the whole import.
     pub atomic: Atomic,
 }
 
 impl Load {
-    /// Creates the parameters of an import in one transaction, without a file. `None` if `source`
-    /// is not a valid name ([`SourceName::new`]).
+    /// Creates the parameters of an import that is one transaction, without a file. Returns `None`
+    /// if `source` is not a valid name ([`SourceName::new`]).
     pub fn new(source: &str, at: Timestamp) -> Option<Self> {
         let source = SourceName::new(source)?;
         Some(Self { source, file: None, at, atomic: Atomic::Whole })
     }
 }
 
-/// Which part of an import is one transaction.
+/// How much of an import is one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Atomic {
     /// One transaction for each batch.
@@ -44,7 +45,7 @@ pub enum Atomic {
 pub struct ImportOutcome {
     /// The effect of the record.
     pub effect: Effect,
-    /// The number of values left out because they are suppressed.
+    /// The number of values that were left out of the record because they are suppressed.
     pub suppressed_values: u32,
 }
 
@@ -53,24 +54,24 @@ pub struct ImportOutcome {
 pub enum Effect {
     /// A subject was added.
     Added,
-    /// An existing subject changed.
+    /// An existing subject was changed.
     Merged,
-    /// Nothing changed; all values were known.
+    /// Nothing was changed, because all values were already stored.
     Unchanged,
-    /// The record was left out because its subject is suppressed.
+    /// The record was not imported, because its subject is suppressed.
     Suppressed,
 }
 
-/// A value that is kept out of imports and answers.
+/// A value that must not be imported and that no answer may contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Suppressed {
-    /// An email address, of people and companies.
+    /// An email address of a person or a company.
     Email(EmailAddress),
-    /// A phone number, of people and companies.
+    /// A phone number of a person or a company.
     Phone(Phone),
-    /// The page of a person. The whole person is forgotten.
+    /// The page of a person. All data of this person is forgotten with it.
     PersonPage(PersonPage),
-    /// A domain, the hosts below it and the email addresses there.
+    /// A domain, with the hosts below it and the email addresses at them.
     Domain(Domain),
 }
 
@@ -89,41 +90,42 @@ pub struct SourceInfo {
     pub last_at: Timestamp,
 }
 
-/// The result of removing a source or suppressing values.
+/// What was removed with a source, or with suppressed values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
     /// The number of removed values.
     pub values: u64,
-    /// The number of subjects removed because they have no value left.
+    /// The number of subjects that were removed because they had no name left.
     pub subjects: u64,
 }
 
-/// Imports records.
+/// Imports records, and removes sources and suppressed values.
 #[async_trait]
 pub trait Importer: Send + Sync {
-    /// Begins an import. Only one import runs at a time; a second one waits or is refused.
+    /// Begins an import. Only one import runs at a time; a second one waits, or fails.
     async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError>;
 
     /// All sources, sorted by name.
     async fn sources(&self) -> Result<Vec<SourceInfo>, StoreError>;
 
-    /// The file stored with a source by its last [`Load`] with a file; `None` if the source does
-    /// not exist or has no file.
+    /// Returns the file that the last [`Load`] with a file has stored for a source. Returns `None`
+    /// if the source does not exist, or has no stored file.
     async fn source_file(&self, name: &SourceName) -> Result<Option<String>, StoreError>;
 
-    /// Removes all values of a source; `None` if the source does not exist.
+    /// Removes all values of a source. Returns `None` if the source does not exist.
     async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError>;
 
-    /// Suppresses values: removes them from the directory and keeps them out of later imports. On
-    /// an error, no value is suppressed.
+    /// Suppresses values: removes them from the directory, and keeps them out of later imports. If
+    /// it fails, none of the values is suppressed.
     async fn forget(&self, what: &[Suppressed], at: Timestamp) -> Result<Removed, StoreError>;
 }
 
-/// A running import. If it is dropped before [`finish`](Self::finish), records that are not yet
-/// written are lost.
+/// A running import. If it is dropped without [`finish`](Self::finish), records that are not
+/// written yet are lost.
 #[async_trait]
 pub trait Loading: Send {
-    /// Imports a batch. Returns one [`ImportOutcome`] for each record, in order.
+    /// Imports a batch of records. Returns one [`ImportOutcome`] for each record, in the order of
+    /// the records.
     async fn take(&mut self, records: Vec<Record>) -> Result<Vec<ImportOutcome>, StoreError>;
 
     /// Ends the import and makes all imported records durable.

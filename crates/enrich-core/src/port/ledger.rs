@@ -10,10 +10,11 @@ use crate::port::error::StoreError;
 use crate::repeat::{IdempotencyKey, IdempotencyRecord, RequestId, StoredResponse};
 use crate::subject::DirectoryRevision;
 
-/// A charge to be decided. Its `Debug` output hides the answer and the idempotency key.
+/// A charge that the ledger is to decide. Its `Debug` output hides the answer and the idempotency
+/// key.
 #[derive(Clone, Debug)]
 pub struct Charge {
-    /// The id of the entry.
+    /// The id that the ledger entry will have.
     pub id: ChargeId,
     /// The account that pays.
     pub account: AccountId,
@@ -21,50 +22,52 @@ pub struct Charge {
     pub key: KeyId,
     /// The endpoint's path.
     pub endpoint: &'static str,
-    /// The number of items in the answer. A miss has 0 items: it is free and adds no entry. A miss
-    /// is passed to the ledger only to store its idempotency record.
+    /// The number of items in the answer. A miss has 0 items: it is free and adds no entry. The
+    /// ledger gets a miss only to store its idempotency record.
     pub items: u64,
-    /// The price rule.
+    /// The price rule of the endpoint.
     pub price: Price,
     /// The request id, from the caller or generated.
     pub request_id: RequestId,
-    /// The directory revision that the answer was read from.
+    /// The revision of the directory from which the answer was read.
     pub revision: DirectoryRevision,
     /// The time of the charge.
     pub at: Timestamp,
-    /// The answer to store for repeats; `None` if the call has no idempotency key.
+    /// The answer that is to be stored for repeats; `None` if the call has no idempotency key.
     pub idempotency: Option<IdempotencyRecord>,
 }
 
 impl Charge {
-    /// The credits to deduct.
+    /// Returns the credits that the answer costs.
     pub fn credits(&self) -> Credits {
         self.price.of(self.items)
     }
 }
 
-/// The result of a charge. A charge is durable when the result is returned.
+/// The result of a charge. When a caller gets it, the charge is durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Charged {
-    /// The price was deducted, and the idempotency record was stored if there is one. A miss
-    /// deducts nothing.
+    /// The price was deducted, and the idempotency record was stored, if there is one. For a miss,
+    /// the price is 0.
     Taken {
         /// The balance after the charge.
         balance: Credits,
     },
-    /// Not charged: the idempotency key was already used.
+    /// Nothing was charged, because the idempotency key was used before. This is what is stored for
+    /// it.
     Replayed(StoredResponse),
-    /// Not charged: the balance is too low.
+    /// Nothing was charged, because the balance is too low.
     Insufficient {
         /// The current balance.
         balance: Credits,
     },
 }
 
-/// Why a charge was not decided.
+/// Why a charge was not made, or may not have been made.
 #[derive(Debug, thiserror::Error)]
 pub enum ChargeError {
-    /// Nothing was charged. [`Ledger::is_charging`] says whether later charges are decided.
+    /// The charge could not be written, and nothing was charged. [`Ledger::is_charging`] tells
+    /// whether further charges are decided.
     #[error("the charge could not be written; nothing was charged")]
     NotTaken(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Too many charges are waiting; nothing was charged.
@@ -73,30 +76,31 @@ pub enum ChargeError {
     /// No further idempotency record can be stored; nothing was charged.
     #[error("no more idempotency records can be kept; nothing was charged")]
     IdempotencyStoreFull,
-    /// It is not known whether the charge was written. If the call is repeated with its idempotency
-    /// key, the stored record shows whether the first call was charged.
+    /// It is not known whether the charge was written. If the caller repeats the call with the same
+    /// idempotency key, it is not charged twice: the idempotency record shows whether the first
+    /// call was charged.
     #[error("it is not known whether the charge was written")]
     Unknown(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Charging has stopped; nothing was charged. Over SQLite, charging stops after an unknown
-    /// outcome, when the ledger differs from what was written, and when the deciding thread has
-    /// died. It starts again when the store is opened again. Over PostgreSQL, charging stops while
-    /// there is no primary server.
+    /// Charging has stopped; nothing was charged. With SQLite, charging stops in three cases: after
+    /// a commit with an unknown outcome, when the ledger differs from what this process has
+    /// written, and when the thread that decides charges has died. It starts again when the store
+    /// is opened again. With PostgreSQL, charging stops while there is no primary server.
     #[error("charging has stopped; nothing was charged")]
     Stopped,
 }
 
-/// Credits granted by the operator, or taken back.
+/// Credits that the operator grants to an account, or takes back.
 #[derive(Clone, Debug)]
 pub struct Grant {
-    /// The id of the entry.
+    /// The id that the ledger entry will have.
     pub id: ChargeId,
     /// The account.
     pub account: AccountId,
-    /// The number of credits; negative to take back.
+    /// The number of credits. It is negative if credits are taken back.
     pub credits: i64,
     /// The operator's note.
     pub note: String,
-    /// The entry to correct. If present, the new entry is an adjustment.
+    /// The entry that this one corrects. If it is present, the new entry is an adjustment.
     pub corrects: Option<ChargeId>,
     /// The time of the grant.
     pub at: Timestamp,
@@ -118,14 +122,14 @@ pub enum Granted {
         /// The balance after the grant.
         balance: Credits,
     },
-    /// Refused: the new balance would be below 0 or above [`Credits::MAX`].
+    /// Nothing was written, because the new balance would be below 0 or above [`Credits::MAX`].
     OutOfRange {
         /// The current balance.
         balance: Credits,
     },
-    /// Refused: the account does not exist.
+    /// Nothing was written, because the account does not exist.
     NoAccount,
-    /// Refused: the account has no entry with the id to correct.
+    /// Nothing was written, because the account has no entry with the id in [`Grant::corrects`].
     NoSuchEntry,
 }
 
@@ -142,30 +146,31 @@ pub struct Verification {
     pub charged: u64,
     /// Number of charges.
     pub charges: u64,
-    /// The inconsistencies, each with its account and entry; empty if there are none.
+    /// The faults that were found, each with its account and entry.
     pub faults: Vec<String>,
 }
 
-/// The ledger of all accounts: append-only, with balances that are never negative. The ledger
-/// decides one charge or grant at a time.
+/// The ledger of all accounts. Entries are only added, and a balance is never negative. The ledger
+/// decides charges and grants one after the other.
 #[async_trait]
 pub trait Ledger: Send + Sync {
-    /// Returns the balance of an account, including every acknowledged charge.
+    /// Returns the balance of an account. Every charge whose result a caller has got is included.
     ///
     /// `None` if the account does not exist.
     async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError>;
 
-    /// Returns a balance that is faster to read. It may lack what other processes wrote recently:
-    /// in the last 100 ms over SQLite, in the last second over PostgreSQL.
+    /// Returns a balance that is faster to read, but may be out of date. It may lack what other
+    /// processes have written recently: in the last 100 ms with SQLite, in the last second with
+    /// PostgreSQL.
     ///
-    /// Use this balance for display and before a look-up. Before refusing a call for lack of
-    /// credits, read the exact [`balance`](Self::balance).
+    /// Use this balance to show it, and before a look-up. Before a call is refused because the
+    /// credits are too few, read the exact [`balance`](Self::balance).
     async fn cached_balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
         self.balance(account).await
     }
 
-    /// Returns the response that is stored for an idempotency key of an account and has not expired
-    /// at `now`; `None` if there is none.
+    /// Returns what is stored for an idempotency key of an account, unless it has expired at `now`;
+    /// `None` if nothing is stored.
     async fn stored_response(
         &self,
         account: AccountId,
@@ -174,17 +179,18 @@ pub trait Ledger: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<StoredResponse>, StoreError>;
 
-    /// Decides a charge, in order of arrival. Returns when it is durable.
+    /// Decides a charge, after all charges that arrived before it. Returns when the result is
+    /// durable.
     ///
     /// For an account that does not exist, the result is [`Charged::Insufficient`] with zero
     /// credits.
     async fn charge(&self, charge: Charge) -> Result<Charged, ChargeError>;
 
-    /// Grants credits or takes them back. Returns when it is durable.
+    /// Grants credits, or takes credits back. Returns when the result is durable.
     async fn grant(&self, grant: Grant) -> Result<Granted, ChargeError>;
 
-    /// Returns the entries of an account after the sequence number `after`, in order, at most
-    /// `limit`.
+    /// Returns at most `limit` entries of an account, in order. The first one is the one after the
+    /// sequence number `after`.
     async fn entries(
         &self,
         account: AccountId,
@@ -192,8 +198,8 @@ pub trait Ledger: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Entry>, StoreError>;
 
-    /// Returns the entries of an account before the sequence number `before` (`None` for all),
-    /// newest first, at most `limit`.
+    /// Returns at most `limit` entries of an account, the newest first. Only entries before the
+    /// sequence number `before` are returned; with `None`, all entries count.
     async fn newest_entries(
         &self,
         account: AccountId,
@@ -201,25 +207,26 @@ pub trait Ledger: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Entry>, StoreError>;
 
-    /// Returns the sequence number of an account's first entry at or after `at`. If all entries are
-    /// earlier, returns the last entry's number plus one.
+    /// Returns the sequence number of the first entry of an account whose time is `at` or later. If
+    /// all entries are earlier, returns the last sequence number plus one.
     ///
-    /// Entries are in order of arrival. If the clock was set back, later entries may have times
-    /// before `at`.
+    /// Entries are in the order in which they arrived. If the clock was set back, an entry after
+    /// the returned one may have a time before `at`.
     async fn first_entry_at(&self, account: AccountId, at: Timestamp) -> Result<u64, StoreError>;
 
-    /// Returns the sequence number of an account's last entry before `at`, plus one; 1 if no entry
-    /// is earlier. All entries of a time range lie between [`first_entry_at`](Self::first_entry_at)
-    /// and this number.
+    /// Returns the sequence number after the last entry of an account whose time is before `at`; 1
+    /// if no entry is earlier. All entries in a range of time lie between
+    /// [`first_entry_at`](Self::first_entry_at) of its beginning and this number for its end.
     async fn end_of_entries_before(
         &self,
         account: AccountId,
         at: Timestamp,
     ) -> Result<u64, StoreError>;
 
-    /// Checks every entry and adds up the totals.
+    /// Checks every entry of the ledger, and adds up the totals.
     async fn verify(&self) -> Result<Verification, StoreError>;
 
-    /// Whether charges are decided; `false` while charging has [stopped](ChargeError::Stopped).
+    /// Whether the ledger decides charges. This is `false` while charging has
+    /// [stopped](ChargeError::Stopped).
     fn is_charging(&self) -> bool;
 }

@@ -1,4 +1,5 @@
-//! Counts requests in rate-limit windows, per key and optionally per account.
+//! Counts requests in rate-limit windows: for each key, and also for each account if that is
+//! configured.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -7,10 +8,11 @@ use crate::account::{AccountId, KeyId};
 use crate::port::error::StoreError;
 use crate::rate::{RateLimit, RateLimitStatus};
 
-/// Counts requests in fixed windows.
+/// Counts requests in fixed windows of time.
 #[async_trait]
 pub trait RateLimiter: Send + Sync {
-    /// Counts a request of `key` at `now`. The returned status includes this request.
+    /// Counts a request of `key` at `now`. Returns the rate-limit status, which includes this
+    /// request.
     async fn count(
         &self,
         key: KeyId,
@@ -18,8 +20,9 @@ pub trait RateLimiter: Send + Sync {
         now: Timestamp,
     ) -> Result<RateLimitStatus, StoreError>;
 
-    /// Counts a request of any key of `account` at `now`. The returned status includes this
-    /// request. Called only if there is a limit per account.
+    /// Counts a request of `account` at `now`, whichever of its keys is used. Returns the
+    /// rate-limit status, which includes this request. This is called only if there is a rate limit
+    /// for accounts.
     async fn count_account(
         &self,
         account: AccountId,

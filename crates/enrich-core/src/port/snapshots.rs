@@ -1,5 +1,5 @@
-//! The published snapshots of the directory. Also the suppressions that nodes apply until there is
-//! a snapshot without the suppressed values.
+//! The published snapshots of the directory, and the suppressions. A node applies a suppression
+//! itself until it answers from a snapshot without the suppressed value.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -22,17 +22,18 @@ pub struct Snapshot {
     pub bytes: u64,
     /// The BLAKE3 hash of the uncompressed file.
     pub blake3: [u8; 32],
-    /// The folder to which the snapshot was published, as the publisher names the folder.
+    /// The folder to which the publisher has copied the snapshot, by the name that the publisher
+    /// has for it.
     pub location: String,
     /// The version of the file's schema.
     pub schema: u32,
-    /// The version of the rules by which the file's look-up data was derived.
+    /// The version of the derivation rules that made the look-up data in the file.
     pub derived_by: u32,
     /// The time when the file was copied from the directory.
     pub at: Timestamp,
 }
 
-/// The state of the snapshots and suppressions, as it was last read.
+/// Which snapshot is in use, and which suppression is the newest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotState {
     /// The snapshot from which nodes must answer; `None` before the first snapshot.
@@ -41,7 +42,7 @@ pub struct SnapshotState {
     pub suppression: u64,
 }
 
-/// A suppressed value: no answer may contain it.
+/// The suppression of one value: no answer may contain it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suppression {
     /// The suppression's number, from 1. A later suppression has a higher number.
@@ -52,51 +53,52 @@ pub struct Suppression {
     pub at: Timestamp,
 }
 
-/// A secret's number, and the hash by which the secret is recognised.
+/// The number of a secret, and a hash by which the secret is recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SecretCheck {
     /// The number of the secret.
     pub id: u32,
-    /// The keyed hash of no bytes, made with the secret.
+    /// The keyed hash of an empty text, made with the secret.
     pub hash: [u8; 32],
 }
 
-/// The snapshots and suppressions that all nodes share.
+/// Stores the snapshots and the suppressions. All nodes use the same ones.
 #[async_trait]
 pub trait Snapshots: Send + Sync {
-    /// Returns the state from memory. A store that other processes can change reads the state about
-    /// twice a second.
+    /// Returns the state as it was last read, without asking the store. If other processes can
+    /// change the state, it is read again about twice a second.
     fn state(&self) -> SnapshotState;
 
     /// Finds the snapshot with this number; `None` when there is no such snapshot.
     async fn find(&self, number: SnapshotNumber) -> Result<Option<Snapshot>, StoreError>;
 
-    /// Returns the newest snapshots, at most `limit`, the newest first.
+    /// Returns at most `limit` snapshots, the newest first.
     async fn newest(&self, limit: u32) -> Result<Vec<Snapshot>, StoreError>;
 
-    /// Adds a snapshot and makes all nodes answer from it. If a snapshot with the same or a higher
-    /// number exists, changes nothing and returns `false`. The same snapshot may be published
-    /// again.
+    /// Adds a snapshot and makes all nodes answer from it. If another snapshot with the same number
+    /// exists, or one with a higher number, changes nothing and returns `false`. Publishing exactly
+    /// the same snapshot again is no error.
     async fn publish(&self, snapshot: &Snapshot) -> Result<bool, StoreError>;
 
     /// Makes all nodes answer from the snapshot with this number; `false` when there is no such
     /// snapshot.
     async fn answer_from(&self, number: SnapshotNumber) -> Result<bool, StoreError>;
 
-    /// Records from which snapshot this node answers, to show it to the operator.
+    /// Stores that this node now answers from this snapshot, so that the operator can see it.
     fn note_live(&self, number: SnapshotNumber);
 
-    /// Suppresses values by their keyed hashes. If a hash is already suppressed, its time does not
-    /// change, so the call may be repeated.
+    /// Suppresses the values with these keyed hashes. If a hash is already suppressed, its time
+    /// stays the same, so the caller may repeat the call.
     async fn suppress(&self, hashes: &[[u8; 32]], at: Timestamp) -> Result<(), StoreError>;
 
-    /// Returns the suppressions with a number above `number`, in order, at most `limit`.
+    /// Returns at most `limit` suppressions whose number is above `number`, in the order of their
+    /// numbers.
     async fn suppressed_after(
         &self,
         number: u64,
         limit: u32,
     ) -> Result<Vec<Suppression>, StoreError>;
 
-    /// Returns the secrets with which the store was made.
+    /// Returns checks of the secrets that the store was created with.
     async fn secrets(&self) -> Result<Vec<SecretCheck>, StoreError>;
 }

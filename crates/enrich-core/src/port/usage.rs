@@ -1,4 +1,5 @@
-//! Usage counters: the number of calls and their outcomes. The ledger does not record misses.
+//! Usage counters: the number of calls by outcome. They also count calls that the ledger does not
+//! record, such as misses.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -7,7 +8,7 @@ use crate::account::{AccountId, KeyId};
 use crate::credits::Credits;
 use crate::port::error::StoreError;
 
-/// One call to be counted.
+/// One call that is to be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use {
     /// The account.
@@ -18,7 +19,7 @@ pub struct Use {
     pub endpoint: &'static str,
     /// The outcome.
     pub outcome: UseOutcome,
-    /// The credits charged.
+    /// The credits that were charged.
     pub credits: Credits,
     /// The time of the call.
     pub at: Timestamp,
@@ -27,11 +28,11 @@ pub struct Use {
 /// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UseOutcome {
-    /// An answer was found.
+    /// The answer contains what was asked for.
     Found,
-    /// Nothing was found.
+    /// The answer is a miss.
     NotFound,
-    /// A stored answer was returned again.
+    /// The answer is the stored response to an earlier call.
     Replayed,
     /// The call was refused after its key was identified.
     Refused,
@@ -50,15 +51,15 @@ pub struct DayCount {
     pub outcome: UseOutcome,
     /// The number of calls.
     pub calls: u64,
-    /// The credits charged in total.
+    /// The sum of the credits that were charged.
     pub credits: Credits,
 }
 
 impl UseOutcome {
-    /// Every outcome.
+    /// All outcomes.
     pub const ALL: [Self; 4] = [Self::Found, Self::NotFound, Self::Replayed, Self::Refused];
 
-    /// The name used in storage and output.
+    /// Returns the name of the outcome in storage and output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Found => "found",
@@ -77,16 +78,17 @@ impl UseOutcome {
 /// Counts calls by day (UTC), account, key, endpoint and outcome.
 #[async_trait]
 pub trait Usage: Send + Sync {
-    /// Counts a call. Does not wait for the store. Counts are written later; a crash may lose the
-    /// last seconds.
+    /// Counts a call. Returns without waiting for the store: the count is written later, so a crash
+    /// may lose the counts of the last seconds.
     fn count(&self, used: Use);
 
-    /// Writes all counts to the store; called before the process ends.
+    /// Writes all counts to the store. Called before the process ends.
     async fn flush(&self) -> Result<(), StoreError>;
 
     /// Returns the usage of an account from day `first` to day `last` inclusive, in days since
-    /// 1970-01-01 (UTC), sorted by day, then key, endpoint and outcome. Empty for an unknown
-    /// account. Counts of all processes are summed, as far as they are [written](Usage::flush).
+    /// 1970-01-01 (UTC), sorted by day, then key, endpoint and outcome. The list is empty if the
+    /// account is unknown. It includes the counts of all processes that are [written](Usage::flush)
+    /// already.
     async fn days(
         &self,
         account: AccountId,

@@ -12,30 +12,31 @@ use crate::repeat::RequestId;
 use crate::response_template::ResponseTemplate;
 use crate::subject::Found;
 
-/// A caller's request, parsed from its fields.
+/// The request of a caller, parsed from the input fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
     /// The question.
     pub question: Question,
     /// The parts of the subject that the answer needs.
     pub projection: Projection,
-    /// The input, as repeated in the answer.
+    /// The inputs, as the answer repeats them.
     pub echo: String,
-    /// The most items to return and charge; `None` for all.
+    /// The most items that are returned and charged; `None` for all.
     pub limit: Option<u64>,
-    /// The question in a form that does not depend on how it was sent. Together with the endpoint
-    /// it is [`IdempotencyRecord::question`](crate::IdempotencyRecord::question).
+    /// The question as bytes that do not depend on how the question was sent. Together with the
+    /// endpoint, they are [`IdempotencyRecord::question`](crate::IdempotencyRecord::question).
     pub canonical: Vec<u8>,
 }
 
 impl Ask {
-    /// Whether an answer may cost more than `balance`: only a list can, if its limit is too high or
-    /// absent.
+    /// Whether an answer may cost more than `balance`. This is possible only for a list with a
+    /// price for each item, if its limit is absent or too high for the balance.
     pub(super) fn may_cost_more_than(&self, balance: Credits, price: Price) -> bool {
         price.is_per_item() && self.limit.is_none_or(|limit| price.of(limit) > balance)
     }
 
-    /// If the price does not depend on the number of items, limits each list to `most` items.
+    /// If the price does not depend on the number of items, limits each list of the answer to
+    /// `most` items.
     #[must_use]
     pub fn bounded(self, price: Price, most: Option<NonZeroU64>) -> Self {
         let Some(most) = most.filter(|_| !price.is_per_item()) else {
@@ -45,17 +46,17 @@ impl Ask {
         Self { limit: Some(limit), ..self }
     }
 
-    /// Returns the items of a list that are returned to the caller and charged.
+    /// Returns those items of a list that are returned to the caller and charged.
     pub fn first_items<'a, T>(&self, items: &'a [T]) -> &'a [T] {
         let limit = self.limit.and_then(|limit| usize::try_from(limit).ok());
         &items[..limit.unwrap_or(usize::MAX).min(items.len())]
     }
 }
 
-/// A call before any check, without its fields.
+/// A call as it arrives, without its input fields.
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
-    /// The API key as sent.
+    /// The text of the API key, as the caller sent it.
     pub key: &'a str,
     /// The endpoint's path, used in charges and usage counters.
     pub endpoint: &'static str,
@@ -63,12 +64,13 @@ pub struct Call<'a> {
     pub price: Price,
     /// The request's id.
     pub request_id: &'a RequestId,
-    /// The idempotency key as sent.
+    /// The text of the idempotency key, as the caller sent it.
     pub idempotency_key: Option<&'a str>,
 }
 
-/// Writes the answer for the result, or for a miss. A template with zero items means a miss. A
-/// subject that was found without the attribute is also a miss.
+/// A function that writes the answer for what was found, or for a miss if nothing was found. If the
+/// template that it returns has zero items, the answer is a miss. This is so, too, if the subject
+/// was found but lacks the attribute.
 pub type WriteAnswer<'a> = &'a (dyn Fn(&Ask, Option<&Found>) -> ResponseTemplate + Sync);
 
 /// An answer.
@@ -76,16 +78,16 @@ pub type WriteAnswer<'a> = &'a (dyn Fn(&Ask, Option<&Found>) -> ResponseTemplate
 pub struct Answer {
     /// The answer's bytes.
     pub body: Vec<u8>,
-    /// The credits charged: 0 for a miss or a repeat.
+    /// The credits that this call was charged: 0 for a miss or a replay.
     pub used: Credits,
-    /// The charge of the first answer, at the endpoint's price. It differs from `used` only for a
-    /// repeat.
+    /// The credits that the first answer was charged. For a replay, this is more than `used`;
+    /// otherwise both are equal.
     pub first_charge: Credits,
     /// The number of items: 0 for a miss, 1 for a single answer.
     pub items: u64,
     /// Whether the requested attribute was found; `false` for a miss.
     pub is_found: bool,
-    /// Whether the answer is a stored one, returned again.
+    /// Whether the answer is a stored response to an earlier call.
     pub is_replayed: bool,
 }
 
@@ -94,7 +96,7 @@ impl Answer {
         Self { body, used, first_charge: used, items, is_found: items > 0, is_replayed: false }
     }
 
-    /// Turns a first answer into a replay, which is free.
+    /// Returns this answer as a replay, which is free.
     pub(super) fn repeated(self) -> Self {
         Self { used: Credits::ZERO, is_replayed: true, ..self }
     }

@@ -6,7 +6,7 @@ use crate::question::{CompanyRef, PersonRef, Projection, Question};
 
 use super::look_up_value::{write_number, write_text};
 
-/// Returns the bytes of a question; equal questions have equal bytes ([`Ask::canonical`]).
+/// Returns a question as bytes. Equal questions have equal bytes ([`Ask::canonical`]).
 pub(super) fn canonical(
     question: &Question,
     projection: Projection,

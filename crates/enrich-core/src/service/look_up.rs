@@ -1,4 +1,5 @@
-//! Metered look-ups for programs, without parsing requests or formatting responses.
+//! Metered look-ups for Rust programs. They take parsed values instead of requests, and return
+//! values instead of responses.
 
 use enrich_text::{CompanyName, Domain, EmailAddress, Network, PageUrl, PersonPage, Phone};
 
@@ -16,7 +17,7 @@ use super::call::{Ask, Call};
 use super::canonical::canonical;
 use super::look_up_value::{Lines, LookUpValue, Stored, write_number};
 
-/// A look-up with its question and price.
+/// A look-up: the question, its price and its options.
 ///
 /// ```
 /// use enrich_core::{LookUp, Price};
@@ -24,8 +25,8 @@ use super::look_up_value::{Lines, LookUpValue, Stored, write_number};
 /// let emails = LookUp::company_by_domain("quill.example").price(Price::PerItems(5)).limit(20);
 /// ```
 ///
-/// Without a [price](Self::price), an answer costs one credit. [`Service::look_up`] refuses a text
-/// that cannot be parsed.
+/// An answer costs one credit unless [`price`](Self::price) sets another price. If a text cannot be
+/// parsed, [`Service::look_up`] refuses the look-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LookUp {
     question: Result<Question, InvalidFields>,
@@ -39,15 +40,15 @@ pub struct LookUp {
 /// The result of a look-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LookUpAnswer<T> {
-    /// The value; `None` for a miss, which is free.
+    /// The value that was found; `None` for a miss, which is free.
     pub value: Option<T>,
-    /// The confidence that the value belongs to the requested subject; `None` for a miss.
+    /// The confidence that the value belongs to the subject that was asked for; `None` for a miss.
     pub confidence: Option<Confidence>,
-    /// The credits charged; 0 for a miss or a repeat.
+    /// The credits that this look-up was charged; 0 for a miss or a replay.
     pub credits_used: Credits,
     /// The account's remaining credits.
     pub credits_left: Credits,
-    /// Whether the value is that of the stored answer for the idempotency key.
+    /// Whether the value is from the response that is stored for the idempotency key.
     pub is_replayed: bool,
 }
 
@@ -59,7 +60,8 @@ impl LookUp {
         Self::read("company_by_name", "name", name.map(question))
     }
 
-    /// Creates a look-up of the company with this domain, else with its registrable domain.
+    /// Creates a look-up of the company with this domain. If no company has the host, its
+    /// registrable domain is looked up.
     pub fn company_by_domain(domain: &str) -> Self {
         let domain = Domain::parse(domain);
         let question = |domain| Question::Company(CompanyRef::Domain(domain));
@@ -103,12 +105,13 @@ impl LookUp {
         Self::read("person_by_phone", "phone", phone.map(question))
     }
 
-    /// Creates a look-up of the facts of this host, else of its registrable domain.
+    /// Creates a look-up of the facts of this host. If there are none, those of its registrable
+    /// domain are looked up.
     pub fn domain(domain: &str) -> Self {
         Self::read("domain", "domain", Domain::parse(domain).map(Question::Domain))
     }
 
-    /// Creates a look-up from a question whose parts are already parsed.
+    /// Creates a look-up from a question.
     pub fn new(question: Question) -> Self {
         Self {
             question: Ok(question),
@@ -120,7 +123,8 @@ impl LookUp {
         }
     }
 
-    /// Creates a look-up from a parsed text, or from the error of parsing it.
+    /// Creates a look-up from the result of parsing a text. If parsing failed, the look-up is
+    /// refused later.
     fn read<E: std::error::Error>(
         purpose: &'static str,
         field: &'static str,
@@ -143,38 +147,38 @@ impl LookUp {
         Self { price, ..self }
     }
 
-    /// Sets the name of the look-up in charges and usage counters. For an endpoint, this name is
-    /// its path.
+    /// Sets the name that the look-up has in charges and usage counters. The name for an endpoint
+    /// is its path.
     ///
-    /// The default is the constructor's name. An idempotency key is valid for one attribute. A
-    /// program that reads several attributes with the same question therefore sets a purpose for
-    /// each.
+    /// The default is the name of the constructor. For an idempotency key, the purpose is part of
+    /// the question. So a program that reads several attributes of one subject sets another purpose
+    /// for each attribute.
     #[must_use]
     pub fn purpose(self, purpose: &'static str) -> Self {
         Self { purpose, ..self }
     }
 
-    /// Limits the items of a list to return and charge. In a value that contains lists, `items`
-    /// limits each list.
+    /// Limits how many items of a list are returned and charged. If the value contains lists, each
+    /// of them is limited to `items`.
     #[must_use]
     pub fn limit(self, items: u64) -> Self {
         Self { limit: Some(items), ..self }
     }
 
-    /// Includes the company's employees in the result ([`crate::Company::employees`]).
+    /// Reads the employees of a company too ([`crate::Company::employees`]).
     #[must_use]
     pub fn with_employees(self) -> Self {
         Self { with_employees: true, ..self }
     }
 
-    /// Sets the idempotency key: 1 to 255 visible ASCII characters. The answer is kept for 24
-    /// hours; the same look-up with the same key returns it again at no cost.
+    /// Sets the idempotency key: 1 to 255 visible ASCII characters. The answer is stored for 24
+    /// hours. Meanwhile, the same look-up with the same key returns the same answer at no cost.
     #[must_use]
     pub fn idempotency_key(self, key: impl Into<String>) -> Self {
         Self { idempotency_key: Some(key.into()), ..self }
     }
 
-    /// Returns the parsed request, or why a text could not be parsed.
+    /// Returns the look-up as a parsed request, or the text that could not be parsed.
     fn ask(&self) -> Result<Ask, InvalidFields> {
         let question = self.question.clone()?;
         let projection = match self.with_employees {
@@ -188,7 +192,8 @@ impl LookUp {
 
 impl Service {
     /// Makes a look-up with all checks of a [`Call`], at the look-up's price. `pick` takes the
-    /// attribute from the result; `None` and an empty list are free.
+    /// wanted attribute from what was found. If `pick` returns `None` or an empty list, the look-up
+    /// is a miss, and free.
     ///
     /// ```
     /// # async fn example(service: &enrich_core::Service, key: &enrich_core::ApiKey) {
@@ -205,8 +210,8 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] says why there is no answer. It also says that nothing was charged, or that it
-    /// is unknown whether the call was charged.
+    /// A [`Refusal`], if there is no answer. It says that nothing was charged, or that this is
+    /// unknown.
     pub async fn look_up<V: LookUpValue + ?Sized>(
         &self,
         key: &ApiKey,
@@ -229,7 +234,7 @@ impl Service {
             Err(refused) => refused,
         };
         let answer = outcome.result?;
-        // The idempotency key was used for another attribute.
+        // The stored value has another type, so the idempotency key was used for another attribute.
         let stored =
             read::<V>(&answer.body, answer.is_found).ok_or(Refusal::IdempotencyKeyReused)?;
         let (value, confidence) = stored.found.unzip();
@@ -244,12 +249,12 @@ impl Service {
 }
 
 struct StoredValue<T> {
-    /// The balance after the first answer, in credits.
+    /// The balance after the first answer.
     balance: Credits,
     found: Option<(T, Confidence)>,
 }
 
-/// Writes an answer: the balance, the confidence and the value.
+/// Writes an answer as lines: the balance, the confidence and the value.
 fn write<V: Stored + ?Sized>(ask: &Ask, picked: Option<(&V, Confidence)>) -> ResponseTemplate {
     let mut body = b"\n".to_vec();
     let limit = ask.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
@@ -261,8 +266,8 @@ fn write<V: Stored + ?Sized>(ask: &Ask, picked: Option<(&V, Confidence)>) -> Res
     ResponseTemplate { items, body: BodyTemplate::new(body, Some(0)) }
 }
 
-/// Parses an answer of [`write`] after the balance is filled in; `None` if the bytes are not such
-/// an answer.
+/// Parses an answer that [`write`] has written and in which the balance was filled in. Returns
+/// `None` if the bytes are not such an answer.
 fn read<V: Stored + ?Sized>(body: &[u8], is_found: bool) -> Option<StoredValue<V::Owned>> {
     let mut lines = Lines::of(body);
     let balance = Credits(lines.number()?);

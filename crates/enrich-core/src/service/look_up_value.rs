@@ -1,17 +1,18 @@
-//! The values that programs read from results, and their form in an idempotency record.
+//! The values that Rust programs get from look-ups, and how these values are stored in an
+//! idempotency record.
 //!
-//! A value is stored as lines. A number is a line of decimal digits. A text is a line with its
-//! length in bytes, followed by the text's own lines. A text is not encoded otherwise, so that a
-//! suppressed value can be found in it ([`crate::holds_suppressed`]).
+//! A value is stored as lines. A number is one line of decimal digits. A text begins with a line
+//! that gives the text's length in bytes; the text itself follows. The text is stored as it is, so
+//! that a suppressed value can be found in it ([`crate::holds_suppressed`]).
 
 use enrich_text::{Country, Network};
 
 use crate::subject::{Company, DomainFacts, Employee, Employer, Person, Site, SubjectId};
 
-/// A value returned by a look-up ([`Service::look_up`](super::Service::look_up)): a text, a
+/// A value that a look-up returns ([`Service::look_up`](super::Service::look_up)): a text, a
 /// company, a person, facts of a domain, or a list.
 ///
-/// A list counts its items; any other value is one item.
+/// A list has as many items as it has elements. Any other value is one item.
 pub trait LookUpValue: Stored {}
 
 impl<T: Stored + ?Sized> LookUpValue for T {}
@@ -19,7 +20,8 @@ impl<T: Stored + ?Sized> LookUpValue for T {}
 /// Writes a value into an idempotency record and reads it back. Programs cannot implement this
 /// trait.
 pub trait Stored: ToOwned {
-    /// Returns the number of items to return and to charge, at most `limit`; 0 means a miss.
+    /// Returns how many items are returned and charged, at most `limit`. A value with 0 items is a
+    /// miss.
     fn items(&self, _limit: usize) -> u64 {
         1
     }
@@ -31,7 +33,7 @@ pub trait Stored: ToOwned {
     fn read(lines: &mut Lines<'_>) -> Option<Self::Owned>;
 }
 
-/// The lines of a stored value that are not yet read.
+/// The lines of a stored value that were not read yet.
 pub struct Lines<'a>(&'a [u8]);
 
 impl<'a> Lines<'a> {
@@ -39,7 +41,7 @@ impl<'a> Lines<'a> {
         Self(bytes)
     }
 
-    /// Whether all lines are read.
+    /// Whether all lines were read.
     pub(super) fn is_at_end(&self) -> bool {
         self.0.is_empty()
     }
@@ -52,7 +54,7 @@ impl<'a> Lines<'a> {
         std::str::from_utf8(digits).ok()?.parse().ok()
     }
 
-    /// Reads a text from the line with its length and the lines after that.
+    /// Reads a text: a line with its length, and then the text.
     fn text(&mut self) -> Option<&'a str> {
         let length = usize::try_from(self.number()?).ok()?;
         let (text, rest) = self.0.split_at_checked(length)?;
@@ -170,12 +172,12 @@ impl Stored for (Network, String) {
     }
 }
 
-/// Reads a field; its type selects the reader.
+/// Reads one field. The field's type decides how it is read.
 fn read_field<T: Stored<Owned = T> + Clone>(lines: &mut Lines<'_>) -> Option<T> {
     T::read(lines)
 }
 
-/// Stores a structure as its fields in order.
+/// Stores a structure as its fields, one after the other.
 macro_rules! stored_by_fields {
     ($name:ident { $($field:ident),+ $(,)? }) => {
         impl Stored for $name {

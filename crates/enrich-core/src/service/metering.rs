@@ -1,4 +1,4 @@
-//! Meters a call, from its fields to the charged answer.
+//! Meters a call: from the parsed request to the charged answer.
 
 use jiff::Timestamp;
 
@@ -17,7 +17,7 @@ use crate::suppressed::holds_suppressed;
 use super::call::{Answer, Ask, Call, WriteAnswer};
 use super::{AdmittedCall, Service};
 
-/// An admitted call with its fields.
+/// An admitted call with its parsed request.
 pub(super) struct MeteredCall<'a> {
     service: &'a Service,
     call: &'a Call<'a>,
@@ -25,14 +25,14 @@ pub(super) struct MeteredCall<'a> {
     now: Timestamp,
     ask: &'a Ask,
     write: WriteAnswer<'a>,
-    /// The last balance that this call has read; `None` before the first read.
+    /// The last balance that this call has read; `None` if it has read none yet.
     balance: &'a mut Option<Credits>,
 }
 
-/// A written answer that is not yet charged.
+/// An answer that is written but not yet charged.
 struct WrittenAnswer {
     template: ResponseTemplate,
-    /// The directory revision that the answer was read from.
+    /// The revision of the directory from which the answer was read.
     revision: DirectoryRevision,
     /// The balance before the charge, in credits.
     balance: Credits,
@@ -49,13 +49,13 @@ impl<'a> MeteredCall<'a> {
         Self { service, call, key, now: *now, ask, write, balance }
     }
 
-    /// Creates the refusal of an answer that the balance does not cover.
+    /// Creates the refusal for an answer that the balance does not pay for.
     fn not_enough(&self, needed: Needed, balance: Credits) -> Refusal {
         Refusal::NotEnoughCredits { price: self.call.price, needed, balance }
     }
 
-    /// Creates the charge for an answer, with an idempotency record if the call has an idempotency
-    /// key.
+    /// Creates the charge for an answer. If the call has an idempotency key, the charge contains an
+    /// idempotency record.
     fn charge(
         &self,
         template: &ResponseTemplate,
@@ -81,23 +81,27 @@ impl<'a> MeteredCall<'a> {
         }
     }
 
-    /// Looks up, charges and writes the answer.
+    /// Looks up, charges, and returns the answer.
     pub(super) async fn run(&mut self) -> Result<Answer, Refusal> {
         match self.call.idempotency_key {
             None => self.find_and_charge(None).await,
-            // Boxed: most calls have no idempotency key, and then use no space for this future.
+            // The future is boxed, because most calls have no idempotency key and should not need
+            // space for it.
             Some(text) => Box::pin(self.run_once(text)).await,
         }
     }
 
-    /// Handles a call with an idempotency key. A repeat gets the first answer.
+    /// Handles a call with an idempotency key. If it repeats an earlier call, it gets the first
+    /// answer.
     async fn run_once(&mut self, key: &str) -> Result<Answer, Refusal> {
         let key = IdempotencyKey::parse(key).map_err(Refusal::BadIdempotencyKey)?;
-        // The same fields at another endpoint are another question.
+        // The endpoint is part of the question, because the same fields mean another question at
+        // another endpoint.
         let question = [self.call.endpoint.as_bytes(), &[0], &self.ask.canonical].concat();
         let guard = self.service.in_flight.enter(self.key.account, &key);
         match self.stored_response(&key, &question).await? {
-            // The first call has ended, so its response is returned even during another repeat.
+            // The first call has ended, so its response is returned, even if another repeat is
+            // running.
             Some(stored) => self.replay(stored).await,
             None if guard.is_none() => Err(Refusal::StillRunning),
             None => {
@@ -106,8 +110,8 @@ impl<'a> MeteredCall<'a> {
                 if !matches!(result, Err(Refusal::NotEnoughCredits { .. })) {
                     return result;
                 }
-                // Another process may have answered the first call since the stored response was
-                // read, and charged the last credits for it.
+                // This call had too few credits. Perhaps another process has answered the same call
+                // since the stored response was read, and has charged the last credits for it.
                 match self.stored_response(&key, &question).await? {
                     Some(stored) => self.replay(stored).await,
                     None => result,
@@ -125,8 +129,8 @@ impl<'a> MeteredCall<'a> {
         ledger.stored_response(account, key, question, self.now).await.map_err(store_refusal)
     }
 
-    /// Checks the balance, looks up and charges. `keyed` is the idempotency key and the bytes of
-    /// the question.
+    /// Checks the balance, looks up and charges. `keyed` is the idempotency key with the bytes of
+    /// the question, if the call has one.
     async fn find_and_charge(
         &mut self,
         keyed: Option<(&IdempotencyKey, &[u8])>,
@@ -158,9 +162,9 @@ impl<'a> MeteredCall<'a> {
         }
     }
 
-    /// Returns the balance if the account may make this look-up. Refuses if the balance is below
-    /// the least price, or if the answer may cost more than the balance and the account has reached
-    /// its daily number of unpaid look-ups.
+    /// Returns the balance if the account may make this look-up. Refuses the look-up if the balance
+    /// is below the least price. Also refuses it if the answer may cost more than the balance and
+    /// the account has no unpaid look-ups of this day left.
     async fn check_balance(&mut self) -> Result<Credits, Refusal> {
         let price = self.call.price;
         let before = self.enough().await.map_err(store_refusal)?;
@@ -178,14 +182,14 @@ impl<'a> MeteredCall<'a> {
         Ok(before)
     }
 
-    /// Looks up and writes the answer. Reads at most one item more than `before` pays for. Reads
-    /// again if the balance has grown and now pays for a longer list.
+    /// Looks up, and writes the answer. Reads at most one item more than `before`, the balance,
+    /// pays for. If a longer list exists and the balance has grown meanwhile, reads again.
     async fn find_and_write(&mut self, mut before: Credits) -> Result<WrittenAnswer, Refusal> {
         let (service, account, price) = (self.service, self.key.account, self.call.price);
         loop {
             let most = most_items(price, before);
             let projection = self.ask.projection.at_most(most);
-            // Drop the result as soon as the answer is written.
+            // The result is dropped at the end of this block, as soon as the answer is written.
             let (template, revision) = {
                 let question = &self.ask.question;
                 let found = service.directory.find_for(account.into(), question, projection).await;
@@ -199,14 +203,15 @@ impl<'a> MeteredCall<'a> {
             if projection == self.ask.projection || template.items < most {
                 return Ok(WrittenAnswer { template, revision, balance: before });
             }
-            // The list may be longer than what was read, and cost more than the balance. A list
-            // that was cut off is never an answer, even if credits were granted meanwhile.
+            // Perhaps the list is longer than what was read, and costs more than the balance. The
+            // part that was read is never the answer, even if credits were granted meanwhile.
             let now = service.ledger.balance(account).await.map_err(store_refusal)?;
             let now = now.ok_or(Refusal::InvalidKey)?;
             *self.balance = Some(now);
             let used = price.of(template.items);
             if now < used {
-                // Grants made after charging stopped are not visible.
+                // When charging has stopped, this process does not see later grants, so the balance
+                // may be higher in fact.
                 if !service.ledger.is_charging() {
                     return Err(Refusal::NotCharging);
                 }
@@ -217,7 +222,7 @@ impl<'a> MeteredCall<'a> {
         }
     }
 
-    /// Counts a company name for which no company was found.
+    /// Counts the company name of this question, because no company was found.
     fn count_miss(&self) {
         let Some(misses) = &self.service.misses else { return };
         if let Question::Company(CompanyRef::Name { name, .. }) = &self.ask.question {
@@ -225,13 +230,13 @@ impl<'a> MeteredCall<'a> {
         }
     }
 
-    /// Returns the balance if the account has reached its daily number of look-ups that it could
-    /// not pay. `None` if it has not, or if it has received credits since the last such look-up.
+    /// Returns the balance if the account has no unpaid look-ups of this day left. Returns `None`
+    /// if it has some left, or if it has received credits since the last unpaid look-up.
     async fn probes_too_often(&self) -> Result<Option<Credits>, Refusal> {
         let (service, account) = (self.service, self.key.account);
         let Some(least) = service.shortfalls.used_up(account, self.now) else { return Ok(None) };
-        // Read after `least`: charges at the same time only lower the balance, so a higher balance
-        // means a grant.
+        // The balance is read after `least`. Charges can only have lowered it since, so a higher
+        // balance shows that credits were granted.
         let left = service.ledger.balance(account).await.map_err(store_refusal)?;
         let left = left.ok_or(Refusal::InvalidKey)?;
         if left > least {
@@ -242,8 +247,8 @@ impl<'a> MeteredCall<'a> {
         Ok(Some(left))
     }
 
-    /// Returns the first answer again. Returns a miss instead if the first answer contains a value
-    /// that was suppressed later. Both are free.
+    /// Returns the first answer again. If it contains a value that was suppressed later, returns a
+    /// miss instead. Both are free.
     async fn replay(&self, stored: StoredResponse) -> Result<Answer, Refusal> {
         if let StoredResponse::Answer { body, balance, .. } = &stored {
             let suppressed = self.service.directory.suppressed().await.map_err(store_refusal)?;
@@ -258,8 +263,8 @@ impl<'a> MeteredCall<'a> {
         replay(self.call.price, stored)
     }
 
-    /// Returns the cached balance if it covers the least price; else the exact balance, which
-    /// includes recent grants.
+    /// Returns the cached balance if it is at least the least price. Otherwise returns the exact
+    /// balance, because credits may have been granted recently.
     async fn enough(&self) -> Result<Option<Credits>, StoreError> {
         let (ledger, account) = (&self.service.ledger, self.key.account);
         match ledger.cached_balance(account).await? {
@@ -269,8 +274,8 @@ impl<'a> MeteredCall<'a> {
     }
 }
 
-/// Returns the number of items to read with `balance`: one more than the balance pays for, so that
-/// a list that is too long is detected without reading all of it.
+/// Returns how many items are read with this balance: one more than it pays for. With the
+/// additional item, a list that is too long is detected without reading all of it.
 fn most_items(price: Price, balance: Credits) -> u64 {
     price.most_items(balance).saturating_add(1)
 }

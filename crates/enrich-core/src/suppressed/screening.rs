@@ -1,4 +1,4 @@
-//! Removes suppressed values from an answer, for look-up data in which they are still stored.
+//! Removes suppressed values from an answer, if the look-up data still contains them.
 
 use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
 
@@ -7,7 +7,7 @@ use crate::port::importer::Suppressed;
 use crate::question::{CompanyRef, PersonRef, Question};
 use crate::subject::{Company, DomainFacts, Employee, Found, Person, Subject};
 
-/// Whether a question contains a suppressed value. Such a question must find nothing.
+/// Whether a question contains a suppressed value. If it does, the answer must be a miss.
 pub fn names_suppressed(values: &dyn SuppressedValues, question: &Question) -> bool {
     match question {
         Question::Company(company) => company_ref(values, company),
@@ -20,8 +20,8 @@ pub fn names_suppressed(values: &dyn SuppressedValues, question: &Question) -> b
     }
 }
 
-/// Removes the suppressed values from an answer. `None` when the subject itself is suppressed, or
-/// when all its names are suppressed values.
+/// Removes the suppressed values from what was found. Returns `None` when the subject itself is
+/// suppressed, or when no name is left.
 pub fn without_suppressed(values: &dyn SuppressedValues, found: Found) -> Option<Found> {
     let subject = match found.subject {
         Subject::Company(company) => Subject::Company(screened_company(values, company)?),
@@ -44,7 +44,7 @@ fn company_ref(values: &dyn SuppressedValues, company: &CompanyRef) -> bool {
 fn screened_company(values: &dyn SuppressedValues, mut company: Company) -> Option<Company> {
     company.aliases.retain(|alias| !is_domain_text(values, alias));
     if is_domain_text(values, &company.name) {
-        // The company's name is its domain, because no source gave a name.
+        // A company's name can be its domain, if no source has given a name.
         if company.aliases.is_empty() {
             return None;
         }

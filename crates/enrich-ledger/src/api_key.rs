@@ -1,4 +1,5 @@
-//! API keys as a store keeps them: found by a keyed hash, and encrypted to be shown again.
+//! How a store keeps API keys: it finds a key by a keyed hash, and stores the key's text encrypted,
+//! to show it again.
 
 use enrich_core::{ApiKey, KeyId, NewKey};
 use enrich_secrets::{CannotDecrypt, Purpose, SealError, Secret, Secrets};
@@ -10,16 +11,18 @@ pub fn key_hash(secret: &Secret, key: &ApiKey) -> KeyHash {
     secret.hash(Purpose::ApiKeyHash, &[key.expose().as_bytes()])
 }
 
-/// Encrypts a new key, so that it can be shown again. The result opens only for the key's id.
+/// Encrypts the text of a new key, so that it can be shown again. The result can be decrypted only
+/// for the same key id.
 ///
 /// # Errors
 ///
-/// When the system gives no randomness.
+/// When the operating system provides no random bytes.
 pub fn seal_key(secret: &Secret, key: &NewKey) -> Result<Vec<u8>, SealError> {
     secret.seal(Purpose::ApiKeySeal, key.id.0.as_bytes(), key.key.expose().as_bytes())
 }
 
-/// Decrypts the key with this id, which was encrypted with the secret of this number.
+/// Decrypts the text of the key with this id. `secret` is the number of the secret with which it
+/// was encrypted.
 ///
 /// # Errors
 ///

@@ -1,18 +1,19 @@
-//! The tables of a ledger, for copying it from one store to another with every value as it is.
+//! The tables of a ledger, as they are when the ledger is copied from one store to another. All
+//! values are copied unchanged.
 //!
 //! A store exports the tables in the order of [`TABLES`] as batches of rows, and imports them in
-//! the same order. Hashes and encrypted values are carried over verbatim, so both stores need the
-//! same `secret.key`. What only one store has (SQLite's log positions, PostgreSQL's locks) is made
-//! anew by the importing store.
+//! the same order. Hashes and encrypted values are copied as they are, so both stores need the same
+//! `secret.key`. Some data exists in only one kind of store, such as the log positions of SQLite or
+//! the locks of PostgreSQL; a store that imports creates such data itself.
 
 /// The kind of a column's values. Each value may be [`Value::Null`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A UUID: 16 bytes.
     Id,
-    /// A signed integer of 64 bits: also times, in microseconds since 1970.
+    /// A signed integer of 64 bits. It may be a time, in microseconds since 1970.
     Integer,
-    /// A signed integer of 32 bits: the number of a secret.
+    /// A signed integer of 32 bits, such as the number of a secret.
     Number,
     /// Yes or no.
     Flag,
@@ -45,11 +46,11 @@ pub type Values = Vec<Value>;
 /// A table of a ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// The name, the same in both stores.
+    /// The table's name, which is the same in all stores.
     pub name: &'static str,
-    /// The columns, with the kinds of their values.
+    /// The columns, each with the kind of its values.
     pub columns: &'static [(&'static str, Kind)],
-    /// The columns that the rows are ordered by.
+    /// The columns by which the rows are ordered.
     pub order: &'static str,
 }
 
@@ -90,14 +91,14 @@ pub const ENTRY: Table = Table {
     order: "account, sequence",
 };
 
-/// The last use of keys.
+/// When each key was last used.
 pub const KEY_USED: Table = Table {
     name: "key_used",
     columns: &[("api_key", Kind::Id), ("at", Kind::Integer)],
     order: "api_key",
 };
 
-/// All tables, in the order in which rows refer to others.
+/// All tables. A table comes after the tables to which its rows refer.
 pub const TABLES: [&Table; 11] = [
     &Table {
         name: "secret",
@@ -211,7 +212,7 @@ pub const TABLES: [&Table; 11] = [
 ];
 
 impl Table {
-    /// The names of the columns, separated by commas.
+    /// Returns the names of the columns, separated by commas.
     pub fn column_list(&self) -> String {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
         names.join(", ")

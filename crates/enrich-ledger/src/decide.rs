@@ -1,32 +1,34 @@
-//! The effect of a charge or a grant on an account.
+//! Decides what a charge or a grant does to an account: to its balance, and which row it adds to
+//! the ledger.
 //!
-//! A decision depends only on the account's balance. The store knows the rest: whether the account
-//! exists, whether the idempotency key is free, and whether a corrected entry exists.
+//! A decision depends only on the account's balance. Everything else, the store checks: whether the
+//! account exists, whether the idempotency key was used before, and whether the entry exists that
+//! an adjustment corrects.
 
 use enrich_core::port::ledger::{Charge, Grant};
 use enrich_core::{Credits, Price};
 
 use crate::row::{Row, kind, price_text};
 
-/// The effect of a charge on an account.
+/// What a charge does to an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "it is moved once, into the row's insertion")]
 pub enum ChargeDecision<'a> {
-    /// The balance is too low.
+    /// Nothing: the balance is too low for the price.
     Insufficient,
-    /// The answer has no items: the balance does not change, and no row is added.
+    /// Nothing: the answer has no items, so it is free. No row is added.
     Free,
-    /// The charge's row, to be [completed](crate::LastRow::append) and added. The row already
-    /// contains the balance after the charge.
+    /// The charge adds this row. The row already contains the balance after the charge;
+    /// [`LastRow::append`](crate::LastRow::append) completes the row.
     Row(Row<'a>),
 }
 
-/// The price is invalid: one credit for each group of 0 items.
+/// The error for a price that is none: one credit for every 0 items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("one credit for every 0 items is no price")]
 pub struct NoPrice;
 
-/// Checks that a row can hold `price`. Stores call this before they queue a charge.
+/// Checks that a row can store `price`. Stores call this before they queue a charge.
 ///
 /// # Errors
 ///
@@ -35,7 +37,7 @@ pub fn check_price(price: Price) -> Result<(), NoPrice> {
     if price == Price::PerItems(0) { Err(NoPrice) } else { Ok(()) }
 }
 
-/// Decides a charge to an account with this balance.
+/// Decides what a charge does to an account with this balance.
 pub fn decide_charge<'a>(charge: &'a Charge, balance: Credits) -> ChargeDecision<'a> {
     let price = charge.credits();
     match balance.minus(price) {
@@ -45,13 +47,13 @@ pub fn decide_charge<'a>(charge: &'a Charge, balance: Credits) -> ChargeDecision
     }
 }
 
-/// Decides a grant to an account with this balance; `None` when the balance would be below zero or
-/// above [`Credits::MAX`].
+/// Decides what a grant does to an account with this balance: returns the row that the grant adds.
+/// Returns `None` when the new balance would be below zero or above [`Credits::MAX`].
 pub fn decide_grant<'a>(grant: &'a Grant, balance: Credits) -> Option<Row<'a>> {
     Some(grant_row(grant, balance.changed_by(grant.credits)?))
 }
 
-/// Creates the row of a charge, without its sequence and secret.
+/// Creates the row of a charge. Its sequence and the number of its secret are set later.
 fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
     Row {
         account: charge.account,
@@ -59,8 +61,8 @@ fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
         id: charge.id,
         kind: kind::CHARGE.into(),
         corrects: None,
-        // The conversion never fails: the price is at most the balance, which is at most
-        // `i64::MAX`.
+        // The conversion cannot fail, because the price is at most the balance, and the balance is
+        // at most `i64::MAX`.
         credits: i64::try_from(price.0).map_or(i64::MIN, |price| -price),
         balance,
         endpoint: Some(charge.endpoint.into()),
@@ -75,7 +77,7 @@ fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
     }
 }
 
-/// Creates the row of a grant, without its sequence and secret.
+/// Creates the row of a grant. Its sequence and the number of its secret are set later.
 fn grant_row(grant: &Grant, balance: Credits) -> Row<'_> {
     let kind = if grant.corrects.is_some() { kind::ADJUSTMENT } else { kind::GRANT };
     Row {

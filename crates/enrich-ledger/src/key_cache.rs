@@ -1,8 +1,8 @@
-//! A cache of the keys that callers used recently, so that the next call with such a key needs no
-//! database.
+//! A cache of the API keys that callers used recently: for a call with such a key, the database
+//! need not be asked.
 //!
-//! A key is cached under its keyed hash, never in plain. The store says how many changes to keys
-//! there were; when the number differs from the last one, the cache is cleared.
+//! A key is cached under its keyed hash; its text is not cached. The store tells the cache how many
+//! changes to keys there were. When this number differs from the last one, the cache is cleared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,20 +14,23 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// A keyed hash of an API key.
 pub type KeyHash = [u8; 32];
 
-/// The number of shards, each with its own lock. The cache line of a single lock would move between
-/// processors at each call.
+/// The number of shards. Each has a lock of its own. With a single lock, every call would move the
+/// lock's cache line from one processor to another.
 const SHARDS: usize = 16;
-/// The most cached keys, about 40 MB, and the most cached hashes that belong to no key. A shard
-/// that has reached its part of one of these numbers drops its keys, or its hashes of no key.
+/// The most keys in the cache, which take about 40 MB. The cache also holds hashes to which no key
+/// belongs, at most as many. A shard holds an equal part of both numbers. When its part of the keys
+/// is full, it drops all its keys; when its part of the other hashes is full, it drops all of
+/// those.
 const MOST: usize = 100_000;
 
-/// The recently used keys. `Changes` is what differs after a key has changed, such as a number.
+/// The recently used keys. A `Changes` is a value that is different after every change of a key,
+/// such as the number of changes.
 #[derive(Debug)]
 pub struct KeyCache<Changes> {
     shards: [RwLock<Shard>; SHARDS],
-    /// The number of times that the cache was cleared.
+    /// How often the cache was cleared.
     clearings: AtomicU64,
-    /// The changes at the last call of [`Self::confirm`].
+    /// The value that was given to the last call of [`Self::confirm`].
     changes: Mutex<Option<Changes>>,
 }
 
@@ -37,7 +40,7 @@ struct Shard {
     unknown: FxHashSet<KeyHash>,
 }
 
-/// Remembers how often the cache had been cleared when a database read began.
+/// How often the cache had been cleared when a read from the database began.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyReading(u64);
 
@@ -48,33 +51,35 @@ impl<Changes> Default for KeyCache<Changes> {
 }
 
 impl<Changes: PartialEq> KeyCache<Changes> {
-    /// Clears the cache if `changes` differs from the value of the last call.
+    /// Clears the cache if `changes` differs from the value that was given to the last call.
     pub fn confirm(&self, changes: Changes) {
         let mut last = self.changes.lock();
         if last.as_ref() != Some(&changes) {
             *last = Some(changes);
-            // The lock is still held, so that no other caller reads an outdated key.
+            // The lock is held until the cache is cleared. So a second caller with the same
+            // `changes` does not go on and use an outdated key.
             self.clear();
         }
     }
 }
 
 impl<Changes> KeyCache<Changes> {
-    /// Returns the key with this hash, or `Some(None)` if it is known that no key has it; `None` if
-    /// neither is cached.
+    /// Returns the key with this hash; `Some(None)` if the cache knows that no key has this hash;
+    /// `None` if the cache does not know.
     pub fn get(&self, hash: &KeyHash) -> Option<Option<Arc<KeyInfo>>> {
         let shard = self.shard(hash).read();
         let key = shard.keys.get(hash).map(|key| Some(Arc::clone(key)));
         key.or_else(|| shard.unknown.contains(hash).then_some(None))
     }
 
-    /// Begins the read of a key from the database. The result is passed to [`Self::remember`].
+    /// Must be called before a key is read from the database. The result is passed to
+    /// [`Self::remember`].
     pub fn begin(&self) -> KeyReading {
         KeyReading(self.clearings.load(Ordering::SeqCst))
     }
 
-    /// Caches a key, or that no key has this hash. If the cache was cleared since the read began,
-    /// the key may be outdated and is not cached.
+    /// Caches the key that was read from the database, or the fact that no key has this hash. If
+    /// the cache was cleared since the read began, the key may be outdated, and nothing is cached.
     pub fn remember(&self, hash: KeyHash, key: Option<&Arc<KeyInfo>>, reading: KeyReading) {
         let mut shard = self.shard(&hash).write();
         if self.clearings.load(Ordering::SeqCst) != reading.0 {
@@ -96,8 +101,8 @@ impl<Changes> KeyCache<Changes> {
         }
     }
 
-    /// Clears the cache, after a change is written. Keys that are being read at this moment are not
-    /// cached.
+    /// Clears the cache. Called after a change was written. A key that is being read from the
+    /// database at this moment will not be cached.
     pub fn clear(&self) {
         self.clearings.fetch_add(1, Ordering::SeqCst);
         for shard in &self.shards {

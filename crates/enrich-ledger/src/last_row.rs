@@ -1,18 +1,18 @@
-//! The values of an account's last row on which its next row depends.
+//! What an account's next row depends on: some values of its last row.
 
 use enrich_core::Credits;
 use enrich_secrets::{Secret, Secrets};
 
 use crate::row::{Chain, NO_ROW, Row};
 
-/// The values of an account's last row on which its next row depends.
+/// The state of an account after its last row: the values on which its next row depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastRow {
-    /// The row's sequence in the account; 0 before the first row.
+    /// The number of the last row within the account; 0 if there is none.
     pub sequence: u64,
-    /// The balance after the row.
+    /// The balance after the last row.
     pub balance: Credits,
-    /// The row's hash.
+    /// The keyed hash of the last row.
     pub chain: Chain,
 }
 
@@ -22,7 +22,8 @@ pub enum DoesNotFollow {
     /// The row was made with a secret that was not loaded.
     #[error("the row was made with secret {0}, which is not in secret.key")]
     UnknownSecret(u32),
-    /// The row or the row before it was altered, or a row between them is missing.
+    /// One of these was altered: the row, the row before it, or the row's number, because a row
+    /// between them is missing.
     #[error("the row does not follow the row before it")]
     Altered,
 }
@@ -31,19 +32,19 @@ impl LastRow {
     /// The state of an account without rows.
     pub const NONE: Self = Self { sequence: 0, balance: Credits::ZERO, chain: NO_ROW };
 
-    /// Completes `row` as the account's next row: sets the row's sequence and the number of its
-    /// secret. Returns the account's state after the row; its `chain` is the hash to store with the
-    /// row.
+    /// Completes `row` as the account's next row: sets its sequence, and the number of the secret
+    /// with which its hash is made. Returns the account's state after the row. Its `chain` is the
+    /// hash that is stored with the row.
     ///
-    /// The row must already contain its balance: [`decide_charge`](crate::decide_charge) or
-    /// [`decide_grant`](crate::decide_grant) must have made it with this state's balance.
+    /// `row` must already contain the balance after it: [`decide_charge`](crate::decide_charge) or
+    /// [`decide_grant`](crate::decide_grant) must have made it from the balance of this state.
     pub fn append(&self, row: &mut Row<'_>, secret: &Secret) -> Self {
         row.sequence = self.sequence.saturating_add(1);
         row.secret = secret.id();
         self.after(row, row.chain(&self.chain, secret))
     }
 
-    /// Checks that a stored row with the hash `chain` is the account's next row. The row's
+    /// Checks that a stored row is the account's next row, and that `chain` is its hash. The row's
     /// sequence, balance and keyed hash must follow from this state. Returns the account's state
     /// after the row.
     ///
@@ -51,7 +52,8 @@ impl LastRow {
     ///
     /// # Errors
     ///
-    /// When the row does not follow this state, or was made with an unknown secret.
+    /// When the row does not follow from this state, or was made with a secret that is not in
+    /// `secrets`.
     pub fn follow(
         &self,
         row: &Row<'_>,

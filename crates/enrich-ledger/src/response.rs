@@ -1,33 +1,37 @@
-//! Responses stored for repeats: how they are found, and how they are encrypted.
+//! Responses that are stored for repeats: how a store finds them, and how they are encrypted.
 //!
 //! A database contains only keyed hashes of the caller's idempotency key and of the question. The
-//! account is part of both hashes, so that equal keys of two accounts have different hashes. The
-//! caller's thread encrypts the response. The encryption authenticates the two hashes and the time
-//! of the charge. The balance and the charge are known only when the call is decided; a keyed hash
-//! after the encrypted response authenticates them. An altered record cannot be decrypted: a repeat
-//! gets an error, and the ledger's verification reports a fault.
+//! account is part of both hashes, so if two accounts use the same key, the hashes differ. The
+//! response is encrypted before the charge is decided, on the thread of the call. The encryption
+//! authenticates the two hashes and the time of the charge. The balance and the id of the charge
+//! are known only after the decision, so a keyed hash behind the encrypted response authenticates
+//! them. If a record was altered, it cannot be decrypted: a repeat gets an error, and the
+//! verification of the ledger reports a fault.
 
 use enrich_core::{
     AccountId, BodyTemplate, ChargeId, Credits, IdempotencyKey, IdempotencyRecord, Timestamp,
 };
 use enrich_secrets::{CannotDecrypt, Purpose, SealError, Secret, Secrets};
 
-/// Length, in bytes, of the hash that authenticates a record's balance and charge.
+/// Length, in bytes, of the keyed hash that authenticates the balance and the charge of a record.
 const TAG_BYTES: usize = 32;
-/// Marks the place of the balance in a response that is to be encrypted. No zero byte occurs before
-/// the mark: JSON escapes control characters, and the answers to programs begin with the balance.
+/// Marks the place of the balance in a response before it is encrypted. No zero byte comes before
+/// this mark: JSON contains none, because it escapes control characters, and an answer to a program
+/// begins with the balance.
 const BALANCE_MARK: u8 = 0;
-/// Once half of the space is used, each account may use at most a sixteenth of it.
+/// When half of the space is used, no account may use more than one part in this many.
 const SHARES: u64 = 16;
 
-/// The hashes that find and identify a record, under one secret.
+/// The two hashes of a record, made with one secret. A record is found by them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResponseName {
     /// The number of the secret.
     pub secret: u32,
-    /// The keyed hash of the account and its idempotency key. The record is found by this hash.
+    /// The keyed hash of the account and its idempotency key. A record is searched for by this
+    /// hash.
     pub key_hash: [u8; 32],
-    /// The keyed hash of the account and its question. Equal questions have equal hashes.
+    /// The keyed hash of the account and its question. It shows whether a repeat asks the same
+    /// question.
     pub asked_hash: [u8; 32],
 }
 
@@ -36,28 +40,29 @@ pub struct ResponseName {
 pub struct RecordedCharge {
     /// The balance after the charge, as the response showed it.
     pub balance: Credits,
-    /// The charge for the response; absent when nothing was found.
+    /// The id of the charge; `None` for a miss.
     pub charge: Option<ChargeId>,
 }
 
-/// An encrypted response, ready to be stored once its balance and charge are known.
+/// An encrypted response that can be stored when its balance and charge are known.
 #[derive(Clone, Debug)]
 pub struct SealedResponse {
-    /// The names that the record can have, one for each secret, the current secret's first; never
-    /// empty. The record is stored under the first name, and replaces an expired record under any
-    /// of the names.
+    /// The names that the record can have: one for each secret, beginning with the current secret.
+    /// There is at least one. The record is stored under the first name. It replaces an expired
+    /// record under any of these names.
     pub names: Vec<ResponseName>,
     sealed: Vec<u8>,
 }
 
-/// A record as stored.
+/// A record as it is stored.
 #[derive(Clone, Debug)]
 pub struct StoredRecord<'a> {
     /// The account.
     pub account: AccountId,
     /// The record's name.
     pub name: ResponseName,
-    /// The encrypted response and its hash, as [`SealedResponse::bytes_with`] returned them.
+    /// The encrypted response and the keyed hash behind it, as [`SealedResponse::bytes_with`] has
+    /// returned them.
     pub sealed: &'a [u8],
     /// The balance that the response showed, and the charge for the response.
     pub recorded: RecordedCharge,
@@ -65,7 +70,8 @@ pub struct StoredRecord<'a> {
     pub at: Timestamp,
 }
 
-/// Returns the names that a record can have, one for each secret, the current secret's first.
+/// Returns the names that a record can have: one for each secret, beginning with the current
+/// secret.
 pub fn response_names(
     secrets: &Secrets,
     account: AccountId,
@@ -83,12 +89,12 @@ pub fn response_names(
     secrets.newest_first().map(name).collect()
 }
 
-/// Encrypts a response with the current secret, bound to the record's name. `at` is the time of the
-/// charge.
+/// Encrypts a response with the current secret. It can be decrypted only for the record's name and
+/// for `at`, the time of the charge.
 ///
 /// # Errors
 ///
-/// When the system gives no random bytes, or the response has 256 GiB or more.
+/// When the operating system provides no random bytes, or the response has 256 GiB or more.
 pub fn seal_response(
     secrets: &Secrets,
     account: AccountId,
@@ -107,9 +113,9 @@ pub fn seal_response(
 }
 
 impl SealedResponse {
-    /// Returns the bytes to store: the encrypted response, then the hash that authenticates its
-    /// balance and charge. `account`, `at` and `secrets` must be the same as in the call of
-    /// [`seal_response`].
+    /// Returns the bytes that are stored: the encrypted response, and behind it the keyed hash that
+    /// authenticates its balance and charge. `account`, `at` and `secrets` must be the same as in
+    /// the call of [`seal_response`].
     pub fn bytes_with(
         &self,
         secrets: &Secrets,
@@ -137,32 +143,33 @@ impl StoredRecord<'_> {
             Some((sealed, tag)) if *tag == charge_tag(secret, &associated_data, self.recorded) => {
                 secret.open(Purpose::ResponseSeal, &associated_data, sealed)
             }
-            // The record was altered, or written by a build before schema 4 of SQLite's ledger.
-            // Such a record expires within a day; the next call that stores a response deletes it.
+            // Either the record was altered, or a build before schema 4 of SQLite's ledger wrote
+            // it. A record of such a build expires within a day, and the next call that stores a
+            // response deletes it.
             _ => secret.open(Purpose::OldResponseSeal, &associated_data, self.sealed),
         };
         opened.map(decoded)
     }
 }
 
-/// Whether a record made at `at` has expired at `now`: after 24 hours.
+/// Whether a record that was made at `at` has expired at `now`. It expires after 24 hours.
 pub fn has_expired(at: Timestamp, now: Timestamp) -> bool {
     now.duration_since(at) >= jiff::SignedDuration::from_secs(IdempotencyRecord::SECONDS)
 }
 
-/// Returns the number of records that one account may store, if `records` are stored in total and
-/// at most `most` may be. `None` if there is no limit for one account.
+/// Returns how many records one account may store, if `records` are stored for all accounts
+/// together, and at most `most` may be. Returns `None` if there is no limit for a single account.
 ///
-/// There is no limit while less than half of the space is used. After that, an account may store at
-/// most a sixteenth of `most`, so that the other accounts have room. There is also no limit if a
-/// sixteenth is less than one record.
+/// While less than half of `most` is used, an account has no limit. After that, it may store at
+/// most a sixteenth of `most`, so that other accounts have room. If a sixteenth is less than one
+/// record, there is no limit either.
 pub fn share_of(most: u64, records: u64) -> Option<u64> {
     let share = most / SHARES;
     (share > 0 && records >= most / 2).then_some(share)
 }
 
-/// Returns the bytes of a response that are encrypted, with [`BALANCE_MARK`] in the place of the
-/// balance.
+/// Returns the bytes that are encrypted for a response. They contain [`BALANCE_MARK`] in the place
+/// of the balance.
 fn encoded(body: &BodyTemplate) -> Vec<u8> {
     let mut bytes = body.bytes().to_vec();
     if let Some(at) = body.balance_at() {
@@ -179,7 +186,8 @@ fn decoded(mut bytes: Vec<u8>) -> BodyTemplate {
     BodyTemplate::new(bytes, balance_at)
 }
 
-/// Returns the keyed hash of the balance and charge of the record with this associated data.
+/// Returns the keyed hash that authenticates the balance and the charge of a record. It also covers
+/// the record's associated data.
 fn charge_tag(
     secret: &Secret,
     associated_data: &[u8],
@@ -190,8 +198,8 @@ fn charge_tag(
     secret.hash(Purpose::ResponseTag, &[associated_data, &balance, charge.unwrap_or_default()])
 }
 
-/// Returns the associated data of an encrypted response: the account, the hashes of the record's
-/// name, and the time of the charge in microseconds since 1970.
+/// Returns the associated data with which a response is encrypted: the account, both hashes of the
+/// record's name, and the time of the charge in microseconds since 1970.
 fn associated_data(account: AccountId, name: &ResponseName, at: Timestamp) -> Vec<u8> {
     let at = at.as_microsecond().to_le_bytes();
     [&account.0.as_bytes()[..], &name.key_hash, &name.asked_hash, &at].concat()

@@ -1,4 +1,4 @@
-//! A ledger row as stored, and the hash that chains it to the account's previous row.
+//! A ledger row as it is stored, and the keyed hash that chains it to the account's previous row.
 
 use std::borrow::Cow;
 
@@ -10,27 +10,26 @@ use enrich_secrets::{Purpose, Secret};
 /// The hash that chains a row to the previous one.
 pub type Chain = [u8; 32];
 
-/// The hash that stands for the previous row before the first row of an account.
+/// Takes the place of the previous row's hash in the first row of an account.
 pub const NO_ROW: Chain = [0; 32];
 
-/// The version of the bytes that [`Row::bytes`] returns. Another layout of the bytes needs another
-/// number.
+/// The version of the layout of [`Row::bytes`]. If the layout changes, this number must change too.
 const LAYOUT: u8 = 1;
 
-/// A ledger row whose content is not checked yet. Columns that the row's kind does not have are
-/// absent.
+/// A ledger row whose content is not checked yet. A column that rows of its kind do not have is
+/// `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row<'a> {
     /// The account to which the row belongs.
     pub account: AccountId,
-    /// The row's number in the account, from 1; 0 until the row is
-    /// [completed](crate::LastRow::append).
+    /// The row's number in the account, from 1; 0 until [`LastRow::append`](crate::LastRow::append)
+    /// completes the row.
     pub sequence: u64,
     /// The id of the entry.
     pub id: ChargeId,
     /// The name of the row's [`kind`].
     pub kind: Cow<'a, str>,
-    /// The entry that an adjustment corrects.
+    /// The entry that this row corrects, if it is an adjustment.
     pub corrects: Option<ChargeId>,
     /// The change of the balance; negative for a charge.
     pub credits: i64,
@@ -38,49 +37,49 @@ pub struct Row<'a> {
     pub balance: Credits,
     /// The path of a charge's endpoint.
     pub endpoint: Option<Cow<'a, str>>,
-    /// The number of items that a charge pays for.
+    /// The number of items that were charged.
     pub items: Option<u64>,
-    /// A charge's price, as [`price_text`] writes it.
+    /// The price rule of a charge, as [`price_text`] writes it.
     pub price: Option<String>,
-    /// The key that made a charged call.
+    /// The key with which the charged call was made.
     pub api_key: Option<KeyId>,
-    /// The request id of a charged call.
+    /// The request id of the charged call.
     pub request_id: Option<Cow<'a, str>>,
-    /// The directory revision that a charged answer was read from.
+    /// The directory revision from which the charged answer was read.
     pub revision: Option<u64>,
     /// The operator's note; empty for a charge.
     pub note: Cow<'a, str>,
     /// The time of the charge or grant.
     pub at: Timestamp,
-    /// The number of the secret with which the row's hash was made; 0 until the row is
-    /// [completed](crate::LastRow::append).
+    /// The number of the secret with which the row's hash is made; 0 until
+    /// [`LastRow::append`](crate::LastRow::append) completes the row.
     pub secret: u32,
 }
 
-/// A row whose content does not fit its kind.
+/// The error for a row whose columns do not fit its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it is no row of its kind")]
 pub struct Malformed;
 
 /// The names of the kinds of rows, as stored.
 pub mod kind {
-    /// Credits granted or taken back.
+    /// Credits that were granted, or taken back.
     pub const GRANT: &str = "grant";
-    /// Credits charged for an answer.
+    /// Credits that were charged for an answer.
     pub const CHARGE: &str = "charge";
-    /// A grant that corrects an earlier entry.
+    /// A grant that corrects an earlier entry of the account.
     pub const ADJUSTMENT: &str = "adjustment";
 }
 
 impl Row<'_> {
-    /// Returns the keyed hash of this row and of `before`, the previous row's hash.
+    /// Returns the keyed hash of this row together with `before`, the hash of the previous row.
     pub fn chain(&self, before: &Chain, secret: &Secret) -> Chain {
         secret.hash_bytes(Purpose::LedgerChain, &self.bytes(before))
     }
 
-    /// Returns the bytes of the previous row's hash and of this row, in an unambiguous form: the
-    /// layout's number, then each column in order with its length. An absent column has a length
-    /// that no value has. Different rows therefore have different bytes.
+    /// Returns the bytes that are hashed: the layout's version, the previous row's hash, then each
+    /// column in order, with its length before it. A column that is `None` has a length that no
+    /// value has. So two different rows never have the same bytes.
     fn bytes(&self, before: &Chain) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(384);
         bytes.push(LAYOUT);
@@ -109,11 +108,11 @@ impl Row<'_> {
         bytes
     }
 
-    /// Converts the row to an entry.
+    /// Converts the row to an entry of the ledger.
     ///
     /// # Errors
     ///
-    /// When the row lacks a column of its kind, or its kind or price is unknown.
+    /// When a column that the row's kind needs is absent, or when the kind or the price is unknown.
     pub fn entry(self) -> Result<Entry, Malformed> {
         let kind = match self.kind.as_ref() {
             kind::GRANT => EntryKind::Grant,
@@ -141,8 +140,8 @@ impl Row<'_> {
     }
 }
 
-/// Returns the price as text for a row. The form that people see may change, but this form must
-/// not, because it is hashed.
+/// Returns a price rule as the text that a row contains. This text is hashed, so it must never
+/// change, unlike the text that people see.
 pub fn price_text(price: Price) -> String {
     match price {
         Price::PerAnswer(credits) => format!("answer/{credits}"),
@@ -150,8 +149,8 @@ pub fn price_text(price: Price) -> String {
     }
 }
 
-/// Parses the result of [`price_text`]. `None` for any other text, and for a price of one credit
-/// for every 0 items.
+/// Parses a text of [`price_text`]. Returns `None` for any other text, and for a price of one
+/// credit for every 0 items.
 pub fn parse_price(text: &str) -> Option<Price> {
     let (kind, number) = text.split_once('/')?;
     let number: u64 = number.parse().ok()?;

@@ -1,5 +1,5 @@
-//! Sign-ins as a store keeps them: addresses and tokens are found by keyed hashes; addresses and
-//! password hashes are encrypted.
+//! How a store keeps sign-ins: it finds addresses and tokens by keyed hashes, and stores addresses
+//! and the hashes of passwords encrypted.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use enrich_text::EmailAddress;
 /// A keyed hash of an email address or a token.
 pub type SignInHash = [u8; 32];
 
-/// Encrypted data, and the number of the secret that decrypts it.
+/// Encrypted data, with the number of the secret that decrypts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sealed {
     /// The encrypted data.
@@ -20,44 +20,46 @@ pub struct Sealed {
     pub secret: u32,
 }
 
-/// A stored sign-in, still encrypted.
+/// A sign-in as it is stored: address and password are encrypted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedSignIn {
     /// The account.
     pub account: AccountId,
     /// The encrypted address.
     pub email: Sealed,
-    /// The encrypted hash of the password; `None` until an invitation was used.
+    /// The encrypted hash of the password; `None` until the owner has set a password with an
+    /// invitation.
     pub password: Option<Sealed>,
-    /// When the address was given to the account.
+    /// When the address was set.
     pub created_at: Timestamp,
 }
 
-/// Hashes, encrypts and decrypts what belongs to sign-ins.
+/// Hashes, encrypts and decrypts the values of sign-ins.
 #[derive(Clone, Debug)]
 pub struct SignInSealing {
     secrets: Secrets,
 }
 
-/// Returns the id of a session: the beginning of its token's keyed hash. Nobody can sign in with
-/// this id.
+/// Returns the id of a session: the first bytes of the keyed hash of its token. The id grants no
+/// access.
 pub fn session_id(hash: &SignInHash) -> SessionId {
     SessionId(std::array::from_fn(|at| hash[at]))
 }
 
 impl SignInSealing {
-    /// Uses these secrets.
+    /// Creates a value that uses these secrets.
     pub fn new(secrets: &Secrets) -> Self {
         Self { secrets: secrets.clone() }
     }
 
-    /// Returns the hashes of an email address or a token, one for each secret, the current secret's
-    /// first.
+    /// Returns the hashes of an email address or a token: one for each secret, beginning with the
+    /// current secret.
     pub fn hashes(&self, purpose: Purpose, text: &str) -> Arc<[SignInHash]> {
         self.secrets.newest_first().map(|secret| secret.hash(purpose, &[text.as_bytes()])).collect()
     }
 
-    /// Returns the hashes of a session's token, one for each secret; none without a token.
+    /// Returns the hashes of a session's token, one for each secret. Returns no hashes if `token`
+    /// is `None`.
     pub fn session_hashes(&self, token: Option<&Token>) -> Arc<[SignInHash]> {
         match token {
             Some(token) => self.hashes(Purpose::SessionToken, token.expose()),
@@ -65,17 +67,18 @@ impl SignInSealing {
         }
     }
 
-    /// Returns the hash by the current secret, and the number of that secret.
+    /// Returns the hash made with the current secret, and the number of this secret.
     pub fn hash(&self, purpose: Purpose, text: &str) -> (SignInHash, u32) {
         let secret = self.secrets.current();
         (secret.hash(purpose, &[text.as_bytes()]), secret.id())
     }
 
-    /// Encrypts an address or a password's hash. The result opens only for this account.
+    /// Encrypts an address, or the hash of a password. The result can be decrypted only for the
+    /// same account.
     ///
     /// # Errors
     ///
-    /// When the system gives no randomness.
+    /// When the operating system provides no random bytes.
     pub fn seal(
         &self,
         purpose: Purpose,
@@ -91,7 +94,7 @@ impl SignInSealing {
     ///
     /// # Errors
     ///
-    /// When the stored bytes were altered, or their secret is not known.
+    /// When the stored bytes were altered, or their secret is not among these secrets.
     pub fn open(&self, stored: SealedSignIn) -> Result<SignIn, CannotDecrypt> {
         let SealedSignIn { account, email, password, created_at } = stored;
         let email = self.open_text(Purpose::SignInEmailSeal, account, &email)?;

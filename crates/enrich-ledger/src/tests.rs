@@ -1,4 +1,4 @@
-//! The bytes that databases hold, and the steps from one row to the next.
+//! Tests of the bytes that databases contain, and of the steps from one row to the next.
 
 mod verification;
 
@@ -15,7 +15,8 @@ use uuid::Uuid;
 
 use super::*;
 
-/// Secrets from the lines of a `secret.key`: the number of each, and its repeated byte in hex.
+/// Returns secrets made from the lines of a `secret.key`. A line is given by its number and by the
+/// byte in hex that is repeated.
 fn secrets(lines: &[(u32, &str)]) -> Secrets {
     let mut text = String::new();
     for (number, byte) in lines {
@@ -80,7 +81,8 @@ fn adjustment() -> Grant {
     }
 }
 
-/// The row that a charge of 3 credits becomes after an account's first row, of 7 credits.
+/// Returns the row of a charge of 3 credits, and the state after it. The account's first row has
+/// granted 7 credits.
 fn charged<'a>(charge: &'a Charge, secrets: &Secrets) -> (Row<'a>, LastRow) {
     let first = LastRow { sequence: 1, balance: Credits(7), chain: NO_ROW };
     let ChargeDecision::Row(mut row) = decide_charge(charge, first.balance) else { panic!() };
@@ -88,7 +90,7 @@ fn charged<'a>(charge: &'a Charge, secrets: &Secrets) -> (Row<'a>, LastRow) {
     (row, last)
 }
 
-// The expected hashes are of a build in which SQLite's ledger made the rows.
+// The expected hashes are from a build in which the crate of SQLite's ledger made the rows.
 #[test]
 fn the_bytes_of_rows_and_their_hashes_stay() {
     let secrets = secret_7();
@@ -129,7 +131,7 @@ fn an_altered_row_does_not_follow() {
     assert_eq!(follows(first, &row, NO_ROW), altered);
     assert_eq!(follows(LastRow { chain: last.chain, ..first }, &row, last.chain), altered);
 
-    // Rows whose hash fits, of somebody who has the secret.
+    // These rows have a hash that fits, as if somebody who has the secret had made them.
     for wrong in [Row { sequence: 3, ..row.clone() }, Row { balance: Credits(5), ..row.clone() }] {
         let chain = wrong.chain(&first.chain, secrets.current());
         assert_eq!(follows(first, &wrong, chain), altered);
@@ -186,11 +188,12 @@ fn record() -> IdempotencyRecord {
 const RECORDED: RecordedCharge =
     RecordedCharge { balance: Credits(4), charge: Some(ChargeId(Uuid::from_u128(2))) };
 
-/// A record as a build wrote it in which SQLite's ledger encrypted the responses.
+/// A record that a build wrote in which the crate of SQLite's ledger encrypted the responses.
 const STORED: &str = "113fe74cc094bbe6c770910ac4dccce25ca68e11aad098769e9e1f13f164fea1\
                       1250e67c22a6c09a74a16684002461f39446d8f79b8b827446682db89785cf\
                       cf1ef6921e8cab8a3b2439846f036095";
-/// The same under the purpose of a build before schema 4 of SQLite's ledger: `{}`.
+/// A record with the answer `{}` that a build before schema 4 of SQLite's ledger wrote. It has
+/// another purpose.
 const OLD: &str = "07e6120d8a5f0acbabcb7f811e2fc94f940732e472ddee9fe02fa1ffdf76038e\
                    d7863ed0aedab8ee8a7f";
 
@@ -222,7 +225,7 @@ fn the_names_of_responses_stay() {
 fn responses_of_earlier_builds_open() {
     let secrets = secret_7();
     assert_eq!(open(&secrets, &bytes(STORED), RECORDED), Ok(record().body));
-    // It says nothing of the balance and the charge.
+    // The old record does not authenticate the balance and the charge, so any values are accepted.
     let recorded = RecordedCharge { balance: Credits(9), charge: None };
     let body = BodyTemplate::new(b"{}".to_vec(), None);
     assert_eq!(open(&secrets, &bytes(OLD), recorded), Ok(body));

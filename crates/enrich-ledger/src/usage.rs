@@ -7,13 +7,14 @@ use enrich_core::port::usage::{Use, UseOutcome};
 use enrich_core::{AccountId, KeyId, Timestamp};
 use rustc_hash::FxHashMap;
 
-/// The most different counts in memory, about 15 MB. Further counts are lost.
+/// The most usage counters in memory, which take about 15 MB. Calls that need another counter are
+/// not counted.
 const MAX_GATHERED: usize = 100_000;
-/// The largest value that a column can hold.
+/// The largest value that a column of a database can hold.
 const MOST: u64 = i64::MAX as u64;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
-/// What a count is for. Keys are ordered like the rows of the stores' tables.
+/// What a usage counter counts. Keys have the same order as the rows of the table in a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UsageKey {
     /// The account.
@@ -28,34 +29,35 @@ pub struct UsageKey {
     pub outcome: UseOutcome,
 }
 
-/// A count of calls.
+/// A usage counter: the number of calls with the same key, their credits, and the time of the last
+/// call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UsageSum {
     /// The number of calls.
     pub calls: u64,
-    /// The credits charged in total.
+    /// The sum of the credits that were charged.
     pub credits: u64,
     /// The time of the last call.
     pub last_at: Timestamp,
 }
 
-/// Counts that are collected in memory and not yet written.
+/// Usage counters that are in memory and not yet written.
 #[derive(Debug, Default)]
 pub struct GatheredUsage {
     sums: FxHashMap<UsageKey, UsageSum>,
     lost: u64,
 }
 
-/// The counts taken from memory, to be written.
+/// Usage counters that were taken out of memory to be written.
 #[derive(Debug)]
 pub struct TakenUsage {
-    /// The counts, in the order of their keys.
+    /// The counters, in the order of their keys.
     pub sums: Vec<(UsageKey, UsageSum)>,
-    /// The number of calls that were not counted, because too many counts were in memory.
+    /// The number of calls that were not counted, because there were too many counters in memory.
     pub lost: u64,
 }
 
-/// The time of last use of each key, not yet written.
+/// The time of the last use of each key, until a store writes it.
 #[derive(Debug, Default)]
 pub struct LastUses(FxHashMap<KeyId, Timestamp>);
 
@@ -72,7 +74,7 @@ impl GatheredUsage {
         self.add(counted, UsageSum { calls: 1, credits: used.credits.0, last_at: used.at });
     }
 
-    /// Adds a count, such as one that could not be written.
+    /// Adds a sum to a counter, for example one that could not be written.
     pub fn add(&mut self, counted: UsageKey, sum: UsageSum) {
         let is_full = self.sums.len() >= MAX_GATHERED;
         match self.sums.entry(counted) {
@@ -84,7 +86,7 @@ impl GatheredUsage {
         }
     }
 
-    /// Takes all counts out of the memory.
+    /// Takes all counters out of memory and returns them.
     pub fn take(&mut self) -> TakenUsage {
         let Self { sums, lost } = mem::take(self);
         let mut sums: Vec<_> = sums.into_iter().collect();
@@ -102,8 +104,7 @@ impl UsageSum {
 }
 
 impl LastUses {
-    /// Records a use of a key. If too many keys are recorded already, a further key is not
-    /// recorded.
+    /// Notes a use of a key. If too many keys are noted already, a further key is not noted.
     pub fn add(&mut self, key: KeyId, at: Timestamp) {
         if self.0.len() < MAX_GATHERED || self.0.contains_key(&key) {
             let latest = self.0.entry(key).or_insert(at);
@@ -111,7 +112,7 @@ impl LastUses {
         }
     }
 
-    /// Takes all times of last use, sorted by key.
+    /// Takes out all times of last use and returns them, sorted by key.
     pub fn take(&mut self) -> Vec<(KeyId, Timestamp)> {
         let mut uses: Vec<_> = self.0.drain().collect();
         uses.sort_unstable();
@@ -119,7 +120,7 @@ impl LastUses {
     }
 }
 
-/// Returns the day (UTC) of a time, in days since 1970-01-01.
+/// Returns the day (UTC) on which a time is, in days since 1970-01-01.
 pub fn day_of(at: Timestamp) -> i64 {
     at.as_second().div_euclid(SECONDS_PER_DAY)
 }

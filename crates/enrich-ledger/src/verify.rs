@@ -1,8 +1,8 @@
-//! Verification: the checks of each row against the account's previous row, the sums, and the texts
-//! of faults.
+//! Verifies a ledger: checks each row against the account's previous row, adds up the totals, and
+//! writes the texts of faults.
 //!
-//! A store reads the rows of each account in order; rows of other accounts may come in between. A
-//! store adds the faults of its own checks, for example of its indexes.
+//! A store reads the rows of each account in order; rows of several accounts may alternate. A store
+//! also reports the faults that only it can have, for example of its indexes.
 
 use std::fmt;
 
@@ -13,10 +13,10 @@ use enrich_secrets::{Secret, Secrets};
 use crate::last_row::LastRow;
 use crate::row::{Chain, NO_ROW, Row};
 
-/// The most faults that are reported. A wrong database could have a fault in each row.
+/// The most faults that are reported. In a wrong database, every row could have a fault.
 const MAX_FAULTS: usize = 1000;
 
-/// Identifies a row in the text of a fault: account and sequence.
+/// Names a row in the text of a fault, by account and sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At(pub AccountId, pub u64);
 
@@ -37,7 +37,7 @@ pub enum Fault {
     Missing {
         /// The first missing row.
         first: At,
-        /// The sequence of the row after the missing ones.
+        /// The sequence of the first row after the missing ones.
         next: u64,
     },
     /// A row contains a value that Enrich never writes.
@@ -63,10 +63,10 @@ pub enum Fault {
         before: Credits,
         /// The row's credits.
         credits: i64,
-        /// The row's balance.
+        /// The balance that the row contains.
         balance: Credits,
     },
-    /// A row's content does not fit its kind.
+    /// The columns of a row do not fit its kind.
     #[error("{0}: is no row of its kind")]
     Malformed(At),
     /// The credits of a charge are not its price, or the charge has no items.
@@ -81,21 +81,21 @@ pub enum Fault {
         /// The price of the charge.
         price: Price,
     },
-    /// An adjustment corrects an entry that does not exist or comes later.
+    /// An adjustment corrects an entry that does not exist, or that comes after the adjustment.
     #[error("{at}: corrects {corrects}, no row before it")]
     CorrectsNothing {
         /// The row.
         at: At,
-        /// The id of the entry to correct.
+        /// The id of the entry that the adjustment corrects.
         corrects: ChargeId,
     },
     /// A stored response was altered.
     #[error("account {0}: a kept answer is not as it was written")]
     ResponseAltered(AccountId),
-    /// A stored response and the id of its account cannot be read.
+    /// A stored response cannot be read, and neither can the id of its account.
     #[error("the kept answers: one that cannot be read")]
     ResponseUnreadable,
-    /// A stored response has another balance or time than its charge.
+    /// The balance or the time of a stored response is not that of its charge.
     #[error("{0}: the answer kept for it names another balance or time")]
     ResponseDiffers(At),
     /// The charge of a stored response does not exist.
@@ -114,14 +114,14 @@ pub enum Fault {
     UsedTooMuch {
         /// The account.
         account: AccountId,
-        /// The credits of the account's usage counters.
+        /// The credits that the usage counters of the account show.
         used: i128,
         /// The sum of the account's charges.
         charged: i128,
     },
 }
 
-/// The totals and the faults found so far.
+/// The totals and the faults that a verification has found so far.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     entries: u64,
@@ -133,17 +133,17 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Counts a row of the ledger. A row that cannot be read also counts.
+    /// Counts a row of the ledger, even if it cannot be read.
     pub fn count_row(&mut self) {
         self.entries += 1;
     }
 
-    /// The number of rows counted so far.
+    /// Returns the number of rows counted so far.
     pub fn rows(&self) -> u64 {
         self.entries
     }
 
-    /// Adds a fault: a [`Fault`], or a text that the store wrote.
+    /// Reports a fault: a [`Fault`], or a text of the store.
     pub fn fault(&mut self, fault: impl fmt::Display) {
         if self.faults.len() < MAX_FAULTS {
             self.faults.push(fault.to_string());
@@ -152,12 +152,12 @@ impl Findings {
         }
     }
 
-    /// Returns the result for a ledger with this number of accounts.
+    /// Returns the result of the verification, for a ledger with this number of accounts.
     pub fn into_verification(mut self, accounts: u64) -> Verification {
         if self.more_faults > 0 {
             self.faults.push(format!("and {} more", self.more_faults));
         }
-        // If a sum does not fit into its type, faults of single rows were already reported.
+        // If a sum is too large for its type, faults of single rows were reported before.
         let most = |sum: i128, most: i128, least: i128| sum.clamp(least, most);
         Verification {
             accounts,
@@ -170,27 +170,26 @@ impl Findings {
     }
 }
 
-/// The state of an account during a verification, from its rows so far.
+/// What a verification knows of an account after the rows that it has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccountCheck {
-    /// The sequence of the account's last row; 0 before the first.
+    /// The sequence of the last row; 0 before the first row.
     pub sequence: u64,
-    /// The balance after the account's last row; absent after a row that is missing or cannot be
-    /// read.
+    /// The balance after the last row; `None` after a row that is missing or cannot be read.
     pub balance: Option<Credits>,
-    /// The last row's hash; absent after a missing row, and when it cannot be read.
+    /// The hash of the last row; `None` after a missing row, or if the hash cannot be read.
     pub chain: Option<Chain>,
     /// The sum of the account's charges, in credits.
     pub charged: i128,
 }
 
-/// An adjustment whose corrected entry must be looked up.
+/// A check that is still to be made: whether the entry exists that an adjustment corrects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Correction {
     /// The adjustment.
     pub at: At,
-    /// The corrected entry.
+    /// The entry that the adjustment corrects.
     pub corrects: ChargeId,
 }
 
@@ -199,13 +198,14 @@ impl AccountCheck {
     pub const START: Self =
         Self { sequence: 0, balance: Some(Credits::ZERO), chain: Some(NO_ROW), charged: 0 };
 
-    /// Returns the account's last row; `None` after a row that is missing or cannot be read.
+    /// Returns what the account's next row depends on; `None` after a row that is missing or cannot
+    /// be read.
     pub fn last_row(&self) -> Option<LastRow> {
         Some(LastRow { sequence: self.sequence, balance: self.balance?, chain: self.chain? })
     }
 
-    /// Returns the state before row `sequence`, the account's next row that exists. Reports the
-    /// rows that are missing before it.
+    /// Returns the state before the row with this sequence, which is the next row that exists. If
+    /// rows are missing before it, reports them.
     pub fn step_to(&self, account: AccountId, sequence: u64, findings: &mut Findings) -> Self {
         let next = self.sequence.saturating_add(1);
         if sequence == next {
@@ -215,15 +215,15 @@ impl AccountCheck {
         Self { balance: None, chain: None, ..*self }
     }
 
-    /// Reports a row that cannot be read, and returns the state after it. `chain` is the row's
-    /// hash, if the hash can be read.
+    /// Reports a row that cannot be read, and returns the state after it. `chain` is the hash of
+    /// this row, if at least the hash can be read.
     pub fn after_unreadable(&self, at: At, chain: Option<Chain>, findings: &mut Findings) -> Self {
         findings.fault(Fault::Unreadable(at));
         Self { sequence: at.1, balance: None, chain, ..*self }
     }
 
-    /// Checks the hash `chain` of the next row. Returns the row's secret. If the secret is unknown,
-    /// reports a fault and returns `None`, because the row cannot be checked further.
+    /// Checks `chain`, the hash of the next row. Returns the secret with which it was made. If the
+    /// secret is unknown, reports this and returns `None`; then the row cannot be checked further.
     pub fn check_chain<'s>(
         &self,
         row: &Row<'_>,
@@ -244,7 +244,7 @@ impl AccountCheck {
         Some(secret)
     }
 
-    /// Checks that the balance of the next row is the previous balance plus the row's credits.
+    /// Checks that the next row's balance is the balance before it plus the row's credits.
     pub fn check_balance(&self, row: &Row<'_>, findings: &mut Findings) {
         let Row { account, sequence, credits, balance, .. } = *row;
         if let Some(before) = self.balance
@@ -256,8 +256,8 @@ impl AccountCheck {
     }
 
     /// Checks the content of the next row, adds the row to the totals, and returns the state after
-    /// it. For an adjustment, also returns the correction: the caller must look up the corrected
-    /// entry and [check](Correction::check) the correction.
+    /// it. For an adjustment, also returns a [`Correction`]: the caller must look up the entry that
+    /// the adjustment corrects, and call [`Correction::check`].
     pub fn after(
         &self,
         row: Row<'_>,
@@ -296,8 +296,8 @@ impl AccountCheck {
 }
 
 impl Correction {
-    /// Checks that the corrected entry comes before the adjustment. `earlier` is the sequence of
-    /// the corrected entry in the same account; `None` if the account has no such entry.
+    /// Checks that the adjustment comes after the entry that it corrects. `earlier` is the sequence
+    /// of this entry in the same account; `None` if the account has no such entry.
     pub fn check(self, earlier: Option<u64>, findings: &mut Findings) {
         let Self { at, corrects } = self;
         if earlier.is_none_or(|earlier| earlier >= at.1) {

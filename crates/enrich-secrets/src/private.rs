@@ -22,14 +22,15 @@ pub fn private_folder() -> DirBuilder {
     builder
 }
 
-/// Syncs the entries of a folder to disk; an empty path means the current folder.
+/// Syncs a folder itself to disk, that is, the names of its files. An empty path means the current
+/// folder.
 ///
 /// # Errors
 ///
 /// When the folder cannot be opened or synced.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    // Systems other than Unix cannot open a folder as a file. They write a folder's entries
-    // together with the files.
+    // On systems other than Unix, a folder cannot be opened as a file. These systems write the
+    // names of files together with the files.
     #[cfg(unix)]
     File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })?.sync_all()?;
     Ok(())

@@ -1,13 +1,13 @@
-//! The secrets of a data folder, and their uses: keyed hashes and encryption.
+//! The secrets of a data folder. They are used for keyed hashes and for encryption.
 //!
-//! `secret.key` is stored beside the databases and never in them. So a copy of a database reveals
-//! no API key, idempotency key, stored response, email address or password. The file is text with
-//! one secret on each line: its number and 32 bytes in hex. The last secret in the file is the
-//! current one. Older data was made with the other secrets; each stored value contains the number
-//! of its secret.
+//! The secrets are in the file `secret.key`, not in the databases. So a copy of a database alone
+//! reveals no API key, idempotency key, stored response, email address or password. The file is
+//! text with one secret on each line: its number and 32 bytes in hex. The last secret in the file
+//! is the current one, with which new values are made. Older values were made with the other
+//! secrets; beside each value, the number of its secret is stored.
 //!
-//! A secret is never used directly. Each purpose has its own key, derived from the secret
-//! (`blake3::derive_key`), so that a hash for one purpose is not valid for another.
+//! A secret is never used directly. From it, a key is derived for each purpose
+//! (`blake3::derive_key`), so that a hash for one purpose is not valid for another purpose.
 
 use std::fmt::{self, Write as _};
 use std::fs;
@@ -25,13 +25,13 @@ use crate::private::{private_file, sync_folder};
 pub const FILE: &str = "secret.key";
 
 const SECRET_LEN: usize = 32;
-/// The length of XChaCha20's nonce, in bytes: long enough that random nonces do not repeat.
+/// The length of a nonce of XChaCha20, in bytes. It is so long that random nonces do not repeat.
 const NONCE_LEN: usize = 24;
-/// The most bytes of the secrets' file that are read: enough for 3,000 secrets of at most 10 + 1 +
-/// 64 + 1 characters.
+/// The most bytes that are read of the secrets' file. This is enough for 3,000 secrets, which have
+/// at most 10 + 1 + 64 + 1 characters each.
 const FILE_LIMIT_BYTES: u64 = 256 * 1024;
 
-/// Why the secrets cannot be used. No message contains any part of a secret.
+/// Why the secrets cannot be used. The messages contain no part of a secret.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
     /// The file cannot be read or written.
@@ -52,7 +52,7 @@ pub enum SecretError {
         /// The line's number, from 1.
         line: usize,
     },
-    /// Two lines have the same number.
+    /// Two secrets have the same number.
     #[error("line {line} has the number of an earlier line; restore it from the backup")]
     Repeated {
         /// The line's number, from 1.
@@ -66,7 +66,8 @@ pub enum SecretError {
         /// Which database: the directory or the ledger.
         database: &'static str,
     },
-    /// A secret is not the one that a database was made with.
+    /// A secret in the file differs from the secret with the same number with which a database was
+    /// made.
     #[error(
         "secret {id} is not the one the {database} was made with; restore the databases and \
          `secret.key` from one backup"
@@ -77,70 +78,70 @@ pub enum SecretError {
         /// Which database: the directory or the ledger.
         database: &'static str,
     },
-    /// The system cannot give random bytes.
+    /// The operating system provides no random bytes.
     #[error("the system gives no randomness")]
     Randomness(#[source] getrandom::Error),
 }
 
-/// Encrypted data cannot be decrypted: it was altered, or it belongs to another record.
+/// The error for data that cannot be decrypted: it was altered, or it belongs to another record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a sealed value does not open: it was altered, or is not where it belongs")]
 pub struct CannotDecrypt;
 
 macro_rules! purposes {
     ($($(#[$doc:meta])* $purpose:ident = $context:literal,)+) => {
-        /// The purpose of a keyed hash or an encryption.
+        /// What a keyed hash or an encryption is used for. Each purpose has a key of its own.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Purpose {
             $($(#[$doc])* $purpose,)+
         }
 
-        /// The context of each purpose's key derivation, in order.
+        /// The context from which the key of each purpose is derived, in the order of the purposes.
         const CONTEXTS: &[&str] = &[$($context,)+];
     };
 }
 
-// Each context is globally unique and must never change.
+// The context of a purpose must be different from all others in the world, and must never change.
 purposes! {
-    /// Checks that a secret is the one that a database was made with.
+    /// Shows whether a secret is the one with which a database was made.
     Check = "enrich 2026-11 secret check",
-    /// Finds an API key's record.
+    /// Finds the record of an API key.
     ApiKeyHash = "enrich 2026-11 api key hash",
     /// Encrypts an API key, so that it can be shown again.
     ApiKeySeal = "enrich 2026-11 api key seal",
-    /// Chains the rows of an account.
+    /// Chains the rows of an account in the ledger.
     LedgerChain = "enrich 2026-11 ledger chain",
-    /// Chains the rows of the whole log.
+    /// Chains all rows of the ledger's log.
     LedgerDigest = "enrich 2026-11 ledger digest",
-    /// Authenticates an account's head at a checkpoint.
+    /// Authenticates an account's head in a checkpoint.
     LedgerHead = "enrich 2026-11 ledger head",
-    /// Authenticates the end of the log.
+    /// Authenticates the end of the ledger's log.
     LedgerSeal = "enrich 2026-11 ledger seal",
     /// Finds an idempotency record.
     IdempotencyKey = "enrich 2026-11 idempotency key hash",
-    /// Finds out whether two questions are equal.
+    /// Shows whether two questions are equal.
     Asked = "enrich 2026-11 asked hash",
     /// Encrypts a stored response.
     ResponseSeal = "enrich 2026-11 kept answer",
     /// Authenticates the balance and charge of a stored response.
     ResponseTag = "enrich 2026-11 kept answer told",
-    /// Decrypts stored responses that are older than [`Self::ResponseTag`].
+    /// Decrypts stored responses from builds that did not have [`Self::ResponseTag`].
     OldResponseSeal = "enrich 2026-11 kept answer seal",
     /// Finds a suppressed value.
     Suppression = "enrich 2026-11 suppression hash",
-    /// Finds the subject to which a source's record was imported.
+    /// Finds the subject to which a record of a source was imported.
     Origin = "enrich 2026-11 record origin hash",
-    /// Finds the owner with an email address.
+    /// Finds the owner who has an email address.
     SignInEmail = "enrich 2026-11 sign-in email hash",
     /// Encrypts an owner's email address.
     SignInEmailSeal = "enrich 2026-11 sign-in email seal",
-    /// Encrypts a password's hash.
+    /// Encrypts the hash of a password.
     PasswordSeal = "enrich 2026-11 password seal",
     /// Finds an invitation.
     InvitationToken = "enrich 2026-11 invitation token hash",
     /// Finds a session.
     SessionToken = "enrich 2026-11 session token hash",
-    /// Counts a missed company name.
+    /// Finds the count of a company name that was not found.
     MissedName = "enrich 2026-11 missed name hash",
 }
 
@@ -151,14 +152,14 @@ pub struct Secrets {
     older: Arc<[Secret]>,
 }
 
-/// One secret, in the form of the keys derived from it.
+/// One secret. Instead of the secret itself, it contains the keys that were derived from it.
 pub struct Secret {
     id: u32,
     keys: [SecretBox<[u8; SECRET_LEN]>; CONTEXTS.len()],
 }
 
 impl Secrets {
-    /// Creates the secrets' file with one new secret; fails if the file exists.
+    /// Creates the secrets' file with one new secret. Fails if the file already exists.
     pub fn create(path: &Path) -> Result<Self, SecretError> {
         let mut bytes = SecretBox::new(Box::new([0_u8; SECRET_LEN]));
         getrandom::fill(bytes.expose_secret_mut()).map_err(SecretError::Randomness)?;
@@ -200,12 +201,13 @@ impl Secrets {
         Ok(Self { current: Arc::new(current), older: secrets.into() })
     }
 
-    /// The current secret, with which new data is made.
+    /// Returns the current secret, with which new values are made.
     pub fn current(&self) -> &Secret {
         &self.current
     }
 
-    /// Every secret, the current one first: a stored hash may have been made with any of them.
+    /// Returns all secrets, beginning with the current one. A stored hash may have been made with
+    /// any of them.
     pub fn newest_first(&self) -> impl Iterator<Item = &Secret> {
         std::iter::once(&*self.current).chain(self.older.iter())
     }
@@ -222,13 +224,13 @@ impl Secret {
         Self { id, keys: std::array::from_fn(key) }
     }
 
-    /// The secret's number.
+    /// Returns the number of the secret.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// Returns the keyed hash of no bytes. A database stores this hash, to recognise the secret
-    /// that it was made with.
+    /// Returns the keyed hash of an empty text. A database stores this hash, and so recognises the
+    /// secret with which its values are made.
     pub fn check_hash(&self) -> [u8; 32] {
         self.hash(Purpose::Check, &[])
     }
@@ -245,18 +247,20 @@ impl Secret {
         self.hash_bytes(purpose, &bytes)
     }
 
-    /// Returns the keyed hash of `bytes`. If they contain several parts, the caller must have
-    /// separated the parts unambiguously.
+    /// Returns the keyed hash of `bytes`. If the caller joins several parts, it must be unambiguous
+    /// where each part ends.
     ///
-    /// The function takes one slice, because creating an incremental hasher costs more than hashing
-    /// a row.
+    /// The bytes are one slice, because creating a hasher that takes several parts costs more than
+    /// hashing a row.
     pub fn hash_bytes(&self, purpose: Purpose, bytes: &[u8]) -> [u8; 32] {
         *blake3::keyed_hash(self.key(purpose), bytes).as_bytes()
     }
 
-    /// Encrypts `plain` so that it can be decrypted only together with `belongs_to`.
+    /// Encrypts `plain`. It can be decrypted only with the same `belongs_to`, such as the id of the
+    /// record.
     ///
-    /// The result is the nonce, then the ciphertext with its tag (XChaCha20-Poly1305).
+    /// The result is the nonce, then the ciphertext with its authentication tag
+    /// (XChaCha20-Poly1305).
     pub fn seal(
         &self,
         purpose: Purpose,
@@ -271,7 +275,7 @@ impl Secret {
         Ok([&nonce[..], &sealed].concat())
     }
 
-    /// Decrypts the result of [`Self::seal`].
+    /// Decrypts what [`Self::seal`] has returned.
     pub fn open(
         &self,
         purpose: Purpose,
@@ -301,7 +305,7 @@ impl fmt::Debug for Secret {
 /// Why an encryption failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SealError {
-    /// The system cannot give random bytes.
+    /// The operating system provides no random bytes.
     #[error("the system gives no randomness")]
     Randomness(#[source] getrandom::Error),
     /// The text is longer than the cipher allows (256 GiB).
@@ -334,7 +338,7 @@ fn line(id: u32, bytes: &[u8; SECRET_LEN]) -> String {
     line
 }
 
-/// Writes a new file that only its owner can read, and syncs it and its folder.
+/// Writes a new file that only its owner can read. Syncs the file and its folder to disk.
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = private_file().create_new(true).open(path)?;
     file.write_all(bytes)?;

@@ -1,5 +1,5 @@
-//! Signing in to an account page: email address, password, the invitation to set it, the session,
-//! and [`SignIns`], the port of the store for them.
+//! Signing in to an account page: the types for email address, password, invitation and session,
+//! and [`SignIns`], the port by which a store keeps them.
 //!
 //! What is not here: the hashing of passwords, cookies, pages, and SQL.
 

@@ -11,21 +11,20 @@ use crate::sign_in::{ListedSession, PasswordHash, Session, SessionId, SignIn, To
 /// The result of setting an account's email address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmailSet {
-    /// The address was set. The previous address is free again, the account's sessions have ended,
-    /// and an invitation sent to the previous address is invalid.
+    /// The address was set. Another account may now use the previous address. The account's
+    /// sessions have ended, and an invitation that was sent to the previous address is invalid.
     Set,
-    /// Another account has this address; nothing changed.
+    /// Another account has this address. Nothing was changed.
     Taken,
     /// The account does not exist.
     NoAccount,
 }
 
-/// Stores sign-ins, invitations and sessions. A store keeps only a keyed hash of a token, not the
-/// token.
+/// Stores sign-ins, invitations and sessions. Of a token, a store keeps only a keyed hash.
 #[async_trait]
 pub trait SignIns: Send + Sync {
-    /// Sets the address with which an account's owner signs in. If the address is already set,
-    /// nothing changes. A new address keeps the password.
+    /// Sets the email address with which the owner of an account signs in. Changes nothing if the
+    /// account has this address already. If the address changes, the password stays.
     async fn set_email(
         &self,
         account: AccountId,
@@ -39,8 +38,9 @@ pub trait SignIns: Send + Sync {
     /// Returns the sign-in with this address; `None` if no account has the address.
     async fn by_email(&self, email: &EmailAddress) -> Result<Option<SignIn>, StoreError>;
 
-    /// Creates an invitation: until the time `until`, `token` allows setting the account's password
-    /// once. An earlier invitation becomes invalid. Returns `false` if the account has no sign-in.
+    /// Creates an invitation: with `token`, the owner can set the account's password once, until
+    /// the time `until`. An earlier invitation becomes invalid. Returns `false` if the account has
+    /// no sign-in.
     async fn invite(
         &self,
         account: AccountId,
@@ -48,12 +48,12 @@ pub trait SignIns: Send + Sync {
         until: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Returns the sign-in that an invitation belongs to; `None` if the invitation was used, has
-    /// expired at `now`, or does not exist.
+    /// Returns the sign-in for which an invitation was created. Returns `None` if the invitation
+    /// was used, has expired at `now`, or does not exist.
     async fn invited(&self, token: &Token, now: Timestamp) -> Result<Option<SignIn>, StoreError>;
 
-    /// Uses an invitation: sets the password and ends all sessions of the account, atomically. If
-    /// the invitation is not valid at `now`, changes nothing and returns `None`.
+    /// Uses an invitation: sets the password, and ends all sessions of the account. It does both or
+    /// nothing. If the invitation is not valid at `now`, changes nothing and returns `None`.
     async fn accept(
         &self,
         token: &Token,
@@ -61,8 +61,9 @@ pub trait SignIns: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<AccountId>, StoreError>;
 
-    /// Sets another password, ends all sessions of the account except `kept`, and makes the
-    /// account's invitation invalid, atomically. Returns `false` if the account has no sign-in.
+    /// Changes the password, ends all sessions of the account except `kept`, and makes an
+    /// invitation of the account invalid. It does all of this or nothing. Returns `false` if the
+    /// account has no sign-in.
     async fn set_password(
         &self,
         account: AccountId,
@@ -74,23 +75,24 @@ pub trait SignIns: Send + Sync {
     /// [`Session::MOST_OF_AN_ACCOUNT`], its oldest sessions end.
     async fn begin_session(&self, token: &Token, session: Session) -> Result<(), StoreError>;
 
-    /// Returns the session of a token, even if the session has expired: the caller checks its end
-    /// and the idle limit. Returns `None` if the session was ended or does not exist.
+    /// Returns the session with this token, even if it has expired: the caller checks when it ends
+    /// and how long it was idle. Returns `None` if the session was ended by somebody, or does not
+    /// exist.
     async fn session(&self, token: &Token) -> Result<Option<Session>, StoreError>;
 
-    /// Records that a session was used at the time `at`.
+    /// Stores that a session was used at the time `at`.
     async fn touch_session(&self, token: &Token, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Ends a session. A session that does not exist is not an error.
+    /// Ends a session. Succeeds also if the session does not exist.
     async fn end_session(&self, token: &Token) -> Result<(), StoreError>;
 
     /// Deletes the invitations and sessions that have expired at `now`, so that they stay expired
-    /// if the clock is set back. Returns the number of deleted invitations and sessions. `now` must
-    /// be correct: see [`ClockWatch`](enrich_core::ClockWatch).
+    /// if the clock is set back. Returns the number of deleted invitations and sessions. The caller
+    /// must know that `now` is correct: see [`ClockWatch`](enrich_core::ClockWatch).
     async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// Returns the sessions of an account, newest first, including expired ones. `current` is the
-    /// token of the caller's session.
+    /// Returns the sessions of an account, the newest first. Expired sessions are included.
+    /// `current` is the token of the session that makes this request.
     async fn sessions(
         &self,
         account: AccountId,
@@ -100,7 +102,7 @@ pub trait SignIns: Send + Sync {
     /// Ends a session of an account. Returns `false` if the account has no session with this id.
     async fn end_session_of(&self, account: AccountId, id: SessionId) -> Result<bool, StoreError>;
 
-    /// Ends all sessions of an account except `kept`. Returns the number of ended sessions.
+    /// Ends all sessions of an account except `kept`. Returns how many sessions were ended.
     async fn end_sessions(
         &self,
         account: AccountId,

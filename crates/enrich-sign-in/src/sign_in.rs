@@ -1,5 +1,4 @@
-//! Signing in to an account page: email address, password, the invitation to set it, and the
-//! session.
+//! Signing in to an account page: the types for email address, password, invitation and session.
 
 use std::fmt;
 
@@ -11,14 +10,15 @@ use secrecy::{ExposeSecret, SecretString};
 const TOKEN_BYTES: usize = 32;
 const SESSION_ID_BYTES: usize = 16;
 
-/// A secret that grants access: a session token, or an invitation to set a password.
+/// A secret text that grants access: it stands for a session, or for an invitation to set a
+/// password.
 ///
 /// The token has 256 random bits, written as 64 hexadecimal digits. A store keeps only a keyed
 /// hash.
 #[derive(Clone)]
 pub struct Token(SecretString);
 
-/// The text is not a token.
+/// The error for a text that is no token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this token is incomplete; copy all of it")]
 pub struct MalformedToken;
@@ -28,7 +28,7 @@ impl Token {
     ///
     /// # Errors
     ///
-    /// Fails when the operating system cannot provide random bytes.
+    /// When the operating system provides no random bytes.
     pub fn generate() -> Result<Self, getrandom::Error> {
         let mut bytes = [0_u8; TOKEN_BYTES];
         getrandom::fill(&mut bytes)?;
@@ -38,7 +38,7 @@ impl Token {
         Ok(Self(text.into()))
     }
 
-    /// Parses a token in the form in which it is sent.
+    /// Parses a token from the text that [`expose`](Self::expose) returns.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl Token {
         Ok(Self(text.into()))
     }
 
-    /// Returns the token's text, for sending or hashing. The text must never be logged.
+    /// Returns the text of the token, to send or hash it. The text must never be logged.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
@@ -63,18 +63,19 @@ impl fmt::Debug for Token {
     }
 }
 
-/// A stored password: an Argon2id hash in PHC string format, which contains its salt and
-/// parameters. A store does not interpret it.
+/// The hash of a password, made with Argon2id. Its text is in PHC string format and contains the
+/// salt and the parameters. A store keeps the text without reading it.
 #[derive(Clone)]
 pub struct PasswordHash(SecretString);
 
 impl PasswordHash {
-    /// Wraps the hash of a password.
+    /// Creates the value from the text of a hash.
     pub fn new(phc: impl Into<String>) -> Self {
         Self(phc.into().into())
     }
 
-    /// Returns the text of the hash, for storing or verifying. The text must never be logged.
+    /// Returns the text of the hash, to store it or to check a password. The text must never be
+    /// logged.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
@@ -86,15 +87,15 @@ impl fmt::Debug for PasswordHash {
     }
 }
 
-/// The owner's sign-in to an account page. An account has at most one sign-in, and an email address
-/// belongs to at most one account.
+/// How the owner of an account signs in to its page. An account has at most one sign-in, and an
+/// email address belongs to at most one account.
 #[derive(Clone, Debug)]
 pub struct SignIn {
     /// The account that the owner signs in to.
     pub account: AccountId,
-    /// The email address to sign in with.
+    /// The email address with which the owner signs in.
     pub email: EmailAddress,
-    /// The password; `None` until it is set with an invitation.
+    /// The hash of the password; `None` until the owner has set a password with an invitation.
     pub password: Option<PasswordHash>,
     /// Time at which the address was set.
     pub created_at: Timestamp,
@@ -109,7 +110,7 @@ pub struct Session {
     pub started_at: Timestamp,
     /// The time of the last use, accurate to a minute.
     pub seen_at: Timestamp,
-    /// The time at which the session ends, even if it is used.
+    /// The time at which the session ends, even if it was used until then.
     pub ends_at: Timestamp,
 }
 
@@ -118,18 +119,19 @@ impl Session {
     pub const MOST_OF_AN_ACCOUNT: usize = 20;
 }
 
-/// Identifies a session to its owner. The id reveals nothing of the token and grants no access.
+/// The id of a session, which its owner sees. The id reveals nothing of the token, and grants no
+/// access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub [u8; SESSION_ID_BYTES]);
 
-/// A session in the list of an account's sessions.
+/// A session with its id, in the list of an account's sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedSession {
     /// The session's id.
     pub id: SessionId,
     /// The session.
     pub session: Session,
-    /// Whether this is the session of the request.
+    /// Whether the present request was made in this session.
     pub is_current: bool,
 }
 
@@ -140,8 +142,8 @@ impl fmt::Display for SessionId {
 }
 
 impl SessionId {
-    /// Parses an id in the form in which it is shown; `None` if the text is not 32 hexadecimal
-    /// digits.
+    /// Parses the id of a session from the text that pages show; `None` if the text is not 32
+    /// hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
         let is_whole = text.len() == 2 * SESSION_ID_BYTES && text.is_ascii();
         let mut bytes = [0; SESSION_ID_BYTES];

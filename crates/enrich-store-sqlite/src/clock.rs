@@ -2,7 +2,7 @@
 
 use enrich_core::{Clock, Timestamp};
 
-/// The system clock.
+/// The clock of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

@@ -1,10 +1,10 @@
-//! The domain's values as columns: ids in 16 bytes, times in microseconds, counts as signed 64-bit
-//! integers.
+//! Stores values of the domain in columns: ids as 16 bytes, times in microseconds, counts as signed
+//! 64-bit integers.
 
 use enrich_core::{AccountId, ChargeId, Credits, KeyId, Timestamp};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
-/// A value of the domain, read from or written to a column.
+/// Wraps a value of the domain, so that it can be read from a column or written to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column<T>(pub T);
 

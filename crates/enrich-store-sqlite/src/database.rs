@@ -1,8 +1,8 @@
 //! Opens databases: connections, their settings, and the schema.
 //!
-//! The header of a file names the database (`application_id`), so a foreign or swapped file is
-//! refused before anything is written to it. The schema is migrated in one transaction. A newer
-//! schema is refused.
+//! The header of a file shows which database it is (`application_id`). So a file of another
+//! program, or the other database of Enrich, is refused before anything is written to it. The
+//! schema is migrated in one transaction. A database with a newer schema is refused.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,46 +23,49 @@ pub struct Database {
     pub name: &'static str,
     /// The file's name in the data folder.
     pub file: &'static str,
-    /// The application id in the file's header (SQLite's `application_id`).
+    /// The number in the file's header that shows which database it is (SQLite's `application_id`).
     pub application_id: i32,
-    /// The database's migrations, in order.
+    /// The migrations of the database's schema, in order.
     pub migrations: fn() -> Runner,
 }
 
-/// When a commit reaches the disk.
+/// When the disk has a commit for certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// Before the commit returns: a commit survives a power failure (`synchronous=FULL`).
+    /// Before the commit returns. A power failure loses no commit (`synchronous=FULL`).
     Commit,
-    /// With the next checkpoint or synced commit. A power failure may undo the last commits, each
-    /// completely, but cannot damage the database (`synchronous=NORMAL`).
+    /// With the next checkpoint, or the next commit that is synced. A power failure may undo the
+    /// last commits, each of them completely, but does not damage the database
+    /// (`synchronous=NORMAL`).
     Checkpoint,
 }
 
-/// How long a connection waits for the locks of other connections before it reports `BUSY`.
+/// How long a connection waits for a lock of another connection before it returns the error `BUSY`.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// The length of the write-ahead log, in pages, at which the log is moved into the database file:
-/// 16 MiB. A page that many commits have changed is moved only once. SQLite's default is a quarter
-/// of this length (`docs/performance.md` has the gain). After a crash, opening the database first
-/// reads a log of up to this length.
+/// When the write-ahead log has this length, in pages, its content is moved into the database file:
+/// 16 MiB. A page that many commits have changed is moved only once, so a longer log costs less
+/// (`docs/performance.md` shows how much). SQLite's default is a quarter of this length. After a
+/// crash, opening the database first reads a log that may have this length.
 const CHECKPOINT_PAGES: i64 = 4096;
-/// The length, in bytes, to which a write-ahead log is truncated after a large transaction: 64 MiB.
+/// After a large transaction, the write-ahead log is truncated to this length, in bytes: 64 MiB.
 const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
-/// The most bytes of a file that readers map into memory, so that they need not copy pages from the
-/// system's cache. On systems with 64-bit addresses, the whole file is mapped. SQLite maps at most
-/// the `SQLITE_MAX_MMAP_SIZE` that it was compiled with.
+/// How many bytes of a file are mapped into memory for reading, so that pages need not be copied
+/// from the system's cache. On systems with 64-bit addresses, this is enough for the whole file.
+/// SQLite maps at most as much as `SQLITE_MAX_MMAP_SIZE` allows, which was set when SQLite was
+/// compiled.
 ///
-/// Access to a mapped page beyond the end of the file would kill the process. Only the checkpoint
-/// of a compaction makes the file shorter. This checkpoint waits for all earlier reads, and later
-/// reads map the file again. If the data folder is replaced, the old file keeps its length.
+/// If the file became shorter, reading a mapped page behind its new end would kill the process.
+/// Only the checkpoint of a compaction makes the file shorter. This checkpoint waits until all
+/// earlier reads have ended, and later reads map the file again. If the data folder is replaced,
+/// the mapped file stays as it is.
 const MAPPED_BYTES: i64 = if cfg!(target_pointer_width = "64") { 64 << 30 } else { 0 };
-/// The most prepared statements that a connection caches.
+/// The most prepared statements that one connection keeps in its cache.
 const STATEMENT_CACHE: usize = 64;
 
-/// The first version of SQLite without the WAL-reset corruption bug.
+/// The first version of SQLite in which the WAL-reset bug is fixed; this bug corrupts databases.
 const OLDEST_SQLITE: (i32, &str) = (3_051_003, "3.51.3");
 
-/// Fails if the linked version of SQLite can corrupt a database under concurrent writers.
+/// Returns an error if the linked version of SQLite can corrupt a database with several writers.
 pub fn check_version() -> Result<(), OpenError> {
     let (oldest, needed) = OLDEST_SQLITE;
     if rusqlite::version_number() < oldest {
@@ -71,7 +74,8 @@ pub fn check_version() -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Creates a database whose file only its owner can read and write. Fails if the file exists.
+/// Creates a database in a new file that only its owner can read and write. Fails if the file
+/// exists.
 pub fn create(path: &Path, database: &Database) -> Result<(), OpenError> {
     let file = private_file().create_new(true).open(path);
     file.map_err(|source| OpenError::unusable(path, source))?;
@@ -89,7 +93,7 @@ pub fn create(path: &Path, database: &Database) -> Result<(), OpenError> {
     migrate(&mut connection, path, database)
 }
 
-/// Checks that the file is the expected database, and migrates the database's schema.
+/// Checks that the file is the expected database, and migrates its schema.
 pub fn prepare(path: &Path, database: &Database) -> Result<(), OpenError> {
     let failed = |source| OpenError::of_sqlite(path, source);
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(failed)?;
@@ -107,8 +111,8 @@ pub fn prepare(path: &Path, database: &Database) -> Result<(), OpenError> {
         _ => connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?,
     }
     migrate(&mut connection, path, database)?;
-    // A copy made by `VACUUM INTO` does not use a write-ahead log. Without the log, readers would
-    // wait for the writer.
+    // A copy that `VACUUM INTO` has made does not use a write-ahead log yet. Without this log,
+    // readers would wait for the writer.
     let mode: String =
         connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(failed)?;
     if mode != "wal" {
@@ -119,7 +123,8 @@ pub fn prepare(path: &Path, database: &Database) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Opens a connection that writes to a [created](create) or [prepared](prepare) database.
+/// Opens a connection that can write. The database must have been [created](create) or
+/// [prepared](prepare) before.
 pub fn writer(path: &Path, durability: Durability) -> rusqlite::Result<Connection> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let synchronous = match durability {
@@ -145,7 +150,7 @@ pub fn mapped_reader(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// Opens a connection to a file that no process changes, and maps the file into memory. The
-/// connection takes no locks and needs no other files besides the database.
+/// connection takes no locks, and uses no file besides the database.
 pub fn immutable_reader(path: &Path) -> rusqlite::Result<Connection> {
     let mode = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let connection = connect(Path::new(&immutable_uri(path)), mode)?;
@@ -153,8 +158,8 @@ pub fn immutable_reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Returns the name under which SQLite opens a file as immutable (SQLite, Uniform Resource
-/// Identifiers).
+/// Returns the URI by which SQLite opens a file as immutable (SQLite's documentation, "Uniform
+/// Resource Identifiers").
 fn immutable_uri(path: &Path) -> String {
     let mut uri = "file:".to_owned();
     for &byte in path.as_os_str().as_encoded_bytes() {
@@ -168,8 +173,8 @@ fn immutable_uri(path: &Path) -> String {
     uri
 }
 
-/// Read-only connections to one database, one for each thread that reads. The prepared statements
-/// and the page cache of a connection are then used by one thread only.
+/// Read-only connections to one database: one for each thread that reads. So the prepared
+/// statements and the page cache of a connection are used by only one thread.
 #[derive(Debug)]
 pub struct Readers {
     path: PathBuf,
@@ -178,8 +183,8 @@ pub struct Readers {
 }
 
 impl Readers {
-    /// Creates the readers of the database at `path`, which `connect` opens. Opens the connection
-    /// of this thread immediately, to check that it works.
+    /// Creates readers of the database at `path`. `connect` opens a connection to it. The
+    /// connection of this thread is opened at once, so that an error is noticed here.
     ///
     /// # Errors
     ///
@@ -205,7 +210,7 @@ impl Readers {
         read(connection).map_err(StoreError::failed)
     }
 
-    /// The path of the database.
+    /// Returns the path of the database.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -215,8 +220,8 @@ impl Readers {
     }
 }
 
-/// Converts SQLite's error for callers. If the database was busy, the result is
-/// [`StoreError::Overloaded`], after which callers may try again.
+/// Converts an error of SQLite to an error of the port. If the database was busy, the result is
+/// [`StoreError::Overloaded`], so the caller can try again.
 pub fn store_error(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy) => StoreError::Overloaded,
@@ -229,14 +234,14 @@ pub fn store_error(error: rusqlite::Error) -> StoreError {
 pub struct DatabaseReport {
     /// The version of the database's schema.
     pub schema_version: i64,
-    /// The faults found; empty for a sound database.
+    /// The faults that were found; empty if there are none.
     pub problems: Vec<String>,
-    /// The counted rows: the name and the value of each count.
+    /// The numbers of rows, each with its name.
     pub counts: Vec<(&'static str, u64)>,
 }
 
-/// Checks a whole database and counts its rows. Each of `counts` is the name of a count and its
-/// query.
+/// Checks a whole database and counts its rows. Each element of `counts` is a name, and the query
+/// that counts.
 pub fn examine(
     connection: &Connection,
     counts: &[(&'static str, &'static str)],
@@ -264,22 +269,23 @@ pub fn examine(
     })
 }
 
-/// Opens an existing file; never creates one.
+/// Opens a file that exists; does not create one.
 fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
-    // One thread at a time uses a connection, so SQLite's mutexes are not needed.
+    // Only one thread at a time uses a connection, so SQLite's own mutexes are not needed.
     let connection = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     connection.pragma_update(None, "foreign_keys", true)?;
-    // Views and triggers of an altered file must not run the program's functions.
+    // If somebody has altered the file, its views and triggers must not be able to call functions
+    // of this program.
     connection.pragma_update(None, "trusted_schema", false)?;
-    // Prepared statements keep their plan. Without this setting, SQLite plans some statements anew
-    // each time a value is bound, which takes longer than running them.
+    // With this setting, a prepared statement keeps its plan. Without it, SQLite plans some
+    // statements again whenever a value is bound, which takes longer than running them.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }
 
-/// Applies the missing migrations in one transaction.
+/// Makes the migrations that the database lacks, in one transaction.
 fn migrate(connection: &mut Connection, path: &Path, database: &Database) -> Result<(), OpenError> {
     let runner = (database.migrations)();
     let done =
@@ -294,7 +300,8 @@ fn migrate(connection: &mut Connection, path: &Path, database: &Database) -> Res
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 OpenError::Damaged { path, source: error.into() }
             }
-            // SQLite refused a statement: the tables are not those of the stored schema version.
+            // SQLite refused a statement of a migration: the tables do not have the form that the
+            // stored schema version says.
             None | Some(ErrorCode::Unknown) => OpenError::Schema { path, source: error.into() },
             Some(_) => OpenError::unusable(path, error),
         }
@@ -302,11 +309,11 @@ fn migrate(connection: &mut Connection, path: &Path, database: &Database) -> Res
 }
 
 /// Returns the version of a database's schema; `None` when the database has no schema. Also reads
-/// every value that the migrations read, because the migrations panic on unreadable values.
+/// every value that the migrations will read, because they would panic if a value cannot be read.
 ///
 /// # Errors
 ///
-/// When the history of the schema cannot be read.
+/// When the history of the schema's versions cannot be read.
 pub fn schema_version(connection: &Connection) -> rusqlite::Result<Option<i64>> {
     let history = "SELECT 1 FROM sqlite_schema WHERE name = 'refinery_schema_history'";
     if connection.query_row(history, [], |_| Ok(())).optional()?.is_none() {
@@ -333,7 +340,7 @@ fn corrupt_history() -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(code, Some("the schema's history cannot be read".to_owned()))
 }
 
-/// Returns the version of the newest schema that this build knows.
+/// Returns the newest schema version that this build knows.
 pub fn newest_known(database: &Database) -> i64 {
     let runner = (database.migrations)();
     let versions = runner.get_migrations().iter().map(|migration| i64::from(migration.version()));

@@ -1,4 +1,4 @@
-//! The space of a disk.
+//! Checks the free space of a disk.
 
 use std::io;
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::path::Path;
 const RESERVE_BYTES: u64 = 16_000_000;
 const MEGABYTE: u64 = 1_000_000;
 
-/// Checks that the disk of a folder has space for a number of bytes. If not, returns the space
-/// needed and the free space, in megabytes.
+/// Checks that the disk of a folder has space for `bytes` bytes. If not, returns two numbers in
+/// megabytes: how much is needed, and how much is free.
 ///
 /// # Errors
 ///

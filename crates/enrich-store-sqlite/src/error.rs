@@ -1,4 +1,4 @@
-//! The errors of opening a data folder; each message says what the operator can do.
+//! The errors of opening a data folder. Each message says what the operator can do.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,11 @@ use enrich_secrets::SecretError;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a data folder could not be opened. Nothing in the folder was changed: an unusable file is
-/// never replaced or repaired.
+/// Why a data folder could not be opened. Nothing in the folder was changed: a file that cannot be
+/// used is never replaced or repaired.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The linked SQLite has the WAL-reset corruption bug.
+    /// The linked version of SQLite has the WAL-reset bug, which corrupts databases.
     #[error("SQLite {found} can corrupt a database; build with {needed} or newer")]
     OldSqlite {
         /// The version of the linked SQLite.
@@ -21,10 +21,10 @@ pub enum OpenError {
     /// The folder does not exist or is empty.
     #[error("there is no data folder at {0}")]
     Missing(PathBuf),
-    /// The folder contains other files and none of Enrich's.
+    /// The folder contains files, but none of Enrich's.
     #[error("{0} holds other files; name a new or empty folder for the data")]
     NotOurs(PathBuf),
-    /// Some of the folder's files exist, others are missing.
+    /// Some files of the data folder exist, and others are missing.
     #[error(
         "{folder} lacks {missing}; restore it from a backup of the whole folder, or, if the \
          folder was never in use, remove the folder and start again"
@@ -35,19 +35,19 @@ pub enum OpenError {
         /// The files that are missing, separated by commas.
         missing: String,
     },
-    /// The folder's ledger was moved to a remote store, and this use is without that store.
+    /// The folder's ledger was moved to a remote store, but the command was given no such store.
     #[error(
         "the accounts and the ledger of {0} were moved to PostgreSQL; name the database with --store"
     )]
     LedgerMoved(PathBuf),
-    /// The folder has a ledger, and this use is with a remote store.
+    /// The folder has a ledger, but the command was given a remote store.
     #[error(
         "{0} has accounts and a ledger of its own, which are not used together with --store; name \
          another folder with --data, or leave --store out"
     )]
     HasLedger(PathBuf),
-    /// A database's write-ahead log was removed while a process had it open, and no process has
-    /// opened it since.
+    /// The write-ahead log of a database was removed while a process had the database open. No
+    /// process has opened it since.
     #[error(
         "{log} was removed while {path} was open, and with it perhaps charges that were \
          acknowledged; restore a backup of the whole folder, or, to go on without what was in it, \
@@ -56,9 +56,9 @@ pub enum OpenError {
     LogRemoved {
         /// The database.
         path: PathBuf,
-        /// The missing write-ahead log.
+        /// The write-ahead log that is missing.
         log: PathBuf,
-        /// The index of the log, which exists.
+        /// The index of the log, which still exists.
         index: PathBuf,
     },
     /// A restore into the folder was interrupted.
@@ -81,23 +81,23 @@ pub enum OpenError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// How the damage was noticed.
+        /// How the damage was found.
         #[source]
         source: Source,
     },
-    /// Other processes use the folder, and the command needs exclusive use.
+    /// Other processes use the folder, but the command must be the only one.
     #[error(
         "{0} is in use; stop the server and other commands that use it, or wait for another \
          `enrich reindex` or `enrich restore`, and try again"
     )]
     InUse(PathBuf),
-    /// Another process derives the directory again, or restores the folder.
+    /// Another process reindexes or restores the folder.
     #[error(
         "{0} is being reindexed or restored; wait until `enrich reindex` or `enrich restore` is \
          done with it"
     )]
     BeingReindexed(PathBuf),
-    /// The directory was derived by an earlier Enrich with other rules.
+    /// An earlier version of Enrich derived the look-up data, by other rules.
     #[error(
         "{0} was made by an earlier Enrich, or was not reindexed to its end; run `enrich \
          reindex` on its folder once, while no server uses it"
@@ -109,9 +109,9 @@ pub enum OpenError {
          a backup"
     )]
     NotAsWritten {
-        /// The file.
+        /// The file of the ledger.
         path: PathBuf,
-        /// Where the ledger differs from what was written.
+        /// What is not as it was written.
         #[source]
         source: Source,
     },
@@ -133,10 +133,10 @@ pub enum OpenError {
         path: PathBuf,
         /// The schema version of the database.
         found: i64,
-        /// The newest version that this Enrich knows.
+        /// The newest schema version that this Enrich knows.
         known: i64,
     },
-    /// A database's schema does not match its version, or could not be migrated.
+    /// A database's tables do not fit its schema version, or its schema could not be migrated.
     #[error("the schema of {path} cannot be brought up to date; restore the file from a backup")]
     Schema {
         /// The file.
@@ -148,7 +148,7 @@ pub enum OpenError {
     /// The secrets cannot be used.
     #[error("the secrets in {path} cannot be used")]
     Secret {
-        /// The file.
+        /// The file of the secrets.
         path: PathBuf,
         /// Why the secrets cannot be used.
         #[source]
@@ -162,7 +162,7 @@ impl OpenError {
         Self::Unusable { path: path.into(), source: source.into() }
     }
 
-    /// Converts SQLite's error about the file at `path`.
+    /// Returns the error for an error of SQLite about the file at `path`.
     pub fn of_sqlite(path: impl Into<PathBuf>, source: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         let path = path.into();

@@ -1,7 +1,8 @@
-//! Whether a data folder is in use, by a lock on an empty file.
+//! Marks a data folder as in use, by a lock on an empty file.
 //!
-//! Every process that opens a folder takes a shared lock; a command that needs exclusive use takes
-//! an exclusive lock. The system releases the lock when the process ends, even after a crash.
+//! Every process that opens a folder takes a shared lock on the file. A command that must be the
+//! only process takes an exclusive lock. When a process ends, even by a crash, the system releases
+//! its lock.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -10,27 +11,28 @@ use std::path::Path;
 use crate::OpenError;
 use enrich_secrets::private_file;
 
-/// The lock file. It must never be replaced or removed, because processes would then hold locks on
-/// different files. A copy of the folder does not need this file.
+/// The name of the lock file. The file must never be replaced or removed: processes would then hold
+/// locks on different files. A copy of the folder does not need the file.
 pub const FILE: &str = "in-use.lock";
-/// The file whose lock a process holds while it migrates the schema; other processes wait.
+/// The name of the file that a process locks while it migrates the schema. Other processes wait for
+/// this lock.
 const SCHEMA_FILE: &str = "schema.lock";
-/// Both lock files.
+/// The names of both lock files.
 pub const FILES: [&str; 2] = [FILE, SCHEMA_FILE];
 
-/// Holds a lock of a data folder. Dropping this value releases the lock.
+/// A lock on a data folder. Dropping this value releases the lock.
 #[derive(Debug)]
 pub struct InUse {
     _locked: File,
 }
 
-/// Locks a folder for use together with other processes. Fails if another process has exclusive
-/// use.
+/// Marks a folder as in use, together with other processes. Fails if another process uses the
+/// folder exclusively.
 pub fn lock_shared(folder: &Path) -> Result<InUse, OpenError> {
     lock(folder, File::try_lock_shared, |folder| OpenError::BeingReindexed(folder.into()))
 }
 
-/// Locks a folder for exclusive use. Fails if another process uses the folder.
+/// Marks a folder as in exclusive use. Fails if another process uses the folder.
 pub fn lock_exclusive(folder: &Path) -> Result<InUse, OpenError> {
     lock(folder, File::try_lock, |folder| OpenError::InUse(folder.into()))
 }
@@ -50,8 +52,8 @@ fn lock(
     }
 }
 
-/// Waits until no other process migrates the folder's databases. Other processes cannot migrate
-/// them until the result is dropped.
+/// Waits until no other process migrates the folder's databases. Until the returned value is
+/// dropped, no other process can migrate them.
 pub fn changing_schema(folder: &Path) -> Result<InUse, OpenError> {
     let path = folder.join(SCHEMA_FILE);
     let locked = open(&path).and_then(|file| file.lock().map(|()| file));

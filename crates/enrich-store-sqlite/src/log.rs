@@ -10,28 +10,28 @@ use rusqlite::Connection;
 use crate::OpenError;
 use crate::database::{Durability, writer};
 
-/// The most bytes that are read and written at a time.
+/// The most bytes that are read and written in one step.
 const LOG_CHUNK_BYTES: usize = 1024 * 1024;
 
-/// Commits a transaction without changes to the write-ahead log. A reader must have the log open,
-/// because the last connection that closes the log removes it.
+/// Begins the write-ahead log: commits a transaction without changes to it. A reader must have the
+/// database open, because the last connection that is closed removes the log.
 ///
-/// While the log is empty, SQLite asks the system for the file's length at the beginning of each
-/// read (`pagerPagecount`). After a commit, SQLite reads the length from the log's index, in
-/// memory; this saves a fortieth of the cost of a short look-up. The index keeps the length even
-/// after the commit is moved from the log into the file. The log then contains no pages that
-/// readers must search.
+/// While the log is empty, SQLite asks the system for the length of the database file at the
+/// beginning of each read (`pagerPagecount`). After a commit, it reads this length from the log's
+/// index, which is in memory. This saves a fortieth of the cost of a short look-up. The commit is
+/// then moved from the log into the database file, so that readers need not search the log. The
+/// index keeps the length even after that.
 pub fn begin_log(path: &Path) -> rusqlite::Result<()> {
     let connection = writer(path, Durability::Checkpoint)?;
-    // Fails immediately if another writer is active, because that writer begins the log too.
+    // If another writer is active, this fails at once. That writer begins the log, too.
     connection.busy_timeout(Duration::ZERO)?;
     let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     connection.pragma_update(None, "user_version", version)?;
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
-/// Moves the log into the database, as far as other readers allow. Returns whether all of it was
-/// moved.
+/// Moves the content of the log into the database, as far as other readers allow. Returns whether
+/// all of it was moved.
 pub fn move_log(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
         let (is_busy, in_log, moved): (bool, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -39,8 +39,8 @@ pub fn move_log(connection: &Connection) -> rusqlite::Result<bool> {
     })
 }
 
-/// Returns the paths of the write-ahead log of the database at `path`, and of the log's index,
-/// which all processes share.
+/// Returns two paths for the database at `path`: that of the write-ahead log, and that of the log's
+/// index. All processes share the index.
 pub fn wal_and_shm_paths(path: &Path) -> [PathBuf; 2] {
     ["-wal", "-shm"].map(|end| {
         let mut name = path.as_os_str().to_owned();
@@ -49,31 +49,32 @@ pub fn wal_and_shm_paths(path: &Path) -> [PathBuf; 2] {
     })
 }
 
-/// Refuses a database whose log was removed while a process had it open. SQLite would treat the
-/// removed log as empty.
+/// Returns an error if the log of a database was removed while a process had the database open.
+/// SQLite would open such a database as if the log had been empty.
 ///
-/// SQLite creates the log before the index and removes it after the index, so an index without a
-/// log shows that the log was removed. The files are not opened, because closing a file would
-/// release the locks that this process has on it.
+/// SQLite creates the log before the index, and removes the log after the index. So if the index
+/// exists and the log does not, the log was removed by somebody. The files are not opened here:
+/// closing a file would release the locks that this process has on it.
 pub fn refuse_without_log(path: &Path) -> Result<(), OpenError> {
     let path = path.canonicalize().map_err(|source| OpenError::unusable(path, source))?;
     let [log, index] = wal_and_shm_paths(&path);
     let is_there =
         |file: &Path| file.try_exists().map_err(|source| OpenError::unusable(file, source));
-    // The log is checked again, because another process may have opened the database meanwhile.
+    // The log is looked for a second time, because another process may have opened the database
+    // meanwhile.
     if !is_there(&log)? && is_there(&index)? && !is_there(&log)? {
         return Err(OpenError::LogRemoved { path, log, index });
     }
     Ok(())
 }
 
-/// Writes the write-ahead log of the database at `path` again, unchanged, and syncs it to disk. A
-/// connection must have the log open, and no other connection may append to it.
+/// Reads the write-ahead log of the database at `path`, writes the same bytes to it again, and
+/// syncs it to disk. A connection must have the log open, and no other connection may append to the
+/// log.
 ///
-/// SQLite takes no locks on the log's file, so closing the file here releases no lock.
+/// SQLite takes no locks on the file of the log, so closing this file releases no lock.
 pub fn write_log_again(path: &Path) -> io::Result<()> {
-    // The log is in the folder of the database file itself, not in the folder of a link to that
-    // file.
+    // If `path` is a link, the log is in the folder of the file to which it leads.
     let [log, _] = wal_and_shm_paths(&path.canonicalize()?);
     let mut log = OpenOptions::new().read(true).write(true).open(log)?;
     let mut chunk = vec![0; LOG_CHUNK_BYTES];

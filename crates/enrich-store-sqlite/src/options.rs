@@ -7,25 +7,25 @@ use crate::database::Durability;
 /// The limits and settings of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The most charges and grants that wait for a decision. Further requests are refused.
+    /// The most charges and grants that may wait for a decision. Further ones are refused.
     pub charge_queue: usize,
-    /// The most decisions in one transaction.
+    /// The most charges and grants that are decided in one transaction.
     pub charge_group: usize,
-    /// The most idempotency records. A record takes the size of its answer and about 200 bytes.
-    /// Once half of this number is stored, an account that has a sixteenth of this number cannot
-    /// store more.
+    /// The most idempotency records that are stored. A record takes the size of its answer and
+    /// about 200 bytes. When half of this number is stored, an account that has a sixteenth of this
+    /// number cannot store more.
     pub max_kept: u64,
-    /// The least confidence of a match by the name of a company or a person. A match with a lower
-    /// confidence is a miss, which is free.
+    /// The least confidence of a match by the name of a company or a person. If a match has a lower
+    /// confidence, the answer is a miss, which is free.
     pub least_by_name: Confidence,
-    /// When an acknowledged charge reaches the disk. Any value but [`Durability::Commit`] loses
-    /// acknowledged charges in a power failure; tests use such values to show that they notice the
-    /// loss.
+    /// When the disk has an acknowledged charge for certain. With any value but
+    /// [`Durability::Commit`], a power failure loses acknowledged charges. Tests use such values to
+    /// show that they notice the loss.
     pub durability: Durability,
-    /// Whether the names of missed companies are counted.
+    /// Whether to count company names that look-ups did not find.
     pub count_misses: CountMisses,
-    /// Whether a server keeps the hash index in memory, about ten bytes for each identifier.
-    /// Without the hash index, look-ups read the index in the file.
+    /// Whether a server builds the hash index, which takes about ten bytes of memory for each
+    /// identifier. Without it, look-ups read the index in the file.
     pub hash_index: bool,
 }
 
@@ -43,15 +43,15 @@ impl Default for Options {
     }
 }
 
-/// Whether missed names are counted.
+/// Whether and how to count company names that look-ups did not find.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CountMisses {
-    /// Missed names are not counted.
+    /// These names are not counted.
     #[default]
     Off,
-    /// Missed names are counted, but stored only as keyed hashes. The count of a given name can be
-    /// read, but the missed names cannot be listed.
+    /// These names are counted, and only keyed hashes of them are stored. So nobody can list the
+    /// names, but whoever has a name can read its count.
     Hashed,
-    /// Missed names are counted and their texts are stored.
+    /// These names are counted, and their texts are stored.
     Texts,
 }

@@ -1,4 +1,5 @@
-//! Limits how long cached file content is used while other processes may write to the file.
+//! Limits how long a cache is used that was read from a file, if other processes may change the
+//! file.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -6,24 +7,25 @@ use std::time::{Duration, Instant};
 /// The default of [`RefreshGate`]'s `interval`.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(10);
 const LONGEST_INTERVAL: Duration = Duration::from_millis(100);
-/// Stands for "no check so far" in place of a moment.
+/// Takes the place of a moment if there was no check yet.
 const NEVER: u64 = 0;
 
-/// Records when a file was last checked for changes, and decides which thread makes the next check.
+/// Knows when a file was last checked for changes of other processes. Decides which thread makes
+/// the next check.
 #[derive(Debug)]
 pub struct RefreshGate {
-    /// How long the cache is used before the next check for other processes' changes.
+    /// How long the cache may be used before the file must be checked again.
     interval: Duration,
-    /// How long the cache is used while another thread is already checking.
+    /// How long the cache may be used if another thread is making the check.
     longest: Duration,
     since: Instant,
-    /// The time up to which changes are known, in microseconds after `since`.
+    /// The time up to which all changes are known, in microseconds after `since`.
     seen: AtomicU64,
-    /// The time when a thread last started a check, in microseconds after `since`.
+    /// The time when a thread last began a check, in microseconds after `since`.
     checked: AtomicU64,
 }
 
-/// A time, in microseconds after a [`RefreshGate`] was created.
+/// A time, in microseconds since a [`RefreshGate`] was created.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment(u64);
 
@@ -34,15 +36,15 @@ impl Default for RefreshGate {
 }
 
 impl RefreshGate {
-    /// Creates a gate without any check so far.
+    /// Creates a gate before the first check.
     pub fn new(interval: Duration, longest: Duration) -> Self {
         let (seen, checked) = (AtomicU64::new(NEVER), AtomicU64::new(NEVER));
         Self { interval, longest, since: Instant::now(), seen, checked }
     }
 
-    /// Whether the caller should check for changes. If the last check is older than `interval`,
-    /// only one caller at a time gets `true`. If the last check is older than `longest`, or there
-    /// was none, every caller gets `true`.
+    /// Whether the caller must check the file for changes. If the last check is older than
+    /// `interval`, only one of several callers gets `true`. If the last check is older than
+    /// `longest`, or there was none, every caller gets `true`.
     pub fn is_due(&self) -> bool {
         let now = self.now();
         let is_past =
@@ -58,13 +60,13 @@ impl RefreshGate {
             && self.checked.compare_exchange(checked, now, success, failure).is_ok()
     }
 
-    /// Returns the present moment. The caller must take the moment before a check and pass it to
+    /// Returns the present moment. The caller must call this before a check, and pass the result to
     /// [`seen`](Self::seen) after the check.
     pub fn moment(&self) -> Moment {
         Moment(self.now())
     }
 
-    /// Records that the caller knows all changes up to a moment.
+    /// Notes that all changes up to this moment are known.
     pub fn seen(&self, moment: Moment) {
         self.seen.fetch_max(moment.0, Ordering::AcqRel);
     }
@@ -82,7 +84,7 @@ fn micros(duration: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    /// A gate whose last check was this long ago.
+    /// Returns a gate whose last check was `ago`.
     fn seen(ago: Duration) -> RefreshGate {
         let since = Instant::now().checked_sub(ago).unwrap();
         RefreshGate { since, seen: AtomicU64::new(NEVER + 1), ..RefreshGate::default() }

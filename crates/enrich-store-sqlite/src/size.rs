@@ -13,11 +13,11 @@ use crate::log::wal_and_shm_paths;
 pub struct DatabaseSize {
     /// The size of the file and its write-ahead log, in bytes.
     pub bytes: u64,
-    /// Free space inside the file, in bytes.
+    /// The unused space inside the file, in bytes.
     pub free_bytes: u64,
 }
 
-/// Returns the size of a database on disk.
+/// Returns the size of a database on disk, and how much of it is unused.
 ///
 /// # Errors
 ///
@@ -29,15 +29,15 @@ pub fn database_size(path: &Path) -> rusqlite::Result<DatabaseSize> {
     Ok(DatabaseSize { bytes: file_bytes(path), free_bytes })
 }
 
-/// Returns the size of a database on disk with its write-ahead log, in bytes; 0 if the file does
-/// not exist.
+/// Returns the size on disk of a database file together with its write-ahead log, in bytes; 0 if
+/// the file does not exist.
 pub fn file_bytes(path: &Path) -> u64 {
     let [log, _] = wal_and_shm_paths(path);
     let of = |path: &Path| fs::metadata(path).map_or(0, |about| about.len());
     of(path) + of(&log)
 }
 
-/// Returns the length of the database, in bytes, as the connection sees it.
+/// Returns the length of the database in bytes, in the state that the connection reads.
 pub fn bytes(connection: &Connection) -> rusqlite::Result<u64> {
     let pages: u64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
     let size: u64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;

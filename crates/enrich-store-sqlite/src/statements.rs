@@ -1,11 +1,12 @@
-//! Prepares and runs cached statements in one call.
+//! Prepares a statement, caches it and runs it, in one call.
 
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
-/// Prepares a statement, or takes it from the connection's cache, and runs it once.
+/// Methods that run a statement once. The statement is prepared, or taken from the connection's
+/// cache.
 pub trait Statements {
-    /// Runs a statement that changes rows. Returns the number of changed rows.
+    /// Runs a statement that changes rows. Returns how many rows were changed.
     ///
     /// # Errors
     ///
@@ -20,10 +21,10 @@ pub trait Statements {
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Option<T>>;
 
-    /// Returns the first column of the first row. Fails if there is no row.
+    /// Returns the value in the first column of the first row. It is an error if there is no row.
     fn value<T: FromSql>(&self, query: &str, values: impl Params) -> rusqlite::Result<T>;
 
-    /// Whether a query returns any row.
+    /// Whether a query returns at least one row.
     fn has(&self, query: &str, values: impl Params) -> rusqlite::Result<bool>;
 
     /// Returns all rows of a query, each converted by `read`.
@@ -34,7 +35,7 @@ pub trait Statements {
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<C>;
 
-    /// Calls `each` with each row of a query, until one call fails.
+    /// Calls `each` for each row of a query. Stops when a call returns an error.
     fn each(
         &self,
         query: &str,

@@ -1,4 +1,5 @@
-//! Threads: workers that belong to an owner, and threads for a single task.
+//! Threads of three kinds: one that ends by itself, one that ends with its owner, and one for a
+//! single task.
 
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
@@ -10,9 +11,9 @@ use tokio::sync::oneshot;
 
 use crate::OpenError;
 
-/// A thread. Dropping this value waits for the thread's end. The thread must end by itself, for
-/// example when its channel closes. The owner therefore declares its end of the channel before this
-/// field, so that the channel closes first.
+/// A thread that ends by itself, for example when its channel closes. Dropping this value waits for
+/// the end of the thread. So a struct must declare its own end of the channel before this field:
+/// fields are dropped in this order, and the channel closes first.
 #[derive(Debug)]
 pub struct Worker(Option<JoinHandle<()>>);
 
@@ -21,7 +22,7 @@ impl Worker {
     ///
     /// # Errors
     ///
-    /// When the system gives no thread.
+    /// When the operating system cannot start a thread.
     pub fn start(
         path: &Path,
         name: &str,
@@ -36,20 +37,20 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         if let Some(thread) = self.0.take() {
-            // If the thread panicked, its callers have already got errors.
+            // If the thread has panicked, its callers have already got errors.
             let _ = thread.join();
         }
     }
 }
 
-/// A thread that is asked to end when this value is dropped.
+/// A thread that runs as long as this value exists. Dropping the value asks the thread to end.
 #[derive(Debug)]
 pub struct Background {
     _owner: SyncSender<()>,
     _worker: Worker,
 }
 
-/// Tells a [`Background`] thread whether its owner still exists.
+/// Tells the thread of a [`Background`] whether the owner still exists.
 pub struct Owner(Receiver<()>);
 
 impl Background {
@@ -57,7 +58,7 @@ impl Background {
     ///
     /// # Errors
     ///
-    /// When the system gives no thread.
+    /// When the operating system cannot start a thread.
     pub fn start(
         path: &Path,
         name: &str,
@@ -70,7 +71,8 @@ impl Background {
 }
 
 impl Owner {
-    /// Waits for `pause`, or until the owner is dropped. Returns whether the owner still exists.
+    /// Waits for the time `pause`, or until the owner is dropped. Returns whether the owner still
+    /// exists.
     pub fn is_there_after(&self, pause: Duration) -> bool {
         self.0.recv_timeout(pause) == Err(RecvTimeoutError::Timeout)
     }
@@ -78,17 +80,18 @@ impl Owner {
 
 /// Runs `work` on a thread of its own and returns its result.
 ///
-/// It is for rare commands of the operator. Work for calls runs on permanent threads.
+/// This is for commands of the operator, which are rare. For calls, there are threads that already
+/// run.
 ///
 /// # Errors
 ///
-/// When `work` fails, or the system gives no thread.
+/// When `work` returns an error, or the operating system cannot start a thread.
 pub async fn run_on_new_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     let (reply, answer) = oneshot::channel();
     let run = move || {
-        // The caller may no longer wait; the work is done nevertheless.
+        // Sending fails if the caller no longer waits. The work is done nevertheless.
         let _ = reply.send(work());
     };
     let thread = thread::Builder::new().name("enrich-store".to_owned()).spawn(run);

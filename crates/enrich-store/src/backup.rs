@@ -1,22 +1,26 @@
-//! Backups of a data folder: taken while it is in use, checked, and either complete or absent.
+//! Makes and restores backups of a data folder. A backup is made while the folder is in use. It is
+//! checked, and it is never left incomplete.
 //!
-//! Both databases are copied page by page (SQLite's backup API). A read transaction of each
-//! database begins before the copy and stays open until the copy is done. A reader blocks no
-//! writer, so charges continue. An open transaction reads one state, so the copy need not start
-//! again when the ledger changes. `VACUUM INTO` would also work, but it takes several times as much
-//! processor time, because it rebuilds every B-tree.
+//! Both databases are copied page by page (SQLite's backup API). Before the copying, a read
+//! transaction begins in each database; it stays open until the copy is done. A read transaction
+//! blocks no writer, so charges continue. It always reads the same state, so copying need not start
+//! again when the ledger changes. `VACUUM INTO` could also make a copy, but it rebuilds every
+//! B-tree, which takes several times as much processor time.
 //!
-//! The order of copying keeps the files consistent:
+//! The files are copied in an order that keeps them consistent:
 //!
-//! 1. The lists of the account page come first. A row is charged before its answer is written. The
-//!    ledger is copied after the lists, so it contains the charge of every answer.
-//! 2. Then the ledger's transaction begins, and then the directory's. The copied directory is
-//!    therefore not older than the revisions in the charges.
-//! 3. `secret.key` comes last: it may contain more secrets than the databases use, but never fewer.
+//! 1. First the lists of the account pages. For each row of a list, a charge is written before the
+//!    answer. The ledger is copied after the lists, so it contains the charges of all their
+//!    answers.
+//! 2. Then the transaction of the ledger begins, and after it that of the directory. So the copied
+//!    directory is not older than the directory revisions in the charges.
+//! 3. `secret.key` comes last. It may contain more secrets than the copied databases use, but not
+//!    fewer.
 //!
-//! A backup is written to a temporary folder beside its destination, and moved to the destination
-//! once the backup is checked and on disk. A restore is written to a folder inside the data folder.
-//! The data folder is refused until its last file, the ledger, is moved into place.
+//! A backup is written to a temporary folder beside its destination. It is moved to the destination
+//! when it is checked and synced to disk. A restore first writes to a folder inside the data
+//! folder, and then moves the files into place. Until the last file, the ledger, is in place,
+//! opening the data folder is refused.
 
 mod file_entry;
 mod files;
@@ -35,7 +39,7 @@ pub use take::back_up;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// A complete backup.
+/// What a complete backup contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupReport {
     /// The time of the copied state.
@@ -44,13 +48,14 @@ pub struct BackupReport {
     pub directory_bytes: u64,
     /// The size of the ledger's copy in bytes.
     pub ledger_bytes: u64,
-    /// The number of files copied in addition to the databases, from subfolders of the data folder.
+    /// The number of files that were copied from subfolders of the data folder, in addition to the
+    /// databases.
     pub other_files: u64,
-    /// The size in bytes of the files copied from subfolders of the data folder.
+    /// The size of the files that were copied from subfolders of the data folder, in bytes.
     pub other_bytes: u64,
-    /// The result of verifying the ledger's copy.
+    /// The result of verifying the copy of the ledger.
     pub ledger: Verification,
-    /// The time of the last row of the ledger's copy; `None` when the ledger has no rows.
+    /// The time of the last row in the copy of the ledger; `None` when the ledger has no rows.
     pub last_entry_at: Option<Timestamp>,
 }
 
@@ -91,13 +96,13 @@ pub enum BackupError {
         #[source]
         source: Source,
     },
-    /// The check of the copy found faults.
+    /// The copy was checked, and has faults.
     #[error(
         "the copy is not sound, and neither is what it was copied from: {}; see `enrich check` and \
          `enrich ledger verify`", .0.join("; ")
     )]
     Unsound(Vec<String>),
-    /// The folder to restore from is not a backup.
+    /// The folder that was to be restored is not a backup.
     #[error("{folder} is no complete backup: {why}")]
     NoBackup {
         /// The folder.
@@ -105,7 +110,7 @@ pub enum BackupError {
         /// The reason.
         why: String,
     },
-    /// A file of the backup was altered.
+    /// A file of the backup was altered after the backup was made.
     #[error("{0} of the backup is not as it was written: it was damaged or changed since")]
     Altered(String),
 }

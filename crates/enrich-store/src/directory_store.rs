@@ -1,4 +1,5 @@
-//! A data folder whose accounts and ledger are in a remote store: the directory and `secret.key`.
+//! A data folder without a ledger: it has only the directory and `secret.key`, because the accounts
+//! and the ledger are in a remote store.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,10 +16,11 @@ use enrich_store_sqlite::{
 
 use crate::folder::{self, Found, Parts};
 
-/// The directory of a data folder.
+/// The directory of a data folder, with the secrets.
 ///
-/// It is opened from a folder without a ledger, or is what is left of a [`Store`](crate::Store).
-/// Several processes may have the same folder open.
+/// It comes from a folder without a ledger, or from
+/// [`Store::into_directory`](crate::Store::into_directory). Several processes may have the same
+/// folder open.
 #[derive(Debug)]
 pub struct DirectoryStore {
     /// The look-up data.
@@ -39,12 +41,13 @@ impl DirectoryStore {
         Self { directory, importer, secrets, folder }
     }
 
-    /// Opens an existing folder that has a directory and no ledger in use.
+    /// Opens an existing folder that has a directory, and that has no ledger or one that was moved
+    /// to a remote store.
     ///
     /// # Errors
     ///
-    /// As [`Store::open`](crate::Store::open); [`OpenError::HasLedger`] when the folder has a
-    /// ledger that was not moved.
+    /// The errors of [`Store::open`](crate::Store::open). [`OpenError::HasLedger`] when the folder
+    /// has a ledger that was not moved.
     pub fn open_with(folder: impl AsRef<Path>, options: &Options) -> Result<Self, OpenError> {
         let folder = folder.as_ref();
         let (secrets, in_use) = folder::enter(folder, Parts::Directory, in_use::lock_shared)?;
@@ -54,13 +57,13 @@ impl DirectoryStore {
         Ok(Self::new(directory, importer, secrets, folder.into()))
     }
 
-    /// As [`open_with`](Self::open_with), but creates an empty directory in a folder that holds
-    /// only `secret.key`, as that of a new node does.
+    /// Like [`open_with`](Self::open_with), but if the folder contains only `secret.key`, creates
+    /// an empty directory in it. The folder of a new node is like this.
     ///
     /// # Errors
     ///
-    /// As [`open_with`](Self::open_with). [`OpenError::Missing`] when the folder does not exist or
-    /// is empty: its secrets must be those of the remote store.
+    /// The errors of [`open_with`](Self::open_with). [`OpenError::Missing`] when the folder does
+    /// not exist or is empty: it must already contain the secrets of the remote store.
     pub fn open_or_create_with(
         folder: impl AsRef<Path>,
         options: &Options,
@@ -73,21 +76,21 @@ impl DirectoryStore {
         Self::open_with(folder, options)
     }
 
-    /// The secrets of the folder.
+    /// Returns the secrets of the folder.
     pub fn secrets(&self) -> &Secrets {
         &self.secrets
     }
 
-    /// As [`Store::reindex`](crate::Store::reindex), for a folder without a ledger.
+    /// Like [`Store::reindex`](crate::Store::reindex), for a folder without a ledger.
     ///
     /// # Errors
     ///
-    /// As [`Store::reindex`](crate::Store::reindex).
+    /// The errors of [`Store::reindex`](crate::Store::reindex).
     pub fn reindex(folder: &Path, done: &mut dyn FnMut(u64, u64)) -> Result<u64, OpenError> {
         reindex(folder, Parts::Directory, done)
     }
 
-    /// As [`compact`](crate::compact), for a folder without a ledger.
+    /// Like [`compact`](crate::compact), for a folder without a ledger.
     ///
     /// # Errors
     ///
@@ -96,16 +99,17 @@ impl DirectoryStore {
         compact(folder, Parts::Directory)
     }
 
-    /// Checks the directory in full. It takes as long as reading everything.
+    /// Checks everything in the directory. This reads all data, so it takes as long as reading the
+    /// whole file.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read at all. Faults in it are in the report.
+    /// When the file cannot be read at all. Faults inside the file are in the report.
     pub fn check(&self) -> Result<DatabaseReport, StoreError> {
         directory::check(&self.path()).map_err(StoreError::failed)
     }
 
-    /// Counts the directory's content. Reads every subject.
+    /// Counts what the directory contains. This reads every subject.
     ///
     /// # Errors
     ///
@@ -114,7 +118,7 @@ impl DirectoryStore {
         directory::directory_statistics(&self.path()).map_err(StoreError::failed)
     }
 
-    /// The size of the directory on disk.
+    /// Returns the size of the directory on disk.
     ///
     /// # Errors
     ///
@@ -128,7 +132,7 @@ impl DirectoryStore {
     }
 }
 
-/// Derives everything in the directory again; see [`Store::reindex`](crate::Store::reindex).
+/// Derives all look-up data again; see [`Store::reindex`](crate::Store::reindex).
 pub(crate) fn reindex(
     folder: &Path,
     parts: Parts,
@@ -140,7 +144,7 @@ pub(crate) fn reindex(
         .map_err(|source| OpenError::of_sqlite(path, source))
 }
 
-/// Rewrites the directory without unused space; see [`compact`](crate::compact).
+/// Makes the directory's file smaller; see [`compact`](crate::compact).
 pub(crate) fn compact(folder: &Path, parts: Parts) -> Result<CompactReport, CompactError> {
     let _entered = folder::enter(folder, parts, in_use::lock_shared)?;
     directory::compact(&folder.join(DIRECTORY.file))

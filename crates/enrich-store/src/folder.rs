@@ -1,4 +1,4 @@
-//! The data folder: whether it is new, complete, or neither.
+//! The data folder: checks what it contains, creates it and opens it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -14,42 +14,43 @@ use enrich_store_sqlite::{
 };
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
-/// What a data folder consists of.
+/// What a data folder must contain besides `secret.key`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parts {
     /// The directory and the ledger.
     Both,
-    /// The directory alone: the ledger is in a remote store.
+    /// Only the directory, because the ledger is in a remote store.
     Directory,
 }
 
-/// What is in a folder that is not refused.
+/// What a folder contains, if it can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// The folder does not exist or is empty.
     Nothing,
-    /// Only `secret.key`, which an operator brought from another node or `load_or_create_secrets`
-    /// created. Refused as incomplete unless the ledger is in a remote store.
+    /// Only `secret.key`. An operator has copied it from another node, or `load_or_create_secrets`
+    /// has created it. Such a folder can be used only if the ledger is in a remote store.
     Secrets,
-    /// All files.
+    /// All files that it must contain.
     All,
 }
 
-/// The file in a folder whose ledger was moved to a remote store. The ledger that is still in the
-/// folder is outdated, so a command that would use it refuses the folder.
+/// The name of a file that shows that the folder's ledger was moved to a remote store. The ledger
+/// in the folder is then outdated, so a command that would use it refuses the folder.
 pub(crate) const LEDGER_MOVED: &str = "ledger.moved";
 
-/// A folder that some file systems contain when they are new. It does not count as a file of the
-/// data folder.
+/// The name of a folder that some file systems create in every new disk. It does not count as
+/// content.
 pub(crate) const LOST_AND_FOUND: &str = "lost+found";
 
-/// The folder inside the data folder to which a restore is written. If this folder exists and a
-/// file of the data folder is missing, the data folder is refused.
+/// The name of the folder, inside the data folder, to which a restore is written. If it exists and
+/// a file of the data folder is missing, the restore is not finished, and the data folder is
+/// refused.
 pub(crate) const UNFINISHED_RESTORE: &str = "restore.unfinished";
 
 impl Parts {
-    /// The files, in the order of their creation. The ledger comes last: a folder without it is not
-    /// complete.
+    /// Returns the names of the files, in the order in which they are created. The ledger comes
+    /// last, so a folder that has a ledger has the other files too.
     fn files(self) -> &'static [&'static str] {
         const FILES: [&str; 3] = [SECRET_FILE, DIRECTORY.file, LEDGER.file];
         match self {
@@ -65,7 +66,8 @@ impl Parts {
         }
     }
 
-    /// Refuses a folder whose ledger would be ignored, or used although it was moved.
+    /// Returns an error in two cases: the folder has a ledger, but the command would not use it; or
+    /// the command would use the folder's ledger, but it was moved.
     fn check_ledger(self, folder: &Path, names: &[OsString]) -> Result<(), OpenError> {
         let has = |file: &str| names.iter().any(|name| name == file);
         let has_ledger = names.iter().any(|name| is_left_over(name, &[LEDGER.file]));
@@ -79,13 +81,14 @@ impl Parts {
     }
 }
 
-/// Whether a folder is new: it does not exist or is empty. A folder that is neither new nor
-/// complete is refused.
+/// Whether a folder is new: it does not exist or is empty. If it is neither new nor complete,
+/// returns an error.
 pub(crate) fn is_new(folder: &Path) -> Result<bool, OpenError> {
     Ok(find(folder, Parts::Both)? == Found::Nothing)
 }
 
-/// Whether a folder is new, complete, or new but for its secrets. Another one is refused.
+/// Returns what a folder contains: nothing, only its secrets, or all files. If it contains anything
+/// else, returns an error.
 pub(crate) fn find(folder: &Path, parts: Parts) -> Result<Found, OpenError> {
     let Some(names) = names(folder)? else { return Ok(Found::Nothing) };
     parts.check_ledger(folder, &names)?;
@@ -101,14 +104,16 @@ pub(crate) fn find(folder: &Path, parts: Parts) -> Result<Found, OpenError> {
     } else if parts == Parts::Directory && names == [SECRET_FILE] {
         Ok(Found::Secrets)
     } else if names.iter().any(|name| is_left_over(name, parts.files())) {
-        // A write-ahead log alone also counts, because it shows that there was a database.
+        // A write-ahead log alone counts as a file of Enrich too, because it shows that there was a
+        // database.
         Err(OpenError::Incomplete { folder: folder.into(), missing: missing.join(", ") })
     } else {
         Err(OpenError::NotOurs(folder.into()))
     }
 }
 
-/// The names in a folder that matter; `None` if it does not exist.
+/// Returns the names of the files in a folder, except those that don't count; `None` if the folder
+/// does not exist.
 fn names(folder: &Path) -> Result<Option<Vec<OsString>>, OpenError> {
     let unusable = |source: io::Error| OpenError::unusable(folder, source);
     let entries = match fs::read_dir(folder) {
@@ -127,19 +132,20 @@ fn names(folder: &Path) -> Result<Option<Vec<OsString>>, OpenError> {
     Ok(Some(names))
 }
 
-/// Whether a name is that of one of the files, or of one that SQLite leaves beside it.
+/// Whether a name begins with the name of one of these files, as the names of files beside a
+/// database do.
 fn is_left_over(name: &OsStr, files: &[&str]) -> bool {
     name.to_str().is_some_and(|name| files.iter().any(|file| name.starts_with(file)))
 }
 
-/// Creates a new data folder and its files. If this fails, the folder is later refused as
-/// incomplete.
+/// Creates a new data folder and its files. If this fails halfway, opening the folder is refused
+/// later, because it is incomplete.
 pub(crate) fn create(folder: &Path) -> Result<(), OpenError> {
     create_secrets(folder)?;
     create_databases(folder, Parts::Both)
 }
 
-/// Creates the databases in a folder that has its secrets.
+/// Creates the databases in a folder that already contains `secret.key`.
 pub(crate) fn create_databases(folder: &Path, parts: Parts) -> Result<(), OpenError> {
     for database in parts.databases() {
         sqlite::create(&folder.join(database.file), database)?;
@@ -147,7 +153,7 @@ pub(crate) fn create_databases(folder: &Path, parts: Parts) -> Result<(), OpenEr
     enrich_secrets::sync_folder(folder).map_err(|source| OpenError::unusable(folder, source))
 }
 
-/// Creates a new folder and its secrets.
+/// Creates a new folder with a `secret.key`, and returns the new secrets.
 fn create_secrets(folder: &Path) -> Result<Secrets, OpenError> {
     let grown = grown_by(folder);
     enrich_secrets::private_folder()
@@ -156,7 +162,8 @@ fn create_secrets(folder: &Path) -> Result<Secrets, OpenError> {
         .map_err(|source| OpenError::unusable(folder, source))?;
     let path = folder.join(SECRET_FILE);
     let secrets = Secrets::create(&path).map_err(|source| OpenError::Secret { path, source })?;
-    // The directory entries of the files and folders must also survive a power failure.
+    // After a power failure, the files and folders must still have their names, so the folders are
+    // synced.
     for folder in std::iter::once(folder).chain(grown) {
         enrich_secrets::sync_folder(folder)
             .map_err(|source| OpenError::unusable(folder, source))?;
@@ -164,12 +171,13 @@ fn create_secrets(folder: &Path) -> Result<Secrets, OpenError> {
     Ok(secrets)
 }
 
-/// The secrets of a folder, for a store that is not in it. Creates the folder and its `secret.key`
-/// if the folder does not exist or is empty. The flag says whether it was created.
+/// Returns the secrets of a folder whose ledger is in a remote store. If the folder does not exist
+/// or is empty, creates it with a new `secret.key`. The second value tells whether `secret.key` was
+/// created.
 ///
 /// # Errors
 ///
-/// The folder is refused when it has a ledger of its own, and when files of it are missing.
+/// When the folder has a ledger of its own, or when some of its files are missing.
 pub fn load_or_create_secrets(folder: &Path) -> Result<(Secrets, bool), OpenError> {
     match find(folder, Parts::Directory)? {
         Found::Nothing => Ok((create_secrets(folder)?, true)),
@@ -177,15 +185,15 @@ pub fn load_or_create_secrets(folder: &Path) -> Result<(Secrets, bool), OpenErro
     }
 }
 
-/// The secrets of a folder, for a store that is not in it.
+/// Returns the secrets of a folder whose ledger is in a remote store.
 ///
 /// # Errors
 ///
-/// As [`load_or_create_secrets`]; [`OpenError::Missing`] when the folder does not exist or is
-/// empty.
+/// The errors of [`load_or_create_secrets`]. [`OpenError::Missing`] when the folder does not exist
+/// or is empty.
 pub fn load_secrets(folder: &Path) -> Result<Secrets, OpenError> {
     match find(folder, Parts::Directory) {
-        // Such as that of a node that answers from snapshots.
+        // The folder of a node that answers from snapshots has no directory of its own.
         Err(OpenError::Incomplete { missing, .. }) if missing == DIRECTORY.file => {
             read_secrets(folder)
         }
@@ -195,21 +203,21 @@ pub fn load_secrets(folder: &Path) -> Result<Secrets, OpenError> {
     }
 }
 
-/// Removes the secrets that [`load_or_create_secrets`] created, when they are of no use. A folder
-/// with anything else in it is left as it is.
+/// Removes the `secret.key` that [`load_or_create_secrets`] has created, if it is not needed after
+/// all. If the folder contains anything else, removes nothing.
 pub fn discard_new_secrets(folder: &Path) {
     if find(folder, Parts::Directory).is_ok_and(|found| found == Found::Secrets) {
-        // If it stays, the next command says that it does not fit.
+        // If `secret.key` stays, the next command reports that it does not fit the remote store.
         let _ = fs::remove_file(folder.join(SECRET_FILE));
     }
 }
 
-/// Marks a folder whose ledger was moved to a remote store. Without that store the folder is
-/// refused from now on.
+/// Marks a folder whose ledger was moved to a remote store. From now on, opening the folder without
+/// this store is refused.
 ///
 /// # Errors
 ///
-/// When the mark cannot be written.
+/// When the file that marks the folder cannot be written.
 pub fn mark_ledger_moved(folder: &Path) -> Result<(), OpenError> {
     let path = folder.join(LEDGER_MOVED);
     let unusable = |source| OpenError::unusable(&path, source);
@@ -222,7 +230,7 @@ pub fn mark_ledger_moved(folder: &Path) -> Result<(), OpenError> {
     enrich_secrets::sync_folder(folder).map_err(unusable)
 }
 
-/// Notes the secrets in a new ledger, and begins its log.
+/// Records the secrets in a new ledger, and begins its write-ahead log.
 pub(crate) fn begin_ledger(path: &Path, secrets: &Secrets) -> Result<(), OpenError> {
     let new: Vec<&Secret> = secrets.newest_first().collect();
     let noted =
@@ -230,31 +238,31 @@ pub(crate) fn begin_ledger(path: &Path, secrets: &Secrets) -> Result<(), OpenErr
     noted.map_err(|source| OpenError::of_sqlite(path, source))
 }
 
-/// The secrets of a folder, whatever else is in it.
+/// Reads the secrets of a folder. Does not check what else the folder contains.
 ///
 /// # Errors
 ///
-/// When the file `secret.key` cannot be read.
+/// When `secret.key` cannot be read.
 pub fn read_secrets(folder: &Path) -> Result<Secrets, OpenError> {
     let path = folder.join(SECRET_FILE);
     Secrets::load(&path).map_err(|source| OpenError::Secret { path, source })
 }
 
-/// Returns the folders that get a new entry when `folder` is created: the parent of each missing
-/// folder.
+/// Returns the folders in which creating `folder` adds a name: the parent of every folder that does
+/// not exist yet.
 fn grown_by(folder: &Path) -> Vec<&Path> {
     let missing = folder.ancestors().take_while(|path| !is_here(path) && !path.exists());
     let parents = missing.filter_map(Path::parent);
     parents.map(|parent| if is_here(parent) { Path::new(".") } else { parent }).collect()
 }
 
-/// Whether a path is empty, which means the current folder.
+/// Whether a path is empty. An empty path means the current folder.
 fn is_here(path: &Path) -> bool {
     path.as_os_str().is_empty()
 }
 
-/// Opens a complete data folder: takes the folder's lock with `lock`, reads the secrets and
-/// migrates the databases.
+/// Opens a data folder that must be complete: takes its lock by `lock`, reads its secrets, and
+/// migrates its databases.
 pub(crate) fn enter(
     folder: &Path,
     parts: Parts,
@@ -265,7 +273,8 @@ pub(crate) fn enter(
     Ok((load(folder, parts)?, in_use))
 }
 
-/// Refuses a new folder, and a version of SQLite that can corrupt a database.
+/// Returns an error if the folder is new or contains only its secrets, or if the linked version of
+/// SQLite can corrupt a database.
 fn refuse_new(folder: &Path, parts: Parts) -> Result<(), OpenError> {
     sqlite::check_version()?;
     match find(folder, parts)? {
@@ -278,11 +287,11 @@ fn refuse_new(folder: &Path, parts: Parts) -> Result<(), OpenError> {
 }
 
 /// Reads the secrets of a complete folder, migrates its databases, and checks that they were made
-/// with these secrets. New secrets are recorded.
+/// with these secrets. Records secrets that are new in the databases.
 pub(crate) fn load(folder: &Path, parts: Parts) -> Result<Secrets, OpenError> {
     refuse_new(folder, parts)?;
     let secrets = read_secrets(folder)?;
-    // If two processes migrated an older schema at the same time, one would fail.
+    // Only one process at a time may migrate a schema. Of two, one would fail.
     let _changing = in_use::changing_schema(folder)?;
     for database in parts.databases() {
         sqlite::refuse_without_log(&folder.join(database.file))?;
@@ -294,13 +303,16 @@ pub(crate) fn load(folder: &Path, parts: Parts) -> Result<Secrets, OpenError> {
     Ok(secrets)
 }
 
-/// Reads the databases of a folder sequentially, so that the system caches them in memory.
+/// Reads the database files of a folder from beginning to end, so that the system has them in its
+/// cache.
 ///
-/// [`Store::check`](crate::Store::check) reads in the order of the B-trees, which are scattered
-/// pages of the file. Some disks read scattered pages at a hundredth of their sequential speed.
+/// [`Store::check`](crate::Store::check) reads the pages in the order of the B-trees, so its reads
+/// are scattered over the file. On some disks, scattered reads are a hundred times slower than
+/// reading in order.
 ///
-/// No store of this folder may be open in this process: closing a file releases all locks that the
-/// process has on it (SQLite, How To Corrupt An SQLite Database File, 2.2).
+/// This process must not have the folder open as a store: closing a file here would release all
+/// locks that the process has on it (SQLite's documentation, "How To Corrupt An SQLite Database
+/// File", 2.2).
 ///
 /// # Errors
 ///
@@ -312,7 +324,8 @@ pub fn read_through(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Checks that the databases were made with these secrets, and records new secrets.
+/// Checks that the databases were made with these secrets. Records secrets that are new in the
+/// databases.
 fn match_secrets(folder: &Path, secrets: &Secrets, parts: Parts) -> Result<(), OpenError> {
     let mut unknown = Vec::new();
     for database in parts.databases() {
@@ -331,8 +344,8 @@ fn match_secrets(folder: &Path, secrets: &Secrets, parts: Parts) -> Result<(), O
     Ok(())
 }
 
-/// Returns the secrets that a database has not recorded yet. Fails if a recorded secret is missing
-/// or different.
+/// Returns those of the secrets that a database has not recorded yet. Fails if a recorded secret is
+/// missing in `secret.key`, or is another one there.
 fn compare<'a>(
     connection: &Connection,
     database: &Database,
@@ -365,8 +378,8 @@ fn compare<'a>(
     Ok(Ok(new))
 }
 
-/// Records the new secrets in a database. A ledger without any recorded secret is new, so this also
-/// stores the seal of its empty log.
+/// Records new secrets in a database. If no secret was recorded before in a ledger, it is new; then
+/// the seal of its empty log is stored too.
 fn note(
     mut connection: Connection,
     new: &[&Secret],

@@ -1,4 +1,4 @@
-//! Copies the ledger of a data folder to another store, and back.
+//! Copies the ledger of a data folder to another store, or from another store into a data folder.
 
 use std::fs;
 use std::io;
@@ -11,12 +11,12 @@ use enrich_store_sqlite::{self as sqlite, OpenError, in_use};
 
 use crate::folder::{self, Found, Parts};
 
-/// The name of a ledger that is not complete yet.
+/// The name of a ledger's file until all rows are in it.
 const UNFINISHED: &str = "unfinished-copy.sqlite";
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a ledger could not be copied out of a folder, or into one.
+/// Why a ledger could not be copied from a folder or into a folder.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerCopyError {
     /// The folder cannot be used.
@@ -25,21 +25,21 @@ pub enum LedgerCopyError {
     /// The rows cannot be read or written.
     #[error(transparent)]
     Copy(#[from] CopyError),
-    /// The folder to copy into has a ledger.
+    /// The folder into which a ledger was to be copied already has one.
     #[error("{0} has a ledger; name a new folder that holds secret.key alone, or a node's folder")]
     HasLedger(PathBuf),
-    /// The ledger does not add up.
+    /// The verification of the ledger found faults.
     #[error("the ledger does not add up: {0}; see `enrich ledger verify`")]
     DoesNotAddUp(String),
 }
 
-/// Verifies the ledger of a folder and passes its rows to `each` in batches. Returns what was
-/// verified. No process may have the folder open.
+/// Verifies the ledger of a folder, and passes its rows to `each` in batches. Returns the result of
+/// the verification. No other process may have the folder open.
 ///
 /// # Errors
 ///
-/// When the folder is in use or cannot be read, when its ledger does not add up, and when `each`
-/// fails.
+/// When the folder is in use or cannot be read, when the verification finds faults, or when `each`
+/// returns an error.
 pub fn export_ledger(
     folder: &Path,
     each: &mut dyn FnMut(Batch) -> Result<(), BoxError>,
@@ -51,14 +51,14 @@ pub fn export_ledger(
     Ok(verified)
 }
 
-/// Makes the ledger of a folder from the batches that `next` returns, until `next` returns `None`.
-/// Returns what was verified. The folder holds `secret.key`, and perhaps a directory; it has a
-/// ledger only when everything is in it.
+/// Creates the ledger of a folder. Its rows come in batches from `next`, until `next` returns
+/// `None`. Returns the result of verifying the new ledger. The folder must contain `secret.key`,
+/// and may contain a directory. The file gets the ledger's name only when it is complete.
 ///
 /// # Errors
 ///
-/// When the folder has a ledger or cannot be written, when the new ledger does not add up, and when
-/// `next` fails.
+/// When the folder already has a ledger or cannot be written, when the verification of the new
+/// ledger finds faults, or when `next` returns an error.
 pub fn import_ledger(
     folder: &Path,
     next: &mut dyn FnMut() -> Result<Option<Batch>, BoxError>,
@@ -73,7 +73,7 @@ pub fn import_ledger(
     let (secrets, _in_use) = folder::enter(folder, Parts::Directory, in_use::lock_exclusive)?;
     let path = folder.join(UNFINISHED);
     let unusable = |source: io::Error| OpenError::unusable(&path, source);
-    // What an earlier attempt left.
+    // An earlier attempt may have left these files.
     for path in [path.clone(), with_suffix(&path, "-wal"), with_suffix(&path, "-shm")] {
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -86,7 +86,7 @@ pub fn import_ledger(
     folder::begin_ledger(&path, &secrets)?;
     ledger::import(&path, &secrets, next)?;
     let verified = verify(&path, &secrets)?;
-    // The last connection is closed, and has moved its log into the file.
+    // The last connection is closed, and this has moved its write-ahead log into the file.
     fs::rename(&path, &final_path).map_err(unusable)?;
     enrich_secrets::sync_folder(folder).map_err(unusable)?;
     Ok(verified)

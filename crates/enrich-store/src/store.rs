@@ -27,16 +27,16 @@ use crate::folder::{self, Parts};
 /// One data folder: `directory.sqlite`, `ledger.sqlite` and `secret.key`.
 ///
 /// Several processes may have the same folder open: for example, a command grants credits while the
-/// server charges. When the ports are dropped, queued work is finished and written.
+/// server charges. When the ports are dropped, they finish and write the work that is queued.
 #[derive(Debug)]
 pub struct Store {
-    /// The look-up data.
+    /// Answers look-ups.
     pub directory: Arc<SqliteDirectory>,
-    /// Imports into the look-up data.
+    /// Imports records into the directory.
     pub importer: Arc<SqliteImporter>,
     /// Accounts and keys.
     pub accounts: Arc<SqliteAccounts>,
-    /// The sign-ins of owners to the account page.
+    /// The owners' sign-ins to account pages.
     pub sign_ins: Arc<SqliteSignIns>,
     /// The ledger.
     pub ledger: Arc<SqliteLedger>,
@@ -52,9 +52,9 @@ pub struct Store {
 pub struct CheckReport {
     /// The version of the linked SQLite.
     pub sqlite: &'static str,
-    /// The result for the directory, which contains the look-up data.
+    /// The result for the directory.
     pub directory: DatabaseReport,
-    /// The result for the ledger, which contains accounts, keys, credits, idempotency records and
+    /// The result for the ledger, whose file also contains accounts, keys, idempotency records and
     /// sign-ins.
     pub ledger: DatabaseReport,
 }
@@ -65,9 +65,10 @@ impl Store {
     /// # Errors
     ///
     /// [`OpenError::Missing`] when the folder does not exist or is empty. The messages of the other
-    /// errors say what to do; existing files are never replaced or repaired. A folder is refused if
-    /// one of its files is missing. It is also refused if a database is damaged, foreign or from a
-    /// newer Enrich. The secrets must match the ledger, and only their owner may read them.
+    /// errors say what to do; existing files are never replaced or repaired. It is an error if one
+    /// of the folder's files is missing, or if a database is damaged, belongs to another program,
+    /// or is from a newer Enrich. It is also an error if the secrets are not those of the
+    /// databases, or if other users may read them.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
         Self::open_with(folder, Options::default())
     }
@@ -100,7 +101,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// As [`Store::open`], but never [`OpenError::Missing`].
+    /// The errors of [`Store::open`], except [`OpenError::Missing`].
     pub fn open_or_create(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
         Self::open_or_create_with(folder, Options::default())
     }
@@ -122,14 +123,14 @@ impl Store {
         Self::open_with(folder, options)
     }
 
-    /// The directory of this store, without the rest of it.
+    /// Keeps only the directory and the secrets, and closes the ledger.
     pub fn into_directory(self) -> DirectoryStore {
         let Self { directory, importer, secrets, folder, .. } = self;
         DirectoryStore::new(directory, importer, secrets, folder)
     }
 
-    /// The metered service of this store, with the system's clock. It counts the interface's rate
-    /// limit in memory and does not enforce it.
+    /// Creates the metered service over this store. It uses the system's clock. It counts requests
+    /// in memory, against the rate limit that the interface specifies, and refuses none.
     pub fn service(&self) -> Service {
         self.service_with(Arc::new(SystemClock))
     }
@@ -148,12 +149,12 @@ impl Store {
         service
     }
 
-    /// Verifies the ledger of a folder. The ledger may have been altered, so that the folder cannot
-    /// be opened.
+    /// Verifies the ledger of a folder. This works even if the ledger was altered, so that the
+    /// folder cannot be opened.
     ///
     /// # Errors
     ///
-    /// The errors of [`Store::open`], when the file itself cannot be read. Faults in the ledger's
+    /// The errors of [`Store::open`] when the file itself cannot be read. Faults in the ledger's
     /// content are part of the result.
     pub fn verify(folder: &Path) -> Result<Verification, OpenError> {
         let secrets = folder::load(folder, Parts::Both)?;
@@ -161,26 +162,26 @@ impl Store {
         ledger::verify(&path, &secrets).map_err(|source| OpenError::of_sqlite(path, source))
     }
 
-    /// Derives all look-up data in the directory from the facts again, if an earlier Enrich derived
-    /// it by other rules ([`OpenError::DerivedBefore`]). From time to time, calls `done` with the
-    /// number of subjects that are done and the total number. Returns the total number. The folder
-    /// cannot be opened meanwhile.
+    /// Derives all look-up data of the directory from the facts again. This is needed if an earlier
+    /// Enrich derived it by other rules ([`OpenError::DerivedBefore`]). Calls `done` from time to
+    /// time with two numbers: of the subjects that are done, and of all subjects. Returns the
+    /// number of all subjects. Meanwhile, no process can open the folder.
     ///
     /// # Errors
     ///
-    /// The errors of [`Store::open`]; [`OpenError::InUse`] when another process has the folder
-    /// open; and when the file cannot be written. The call can then be repeated.
+    /// The errors of [`Store::open`]. [`OpenError::InUse`] when another process has the folder
+    /// open. Another error when the file cannot be written; then the caller can try again.
     pub fn reindex(folder: &Path, done: &mut dyn FnMut(u64, u64)) -> Result<u64, OpenError> {
         directory_store::reindex(folder, Parts::Both, done)
     }
 
     /// Checks both files in full: schema versions, SQLite's own integrity check, the index of
-    /// words, and the counts of rows. The check reads all data.
-    /// [`enrich_core::port::ledger::Ledger::verify`] checks the ledger's sums.
+    /// words, and the counts of rows. This reads all data. It does not verify the content of the
+    /// ledger; [`enrich_core::port::ledger::Ledger::verify`] does.
     ///
     /// # Errors
     ///
-    /// When a file cannot be read at all. Faults in a file are in the report.
+    /// When a file cannot be read at all. Faults inside a file are in the report.
     pub fn check(&self) -> Result<CheckReport, StoreError> {
         let directory = directory::check(&self.folder.join(DIRECTORY.file));
         let ledger = ledger::check(&self.folder.join(LEDGER.file));
@@ -191,7 +192,7 @@ impl Store {
         })
     }
 
-    /// Counts the subjects and domains in the directory. Reads every subject.
+    /// Counts the subjects and domains in the directory. This reads every subject.
     ///
     /// # Errors
     ///
@@ -201,9 +202,9 @@ impl Store {
             .map_err(StoreError::failed)
     }
 
-    /// Adds up the usage counters from day `first` to day `last`, both included, in days since
-    /// 1970-01-01 (UTC). At most `most` accounts are listed. Counts that are not yet written are
-    /// missing.
+    /// Adds up the usage counters of the days from `first` to `last`, both included, in days since
+    /// 1970-01-01 (UTC). Lists at most `most` accounts. Counts that are not yet written are not
+    /// included.
     ///
     /// # Errors
     ///
@@ -217,8 +218,8 @@ impl Store {
         ledger::use_statistics(&self.folder.join(LEDGER.file), first, last, most)
     }
 
-    /// Returns the company names that were missed most often in the last 30 days, at most `most`
-    /// names.
+    /// Returns the company names that most look-ups of the last 30 days did not find, at most
+    /// `most` names.
     ///
     /// # Errors
     ///
@@ -229,7 +230,7 @@ impl Store {
         missed.map_err(StoreError::failed)
     }
 
-    /// Returns how often a name was missed in the last 30 days.
+    /// Returns how many look-ups of the last 30 days did not find this name.
     ///
     /// # Errors
     ///
@@ -240,7 +241,8 @@ impl Store {
         missed.map_err(StoreError::failed)
     }
 
-    /// Removes the counts of a missed name on all days. Returns the number of removed counts.
+    /// Removes the counts of a name that was not found, on all days. Returns how many counts were
+    /// removed.
     ///
     /// # Errors
     ///
@@ -251,7 +253,7 @@ impl Store {
         removed.map_err(StoreError::failed)
     }
 
-    /// Returns the sizes of the directory and the ledger on disk, in this order.
+    /// Returns the size of the directory on disk, then that of the ledger.
     ///
     /// # Errors
     ///
@@ -264,13 +266,13 @@ impl Store {
     }
 }
 
-/// The version of SQLite.
+/// Returns the version of SQLite that is linked.
 pub fn sqlite_version() -> &'static str {
     rusqlite::version()
 }
 
-/// Rewrites the directory of a data folder without unused space. Other processes may use the folder
-/// meanwhile.
+/// Makes the directory's file smaller: rewrites it without unused space. Other processes may use
+/// the folder meanwhile.
 ///
 /// # Errors
 ///

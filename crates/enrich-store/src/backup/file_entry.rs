@@ -1,4 +1,4 @@
-//! One file of a backup, as listed in its manifest.
+//! One file of a backup, as the manifest lists it.
 
 use serde::{Deserialize, Serialize};
 

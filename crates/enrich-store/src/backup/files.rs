@@ -1,5 +1,5 @@
-//! Copies files. Each copy is readable only by its owner, synced to disk, and described by its size
-//! and hash.
+//! Copies files. A copy can be read only by its owner, and is synced to disk. Its size and its hash
+//! go into the manifest.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -12,17 +12,17 @@ use enrich_store_sqlite::{self as sqlite};
 use super::BackupError;
 use super::file_entry::FileEntry;
 
-/// The most bytes that are copied at a time.
+/// The most bytes that are copied in one step.
 const CHUNK_BYTES: usize = 256 * 1024;
 /// The deepest level of subfolders that is copied.
 const MAX_DEPTH: u32 = 8;
-/// The name of lock files; they are never copied.
+/// The name of the lock files, which are never copied.
 const LOCK: &str = "in-use.lock";
-/// The folder of uploads that are not acknowledged yet; it is never copied.
+/// The name of the folder with uploads that are not acknowledged yet. It is never copied.
 const ARRIVING: &str = "arriving";
 
-/// Copies a file up to its current length and syncs the copy to disk. `name` is the file's path in
-/// the backup.
+/// Copies as much of a file as it has now, and syncs the copy to disk. `name` is the path of the
+/// file in the backup.
 pub(super) fn copy(from: &Path, to: &Path, name: &str) -> io::Result<FileEntry> {
     let source = File::open(from)?;
     let length = source.metadata()?.len();
@@ -32,7 +32,7 @@ pub(super) fn copy(from: &Path, to: &Path, name: &str) -> io::Result<FileEntry> 
     Ok(entry)
 }
 
-/// Computes the size and the hash of a file. `name` is the file's path in the backup.
+/// Calculates the size and the hash of a file. `name` is the path of the file in the backup.
 pub(super) fn describe(path: &Path, name: &str) -> io::Result<FileEntry> {
     transfer(&mut File::open(path)?, &mut io::sink(), name)
 }
@@ -55,10 +55,11 @@ fn transfer(from: &mut dyn Read, to: &mut dyn Write, name: &str) -> io::Result<F
     Ok(FileEntry { name: name.to_owned(), bytes, blake3: hasher.finalize().to_string() })
 }
 
-/// Copies a folder while other processes write to it. A file that is deleted meanwhile is left out.
+/// Copies a folder to which other processes may write meanwhile. If a file is deleted meanwhile, it
+/// is left out.
 ///
-/// Small files (`*.json`, `*.job`) say how much of a larger file is valid (`enrich-bulk`). They are
-/// therefore copied before all other files.
+/// A small file (`*.json`, `*.job`) says how much of a larger file is valid (`enrich-bulk`), so
+/// small files are copied first.
 pub(super) fn copy_folder(
     from: &Path,
     to: &Path,
@@ -78,7 +79,8 @@ fn copy_level(
     private_folder().create(to).map_err(|source| BackupError::file(to, source))?;
     let mut seen = BTreeSet::new();
     loop {
-        // The names are read again, because a file may have got its final name meanwhile.
+        // The names are read again, because another process may have given a file its final name
+        // meanwhile.
         let new = match names(from) {
             Ok(names) => names.into_iter().filter(|name| !seen.contains(name)).collect::<Vec<_>>(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => break,
@@ -104,18 +106,19 @@ fn copy_level(
         }
     }
     if depth > 0 && !from.exists() {
-        // The folder was deleted, so its copied files are not needed.
+        // The folder was deleted meanwhile, so the copies of its files are not needed.
         copied.retain(|entry| !entry.name.starts_with(&format!("{name}/")));
         return fs::remove_dir_all(to).map_err(|source| BackupError::file(to, source));
     }
     sync_folder(to).map_err(|source| BackupError::file(to, source))
 }
 
-/// Returns the names in a folder that are copied, each with its rank in the order of copying.
+/// Returns the names in a folder that are copied. The number of each name gives the order of
+/// copying.
 fn names(folder: &Path) -> io::Result<Vec<(u8, String)>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
-        // The names of Enrich's own files are always valid text.
+        // The names of Enrich's own files are always UTF-8, so other names are left out.
         let Ok(name) = entry?.file_name().into_string() else { continue };
         if name == LOCK || name == ARRIVING {
             continue;
@@ -131,7 +134,7 @@ fn names(folder: &Path) -> io::Result<Vec<(u8, String)>> {
     Ok(names)
 }
 
-/// Checks that the disk of a folder has space for a number of bytes.
+/// Checks that the disk of a folder has space for `bytes` bytes.
 pub(super) fn check_space(folder: &Path, bytes: u64) -> Result<(), BackupError> {
     let space = sqlite::check_space(folder, bytes);
     let space = space.map_err(|source| BackupError::file(folder, source))?;

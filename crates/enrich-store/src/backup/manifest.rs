@@ -1,5 +1,5 @@
-//! `backup.json`: the list of a backup's files. The list is written last, and contains no personal
-//! data and no key.
+//! `backup.json`, the manifest: the list of a backup's files. It is written last. It contains no
+//! personal data and no key.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,17 +16,17 @@ use serde::{Deserialize, Serialize};
 use super::file_entry::FileEntry;
 use super::{BackupError, BackupReport};
 
-/// The name of the manifest in the backup.
+/// The name of the manifest's file in the backup.
 pub(super) const FILE: &str = "backup.json";
 const FORMAT: u32 = 1;
-/// The most bytes of a manifest that are read: enough for some hundred thousand files.
+/// The most bytes that are read of a manifest. This is enough for some hundred thousand files.
 const LIMIT_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The list of the files of a backup, with its time.
+/// The list of the files in a backup, and the time of the backup.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     format: u32,
-    /// The time of the copied state of the databases, as text.
+    /// The time of the state in which the databases were copied, as text.
     made_at: String,
     pub(super) ledger_rows: u64,
     /// Every file of the backup except the manifest itself.
@@ -76,7 +76,7 @@ impl Manifest {
         Ok(read)
     }
 
-    /// Creates the report of the backup, with the result of the check.
+    /// Creates the report about this backup, with the result of checking it.
     pub(super) fn report(
         &self,
         ledger: Verification,
@@ -96,13 +96,13 @@ impl Manifest {
         }
     }
 
-    /// Returns the time of the copied state of the databases.
+    /// Returns the time of the state in which the databases were copied.
     fn made_at(&self) -> Option<Timestamp> {
         self.made_at.parse().ok()
     }
 }
 
-/// Whether a relative path stays inside the folder to which it is relative.
+/// Whether a relative path leads to a place inside the folder to which it is relative.
 fn is_inside(name: &str) -> bool {
     let mut parts = Path::new(name).components().peekable();
     parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))

@@ -1,4 +1,4 @@
-//! Restores a backup to a folder that does not exist or is empty.
+//! Restores a backup to a folder. The folder must not exist, or must be empty.
 
 use std::fs;
 use std::io;
@@ -15,25 +15,26 @@ use super::take::check;
 use super::{BackupError, BackupReport, files};
 use crate::folder::{self, UNFINISHED_RESTORE};
 
-/// Copies a backup to `folder`, which must not exist or be empty, and checks the copy before it
-/// becomes a data folder. Files of an interrupted restore are removed first.
+/// Restores a backup to `folder`. The folder must not exist, or must be empty. The files are copied
+/// and checked before the folder becomes a data folder. Files that an interrupted restore has left
+/// are removed first.
 ///
 /// # Errors
 ///
-/// See [`BackupError`]. After an error, `folder` is unchanged, or it is refused as an unfinished
-/// restore.
+/// See [`BackupError`]. After an error, `folder` is as it was before, or opening it is refused
+/// because a restore is not finished.
 pub fn restore(backup: &Path, folder: &Path) -> Result<BackupReport, BackupError> {
     sqlite::check_version()?;
     let manifest = Manifest::read(backup)?;
     check_empty(folder)?;
     let is_made = make(folder)?;
-    // From here on no other process opens the folder. If a server still uses the folder, this
-    // fails.
+    // With this lock, no other process can open the folder any more. If a server still uses the
+    // folder, locking fails.
     let lock = in_use::lock_exclusive(folder)?;
     let report = match prepare(backup, folder, &manifest) {
         Ok(report) => report,
         Err(error) => {
-            // If files cannot be removed, the next restore to this folder removes them.
+            // If removing fails, the next restore to this folder removes the files.
             let _ = fs::remove_dir_all(folder.join(UNFINISHED_RESTORE));
             if is_made {
                 let _ = fs::remove_file(folder.join(in_use::FILE));
@@ -47,15 +48,15 @@ pub fn restore(backup: &Path, folder: &Path) -> Result<BackupReport, BackupError
     Ok(report)
 }
 
-/// Checks that the folder is empty or contains only the files of an interrupted restore.
+/// Checks that the folder is empty, or contains only files that an interrupted restore has left.
 fn check_empty(folder: &Path) -> Result<(), BackupError> {
     match folder::is_new(folder) {
         Ok(true) | Err(OpenError::UnfinishedRestore { .. }) => Ok(()),
         Ok(false)
         | Err(OpenError::Incomplete { .. } | OpenError::NotOurs(_) | OpenError::LedgerMoved(_)) => {
             if folder.join(in_use::FILE).exists() {
-                // If another process has the folder open, the error of this lock explains more than
-                // `NotEmpty`.
+                // If another process has the folder open, locking fails, and this error explains
+                // more than `NotEmpty` does.
                 drop(in_use::lock_exclusive(folder)?);
             }
             Err(BackupError::NotEmpty(folder.into()))
@@ -64,7 +65,7 @@ fn check_empty(folder: &Path) -> Result<(), BackupError> {
     }
 }
 
-/// Creates the folder if it does not exist. Returns whether it was created.
+/// Creates the folder if it does not exist. Returns whether this call has created it.
 fn make(folder: &Path) -> Result<bool, BackupError> {
     match enrich_secrets::private_folder().create(folder) {
         Ok(()) => {
@@ -78,9 +79,9 @@ fn make(folder: &Path) -> Result<bool, BackupError> {
     }
 }
 
-/// Copies the backup into the folder and checks the copy. No file is moved into place yet.
+/// Copies the backup into the folder and checks the copy. Does not move any file into place.
 fn prepare(backup: &Path, folder: &Path, manifest: &Manifest) -> Result<BackupReport, BackupError> {
-    // This process has the folder's lock, so the result stays valid.
+    // This process has locked the folder, so no other process can change the result of this check.
     check_empty_alone(folder)?;
     clear(folder)?;
     files::check_space(folder, manifest.files.iter().map(|file| file.bytes).sum())?;
@@ -93,7 +94,7 @@ fn prepare(backup: &Path, folder: &Path, manifest: &Manifest) -> Result<BackupRe
     Ok(manifest.report(ledger, last_entry_at))
 }
 
-/// Like [`check_empty`], for a process that already has the folder's lock.
+/// Like [`check_empty`], if this process has locked the folder already.
 fn check_empty_alone(folder: &Path) -> Result<(), BackupError> {
     match folder::is_new(folder) {
         Ok(true) | Err(OpenError::UnfinishedRestore { .. }) => Ok(()),
@@ -102,8 +103,8 @@ fn check_empty_alone(folder: &Path) -> Result<(), BackupError> {
     }
 }
 
-/// Removes the files of an interrupted restore. The folder was empty when that restore began, and
-/// no process has opened the folder since. So all files in it are from that restore.
+/// Removes the files that an interrupted restore has left. When that restore began, the folder was
+/// empty, and no process has opened the folder since. So all its files are from that restore.
 fn clear(folder: &Path) -> Result<(), BackupError> {
     let failed = |source| BackupError::file(folder, source);
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -138,7 +139,7 @@ fn copy(backup: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError> 
     sync_all(to)
 }
 
-/// Syncs to disk the entries of a folder and of all folders below it.
+/// Syncs a folder and all folders below it to disk, that is, the names of their files.
 fn sync_all(folder: &Path) -> Result<(), BackupError> {
     let failed = |source| BackupError::file(folder, source);
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -150,7 +151,7 @@ fn sync_all(folder: &Path) -> Result<(), BackupError> {
     enrich_secrets::sync_folder(folder).map_err(failed)
 }
 
-/// Moves the restored files into the data folder, the ledger last. Until the ledger is moved,
+/// Moves the restored files into the data folder, the ledger last. Until the ledger is in place,
 /// opening the folder is refused.
 fn move_in(from: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError> {
     let failed = |source| BackupError::file(to, source);
@@ -165,7 +166,8 @@ fn move_in(from: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError>
     enrich_secrets::sync_folder(to).map_err(failed)?;
     fs::rename(from.join(LEDGER.file), to.join(LEDGER.file)).map_err(failed)?;
     enrich_secrets::sync_folder(to).map_err(failed)?;
-    // The folder is complete. Only locks and empty folders are left, which are harmless.
+    // The data folder is complete. In the other folder, only locks and empty folders are left,
+    // which do no harm.
     let _ = fs::remove_dir_all(from);
     Ok(())
 }

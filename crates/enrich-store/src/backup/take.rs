@@ -1,4 +1,4 @@
-//! Takes a backup of a data folder.
+//! Makes a backup of a data folder.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,18 +18,19 @@ use super::manifest::{self, Manifest};
 use super::{BackupError, BackupReport, files};
 use crate::folder::{self, Parts};
 
-/// The number of pages copied between two disk syncs: 16 MiB. The sync of a charge waits until
-/// these pages are written, so more pages would delay charges.
+/// The number of pages that are copied between two syncs to disk: 16 MiB. When a charge syncs, it
+/// waits until these pages are written, so with more pages charges would wait longer.
 const STEP_PAGES: i32 = 4096;
-/// The suffix of a backup's name until it is complete.
+/// The ending of a backup's name until the backup is complete.
 const UNFINISHED: &str = ".unfinished";
-/// The suffixes of files that SQLite leaves beside a database.
+/// The endings of the files that SQLite creates beside a database.
 const BESIDE_DATABASES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// Copies the data folder at `folder` to `into`, including its subfolders `others`. Other processes
-/// may use the folder meanwhile.
+/// Makes a backup of the data folder at `folder` in the folder `into`, with the subfolders `others`
+/// of the data folder. Other processes may use the data folder meanwhile.
 ///
-/// Calls `progress` with the number of copied bytes of the databases, and their total.
+/// While it copies, it calls `progress` with two numbers of bytes: of the databases' pages that are
+/// copied, and of all.
 ///
 /// # Errors
 ///
@@ -53,7 +54,7 @@ pub fn back_up(
     let report = match written {
         Ok(report) => report,
         Err(error) => {
-            // If files cannot be removed, the next backup to this destination removes them.
+            // If removing fails, the next backup to this destination removes the files.
             let _ = fs::remove_dir_all(&paths.unfinished);
             return Err(error);
         }
@@ -64,9 +65,9 @@ pub fn back_up(
 }
 
 struct BackupPaths {
-    /// The path of the complete backup.
+    /// The path that the backup will have when it is complete.
     complete: PathBuf,
-    /// The path of the backup while it is being written, on the same disk.
+    /// The path that the backup has until then, on the same disk.
     unfinished: PathBuf,
     /// The folder that contains both paths.
     parent: PathBuf,
@@ -97,7 +98,8 @@ impl BackupPaths {
         Ok(Self { unfinished: parent.join(unfinished), complete, parent })
     }
 
-    /// Creates the folder to write to, and removes the files of an interrupted backup.
+    /// Creates the folder to which the backup is written. Removes the files that an interrupted
+    /// backup has left in it.
     fn begin(&self, others: &[&str]) -> Result<in_use::InUse, BackupError> {
         let failed = |source| BackupError::file(&self.unfinished, source);
         match enrich_secrets::private_folder().create(&self.unfinished) {
@@ -126,7 +128,7 @@ impl BackupPaths {
             }
             left.push((entry.path(), is_folder));
         }
-        // Files are removed only after all of them are known to be files of a backup.
+        // No file is removed before it is clear that a backup has written all of them.
         for (path, is_folder) in left {
             let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
             removed.map_err(failed)?;
@@ -140,14 +142,14 @@ impl BackupPaths {
         fs::rename(&self.unfinished, &self.complete).map_err(failed)?;
         enrich_secrets::sync_folder(&self.parent).map_err(failed)?;
         for file in in_use::FILES {
-            // A lock file that stays is not part of the backup and is harmless.
+            // If the lock file stays, this does no harm: it is not part of the backup.
             let _ = fs::remove_file(self.complete.join(file));
         }
         Ok(())
     }
 }
 
-/// Whether a backup writes files with this name.
+/// Whether this is the name of a file that a backup writes.
 fn is_of_backup(name: &std::ffi::OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
     let is_database = |database: &Database| {
@@ -157,7 +159,7 @@ fn is_of_backup(name: &std::ffi::OsStr) -> bool {
     [DIRECTORY, LEDGER].iter().any(is_database) || [SECRET_FILE, manifest::FILE].contains(&name)
 }
 
-/// Writes a backup to `to`, which is empty, and checks it.
+/// Writes a backup to the empty folder `to`, and checks the backup.
 fn write(
     folder: &Path,
     to: &Path,
@@ -187,7 +189,7 @@ fn write(
     Ok(manifest.report(ledger, last_entry_at))
 }
 
-/// Copies both databases in the state of one moment, and returns the time of this moment.
+/// Copies both databases, and returns the time of the state that was copied.
 fn copy_databases(
     folder: &Path,
     to: &Path,
@@ -203,8 +205,8 @@ fn copy_databases(
     let directory = hold(DIRECTORY)?;
     let size = |connection: &Connection| sqlite::bytes(connection).unwrap_or_default();
     let (first, all) = (size(&ledger), size(&ledger) + size(&directory));
-    // The ledger is copied first, because every charge makes its log longer while its transaction
-    // is open.
+    // The ledger is copied first: as long as its transaction is open, every charge makes its
+    // write-ahead log longer.
     copy_database(ledger, &to.join(LEDGER.file), &mut |done| progress(done, all))?;
     copy_database(directory, &to.join(DIRECTORY.file), &mut |done| progress(first + done, all))?;
     Ok(made_at)
@@ -214,12 +216,12 @@ fn copy_databases(
 fn begin_reading(path: &Path) -> rusqlite::Result<Connection> {
     let connection = sqlite::reader(path)?;
     connection.execute_batch("BEGIN")?;
-    // A transaction begins with its first read.
+    // SQLite begins a transaction only when it reads for the first time.
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(connection)
 }
 
-/// Copies a database in the state that a connection reads, and syncs the copy to disk.
+/// Copies a database in the state that the connection `source` reads. Syncs the copy to disk.
 fn copy_database(
     source: Connection,
     to: &Path,
@@ -232,7 +234,7 @@ fn copy_database(
         .map_err(|source| BackupError::file(to, source))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut target = Connection::open_with_flags(to, flags).map_err(failed)?;
-    // An unfinished copy is discarded, so it needs no journal. The copy is synced below.
+    // If copying fails, the copy is removed, so it needs no journal. It is synced at the end.
     target.pragma_update_and_check(None, "journal_mode", "OFF", |_| Ok(())).map_err(failed)?;
     target.pragma_update(None, "synchronous", "OFF").map_err(failed)?;
     let page_bytes: u64 =
@@ -247,8 +249,8 @@ fn copy_database(
             match step {
                 StepResult::Done => break,
                 StepResult::More => {}
-                // This is not expected: no other process has the target open, and the source's lock
-                // is already held.
+                // This should not happen: no other process has the target open, and `source`
+                // already has its lock.
                 _ => return Err(BackupError::file(to, "SQLite reports that it is busy")),
             }
         }
@@ -257,8 +259,8 @@ fn copy_database(
     file.sync_all().map_err(|source| BackupError::file(to, source))
 }
 
-/// Checks the copied data folder in full. Returns the ledger's totals and the time of the ledger's
-/// last row.
+/// Checks everything in the copied data folder. Returns the result of verifying its ledger, and the
+/// time of the ledger's last row.
 pub(super) fn check(folder: &Path) -> Result<(Verification, Option<Timestamp>), BackupError> {
     let secrets = folder::load(folder, Parts::Both)?;
     let mut problems = Vec::new();
@@ -286,8 +288,8 @@ fn last_entry_at(ledger: &Connection) -> rusqlite::Result<Option<Timestamp>> {
     ledger.query_row(last, [], |row| Ok(row.get::<_, Column<Timestamp>>(0)?.0)).optional()
 }
 
-/// Moves what the check has written from the write-ahead logs into the databases, and removes the
-/// logs.
+/// The check has written to the databases. Moves this from the write-ahead logs into the database
+/// files, and removes the logs.
 fn clear_away(folder: &Path) -> Result<(), BackupError> {
     for database in [DIRECTORY, LEDGER] {
         let path = folder.join(database.file);

@@ -1,8 +1,8 @@
 //! Accounts and keys in `ledger.sqlite`.
 //!
-//! A key is found by its keyed hash. Nobody can compute this hash without the secret. The time that
-//! a look-up takes therefore reveals nothing about the key, and hashes are compared in the usual
-//! way. Recently used keys are cached in memory (`accounts/recent.rs`).
+//! A key is found by its keyed hash, which nobody can calculate without the secret. So the time
+//! that the search takes reveals nothing about the key, and the comparison need not take constant
+//! time. Recently used keys are cached in memory (`accounts/recent.rs`).
 
 mod change;
 mod keys;
@@ -39,7 +39,7 @@ pub struct SqliteAccounts {
     recent: Arc<RecentKeys>,
 }
 
-/// Why an operator's change cannot be made.
+/// Why an operator's change is not possible.
 #[derive(Debug, thiserror::Error)]
 enum Unfit {
     #[error("the successor of a key belongs to another account")]
@@ -71,7 +71,7 @@ impl SqliteAccounts {
         })
     }
 
-    /// Makes a change in a transaction, then clears the cached keys.
+    /// Makes a change in a transaction, and then clears the cache of keys.
     async fn write<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection, &Secrets) -> Result<T, NotChanged> + Send + 'static,
@@ -152,8 +152,8 @@ impl Accounts for SqliteAccounts {
             if successor.account != account {
                 return Err(StoreError::failed(Unfit::OtherAccount).into());
             }
-            // The new key replaces an active key that ends immediately, so the number of active
-            // keys does not change.
+            // If the old key is active and ends at once, the number of active keys does not grow.
+            // So the new key is allowed even if this number has reached its limit.
             let takes_its_place = is_active && old_until <= now;
             match find_full(connection, &successor, limit)? {
                 Some(KeyStored::TooManyActive) if takes_its_place => {}
@@ -265,7 +265,7 @@ fn read_country(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<Country>
     code.map(read).transpose()
 }
 
-/// Creates the error for a column with a value that Enrich never writes.
+/// Returns the error for a column with a value that Enrich never writes.
 fn unreadable(index: usize) -> rusqlite::Error {
     rusqlite::Error::InvalidColumnType(index, "account".to_owned(), Type::Text)
 }

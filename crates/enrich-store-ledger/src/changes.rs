@@ -1,5 +1,5 @@
-//! Makes the rare changes of the ledger's tables: those of an operator, and those of owners on the
-//! account page.
+//! Makes changes of the ledger's tables that are rare: those of an operator, and those of owners on
+//! account pages.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use crate::ledger::LedgerFiles;
 
-/// A connection that makes one change at a time.
+/// A connection for writing. It makes one change at a time.
 #[derive(Clone, Debug)]
 pub(crate) struct Changes {
     connection: Arc<Mutex<Connection>>,
@@ -40,8 +40,8 @@ impl Changes {
     }
 
     /// Runs `change` in a transaction, on a thread of its own, because a commit waits for the disk.
-    /// Then calls `after`, even if the commit failed, because a failed commit may have been
-    /// written.
+    /// Then calls `after`. It is called even if the commit failed, because a commit that failed may
+    /// have been written nevertheless.
     pub(crate) async fn make<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection) -> Result<T, NotChanged> + Send + 'static,

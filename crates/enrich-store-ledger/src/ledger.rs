@@ -1,10 +1,11 @@
-//! The ledger in `ledger.sqlite`: an append-only log, decided by one thread, in groups.
+//! The ledger in `ledger.sqlite`: a log to which entries are only added. One thread decides all
+//! charges and grants, in groups.
 //!
-//! Charges and grants go through a bounded queue to the one thread that writes. Everything that
-//! arrived during the last commit goes into the next transaction. It is decided there in order of
-//! arrival and answered after the commit. The heads of accounts are in memory, so that a decision
-//! reads nothing and a balance is read without waiting. Each transaction begins by reading the new
-//! rows of other processes.
+//! Charges and grants go through a bounded queue to the one thread that writes. All charges and
+//! grants that arrived during the last commit form a group, which is decided in the next
+//! transaction, in order of arrival. Their results are sent after the commit. The heads of accounts
+//! are in memory, so a decision reads nothing from the file, and a balance is read without waiting.
+//! Each transaction begins with reading the rows that other processes have added.
 //!
 //! # Outcomes of a group
 //!
@@ -34,17 +35,18 @@
 //! ```
 //!
 //! Before `COMMIT` nothing is final. A transaction without its commit record is never visible, even
-//! after a crash, so `NotTaken` is certain. A `COMMIT` that fails while it waits for the disk
-//! leaves a complete record, which may or may not be on disk. After a crash, reopening the database
-//! may restore it. So the answer is `Unknown`, and nothing more is charged
-//! ([`ChargeError::Stopped`]) until the store is reopened. Reopening reads the log and makes it
-//! durable. The idempotency record is written in the transaction of its charge, so either both
-//! exist or neither: a repeat with the same key is replayed or charged, never charged twice.
+//! after a crash, so `NotTaken` is certain. If a `COMMIT` fails while it waits for the disk, its
+//! record is complete, but it is unknown whether the disk has it. After a crash, opening the
+//! database may restore the transaction. So the result is `Unknown`, and nothing more is charged
+//! ([`ChargeError::Stopped`]) until the store is opened again; this reads the log and makes it
+//! durable. The idempotency record is written in the transaction of its charge, so both exist or
+//! neither. Therefore a repeat with the same key is replayed or charged, but never charged twice.
 //!
-//! If rows of one account were altered, only that account stops. If the end of the log is not what
-//! this process wrote or read, nothing can be appended, and all accounts stop.
+//! If somebody has altered rows of one account, charging stops only for this account. If the end of
+//! the log is not what this process has written or read, no row can be added, and charging stops
+//! for all accounts.
 //!
-//! A group that only reads balances uses `BEGIN` in place of `BEGIN IMMEDIATE`.
+//! A group that only reads balances begins with `BEGIN` instead of `BEGIN IMMEDIATE`.
 //!
 //! # Layout
 //!
@@ -55,11 +57,12 @@
 //! seal      c, n, and a hash over all rows up to either, in order
 //! ```
 //!
-//! Rows of all accounts are appended to one table, so that a group fills one or two pages. A charge
-//! does not rewrite a balance. After every 16,384 rows, the heads of the accounts with new rows are
-//! written as a checkpoint, so that opening the ledger reads and checks few rows. The chain shows
-//! alterations in an account; the seal shows rows that were removed or cut off anywhere.
-//! [`Ledger::verify`] checks everything. An older copy of the whole file passes this check.
+//! Rows of all accounts are appended to one table, so that the rows of a group fill only one or two
+//! pages. No stored balance is overwritten by a charge. After every 16,384 rows, the heads of the
+//! accounts with new rows are written as a checkpoint. So when the ledger is opened, only the rows
+//! after the checkpoint are read and checked. If a row of an account was altered, its chain shows
+//! this. If rows were removed, even from the end, the seal shows this. [`Ledger::verify`] checks
+//! everything. It cannot show that the whole file is an older copy.
 
 mod copy;
 mod decide;
@@ -104,7 +107,8 @@ pub use copy::{CopyError, export, import};
 pub use seal::begin;
 pub use verify::verify;
 
-/// The ledger over SQLite. When it is dropped, its thread decides the queued jobs and then ends.
+/// The ledger in a SQLite file. When this value is dropped, the writing thread decides the jobs in
+/// the queue, and then ends.
 #[derive(Debug)]
 pub struct SqliteLedger {
     path: PathBuf,
@@ -117,24 +121,25 @@ pub struct SqliteLedger {
     _writer: Worker,
 }
 
-/// The writing thread ended without delivering a decision, so the outcome is unknown.
+/// The error for a decision that the writing thread did not deliver before it ended. It is unknown
+/// whether the charge was written.
 #[derive(Debug, thiserror::Error)]
 #[error("the decision was lost")]
 struct Lost;
 
-/// The ledger differs from what Enrich wrote into it.
+/// The error for a ledger whose content is not what Enrich has written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the ledger is not as it was written: {0}")]
 struct NotAsWritten(Cow<'static, str>);
 
 impl NotAsWritten {
-    /// Describes where the ledger differs.
+    /// Creates the error. `fault` says what is not as it was written.
     fn new(fault: impl Into<Cow<'static, str>>) -> Self {
         Self(fault.into())
     }
 
-    /// Creates the error for a row that was made with a secret which this process did not load when
-    /// it started.
+    /// Creates the error for data that was made with a secret which was not in `secret.key` when
+    /// this process started.
     fn unknown_secret(what: &str, number: u32) -> Self {
         Self::new(format!(
             "{what} was made with secret {number}, which was not in secret.key when this process \
@@ -143,8 +148,8 @@ impl NotAsWritten {
     }
 }
 
-/// Reads a row; `None` when it holds a value that Enrich never writes. An error means that the file
-/// cannot be read.
+/// Returns a row that was read. Returns `None` when the row contains a value that Enrich never
+/// writes. Returns an error only when the file cannot be read.
 fn read_whole<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     match row {
         Ok(row) => Ok(Some(row)),
@@ -183,7 +188,7 @@ impl SqliteLedger {
         Arc::clone(&self.files)
     }
 
-    /// Whether this process still decides charges: `false` after charging has stopped.
+    /// Whether this process still decides charges. It does not after charging has stopped.
     fn is_deciding(&self) -> bool {
         self.is_charging.load(Ordering::Acquire)
     }
@@ -193,18 +198,18 @@ impl SqliteLedger {
         self.heads.get(account).map(|head| head.last.balance)
     }
 
-    /// Returns the account's head. All rows up to the head are then visible to every reading
-    /// connection. `None` when there is no such account.
+    /// Returns the account's head; `None` when there is no such account. Every reading connection
+    /// then sees all rows of the account up to its head.
     async fn head_for_reading(&self, account: AccountId) -> Result<Option<Head>, StoreError> {
         if self.balance(account).await?.is_none() {
             return Ok(None);
         }
-        // The head is missing if it was evicted to make room for other accounts.
+        // The head is not in memory if it was removed to make room for other accounts.
         self.heads.get(account).map(Some).ok_or(StoreError::Overloaded)
     }
 
-    /// Asks for a decision. The job enters the queue before this function returns, so that the
-    /// future that waits for the decision uses no memory for the job.
+    /// Asks the writing thread for a decision. The job is put into the queue before this function
+    /// returns a future, so the future needs no memory for the job.
     fn ask<A, T>(
         &self,
         job: impl FnOnce(Open<A, T>) -> Job,
@@ -223,7 +228,8 @@ impl SqliteLedger {
 
     fn ask_to_charge(&self, mut charge: Charge) -> Result<Awaited<Charged>, ChargeError> {
         check_price(charge.price).map_err(|unfit| ChargeError::NotTaken(unfit.into()))?;
-        // The response is encrypted here and not on the ledger's single thread.
+        // The response is encrypted on the caller's thread, because there is only one thread that
+        // writes the ledger.
         let record = match charge.idempotency.take() {
             Some(idempotency) => Some(
                 seal_response(&self.secrets, charge.account, &idempotency, charge.at)
@@ -235,7 +241,8 @@ impl SqliteLedger {
     }
 }
 
-/// Waits for the decision. If the writing thread ended without one, the outcome is unknown.
+/// Waits for the decision. If the writing thread ends without delivering one, it is unknown whether
+/// the charge was written.
 async fn decided<T>(decision: Awaited<T>) -> Result<T, ChargeError> {
     decision.await.unwrap_or_else(|_| Err(ChargeError::Unknown(Lost.into())))
 }
@@ -244,7 +251,7 @@ async fn decided<T>(decision: Awaited<T>) -> Result<T, ChargeError> {
 impl Ledger for SqliteLedger {
     async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
         if !self.is_deciding() {
-            // Charging has stopped; the balance in memory still includes all acknowledged charges.
+            // Charging has stopped. The balance in memory still includes all acknowledged charges.
             return self.known_balance(account).map(Some).ok_or(StoreError::Overloaded);
         }
         let looked = match self.ask(Job::Balance, account) {
@@ -338,7 +345,7 @@ impl Ledger for SqliteLedger {
             let replaced = files.check().err();
             let verified = match verify::verify(&path, &secrets) {
                 Ok(verified) => verified,
-                // The ledger's file was replaced, and the new file may not be a ledger.
+                // The file of the ledger was replaced by another file, which perhaps is no ledger.
                 Err(_) if replaced.is_some() => Verification::default(),
                 Err(error) => return Err(store_error(error)),
             };

@@ -25,7 +25,7 @@ mod schema {
     refinery::embed_migrations!("migrations");
 }
 
-/// The database of accounts, keys, credits, idempotency records and sign-ins.
+/// The database of accounts, keys, ledger entries, idempotency records and sign-ins.
 pub const LEDGER: Database = Database {
     name: "ledger",
     file: "ledger.sqlite",
@@ -33,7 +33,7 @@ pub const LEDGER: Database = Database {
     migrations: schema::migrations::runner,
 };
 
-/// The row counts that a check reports: the name of each and its query.
+/// The row counts that a check reports. Each has a name and a query.
 const COUNTS: [(&str, &str); 8] = [
     ("accounts", "SELECT count(*) FROM account"),
     ("keys", "SELECT count(*) FROM api_key"),
@@ -45,18 +45,18 @@ const COUNTS: [(&str, &str); 8] = [
     ("sessions", "SELECT count(*) FROM session"),
 ];
 
-/// The ports over one ledger.
+/// The ports of one ledger.
 #[derive(Debug)]
 pub struct LedgerPorts {
     /// Accounts and keys.
     pub accounts: Arc<SqliteAccounts>,
-    /// The sign-ins of owners to the account page.
+    /// The owners' sign-ins to account pages.
     pub sign_ins: Arc<SqliteSignIns>,
     /// The ledger.
     pub ledger: Arc<SqliteLedger>,
     /// The usage counters.
     pub usage: Arc<SqliteUsage>,
-    /// The counter of missed names; `None` when they are not counted.
+    /// Counts the company names that look-ups did not find; `None` when this is switched off.
     pub misses: Option<Arc<MissCounter>>,
 }
 
@@ -64,7 +64,7 @@ pub struct LedgerPorts {
 ///
 /// # Errors
 ///
-/// [`OpenError::NotAsWritten`] when the ledger was altered; other errors when the file cannot be
+/// [`OpenError::NotAsWritten`] when the ledger was altered. Another error when the file cannot be
 /// read or written.
 pub fn open(path: &Path, secrets: &Secrets, options: &Options) -> Result<LedgerPorts, OpenError> {
     let ledger = SqliteLedger::open(path, secrets, options)?;
@@ -79,12 +79,12 @@ pub fn open(path: &Path, secrets: &Secrets, options: &Options) -> Result<LedgerP
     })
 }
 
-/// Runs SQLite's own checks of the ledger at `path` and counts its rows. [`verify`] checks balances
-/// and hashes.
+/// Runs SQLite's own checks of the ledger at `path`, and counts rows. Balances and hashes are not
+/// checked here; [`verify`] checks them.
 ///
 /// # Errors
 ///
-/// When the file cannot be read at all. Faults in the file are in the report.
+/// When the file cannot be read at all. Faults inside the file are in the report.
 pub fn check(path: &Path) -> rusqlite::Result<DatabaseReport> {
     sqlite::examine(&sqlite::reader(path)?, &COUNTS)
 }

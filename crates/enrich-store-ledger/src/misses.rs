@@ -1,10 +1,11 @@
-//! Counts missed company names, if the operator enables it.
+//! Counts the company names that look-ups did not find, if the operator enables it. Here, such a
+//! name is called missed.
 //!
-//! Counts are collected in memory; the usage counters' thread writes them once a minute. A name is
-//! stored as a keyed hash of its folded form without legal forms and spaces. The name's text is
-//! stored only if the operator enables texts. Counts are per day and are deleted after
-//! [`KEPT_DAYS`]. At most [`MOST_A_DAY`] names are kept for each day; if there are more, the least
-//! frequent names are deleted.
+//! The counts are collected in memory, and the thread that writes the usage counters writes them
+//! once a minute. Of a name, a keyed hash is stored: that of its folded form without legal forms
+//! and spaces. Its text is stored only if the operator enables this. A count is for one day, and is
+//! deleted after [`KEPT_DAYS`] days. For each day, at most [`MOST_A_DAY`] names are kept; if there
+//! are more, those with the lowest counts are deleted.
 
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,33 +20,34 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, TransactionBehavior, params};
 use rustc_hash::FxHashMap;
 
-/// The number of days a count is kept, today included.
+/// How many days a count is kept, including today.
 pub(crate) const KEPT_DAYS: i64 = 30;
 /// The most names that are kept for a day.
 const MOST_A_DAY: u32 = 10_000;
-/// The most names that are collected in memory before they are written: less than a megabyte.
+/// The most names that are collected in memory before they are written. They take less than a
+/// megabyte.
 const MOST_GATHERED: usize = 4096;
-/// The most counts that a transaction writes.
+/// The most counts that are written in one transaction.
 const PER_TRANSACTION: usize = 100;
 /// The longest name that is counted, in bytes.
 const LONGEST: usize = 200;
-/// The most digits of a text that is counted. A text with more digits may be a phone number.
+/// The most digits that a text may have to be counted. If it has more, it may be a phone number.
 const MOST_DIGITS: usize = 6;
 
-/// A missed name.
+/// A company name that look-ups did not find.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissedName {
     /// The keyed hash of the name's folded form without legal forms and spaces.
     pub hash: [u8; 32],
-    /// The name's text; `None` when only hashes are stored.
+    /// The text of the name; `None` when texts are not stored.
     pub name: Option<String>,
-    /// How often the name was missed.
+    /// How many look-ups did not find the name.
     pub calls: u64,
-    /// The last day on which the name was missed, in days since 1970-01-01 (UTC).
+    /// The last day on which a look-up did not find the name, in days since 1970-01-01 (UTC).
     pub last_day: i64,
 }
 
-/// The key of a count: the day and the name's hash.
+/// What a count is for: a day, and the hash of a name.
 type Counted = (i64, [u8; 32]);
 
 #[derive(Debug, Default)]
@@ -60,12 +62,12 @@ pub struct MissCounter {
     secrets: Secrets,
     keeps_texts: bool,
     gathered: Mutex<FxHashMap<Counted, Count>>,
-    /// The number of names not counted because too many were collected.
+    /// The number of names that were not counted, because too many names were in memory.
     lost: AtomicU64,
 }
 
 impl MissCounter {
-    /// Creates a counter; `None` if counting is switched off.
+    /// Creates a counter; returns `None` if counting is switched off.
     pub(crate) fn new(what: CountMisses, secrets: &Secrets) -> Option<Self> {
         (what != CountMisses::Off).then(|| Self {
             secrets: secrets.clone(),
@@ -89,8 +91,8 @@ impl MissCounter {
         }
     }
 
-    /// Writes the collected counts, with `pause` between two transactions. Counts that cannot be
-    /// written stay collected.
+    /// Writes the counts that are in memory. Calls `pause` between two transactions. If a count
+    /// cannot be written, it stays in memory.
     pub(crate) fn write(
         &self,
         connection: &mut Connection,
@@ -135,8 +137,8 @@ impl Misses for MissCounter {
     }
 }
 
-/// Whether a text is a name. Email addresses, numbers and URLs, sent in place of a name, are not
-/// counted.
+/// Whether a text is counted as a name. Some callers send an email address, a number or a URL as a
+/// name; these are not counted.
 fn is_countable(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_digit).count();
     text.len() <= LONGEST && digits <= MOST_DIGITS && !text.contains(['@', '/'])
@@ -146,7 +148,7 @@ fn hash(secrets: &Secrets, name: &CompanyName) -> [u8; 32] {
     secrets.current().hash(Purpose::MissedName, &[name.squashed().as_bytes()])
 }
 
-/// Returns the hashes under which a name may have been counted: one for each secret.
+/// Returns the hashes under which a name may be stored: one for each secret.
 pub(crate) fn hashes(secrets: &Secrets, name: &CompanyName) -> Vec<[u8; 32]> {
     let parts = [name.squashed().as_bytes()];
     secrets.newest_first().map(|secret| secret.hash(Purpose::MissedName, &parts)).collect()
@@ -168,7 +170,7 @@ fn write_some(connection: &mut Connection, some: &[(Counted, Count)]) -> rusqlit
     transaction.commit()
 }
 
-/// Keeps the `most` names of a day that were missed most often, and deletes the day's other names.
+/// Keeps the `most` names of a day with the highest counts, and deletes its other names.
 fn bound(connection: &Connection, day: i64, most: u32) -> rusqlite::Result<()> {
     let count: u32 = connection.value("SELECT count(*) FROM missed_name WHERE day = ?1", [day])?;
     if count > most {
@@ -181,8 +183,8 @@ fn bound(connection: &Connection, day: i64, most: u32) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Deletes counts that are older than [`KEPT_DAYS`]. Also deletes all stored texts of names unless
-/// `keeps_texts`.
+/// Deletes counts that are older than [`KEPT_DAYS`] days. Unless `keeps_texts` is true, also
+/// deletes all texts of names.
 pub(crate) fn tidy(
     connection: &Connection,
     now: Timestamp,
@@ -195,7 +197,8 @@ pub(crate) fn tidy(
     Ok(())
 }
 
-/// Returns the company names that were missed most often in the last 30 days, at most `most` names.
+/// Returns the company names that most look-ups of the last 30 days did not find, at most `most`
+/// names.
 ///
 /// # Errors
 ///
@@ -213,7 +216,7 @@ pub fn most_missed(
     })
 }
 
-/// Returns how often a name was missed in the last 30 days.
+/// Returns how many look-ups of the last 30 days did not find this name.
 ///
 /// # Errors
 ///
@@ -233,7 +236,7 @@ pub fn missed(
     Ok(calls)
 }
 
-/// Deletes the counts of a name on all days. Returns the number of deleted counts.
+/// Deletes the counts of a name on all days. Returns how many counts were deleted.
 ///
 /// # Errors
 ///

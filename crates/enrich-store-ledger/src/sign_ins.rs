@@ -1,12 +1,13 @@
-//! Owners' sign-ins to the account page, in `ledger.sqlite`.
+//! The owners' sign-ins to account pages, in `ledger.sqlite`.
 //!
-//! Email addresses and tokens are found by keyed hashes, like keys. Nothing is cached in memory, so
-//! changes from the command line take effect immediately.
+//! Email addresses and tokens are found by keyed hashes, as API keys are. Nothing is cached in
+//! memory, so a change that a command makes takes effect at once.
 //!
-//! A change that takes something away (a session ended, an invitation used, a password replaced) is
-//! on disk before it is acknowledged. The start or use of a session is not synced: after a power
-//! failure the owner may have to sign in again. No change uses the thread that charges. Each change
-//! holds SQLite's one write lock only while it writes a few rows.
+//! A change that must not be undone is on disk before it is acknowledged: a session was ended, an
+//! invitation was used, or a password was changed. Beginning or using a session is not synced to
+//! disk: after a power failure, the owner may have to sign in again. These changes are not made on
+//! the thread that decides charges. They hold SQLite's only write lock just for the time in which
+//! they write a few rows.
 
 mod rows;
 
@@ -33,9 +34,9 @@ use rows::{
     read_sign_in, set_password,
 };
 
-/// The most ended sessions deleted in one transaction, so that charges do not wait long.
+/// The most ended sessions that are deleted in one transaction. So charges do not wait long for it.
 const SETTLED_AT_ONCE: u32 = 10_000;
-/// Deletes ended sessions, the oldest first.
+/// The statement that deletes ended sessions, the oldest first.
 const ENDED_SESSIONS: &str = "DELETE FROM session WHERE token_hash IN (
     SELECT token_hash FROM session WHERE ends_at <= ?1 ORDER BY ends_at LIMIT ?2)";
 
@@ -43,9 +44,9 @@ const ENDED_SESSIONS: &str = "DELETE FROM session WHERE token_hash IN (
 #[derive(Debug)]
 pub struct SqliteSignIns {
     readers: Readers,
-    /// Makes changes that are synced to disk at each commit.
+    /// Makes changes whose commits are synced to disk.
     synced: Changes,
-    /// Makes changes that are not synced to disk at the commit.
+    /// Makes changes whose commits are not synced to disk.
     unsynced: Changes,
     sealing: SignInSealing,
 }
@@ -73,7 +74,7 @@ impl SqliteSignIns {
         self.synced.make(move |connection| Ok(change(connection)?), || ()).await
     }
 
-    /// Makes a change without a disk sync.
+    /// Makes a change without syncing it to disk.
     async fn write_unsynced(
         &self,
         change: impl FnOnce(&Connection) -> rusqlite::Result<()> + Send + 'static,
@@ -184,7 +185,8 @@ impl SignIns for SqliteSignIns {
             .seal(Purpose::PasswordSeal, account, password.expose())
             .map_err(StoreError::failed)?;
         self.write(move |connection| {
-            // The invitation is read again, because it may have been used or replaced meanwhile.
+            // The invitation is read again inside the transaction, because it may have been used or
+            // replaced since it was read before.
             let invitation = first_of(connection, INVITATION, &hashes, read_invitation)?;
             if !invitation.is_some_and(|(of, until)| of == account && now < until) {
                 return Ok(None);

@@ -1,4 +1,4 @@
-//! Calls and their outcomes, added up from the usage counters.
+//! Adds up calls by outcome, from the usage counters.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,18 +9,18 @@ use enrich_core::{AccountId, Credits};
 use enrich_store_sqlite::{self as sqlite, Column};
 use rusqlite::Connection;
 
-/// The outcomes of calls.
+/// How many calls had each outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcomes {
     /// The number of calls that were answered and charged.
     pub found: u64,
-    /// The number of calls that found nothing; they are free.
+    /// The number of calls that were a miss; they are free.
     pub not_found: u64,
-    /// The number of calls answered with a stored response; they are free.
+    /// The number of calls that got a stored response; they are free.
     pub replayed: u64,
     /// The number of calls that were refused after their key was identified.
     pub refused: u64,
-    /// The credits charged.
+    /// The credits that were charged for these calls.
     pub credits: u64,
 }
 
@@ -35,23 +35,23 @@ pub struct AccountUse {
     pub outcomes: Outcomes,
 }
 
-/// The calls of all accounts on some days.
+/// The calls of all accounts in a range of days.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UseStatistics {
     /// The outcomes of all calls.
     pub all: Outcomes,
-    /// The outcomes by the endpoint's path.
+    /// The outcomes for each endpoint, by its path.
     pub by_endpoint: BTreeMap<String, Outcomes>,
-    /// The outcomes by day, in days since 1970-01-01 (UTC); days without a call are left out.
+    /// The outcomes on each day, in days since 1970-01-01 (UTC). A day without a call is left out.
     pub by_day: BTreeMap<i64, Outcomes>,
-    /// The calls of each account, the account with the most calls first.
+    /// The calls of single accounts. The account with the most calls is first.
     pub by_account: Vec<AccountUse>,
-    /// The number of accounts with calls that are not in `by_account`.
+    /// The number of accounts that had calls but are not in `by_account`.
     pub further_accounts: u64,
 }
 
 impl Outcomes {
-    /// Returns the number of calls with any outcome.
+    /// Returns the number of all calls, whatever their outcome.
     pub fn calls(&self) -> u64 {
         [self.found, self.not_found, self.replayed, self.refused]
             .into_iter()
@@ -59,7 +59,7 @@ impl Outcomes {
     }
 
     /// Returns the share of look-ups that found something, from 0 to 1; `None` when there were no
-    /// look-ups. Replays and refusals are not look-ups.
+    /// look-ups. A replay or a refused call is no look-up.
     pub fn hit_rate(&self) -> Option<f64> {
         let all = self.found.saturating_add(self.not_found);
         (all > 0).then(|| self.found as f64 / all as f64)
@@ -77,8 +77,8 @@ impl Outcomes {
     }
 }
 
-/// Adds up the counts from day `first` to day `last`, both included. At most `most` accounts are
-/// listed. Days are in days since 1970-01-01 (UTC).
+/// Adds up the counters of the days from `first` to `last`, both included, in days since 1970-01-01
+/// (UTC). Lists at most `most` accounts.
 ///
 /// # Errors
 ///
@@ -102,7 +102,8 @@ fn add_up(
     let reading = connection.unchecked_transaction()?;
     let mut counted = UseStatistics::default();
     let mut accounts = reading.prepare("SELECT id, name FROM account ORDER BY id")?;
-    // The counters are ordered by account and day, so each account's counters are one short range.
+    // The table is ordered by account and day, so the counters of an account in this range of days
+    // are adjacent.
     let mut counters = reading.prepare(
         "SELECT day, endpoint, outcome, sum(calls), sum(credits) FROM used
          WHERE account = ?1 AND day BETWEEN ?2 AND ?3 GROUP BY day, endpoint, outcome",
@@ -114,7 +115,8 @@ fn add_up(
         let mut used = counters.query((Column(account), first, last))?;
         while let Some(row) = used.next()? {
             let outcome: String = row.get(2)?;
-            // A newer version of Enrich may write outcomes that this one does not know.
+            // A newer version of Enrich may have written an outcome that this version does not
+            // know.
             let Some(outcome) = UseOutcome::named(&outcome) else { continue };
             let (calls, Column(credits)): (u64, Column<Credits>) = (row.get(3)?, row.get(4)?);
             let endpoint: String = row.get(1)?;
@@ -130,8 +132,8 @@ fn add_up(
         if outcomes.calls() > 0 {
             counted.by_account.push(AccountUse { account, name, outcomes });
         }
-        // The list is sorted and cut only when it has twice the returned length, so that sorting is
-        // rare.
+        // The list is sorted and cut only when it is twice as long as needed, so that it is rarely
+        // sorted.
         if counted.by_account.len() >= most.saturating_mul(2).max(1) {
             keep_first(&mut counted, most);
         }
@@ -140,7 +142,7 @@ fn add_up(
     Ok(counted)
 }
 
-/// Keeps the `most` accounts with the most calls, and counts the others.
+/// Keeps the `most` accounts with the most calls. The others are only counted.
 fn keep_first(counted: &mut UseStatistics, most: usize) {
     counted.by_account.sort_by(|one, other| {
         let by_calls = other.outcomes.calls().cmp(&one.outcomes.calls());

@@ -1,10 +1,10 @@
 //! Usage counters in `ledger.sqlite`, written in the background.
 //!
-//! Counts are collected in memory ([`GatheredUsage`]); a thread writes them every few seconds and
-//! when the server stops. The thread's connection does not sync to disk. It writes in small
-//! transactions with pauses, because charges wait for SQLite's one write lock. A power failure may
-//! lose the last counts, never a charge. Counts that could not be written are retried at the next
-//! interval.
+//! Calls are counted in memory ([`GatheredUsage`]). A thread writes the counts every few seconds,
+//! and when the server stops. Its commits are not synced to disk, so a power failure may lose the
+//! last counts, but never a charge. It writes in small transactions with pauses between them,
+//! because charges wait for SQLite's only write lock meanwhile. If counts cannot be written, this
+//! is tried again after the interval.
 
 use std::mem;
 use std::path::Path;
@@ -29,19 +29,19 @@ use crate::misses::{self, MissCounter};
 
 /// Interval between writes of counts.
 const ROUND: Duration = Duration::from_secs(5);
-/// Interval between writes of the keys' times of last use. It is longer than [`ROUND`], because
-/// each key's row is on another page of the database.
+/// Interval between writes of the time when each key was last used. It is longer than [`ROUND`],
+/// because each key is on another page of the database.
 const MARK_ROUND: Duration = Duration::from_secs(60);
-/// Interval between writes of missed names.
+/// Interval between writes of the counts of missed names.
 const MISSES_ROUND: Duration = Duration::from_secs(60);
 /// Interval between deletions of expired counts of missed names.
 const TIDY_ROUND: Duration = Duration::from_secs(60 * 60);
-/// The most counts that a transaction writes: about a millisecond of work.
+/// The most counts that are written in one transaction, which takes about a millisecond.
 const PER_TRANSACTION: usize = 100;
-/// Pause between two transactions, in which charges can be written.
+/// Pause between two transactions. Charges can be written in it.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The sender of a flush's result.
+/// The sender of the result of a flush.
 type Reply = oneshot::Sender<Result<(), StoreError>>;
 
 /// Counts calls.
@@ -50,7 +50,7 @@ pub struct SqliteUsage {
     gathered: Arc<Mutex<GatheredUsage>>,
     readers: Readers,
     flushes: SyncSender<Reply>,
-    /// The writing thread. It writes the remaining counts before it ends.
+    /// The thread that writes the counts. Before it ends, it writes the counts that are left.
     _writer: Worker,
 }
 
@@ -64,13 +64,14 @@ enum DaysError {
 }
 
 impl SqliteUsage {
-    /// Opens the counters in the prepared ledger at `path` and starts the writing thread. The
-    /// thread also writes the counts of `misses`, if present.
+    /// Opens the usage counters in the prepared ledger at `path`, and starts the writing thread. If
+    /// `misses` is present, this thread writes the counts of missed names too.
     pub(crate) fn open(path: &Path, misses: Option<Arc<MissCounter>>) -> Result<Self, OpenError> {
         let connection = sqlite::writer(path, Durability::Checkpoint)
             .map_err(|source| OpenError::of_sqlite(path, source))?;
         let gathered = Arc::new(Mutex::new(GatheredUsage::default()));
-        // The capacity is never reached: only the end of the process asks for a flush.
+        // The channel never becomes full, because a flush is requested only at the end of the
+        // process.
         let (flushes, asked) = mpsc::sync_channel(64);
         let usage_writer = UsageWriter::new(Arc::clone(&gathered), misses, connection, asked);
         let writer = Worker::start(path, "enrich-usage", move || usage_writer.run())?;
@@ -126,28 +127,28 @@ struct UsageWriter {
     gathered: Arc<Mutex<GatheredUsage>>,
     connection: Connection,
     asked: Receiver<Reply>,
-    /// Callers that asked for a flush while counts were being written.
+    /// Callers that have requested a flush while counts were being written.
     waiting: Vec<Reply>,
-    /// The keys' times of last use that are not yet written.
+    /// The time of the last use of each key, if it is not written yet.
     unmarked: LastUses,
     marked_at: Instant,
     misses: Option<Arc<MissCounter>>,
     missed_at: Instant,
-    /// When old counts of missed names were last removed; `None` if never.
+    /// When expired counts of missed names were last deleted; `None` if this was not done yet.
     tidied_at: Option<Instant>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
-    /// Writes in the background, with pauses. The keys' times of last use are written only every
-    /// [`MARK_ROUND`].
+    /// Counts are written in the background, with pauses. The times when keys were last used are
+    /// written only every [`MARK_ROUND`].
     Steady,
-    /// Writes everything without pauses, because a caller waits.
+    /// Everything is written without pauses, because a caller waits for it.
     Hurried,
 }
 
 impl Pace {
-    /// Pauses, so that charges can be written between two transactions.
+    /// Pauses, so that charges can be written meanwhile. Does not pause if a caller waits.
     fn pause(self) {
         if self == Self::Steady {
             thread::sleep(PAUSE);
@@ -176,7 +177,8 @@ impl UsageWriter {
         }
     }
 
-    /// Writes at every interval and on request, until all senders are dropped.
+    /// Writes counts at each interval, and when a caller requests it, until all senders are
+    /// dropped.
     fn run(mut self) {
         loop {
             match self.asked.recv_timeout(ROUND) {
@@ -189,7 +191,7 @@ impl UsageWriter {
             for reply in mem::take(&mut self.waiting) {
                 let written =
                     self.write(Pace::Hurried).and_then(|()| self.write_misses(Pace::Hurried));
-                // Sending fails if the caller no longer waits; the counts are written nevertheless.
+                // Sending fails if the caller no longer waits. The counts are written nevertheless.
                 let _ = reply.send(written.map_err(store_error));
             }
         }
@@ -204,8 +206,8 @@ impl UsageWriter {
         }
     }
 
-    /// Writes the counts of missed names. Deletes expired counts, even when counting is off, but
-    /// not in a process that ends within [`ROUND`].
+    /// Writes the counts of missed names. From time to time, also deletes expired counts, even if
+    /// counting is switched off; this is not done in a process that ends within [`ROUND`].
     fn write_misses(&mut self, pace: Pace) -> rusqlite::Result<()> {
         if let Some(misses) = &self.misses
             && (pace == Pace::Hurried || self.missed_at.elapsed() >= MISSES_ROUND)
@@ -222,7 +224,7 @@ impl UsageWriter {
         Ok(())
     }
 
-    /// Writes the collected counts. Counts that cannot be written stay collected.
+    /// Writes the counts that are in memory. If a count cannot be written, it stays in memory.
     fn write(&mut self, mut pace: Pace) -> rusqlite::Result<()> {
         let taken = self.gathered.lock().take();
         if taken.lost > 0 {
@@ -232,7 +234,8 @@ impl UsageWriter {
             self.unmarked.add(counted.key, sum.last_at);
         }
         let mut marks = self.due_marks(pace).into_iter().peekable();
-        // The counts are in the order of the table, so that rows of one page are written together.
+        // The counts are in the order of the table, so rows that are on the same page are written
+        // together.
         let mut sums = taken.sums.into_iter().peekable();
         while sums.peek().is_some() || marks.peek().is_some() {
             let some_sums: Vec<_> = sums.by_ref().take(PER_TRANSACTION).collect();
@@ -254,8 +257,8 @@ impl UsageWriter {
         Ok(())
     }
 
-    /// Pauses, so that charges can be written. The pause ends early if a caller asks for a flush or
-    /// the counters are dropped. Returns the pace at which to continue.
+    /// Pauses, so that charges can be written meanwhile. If a caller requests a flush, or the
+    /// counters are dropped, the pause ends early. Returns whether to go on with or without pauses.
     fn pause(&mut self) -> Pace {
         match self.asked.recv_timeout(PAUSE) {
             Ok(reply) => {
@@ -267,7 +270,7 @@ impl UsageWriter {
         }
     }
 
-    /// Takes the times of last use that must be written now, sorted by key.
+    /// Takes out the times of last use that must be written now, sorted by key.
     fn due_marks(&mut self, pace: Pace) -> Vec<(KeyId, Timestamp)> {
         if pace == Pace::Steady && self.marked_at.elapsed() < MARK_ROUND {
             return Vec::new();

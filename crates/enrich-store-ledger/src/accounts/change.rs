@@ -1,4 +1,4 @@
-//! An operator's changes to an account, inside one transaction.
+//! Makes an operator's changes to an account, inside one transaction.
 
 use enrich_core::port::accounts::AccountChanged;
 use enrich_core::{AccountChange, AccountId, AccountStatus, Timestamp};
@@ -47,8 +47,8 @@ fn set_status(
     connection.run(set, (Column(id), status, reason)).map(|_| ())
 }
 
-/// Closes an account. The status is enough to refuse the account's keys; the keys are also ended,
-/// so that they are shown as ended.
+/// Closes an account. Its keys are refused because of the account's status alone. They are also
+/// ended, so that pages and commands show them as ended.
 fn close(connection: &Connection, id: AccountId, at: Timestamp) -> rusqlite::Result<()> {
     set_status(connection, id, "closed", "")?;
     connection.run(
@@ -58,7 +58,7 @@ fn close(connection: &Connection, id: AccountId, at: Timestamp) -> rusqlite::Res
          WHERE account = ?1",
         (Column(id), Column(at)),
     )?;
-    // Rows that refer to other rows by a foreign key are deleted first.
+    // The order matters: rows that refer to other rows by a foreign key are deleted before these.
     for rows in [
         "DELETE FROM session WHERE account = ?1",
         "DELETE FROM invitation WHERE account = ?1",

@@ -1,4 +1,4 @@
-//! The rows of keys: read, added and ended inside one transaction.
+//! Reads, adds and ends keys, inside one transaction.
 
 use enrich_core::port::accounts::KeyStored;
 use enrich_core::port::error::StoreError;
@@ -28,7 +28,7 @@ pub(super) const KEY_BY_ID: &str = key_info!("api_key.id = ?1");
 pub(super) const KEYS_OF_ACCOUNT: &str =
     key_info!("account = ?1 ORDER BY api_key.created_at, api_key.id");
 
-/// Returns the limit that a new key would exceed; `None` if the key exceeds no limit.
+/// Returns which limit a new key would exceed; `None` if it would exceed none.
 pub(super) fn find_full(
     connection: &Connection,
     new: &NewKey,
@@ -50,7 +50,7 @@ pub(super) fn find_full(
     })
 }
 
-/// Ends a key at `at`, unless the key already ends earlier. If the end has passed at `now`, the end
+/// Ends a key at `at`, unless it ends earlier already. If its end is not after `now`, the end
 /// becomes final. Returns whether the key exists.
 pub(super) fn end_key(
     connection: &Connection,
@@ -96,7 +96,7 @@ pub(super) fn insert_key(
     Ok(())
 }
 
-/// Reads a row of [`KEY_BY_HASH`], [`KEY_BY_ID`] or [`KEYS_OF_ACCOUNT`].
+/// Reads a key from a row of the query [`KEY_BY_HASH`], [`KEY_BY_ID`] or [`KEYS_OF_ACCOUNT`].
 pub(super) fn read_key(row: &Row<'_>) -> rusqlite::Result<KeyInfo> {
     let time = |index| row.get::<_, Option<Column<Timestamp>>>(index);
     let (Column(id), Column(account), Column(created_at)) = (row.get(0)?, row.get(1)?, row.get(6)?);

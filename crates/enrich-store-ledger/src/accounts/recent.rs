@@ -1,22 +1,22 @@
-//! The cache of recently used keys, and when it is checked.
+//! The cache of recently used keys, which is compared with the database from time to time.
 //!
-//! Every half second a caller reads the number of changes to keys (`key_changes`), and the cache is
-//! cleared if the number has changed. A change by this process clears the cache immediately.
-//! Unknown keys are not cached, so that a new key works immediately.
+//! Every half second, one of the callers reads how many changes of keys there were (`key_changes`).
+//! If this number has changed, the cache is cleared. A change that this process makes clears the
+//! cache at once. That a key is unknown is not cached, so a new key works at once.
 
 use std::time::Duration;
 
 use enrich_ledger::KeyCache;
 use enrich_store_sqlite::RefreshGate;
 
-/// How long the cache is valid without a check of the number of changes. It is half a second,
-/// because a revocation must take effect within a second.
+/// How long the cache may be used before the number of changes must be read again. It is half a
+/// second, because a key that was revoked must be refused within a second.
 const VALID_FOR: Duration = Duration::from_millis(500);
 
 /// The recently used keys.
 #[derive(Debug)]
 pub(super) struct RecentKeys {
-    /// The cached keys; valid after [`Self::confirm`].
+    /// The cached keys. They may be used after [`Self::confirm`].
     pub(super) keys: KeyCache<i64>,
     gate: RefreshGate,
 }
@@ -28,12 +28,12 @@ impl Default for RecentKeys {
 }
 
 impl RecentKeys {
-    /// Ensures that the cache is valid. If the last check was too long ago, calls `read` for the
-    /// number of changes, and clears the cache if the number is another one.
+    /// Makes sure that the cache is up to date. If the last check was too long ago, calls `read`,
+    /// which reads the number of changes. If this number has changed, clears the cache.
     ///
     /// # Errors
     ///
-    /// Returns the error of `read`.
+    /// The error that `read` returns.
     pub(super) fn confirm<E>(&self, read: impl FnOnce() -> Result<i64, E>) -> Result<(), E> {
         if !self.gate.is_due() {
             return Ok(());

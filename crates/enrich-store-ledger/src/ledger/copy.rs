@@ -1,7 +1,7 @@
-//! Copies a whole ledger out of `ledger.sqlite`, and into a new one.
+//! Copies a whole ledger from `ledger.sqlite`, or into a new one.
 //!
-//! Values are carried over as they are, with the hash of each ledger row. The import makes the rest
-//! anew: positions, the sequence index, the heads and the seal.
+//! Values are copied as they are, and so is the hash of each ledger row. The import creates
+//! everything else: the positions, the sequence index, the heads and the seal.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -25,23 +25,23 @@ pub enum CopyError {
     /// The database cannot be read or written.
     #[error("the ledger cannot be read or written")]
     Sqlite(#[from] rusqlite::Error),
-    /// A value is not of its column's kind.
+    /// A value has another kind than its column.
     #[error("table {0}: a value is not of its kind; see `enrich ledger verify`")]
     Malformed(&'static str),
-    /// The ledger to copy into has accounts.
+    /// The ledger into which rows were to be copied already has accounts.
     #[error("the ledger to copy into is not empty")]
     NotEmpty,
-    /// The other store failed.
+    /// The store from which the rows come, or to which they go, has failed.
     #[error("the other store failed")]
     Other(#[source] BoxError),
 }
 
-/// Reads all tables of the ledger at `path` in one snapshot, and passes the rows to `each` in
-/// batches. The rows of an account are in the order of their sequence.
+/// Reads all tables of the ledger at `path`, in the state of one moment, and passes their rows to
+/// `each` in batches. The rows of an account are in the order of their sequence.
 ///
 /// # Errors
 ///
-/// When the file cannot be read, and when `each` fails.
+/// When the file cannot be read, or when `each` returns an error.
 pub fn export(
     path: &Path,
     each: &mut dyn FnMut(Batch) -> Result<(), BoxError>,
@@ -67,12 +67,13 @@ pub fn export(
     Ok(())
 }
 
-/// Writes the batches that `next` returns into the new ledger at `path`, until `next` returns
-/// `None`. All or nothing. The ledger has no accounts before.
+/// Writes batches of rows into the new ledger at `path`, which has no accounts yet. The batches
+/// come from `next`, until `next` returns `None`. Either all rows are written or none.
 ///
 /// # Errors
 ///
-/// When the file cannot be written, when a value is not of its kind, and when `next` fails.
+/// When the file cannot be written, when a value has another kind than its column, or when `next`
+/// returns an error.
 pub fn import(
     path: &Path,
     secrets: &Secrets,
@@ -83,7 +84,7 @@ pub fn import(
     if transaction.has("SELECT 1 FROM account", [])? {
         return Err(CopyError::NotEmpty);
     }
-    // Made again in one go, which is faster than row by row.
+    // The index is created again at the end, which is faster than adding to it row by row.
     transaction.execute_batch("DROP INDEX entry_id")?;
     let mut log = NewLog::default();
     while let Some(batch) = next().map_err(CopyError::Other)? {
@@ -142,13 +143,13 @@ impl ToSql for Stored<'_> {
     }
 }
 
-/// Inserts the rows of a table that has no order of its own.
+/// Inserts rows of a table other than that of the ledger rows.
 fn insert(connection: &Connection, batch: &Batch) -> Result<(), CopyError> {
     let Batch { table, rows } = batch;
     let statement = if table.name == KEY_USED.name {
         "UPDATE api_key SET last_used_at = ?2 WHERE id = ?1".to_owned()
     } else {
-        // The new ledger has noted its secrets.
+        // A new ledger has already recorded its secrets, so rows of the table `secret` may exist.
         let or_ignore = if table.name == "secret" { "OR IGNORE" } else { "" };
         let places: Vec<String> = (1..=table.columns.len()).map(|at| format!("?{at}")).collect();
         format!(
@@ -165,7 +166,7 @@ fn insert(connection: &Connection, batch: &Batch) -> Result<(), CopyError> {
     Ok(())
 }
 
-/// The log that is being made.
+/// The log of the new ledger, as far as it is written.
 struct NewLog {
     end: LogPosition,
     heads: HashMap<AccountId, Head>,
@@ -177,7 +178,7 @@ impl Default for NewLog {
     }
 }
 
-/// What the log needs of a ledger row.
+/// Those values of a ledger row that the heads and the seal depend on.
 struct Linked {
     account: AccountId,
     sequence: u64,
@@ -188,7 +189,8 @@ struct Linked {
 }
 
 impl Linked {
-    /// Reads the columns of [`ENTRY`]; `None` when one is not of its kind.
+    /// Reads these values from a row of [`ENTRY`]; `None` when one has another kind than its
+    /// column.
     fn read(row: &Values) -> Option<Self> {
         let integer = |index: usize| match row.get(index) {
             Some(Value::Integer(number)) => Some(*number),
@@ -210,7 +212,8 @@ impl Linked {
 }
 
 impl NewLog {
-    /// Appends ledger rows. Those of an account arrive in the order of their sequence.
+    /// Appends ledger rows to the log. The rows of each account must come in the order of their
+    /// sequence.
     fn add(
         &mut self,
         connection: &Connection,
@@ -236,7 +239,8 @@ impl NewLog {
                 Value::Integer(i64::try_from(head.position).map_err(|_| malformed())?),
             ];
             insert.execute(params_from_iter(values.iter().chain(&links).map(Stored)))?;
-            // The first row of a block begins its span.
+            // Rows up to the next index entry form a block. The first row of a block begins a new
+            // span.
             let span = match head.span {
                 Some(span) if !head.last.sequence.is_multiple_of(MARK_ROWS) => span.and(row.at),
                 _ => Span::of(row.at),
@@ -254,7 +258,7 @@ impl NewLog {
         Ok(())
     }
 
-    /// Writes the heads and the seal.
+    /// Writes the heads of all accounts, and the seal of the log.
     fn close(self, connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()> {
         let secret = secrets.current();
         for (account, head) in &self.heads {

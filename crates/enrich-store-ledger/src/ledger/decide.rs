@@ -1,7 +1,8 @@
-//! Decides charges and grants inside the transaction of their group.
+//! Decides the charges and grants of a group, inside the group's transaction.
 //!
-//! Every decision starts from the account's head in the group's write batch. The head includes rows
-//! of other processes and earlier rows of the same group.
+//! Every decision starts from the head of its account in the group's write batch. This head
+//! includes the rows of other processes, and the rows that earlier decisions of the group have
+//! added.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, ChargeId, Credits};
@@ -14,28 +15,28 @@ use crate::ledger::idempotency_store::{self, RecordCount, RecordError, RecordSta
 use crate::ledger::ledger_state::WriteBatch;
 use crate::ledger::ledger_state_error::LedgerStateError;
 
-/// Decides the jobs of one group.
+/// Decides the charges and grants of one group.
 pub(super) struct GroupDecider<'a> {
-    /// The connection, in the transaction of the group.
+    /// The connection, which is in the group's transaction.
     pub(super) connection: &'a Connection,
     pub(super) secrets: &'a Secrets,
-    /// The rows of the group.
+    /// The rows that the group adds.
     pub(super) batch: WriteBatch<'a>,
-    /// The number of idempotency records, including those that this group has stored so far. It is
-    /// up to date if the group stores any records.
+    /// The number of idempotency records, including those that this group has stored so far. It was
+    /// updated for this group, if the group stores any records.
     pub(super) record_count: Option<RecordCount>,
     /// The most idempotency records that the ledger may store.
     pub(super) max_kept: u64,
 }
 
-/// A group cannot be decided; its transaction must be rolled back.
+/// The error for a group that cannot be decided. Its transaction must be rolled back.
 #[derive(Debug)]
 pub(super) struct GroupFailed(pub(super) rusqlite::Error);
 
 type Decided<T> = Result<Result<T, ChargeError>, GroupFailed>;
 
 impl GroupDecider<'_> {
-    /// Decides a charge and stores its response.
+    /// Decides a charge, and stores its response if it has one.
     pub(super) fn charge(
         &mut self,
         charge: &Charge,
@@ -84,7 +85,8 @@ impl GroupDecider<'_> {
                 Ok(grown) => {
                     self.record_count = self.record_count.map(|count| count.after_growing(grown))
                 }
-                // The charge's row is written; only a rollback of the group can remove it.
+                // The row of the charge is already written, so only a rollback of the whole group
+                // can remove it.
                 Err(error) if is_charged => return Err(GroupFailed(error)),
                 Err(error) => return self.sort_out(error),
             }
@@ -92,7 +94,7 @@ impl GroupDecider<'_> {
         Ok(Ok(Charged::Taken { balance }))
     }
 
-    /// Whether the account may store another response.
+    /// Whether the account may store one more response.
     fn has_room(&self, account: AccountId) -> rusqlite::Result<bool> {
         match self.record_count {
             Some(count) if count.records >= self.max_kept => Ok(false),
@@ -145,10 +147,10 @@ impl GroupDecider<'_> {
         )
     }
 
-    /// Whether an error concerns one decision or the whole group.
+    /// Decides whether an error affects only one decision, or the whole group.
     ///
-    /// If a row breaks a constraint or cannot be read, the failed statement changes nothing in the
-    /// transaction. The other decisions of the group are then not affected.
+    /// It affects only one decision if a row breaks a constraint or cannot be read. The statement
+    /// that failed has then changed nothing in the transaction.
     fn sort_out<T>(&self, error: rusqlite::Error) -> Decided<T> {
         let is_of_one = match &error {
             rusqlite::Error::SqliteFailure(failure, _) => {

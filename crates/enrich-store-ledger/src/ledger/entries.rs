@@ -1,10 +1,10 @@
-//! Reads an account's rows, which are scattered over the log.
+//! Reads the rows of one account, which are scattered over the log.
 //!
 //! Each row stores the position of the account's previous row, and every 256th row is in the
-//! sequence index. A read starts at the next index entry after the requested row, and then goes
-//! back row by row; each row is found by its position. A read therefore costs about the same
-//! everywhere in the log, and writing a row costs nothing extra. A search by time first reads the
-//! index entries, which hold the times of the rows before them.
+//! sequence index. To read a row, the next index entry after it is found; from there, the read goes
+//! back row by row, by the positions. So reading a row costs about the same everywhere in the log,
+//! and writing one needs no index of all rows. A search by time first reads the index entries: each
+//! contains the earliest and the latest time of the rows since the entry before it.
 
 use std::ops::ControlFlow;
 
@@ -20,11 +20,11 @@ use crate::ledger::row::{self, Link, link_columns, row_columns};
 const ROW: &str =
     concat!("SELECT ", row_columns!(), ", ", link_columns!(), " FROM entry WHERE position = ?1");
 
-/// Reads the time of a row and the position of the account's previous row.
+/// The query for the time of a row, and for the position of the account's previous row.
 const TIME: &str = "SELECT account, sequence, at, previous FROM entry WHERE position = ?1";
 
-/// Returns the rows of an account after sequence `after` and up to `head`, in order, at most
-/// `limit`.
+/// Returns at most `limit` rows of an account, in order. The first one is the one after sequence
+/// `after`. Rows after `head` are left out.
 pub(super) fn entries(
     connection: &Connection,
     account: AccountId,
@@ -38,8 +38,8 @@ pub(super) fn entries(
     Ok(entries)
 }
 
-/// Returns the rows of an account before sequence `before` and up to `head`, newest first, at most
-/// `limit`.
+/// Returns at most `limit` rows of an account, the newest first. Only rows before sequence `before`
+/// and up to `head` are returned.
 pub(super) fn newest(
     connection: &Connection,
     account: AccountId,
@@ -52,11 +52,11 @@ pub(super) fn newest(
     back_from(connection, account, head, last, last.saturating_sub(limit.into()))
 }
 
-/// Returns the sequence of an account's first row written at or after `at`. When there is no such
-/// row, returns `head`'s sequence plus one.
+/// Returns the sequence of the first row of an account whose time is `at` or later. If there is no
+/// such row, returns the sequence after `head`.
 ///
-/// For an account with ten million rows, this reads 39,000 index entries, which are adjacent, and
-/// the 256 rows before one of the entries.
+/// For an account with ten million rows, this reads 39,000 index entries, which are adjacent in the
+/// table, and then up to 256 rows before one of them.
 pub(super) fn first_at(
     connection: &Connection,
     account: AccountId,
@@ -79,8 +79,8 @@ pub(super) fn first_at(
     }
 }
 
-/// Returns the sequence of an account's last row written before `at`, plus one; 1 when there is no
-/// such row.
+/// Returns the sequence after the last row of an account whose time is before `at`; 1 if there is
+/// no such row.
 pub(super) fn end_before(
     connection: &Connection,
     account: AccountId,
@@ -98,7 +98,7 @@ pub(super) fn end_before(
         })?;
         Ok::<_, LedgerStateError>(last)
     };
-    // First read the rows after the last index entry.
+    // The rows after the last index entry are not in the index, so they are read first.
     if !head.last.sequence.is_multiple_of(MARK_ROWS)
         && let Some(last) = last_of_block((head.last.sequence, head.position))?
     {
@@ -113,8 +113,8 @@ pub(super) fn end_before(
     last_of_block(mark)?.map(|last| last + 1).ok_or_else(|| unreadable(account, mark.0).into())
 }
 
-/// Returns the earliest and the latest time in the block of rows that ends with this row. The row
-/// must be in the sequence index.
+/// Returns the earliest and the latest time of a block: the rows that end with this one, which must
+/// be in the sequence index, and begin after the previous row in the index.
 pub(super) fn span_of(
     connection: &Connection,
     sequence: u64,
@@ -134,7 +134,7 @@ pub(super) fn span_of(
     Ok(span)
 }
 
-/// Finds an entry of the sequence index by `query`, and returns the sequence and position of its
+/// Finds an entry of the sequence index by `query`. Returns the sequence and the position of its
 /// row.
 fn find_mark(
     connection: &Connection,
@@ -144,9 +144,9 @@ fn find_mark(
     connection.find(query, values, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Goes back from the row `entry` (sequence and position) to the first row after the previous index
-/// entry. Calls `each` with the sequence and time of each row, and stops early when `each` returns
-/// `Break`.
+/// Reads a block from its end: goes back from the row `entry` (sequence and position) to the first
+/// row after the previous index entry. Calls `each` with the sequence and the time of each row.
+/// Stops early if `each` returns `Break`.
 fn back_through_block(
     connection: &Connection,
     account: AccountId,
@@ -164,7 +164,7 @@ fn back_through_block(
     Ok(())
 }
 
-/// Returns the rows of an account from sequence `last` back to `after + 1`.
+/// Returns the rows of an account from sequence `last` back to sequence `after + 1`.
 fn back_from(
     connection: &Connection,
     account: AccountId,
@@ -192,8 +192,8 @@ fn back_from(
     Ok(entries)
 }
 
-/// Returns the time of the row at this sequence and position, and the position of the account's
-/// previous row.
+/// Reads the row with this sequence at this position. Returns its time, and the position of the
+/// account's previous row.
 fn time_of(
     connection: &Connection,
     account: AccountId,
@@ -215,8 +215,9 @@ fn unreadable(account: AccountId, sequence: u64) -> NotAsWritten {
     NotAsWritten::new(format!("account {account}, row {sequence}: cannot be read"))
 }
 
-/// Returns the sequence and position of the row from which a read goes back to row `last`: the
-/// first indexed row from `last` on, else the account's last row.
+/// Returns the sequence and the position of the row at which a read of row `last` begins. This is
+/// the first row from `last` on that is in the sequence index. If there is none, it is the last row
+/// of the account.
 fn begin_at(
     connection: &Connection,
     account: AccountId,

@@ -1,10 +1,10 @@
-//! Checks that the files at the ledger's paths are still the files that the ledger has open.
+//! Checks that the ledger's paths still lead to the files that this process has open.
 //!
-//! A process can continue to write into a file that was unlinked or replaced; what it writes is
-//! lost when the process ends. SQLite does not check for this. So the ledger records the identities
-//! of three files when it is opened: the database, its write-ahead log and the log's index. The
-//! ledger compares the identities before a group of charges is decided and again before the group
-//! is acknowledged: three system calls each time.
+//! If a file was unlinked or replaced, a process that has it open can go on writing to it, but what
+//! it writes is lost when the process ends. SQLite does not check for this. So this process stores
+//! the identities of three files when it opens the ledger: of the database, its write-ahead log and
+//! the log's index. It compares them with the files at the paths before it decides a group of
+//! charges, and again before it acknowledges the group. This takes three system calls each time.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,14 @@ use enrich_store_sqlite::{self as sqlite, Durability, OpenError};
 use parking_lot::Mutex;
 use rusqlite::Connection;
 
-/// The identities of a ledger's files at the time when the ledger was opened.
+/// The files of a ledger, with the identities that they had when the ledger was opened.
 pub(crate) struct LedgerFiles {
     database: OpenFile,
     log: OpenFile,
     index: OpenFile,
-    /// A connection that keeps the write-ahead log open, so that no other process removes the log
-    /// when that process closes the ledger. If the log was unlinked, this connection moves the
-    /// log's content into the database.
+    /// A connection that keeps the write-ahead log open, so that another process that closes the
+    /// ledger does not remove the log. If the log was unlinked, its content is moved into the
+    /// database by this connection.
     connection: Mutex<Connection>,
     is_reported: AtomicBool,
 }
@@ -32,10 +32,11 @@ struct OpenFile {
     identity: Option<Identity>,
 }
 
-/// The device and inode number of a file, which identify it under any name.
+/// The device number and the inode number of a file. They identify the file whatever its name is.
 type Identity = (u64, u64);
 
-/// A file of the ledger is no longer the one that was opened.
+/// The error for a file of the ledger that is no longer the one that this process has open. The
+/// text names the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0} was removed or replaced while the ledger was open; what is charged would be lost with the \
@@ -44,15 +45,14 @@ type Identity = (u64, u64);
 pub(crate) struct FileReplaced(String);
 
 impl LedgerFiles {
-    /// Records the files of the prepared ledger at `path`.
+    /// Stores the identities of the files of the prepared ledger at `path`.
     pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
         let failed = |source| OpenError::of_sqlite(path, source);
         let connection = sqlite::writer(path, Durability::Commit).map_err(failed)?;
-        // A connection opens the log with its first read.
+        // A connection opens the write-ahead log only when it reads for the first time.
         let read = connection.query_row("SELECT count(*) FROM seal", [], |_| Ok(()));
         read.map_err(failed)?;
-        // SQLite puts the log in the folder of the database file itself, not in the folder of a
-        // link to that file.
+        // If `path` is a link, the log is in the folder of the file to which it leads.
         let path = path.canonicalize().map_err(|source| OpenError::unusable(path, source))?;
         let [log, index] = sqlite::wal_and_shm_paths(&path);
         Ok(Self {
@@ -64,9 +64,9 @@ impl LedgerFiles {
         })
     }
 
-    /// Fails when the file at one of the paths is no longer the opened file. If only the
-    /// write-ahead log is missing, moves the content of the unlinked log into the database. The
-    /// first failure is logged.
+    /// Returns an error when one of the paths no longer leads to the file that this process has
+    /// open. If only the write-ahead log was unlinked, moves its content into the database. Only
+    /// the first error is logged.
     pub(crate) fn check(&self) -> Result<(), FileReplaced> {
         let files = [&self.log, &self.database, &self.index];
         let Some(replaced) = files.into_iter().find(|file| file.is_replaced()) else {
@@ -94,15 +94,16 @@ impl LedgerFiles {
         Err(error)
     }
 
-    /// Whether only the write-ahead log was unlinked, and no other process has written a new log.
-    /// Only then does the log's index describe the log that this process has open.
+    /// Whether of all files, only the write-ahead log was unlinked, and no other process has
+    /// written to a new one. Only then, the log's index is about the log that this process has
+    /// open.
     fn is_log_unlinked_alone(&self) -> bool {
         let is_empty = std::fs::metadata(&self.log.path).map_or(true, |log| log.len() == 0);
         is_empty && !self.database.is_replaced() && !self.index.is_replaced()
     }
 
-    /// Moves the content of the unlinked log into the database. Returns whether all of it was moved
-    /// and is on disk.
+    /// Moves the content of the unlinked log into the database. Returns whether all of it is moved
+    /// and on disk.
     fn move_log(&self) -> bool {
         sqlite::move_log(&self.connection.lock()).unwrap_or(false)
     }
@@ -120,8 +121,8 @@ impl OpenFile {
         Self { path, identity }
     }
 
-    /// Whether the file at the path is missing or is not the opened file. `false` if the file's
-    /// identity cannot be read.
+    /// Whether the path leads to no file, or to another file than the one that was opened. Returns
+    /// `false` if the identity cannot be read.
     fn is_replaced(&self) -> bool {
         self.identity.is_some() && identity(&self.path).is_ok_and(|now| now != self.identity)
     }
@@ -131,7 +132,7 @@ impl OpenFile {
     }
 }
 
-/// Reads the identity of the file at a path; `None` when there is no file.
+/// Returns the identity of the file at a path; `None` when there is no file.
 #[cfg(unix)]
 fn identity(path: &Path) -> std::io::Result<Option<Identity>> {
     use std::os::unix::fs::MetadataExt;
@@ -142,7 +143,7 @@ fn identity(path: &Path) -> std::io::Result<Option<Identity>> {
     }
 }
 
-/// Returns `None`: on systems other than Unix, an open file cannot be removed or replaced.
+/// Returns `None`, because on systems other than Unix, nobody can remove or replace an open file.
 #[cfg(not(unix))]
 fn identity(_: &Path) -> std::io::Result<Option<Identity>> {
     Ok(None)

@@ -1,4 +1,4 @@
-//! The head of an account: its last row and its balance.
+//! The head of an account: what the next row depends on.
 
 use enrich_core::{AccountId, Timestamp};
 use enrich_ledger::LastRow;
@@ -11,15 +11,15 @@ use crate::ledger::{NotAsWritten, read_whole};
 /// Every row of an account whose sequence is a multiple of this number is in the sequence index.
 pub(super) const MARK_ROWS: u64 = 256;
 
-/// The state of an account after one of its rows.
+/// The state of an account after its last row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
-    /// The row's sequence, balance and hash.
+    /// The sequence, the balance and the hash of the last row.
     pub(super) last: LastRow,
-    /// The row's position in the log; 0 before the first row.
+    /// The position of the last row in the log; 0 before the first row.
     pub(super) position: u64,
-    /// The earliest and latest time of the account's rows after its last index entry. `None` if not
-    /// all of these rows were read, because the head comes from a checkpoint.
+    /// The earliest and the latest time of the account's rows after its last index entry. `None` if
+    /// these rows were not all read, because the head is from a checkpoint.
     pub(super) span: Option<Span>,
 }
 
@@ -31,20 +31,21 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Returns the span of a single row.
+    /// Returns the span of one row.
     pub(super) fn of(at: Timestamp) -> Self {
         let at = at.as_microsecond();
         Self { earliest: at, latest: at }
     }
 
-    /// Returns the span that also includes another row.
+    /// Returns this span, extended by the time of another row.
     pub(super) fn and(self, at: Timestamp) -> Self {
         let at = at.as_microsecond();
         Self { earliest: self.earliest.min(at), latest: self.latest.max(at) }
     }
 
-    /// Returns the span of an account's rows after its last index entry, including the next row,
-    /// written at `at`. The account's last row is `sequence`, and `before` is the span up to it.
+    /// Returns the span after the account's next row, whose time is `at`. The span covers the rows
+    /// after the last index entry. `sequence` is the sequence of the account's last row, and
+    /// `before` is the span before the next row.
     pub(super) fn with_next(sequence: u64, before: Option<Self>, at: Timestamp) -> Option<Self> {
         match before {
             _ if sequence.is_multiple_of(MARK_ROWS) => Some(Self::of(at)),
@@ -53,16 +54,17 @@ impl Span {
     }
 }
 
-/// The version of the bytes that [`Head::hash`] hashes. Another layout of the bytes needs another
-/// number.
+/// The version of the layout of the bytes that [`Head::hash`] hashes. If the layout changes, this
+/// number must change too.
 const LAYOUT: u8 = 1;
 
 impl Head {
     /// The head of an account without rows.
     pub(super) const NEW: Self = Self { last: LastRow::NONE, position: 0, span: None };
 
-    /// Reads the account's head at the last checkpoint; [`Head::NEW`] if the account had no rows
-    /// then, `None` when there is no such account. An inner error means that the head was altered.
+    /// Reads the account's head from the last checkpoint. Returns [`Head::NEW`] if the account had
+    /// no rows then, and `None` when there is no such account. The inner result is an error if the
+    /// stored head was altered.
     pub(super) fn read(
         connection: &Connection,
         secrets: &Secrets,
@@ -95,7 +97,7 @@ impl Head {
         })
     }
 
-    /// Stores this head for the account, in place of an earlier one.
+    /// Stores this head of the account, and replaces its earlier one.
     pub(super) fn write(
         &self,
         connection: &Connection,

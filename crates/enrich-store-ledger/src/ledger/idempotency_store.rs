@@ -1,5 +1,5 @@
-//! The table of idempotency records: responses stored for repeats. `enrich-ledger` computes the
-//! names of the records and encrypts the responses.
+//! The table of idempotency records, which contain the responses for repeats. `enrich-ledger`
+//! calculates the names of the records, and encrypts the responses.
 
 use std::time::{Duration, Instant};
 
@@ -11,11 +11,11 @@ use enrich_secrets::{CannotDecrypt, Secrets};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, Row, named_params};
 
-/// How long a count of the records is used without counting again, while there is space for more
-/// records.
+/// How long the number of records may be used before they are counted again, as long as more
+/// records fit.
 const RECOUNT: Duration = Duration::from_secs(1);
 
-/// The columns that [`read`] reads, in order.
+/// The columns that [`read`] reads, in this order.
 macro_rules! record_columns {
     () => {
         "account, key_hash, asked_hash, secret, sealed, balance, charge, at"
@@ -28,16 +28,16 @@ pub(super) enum RecordState {
     Free,
     /// The record has expired.
     Expired,
-    /// The record is valid.
+    /// The record is valid; this is its response.
     StoredResponse(StoredResponse),
 }
 
-/// The number of idempotency records as one connection counted it.
+/// The number of idempotency records, as one connection has counted it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordCount {
     pub(super) records: u64,
-    /// SQLite's `data_version` when the records were counted. A different value now means that
-    /// another connection, of any process, has written since.
+    /// SQLite's `data_version` when the records were counted. If it is different now, another
+    /// connection of this or another process has written to the database since.
     version: i64,
     pub(super) counted: Instant,
 }
@@ -51,7 +51,7 @@ pub(super) enum RecordError {
     Altered(#[from] CannotDecrypt),
 }
 
-/// Finds the record under any of `names` and returns its state at `now`.
+/// Finds the record that has one of `names`. Returns its state at `now`.
 pub(super) fn find(
     connection: &Connection,
     secrets: &Secrets,
@@ -86,7 +86,8 @@ pub(super) fn find(
     Ok(record_state)
 }
 
-/// Reads the number of items of a response from the response's charge; 0 without a charge.
+/// Returns the number of items of a response, which is in the row of its charge; 0 if it has no
+/// charge.
 fn charged_items(connection: &Connection, recorded: RecordedCharge) -> rusqlite::Result<u64> {
     let Some(charge) = recorded.charge else {
         return Ok(0);
@@ -95,11 +96,12 @@ fn charged_items(connection: &Connection, recorded: RecordedCharge) -> rusqlite:
         connection.find("SELECT items FROM entry WHERE id = ?1", [Column(charge)], |row| {
             row.get::<_, Option<u64>>(0)
         })?;
-    // `verify` reports a missing charge. The response counts as found.
+    // If the row of the charge is missing, `verify` reports this. Here, the response counts as one
+    // that has found something.
     Ok(items.flatten().unwrap_or(1))
 }
 
-/// Reads the columns of [`record_columns`].
+/// Reads a record from the columns of [`record_columns`].
 fn read<'r>(row: &'r Row<'_>) -> rusqlite::Result<StoredRecord<'r>> {
     let Column(account) = row.get(0)?;
     let name = ResponseName { key_hash: row.get(1)?, asked_hash: row.get(2)?, secret: row.get(3)? };
@@ -110,8 +112,8 @@ fn read<'r>(row: &'r Row<'_>) -> rusqlite::Result<StoredRecord<'r>> {
     Ok(StoredRecord { account, name, sealed, recorded, at })
 }
 
-/// Reads all records. Calls `altered` with the account of each altered record, if the account can
-/// be read.
+/// Reads all records. Calls `altered` for each record that was altered, with its account, if the
+/// account can be read.
 pub(super) fn check(
     connection: &Connection,
     secrets: &Secrets,
@@ -126,9 +128,9 @@ pub(super) fn check(
     })
 }
 
-/// Stores a response. Replaces an expired response with the same name.
+/// Stores a response. If an expired record has the same name, replaces it.
 ///
-/// Returns the change in the number of records.
+/// Returns by how much the number of records has grown.
 pub(super) fn write(
     connection: &Connection,
     secrets: &Secrets,
@@ -165,8 +167,8 @@ pub(super) fn write(
     Ok(1 - i64::try_from(replaced).unwrap_or(i64::MAX))
 }
 
-/// Removes at most `limit` records that have expired at `now`, the oldest first. Returns the change
-/// in the number of records, at most 0.
+/// Removes at most `limit` records that have expired at `now`, the oldest first. Returns by how
+/// much the number of records has grown, which is 0 or negative.
 pub(super) fn prune(
     connection: &Connection,
     now: Timestamp,
@@ -182,8 +184,8 @@ pub(super) fn prune(
     Ok(-i64::try_from(removed).unwrap_or(i64::MAX))
 }
 
-/// Whether an account may store another record, if `records` are stored and at most `most` may be
-/// stored. [`share_of`] defines the rule.
+/// Whether an account may store one more record, if `records` are stored and at most `most` may be.
+/// The rule is in [`share_of`].
 pub(super) fn has_share(
     connection: &Connection,
     account: AccountId,
@@ -202,13 +204,14 @@ pub(super) fn has_share(
 }
 
 impl RecordCount {
-    /// Returns the number of records. Must be called in a write transaction, so that no other
-    /// process changes the number. `known` is the count after this connection's last change.
+    /// Returns the number of records. The caller must be in a write transaction, so that no other
+    /// process changes the number meanwhile. `known` is the number after this connection's last
+    /// change.
     ///
-    /// If another connection has written since, the records are counted again, which takes
-    /// milliseconds for a million records. While there is still room for `wanted` records below
-    /// `most`, the records are counted at most once a second. The number may then be a little too
-    /// low, which is acceptable for a limit on the table's size.
+    /// If another connection has written since, the records must be counted again, which takes
+    /// milliseconds for a million records. But as long as `wanted` more records fit below `most`,
+    /// they are counted at most once a second. So the number can be a little too low, which is
+    /// acceptable, because it only limits the size of the table.
     pub(super) fn up_to_date(
         connection: &Connection,
         known: Option<Self>,
@@ -232,8 +235,8 @@ impl RecordCount {
         self.records.saturating_add(wanted) <= most
     }
 
-    /// Returns the count after this connection has added `by` records; a negative `by` means
-    /// removed records.
+    /// Returns the number of records after this connection has added `by` of them. If `by` is
+    /// negative, it has removed records.
     pub(super) fn after_growing(self, by: i64) -> Self {
         Self { records: self.records.saturating_add_signed(by), ..self }
     }

@@ -1,4 +1,4 @@
-//! The jobs of the writer, and how a group of them is decided and answered.
+//! The jobs of the writing thread, and how a group of jobs is decided.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, Credits, Timestamp};
@@ -10,16 +10,16 @@ use crate::ledger::idempotency_store::{self, RecordCount};
 
 #[derive(Debug)]
 pub(super) enum Job {
-    /// A charge, and the response to store for it.
+    /// A charge, with the response that is to be stored for it.
     Charge(Open<(Charge, Option<SealedResponse>), Charged>),
     /// A grant.
     Grant(Open<Grant, Granted>),
-    /// A request for the balance of an account, including the rows of other processes. It writes
+    /// A request for the balance of an account that includes the rows of other processes. It writes
     /// nothing.
     Balance(Open<AccountId, Option<Credits>>),
 }
 
-/// A request, its decision once it exists, and where to send the decision.
+/// What is asked for, the decision when there is one, and the sender of the decision.
 #[derive(Debug)]
 pub(super) struct Open<A, T> {
     asked: A,
@@ -27,17 +27,17 @@ pub(super) struct Open<A, T> {
     reply: oneshot::Sender<Result<T, ChargeError>>,
 }
 
-/// The receiver of a decision.
+/// The end of the channel at which the caller waits for a decision.
 pub(super) type Awaited<T> = oneshot::Receiver<Result<T, ChargeError>>;
 
 impl<A, T> Open<A, T> {
-    /// Creates an undecided request, and the receiver of its decision.
+    /// Creates a request without a decision, and the end of the channel at which the caller waits.
     pub(super) fn new(asked: A) -> (Self, Awaited<T>) {
         let (reply, decision) = oneshot::channel();
         (Self { asked, decided: None, reply }, decision)
     }
 
-    /// Sends the decision to the caller, who may have stopped waiting. If there is no decision, the
+    /// Sends the decision to the caller, who perhaps no longer waits. If there is no decision, the
     /// caller gets [`ChargeError::Unknown`].
     fn deliver(self) {
         let _ = self.decided.map(|decided| self.reply.send(decided));
@@ -62,7 +62,8 @@ impl Job {
     }
 }
 
-/// Decides a group in order of arrival, after removing expired idempotency records.
+/// Decides the jobs of a group in order of arrival. First removes expired idempotency records, if
+/// the group stores any.
 pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Result<(), GroupFailed> {
     if let Some(now) = group.iter().filter_map(Job::response_requested_at).max() {
         let wanted = group.iter().filter_map(Job::response_requested_at).count() as u64;
@@ -73,8 +74,8 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
             decider.max_kept,
         )
         .map_err(GroupFailed)?;
-        // Removes twice as many records as the group can add, so that the number of expired records
-        // falls. The limit keeps the delay short.
+        // At most twice as many records are removed as the group can add, so that the number of
+        // expired records falls, but the group does not wait long.
         let limit = 2 * group.len() + 16;
         let grown =
             idempotency_store::prune(decider.connection, now, limit).map_err(GroupFailed)?;
@@ -93,7 +94,7 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
     Ok(())
 }
 
-/// Sends the decisions of a group to the callers, and empties the group.
+/// Sends their decisions to the callers of a group, and empties the group.
 pub(super) fn deliver(group: &mut Vec<Job>) {
     for job in group.drain(..) {
         match job {
@@ -104,7 +105,7 @@ pub(super) fn deliver(group: &mut Vec<Job>) {
     }
 }
 
-/// Sends a failure to the callers of all jobs in a group, and empties the group.
+/// Sends an error to the callers of all jobs in a group, and empties the group.
 pub(super) fn refuse(group: &mut Vec<Job>, why: impl Fn() -> ChargeError) {
     for job in group.iter_mut() {
         match job {

@@ -1,9 +1,10 @@
-//! The log as known in memory: its end, and the heads of accounts.
+//! The writing thread's view of the log, in memory: the end of the log, and the heads of accounts.
 //!
-//! The writer owns the state. It builds the state from the last checkpoint and the rows after it,
-//! and checks all of them. A group is written on a [`WriteBatch`]. The batch is applied to the
-//! state once it is durable, and dropped if the commit fails. The next transaction notices rows of
-//! other processes by SQLite's `data_version` and reads them.
+//! The writing thread owns the state. When it opens the ledger, it reads the last checkpoint and
+//! all rows after it, checks them, and builds the state from them. The rows of a group are added in
+//! a [`WriteBatch`]. When the batch is durable, it is applied to the state; if the commit fails, it
+//! is dropped. If other processes have added rows, the next transaction notices this by SQLite's
+//! `data_version`, and reads them.
 
 use std::sync::Arc;
 
@@ -25,7 +26,8 @@ use crate::ledger::seal::{LogPosition, Seal};
 /// The number of rows between two checkpoints. Opening the ledger reads at most this many rows, and
 /// a checkpoint writes at most this many heads.
 const CHECKPOINT_ROWS: u64 = 16_384;
-/// The most accounts in memory, about 15 MB. Accounts with rows after the checkpoint are extra.
+/// The most accounts whose heads are kept in memory, about 15 MB. Accounts with rows after the
+/// checkpoint are not counted.
 const MAX_KNOWN: usize = 100_000;
 const ROWS_BEHIND: &str = concat!(
     "SELECT ",
@@ -35,28 +37,28 @@ const ROWS_BEHIND: &str = concat!(
     " FROM entry WHERE position > ?1 ORDER BY position"
 );
 
-/// The heads of accounts, readable by every thread.
+/// The heads of accounts in memory. Every thread can read them.
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     known: RwLock<FxHashMap<AccountId, Head>>,
-    /// Records when this process last looked for rows of other processes. Reads of a cached balance
-    /// use it; a decision always looks again.
+    /// Knows when this process last looked for rows of other processes. It serves for reading a
+    /// cached balance; for a decision, the writing thread always looks.
     refresh_gate: RefreshGate,
 }
 
-/// The log as the writer knows it.
+/// The log, as the writing thread knows it.
 #[derive(Debug)]
 pub(super) struct LedgerState {
     secrets: Secrets,
     seal: Seal,
     heads: Arc<Heads>,
-    /// The accounts with rows after the checkpoint. The heads of all these accounts are in memory.
+    /// The accounts with rows after the checkpoint. Their heads are always in memory.
     behind: FxHashSet<AccountId>,
-    /// SQLite's `data_version` when the log was last read; absent before the first read.
+    /// SQLite's `data_version` when the log was last read; `None` before the first read.
     version: Option<i64>,
 }
 
-/// The rows of a group before they are durable.
+/// The rows that a group adds, until they are durable.
 pub(super) struct WriteBatch<'a> {
     ledger_state: &'a LedgerState,
     connection: &'a Connection,
@@ -64,7 +66,7 @@ pub(super) struct WriteBatch<'a> {
     written: Written,
 }
 
-/// The changes of a write batch, to be applied to the ledger state after the commit.
+/// What a write batch has changed. It is applied to the ledger state after the commit.
 pub(super) struct Written {
     seal: Seal,
     heads: FxHashMap<AccountId, Head>,
@@ -76,25 +78,25 @@ struct SequenceIndexEntry {
     account: AccountId,
     sequence: u64,
     position: u64,
-    /// The earliest and latest time of the rows since the previous index entry, including this row.
-    /// Absent when some of these rows were not read, because they are older than the checkpoint.
+    /// The earliest and the latest time of the rows after the previous index entry up to this row.
+    /// `None` when some of these rows were not read, because they are before the checkpoint.
     span: Option<Span>,
 }
 
 impl Heads {
-    /// Returns the account's head, if it is in memory.
+    /// Returns the head of an account, if it is in memory.
     pub(super) fn get(&self, account: AccountId) -> Option<Head> {
         self.known.read().get(&account).copied()
     }
 
-    /// Whether the caller should ask the writer to read other processes' rows.
+    /// Whether the caller should ask the writing thread to look for rows of other processes.
     pub(super) fn is_refresh_due(&self) -> bool {
         self.refresh_gate.is_due()
     }
 }
 
 impl LedgerState {
-    /// Builds the state of the log that `connection` reads.
+    /// Reads the log by `connection`, and builds its state.
     pub(super) fn open(
         connection: &mut Connection,
         secrets: Secrets,
@@ -108,18 +110,18 @@ impl LedgerState {
         Ok(ledger_state)
     }
 
-    /// The heads of accounts, readable by every thread.
+    /// Returns the heads of accounts, which every thread can read.
     pub(super) fn heads(&self) -> Arc<Heads> {
         Arc::clone(&self.heads)
     }
 
-    /// Forgets the last `data_version`, because a new connection is used, whose versions are
-    /// different.
+    /// Forgets the last `data_version`, because a new connection will be used, which counts
+    /// versions differently.
     pub(super) fn new_connection(&mut self) {
         self.version = None;
     }
 
-    /// Reads the rows that other processes have written. `connection` must be in a transaction.
+    /// Reads the rows that other processes have added. `connection` must be in a transaction.
     pub(super) fn refresh(&mut self, connection: &Connection) -> Result<(), LedgerStateError> {
         let moment = self.heads.refresh_gate.moment();
         let version = connection.value("PRAGMA data_version", [])?;
@@ -134,7 +136,8 @@ impl LedgerState {
         Ok(())
     }
 
-    /// Reads the rows up to the end of the log and checks each against the previous one.
+    /// Reads the new rows, up to the end of the log as `there` gives it. Checks that each row
+    /// follows the previous one.
     fn follow_to(&mut self, connection: &Connection, there: Seal) -> Result<(), LedgerStateError> {
         if there.end.position < self.seal.end.position {
             let next = there.end.position + 1;
@@ -142,7 +145,8 @@ impl LedgerState {
         }
         let mut log_end = self.seal.end;
         if there.checkpoint.position > log_end.position {
-            // Heads in memory may be older than the checkpoint.
+            // The checkpoint is newer than the state in memory, so heads in memory may be out of
+            // date.
             self.forget();
             log_end = there.checkpoint;
         }
@@ -180,8 +184,8 @@ impl LedgerState {
         Ok(())
     }
 
-    /// Returns the account's head after a row. Checks that the row is the next one of the log and
-    /// of the account.
+    /// Checks that a row is the next one of the log and of its account. Returns the head of the
+    /// account after this row.
     fn follow(
         &self,
         row: &Row<'_>,
@@ -207,8 +211,8 @@ impl LedgerState {
         self.behind.clear();
     }
 
-    /// Returns the account's head from memory, else from the checkpoint; `None` when there is no
-    /// such account.
+    /// Returns the head of an account from memory; if it is not in memory, from the checkpoint.
+    /// Returns `None` when there is no such account.
     fn head(
         &self,
         connection: &Connection,
@@ -220,8 +224,8 @@ impl LedgerState {
         }
     }
 
-    /// Creates a write batch for a group. `connection` must be in the group's transaction, and
-    /// [`Self::refresh`] must have been called in it.
+    /// Creates a write batch for a group. `connection` must be in the transaction of the group, and
+    /// [`Self::refresh`] must have been called in this transaction.
     pub(super) fn batch<'a>(
         &'a self,
         connection: &'a Connection,
@@ -231,14 +235,15 @@ impl LedgerState {
         Ok(WriteBatch { ledger_state: self, connection, insert, written })
     }
 
-    /// Returns the present moment, to be passed to [`Self::apply`].
+    /// Returns the present moment, which is passed to [`Self::apply`] later.
     pub(super) fn moment(&self) -> Moment {
         self.heads.refresh_gate.moment()
     }
 
-    /// Applies a batch that has become durable. `moment` was taken before the transaction ended,
-    /// while no other process could write. The commit may take long, because it may move the log
-    /// into the database.
+    /// Applies a batch that is now durable. `moment` is from before the commit, when the
+    /// transaction kept other processes from writing. It must not be from after the commit: a
+    /// commit may take long, because it may move the log into the database, and meanwhile others
+    /// may write.
     pub(super) fn apply(&mut self, batch: Written, moment: Moment) {
         let is_checkpoint = batch.seal.checkpoint != self.seal.checkpoint;
         let mut known = self.heads.known.write();
@@ -274,7 +279,7 @@ impl SequenceIndexEntry {
     }
 }
 
-/// If too many heads are in memory, removes the heads that the stored checkpoint also contains.
+/// If too many heads are in memory, removes those that the stored checkpoint contains too.
 fn evict_known(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<AccountId>) {
     if known.len() > MAX_KNOWN {
         known.retain(|account, _| behind.contains(account));
@@ -283,7 +288,7 @@ fn evict_known(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<Accoun
 }
 
 impl WriteBatch<'_> {
-    /// Returns the account's head, including the rows of this batch; `None` when there is no such
+    /// Returns the head of an account after the rows of this batch; `None` when there is no such
     /// account.
     pub(super) fn head(&mut self, account: AccountId) -> Result<Option<Head>, LedgerStateError> {
         if let Some(head) = self.written.heads.get(&account) {
@@ -291,13 +296,14 @@ impl WriteBatch<'_> {
         }
         let head = self.ledger_state.head(self.connection, account)?;
         if let Some(head) = head {
-            // The head is cached even if no row is added.
+            // The head is put into the batch even if no row is added, so that it is in memory
+            // later.
             self.written.heads.insert(account, head);
         }
         Ok(head)
     }
 
-    /// Adds a row after `head`, the head of its account.
+    /// Adds a row to an account. `head` is the head of this account.
     pub(super) fn add(&mut self, mut row: Row<'_>, head: &Head) -> rusqlite::Result<()> {
         let secret = self.ledger_state.secrets.current();
         let span = Span::with_next(head.last.sequence, head.span, row.at);
@@ -315,7 +321,8 @@ impl WriteBatch<'_> {
         Ok(())
     }
 
-    /// Writes index entries and the seal for the rows, and a checkpoint after enough rows.
+    /// Writes index entries and the new seal for the rows of the batch. If there are enough rows
+    /// since the last checkpoint, writes a checkpoint too.
     pub(super) fn close(mut self) -> rusqlite::Result<Written> {
         let seal = &mut self.written.seal;
         if seal.end == self.ledger_state.seal.end {
@@ -335,8 +342,8 @@ impl WriteBatch<'_> {
             let newer = newer.filter(|(_, head)| head.position > seal.checkpoint.position);
             let mut due: Vec<_> = newer.chain(older).collect();
             drop(known);
-            // The heads are in the order of the table, so that each page of the table is written
-            // once.
+            // The heads are written in the order of the table, so that each of its pages is written
+            // only once.
             due.sort_unstable_by_key(|(account, _)| *account);
             for (account, head) in due {
                 head.write(self.connection, account, secret)?;

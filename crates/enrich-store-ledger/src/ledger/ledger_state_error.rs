@@ -1,8 +1,8 @@
-//! Why the log cannot be followed.
+//! Why the state of the log cannot be built.
 
 use crate::ledger::NotAsWritten;
 
-/// Why the log cannot be followed.
+/// Why the state of the log cannot be built or brought up to date.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LedgerStateError {
     /// The log cannot be read.

@@ -1,4 +1,4 @@
-//! A ledger row in the table.
+//! Reads and writes a ledger row in the table `entry`.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use enrich_ledger::{Chain, Row};
 use enrich_store_sqlite::Column;
 use rusqlite::{Statement, params};
 
-/// The columns that [`read`] reads, in order.
+/// The columns that [`read`] reads, in this order.
 macro_rules! row_columns {
     () => {
         "account, sequence, id, kind, corrects, credits, balance, endpoint, items, price, \
@@ -15,7 +15,8 @@ macro_rules! row_columns {
 }
 pub(super) use row_columns;
 
-/// The columns that [`Link::read`] reads, after those of [`row_columns`].
+/// The columns that [`Link::read`] reads, in this order. They follow the columns of
+/// [`row_columns`].
 macro_rules! link_columns {
     () => {
         "chain, position, previous"
@@ -31,7 +32,7 @@ pub(super) const POSITION_COLUMN: usize = 17;
 /// The columns that link a row to other rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Link {
-    /// The hash that chains the row to the account's previous row.
+    /// The row's hash, which chains it to the account's previous row.
     pub(super) chain: Chain,
     /// The row's position in the log.
     pub(super) position: u64,
@@ -40,14 +41,16 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Reads the columns of [`link_columns`], which follow those of [`row_columns`].
+    /// Reads a link from the columns of [`link_columns`], which must follow those of
+    /// [`row_columns`].
     pub(super) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
         let (chain, position) = (row.get(CHAIN_COLUMN)?, row.get(POSITION_COLUMN)?);
         Ok(Self { chain, position, previous: row.get(18)? })
     }
 }
 
-/// Inserts a row. The columns are in the order in which [`insert`] binds them.
+/// The statement that inserts a row. Its columns are in the order in which [`insert`] binds their
+/// values.
 pub(super) const INSERT: &str = concat!(
     "INSERT INTO entry (",
     row_columns!(),
@@ -56,7 +59,7 @@ pub(super) const INSERT: &str = concat!(
     ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)"
 );
 
-/// Reads the columns of [`row_columns`].
+/// Reads a row from the columns of [`row_columns`].
 pub(super) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row<'static>> {
     let text = |index| row.get::<_, String>(index).map(Cow::Owned);
     let maybe_text =
@@ -83,7 +86,7 @@ pub(super) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row<'static>> {
     })
 }
 
-/// Inserts the row by the [`INSERT`] statement.
+/// Inserts a row. `insert` is the prepared statement [`INSERT`].
 pub(super) fn insert(
     row: &Row<'_>,
     insert: &mut Statement<'_>,

@@ -1,8 +1,9 @@
-//! The seal: the position of the log's end, and a hash of the whole log up to it.
+//! The seal of the log: the position of its end, and a keyed hash over the whole log.
 //!
-//! The seal is one row, which is rewritten with every group of rows. If rows of the log are removed
-//! or reordered, nobody can make a matching seal without the secret. An older copy of the whole
-//! file contains its own matching seal, so the seal cannot show that the file is old.
+//! The seal is one row, which is rewritten with every group of rows. If somebody removes or
+//! reorders rows of the log, the seal no longer matches, and without the secret nobody can make a
+//! new one. But an older copy of the whole file also contains the seal of its own end, so a seal
+//! cannot show that a file is old.
 
 use enrich_ledger::{Chain, NO_ROW};
 use enrich_secrets::{Purpose, Secret, Secrets};
@@ -11,36 +12,36 @@ use rusqlite::{Connection, params};
 
 use crate::ledger::{NotAsWritten, read_whole};
 
-/// A hash of all rows of the log, in order, up to a certain row.
+/// A hash over all rows of the log, in order, up to one of them.
 pub(super) type Digest = [u8; 32];
 
-/// A position in the log, with the digest of the log up to it.
+/// A row of the log as an end: its position, and the digest of the log up to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LogPosition {
-    /// The row's position; 0 before the first row.
+    /// The position of the row; 0 before the first row.
     pub(super) position: u64,
-    /// The digest of the log up to the row.
+    /// The digest of all rows up to this one.
     pub(super) digest: Digest,
 }
 
-/// The end of the log and its last checkpoint.
+/// The last row of the log, and the row of its last checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seal {
-    /// The position after the last row.
+    /// The last row of the log.
     pub(super) end: LogPosition,
-    /// The position up to which the stored heads include all rows.
+    /// The last row that the stored heads include.
     pub(super) checkpoint: LogPosition,
 }
 
-/// The version of the bytes that [`Seal::hash`] hashes. Another layout of the bytes needs another
-/// number.
+/// The version of the layout of the bytes that [`Seal::hash`] hashes. If the layout changes, this
+/// number must change too.
 const LAYOUT: u8 = 1;
 
 impl LogPosition {
-    /// The position before the first row.
+    /// The place before the first row.
     pub(super) const BEGINNING: Self = Self { position: 0, digest: NO_ROW };
 
-    /// Returns the position after the next row, whose hash is `chain`.
+    /// Returns the place after one more row, whose hash is `chain`.
     pub(super) fn after(&self, chain: &Chain, secret: &Secret) -> Self {
         let mut bytes = [0; 64];
         bytes[..32].copy_from_slice(&self.digest);
@@ -68,7 +69,7 @@ pub fn begin(connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()>
 }
 
 impl Seal {
-    /// Reads the seal and checks that it was not altered.
+    /// Reads the seal, and checks that it was not altered.
     pub(super) fn read(
         connection: &Connection,
         secrets: &Secrets,
@@ -98,7 +99,7 @@ impl Seal {
         Ok(if seal.hash(secret) == hash { Ok(seal) } else { Err(broken()) })
     }
 
-    /// Stores this seal in place of the earlier one.
+    /// Stores this seal, and replaces the earlier one.
     pub(super) fn write(&self, connection: &Connection, secret: &Secret) -> rusqlite::Result<()> {
         connection.run(
             "UPDATE seal SET position = ?1, digest = ?2, checkpoint = ?3, checkpoint_digest = ?4,

@@ -1,8 +1,9 @@
 //! Verifies the whole ledger and adds up its totals.
 //!
-//! The rows are read once, in the order of the log. The state of each account is kept in memory, to
-//! check the account's next row against it. Then the result is compared with the stored heads, the
-//! seal, the sequence index and the tables related to the log ([`related_tables`]).
+//! The rows are read once, in the order of the log. For each account, its state after the rows so
+//! far is in memory, so that its next row can be checked. At the end, the states are compared with
+//! the stored heads, the seal, the sequence index and the tables that belong to the log
+//! ([`related_tables`]).
 
 mod related_tables;
 
@@ -26,13 +27,12 @@ use crate::ledger::verify::related_tables::Ids;
 const ROWS: &str =
     concat!("SELECT ", row_columns!(), ", ", link_columns!(), " FROM entry ORDER BY position");
 
-/// Checks every row in one snapshot of the ledger at `path`, while charging continues. Also checks
-/// a ledger that cannot be opened for charging.
+/// Verifies the ledger at `path` in the state of one moment, while charging continues. This works
+/// even for a ledger that was altered, so that it cannot be opened for charging.
 ///
 /// # Errors
 ///
-/// When the file itself cannot be read. Wrong content of the ledger is reported as a fault, not as
-/// an error.
+/// When the file itself cannot be read. Wrong content is no error: it is reported as a fault.
 pub fn verify(path: &Path, secrets: &Secrets) -> rusqlite::Result<Verification> {
     let mut connection = sqlite::reader(path)?;
     let moment = connection.transaction()?;
@@ -55,35 +55,36 @@ pub fn verify(path: &Path, secrets: &Secrets) -> rusqlite::Result<Verification> 
     Ok(found.into_verification(accounts))
 }
 
-/// A pass over the log.
+/// A verification that is running: it reads all rows of the log in order.
 struct Walk<'a> {
     connection: &'a Connection,
     secrets: &'a Secrets,
     seal: Option<Seal>,
     found: Findings,
-    /// The sum over the ids of the rows; absent after a row that cannot be read.
+    /// The sum over the ids of the rows so far; `None` after a row that cannot be read.
     ids: Option<Ids>,
-    /// The position of the last row with the digest of the log up to it; absent once a row is
+    /// The last row that was read, with the digest of the log up to it; `None` after a row that is
     /// missing or cannot be checked.
     log_end: Option<LogPosition>,
-    /// The state of each account after the rows read so far.
+    /// The state of each account after the rows so far.
     states: HashMap<AccountId, AccountState>,
-    /// The state of each account at the checkpoint; absent until the pass has reached the
-    /// checkpoint.
+    /// The state of each account at the checkpoint; `None` until all rows up to the checkpoint are
+    /// read.
     at_checkpoint: Option<HashMap<AccountId, AccountState>>,
-    /// The rows that must be in the sequence index: account, sequence, position and span of each.
+    /// The rows that must be in the sequence index: the account, sequence, position and span of
+    /// each.
     marks: Vec<(AccountId, u64, u64, Option<Span>)>,
 }
 
-/// The state of one account during the pass.
+/// The state of one account after the rows so far.
 #[derive(Clone, Copy)]
 struct AccountState {
-    /// The state according to the account's rows.
+    /// The state of the account that follows from its rows.
     check: AccountCheck,
     /// The position of the account's last row.
     position: u64,
-    /// The earliest and latest time of the rows after the last index entry; absent after a row that
-    /// is missing or cannot be read.
+    /// The earliest and the latest time of the account's rows after the last index entry; `None`
+    /// after a row that is missing or cannot be read.
     span: Option<Span>,
 }
 
@@ -102,7 +103,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Checks one row. Fails only when the file cannot be read.
+    /// Checks one row. Returns an error only when the file cannot be read.
     fn row(&mut self, raw: &rusqlite::Row<'_>) -> rusqlite::Result<()> {
         self.found.count_row();
         let position: u64 = raw.get(POSITION_COLUMN).unwrap_or_default();
@@ -142,7 +143,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Saves the account states when the pass reaches the checkpoint.
+    /// If `position` is the first one after the checkpoint, keeps the states of the accounts at the
+    /// checkpoint.
     fn pass_checkpoint(&mut self, position: u64) {
         let checkpoint = self.seal.map_or(u64::MAX, |seal| seal.checkpoint.position);
         if position > checkpoint && self.at_checkpoint.is_none() {
@@ -151,11 +153,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Checks that the log up to `position` (the end or the checkpoint) is the log that was sealed.
+    /// Checks that the log up to `position` (its end, or the checkpoint) is the one for which the
+    /// seal was made.
     fn check_digest(&mut self, position: u64) {
         let Some(seal) = self.seal else { return };
         let sealed = if position == seal.end.position { seal.end } else { seal.checkpoint };
-        // An earlier fault in the log is already reported.
+        // If this is `None`, a fault in the log was reported before.
         if self.log_end.is_some_and(|log_end| log_end != sealed) {
             self.found.fault(format_args!(
                 "the log: the rows up to {} are not those that were sealed",
@@ -174,8 +177,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns the account's state before row `sequence`. Reports rows that are missing between the
-    /// account's last row and this one.
+    /// Returns the state of an account before the row with this sequence. If rows are missing
+    /// between the account's last row and this one, reports them.
     fn step_to(&mut self, account: AccountId, sequence: u64) -> rusqlite::Result<AccountState> {
         let before = match self.states.get(&account) {
             Some(state) => *state,
@@ -192,7 +195,8 @@ impl<'a> Walk<'a> {
         Ok(AccountState { check, span, ..before })
     }
 
-    /// Checks that a row follows the previous row of its account, and the previous row of the log.
+    /// Checks that a row follows the previous row of its account, and also the previous row of the
+    /// log.
     fn check_links(&mut self, row: &Row<'_>, link: &Link, before: &AccountState) {
         let (check, found) = (&before.check, &mut self.found);
         let secret = check.check_chain(row, &link.chain, self.secrets, found);
@@ -210,8 +214,8 @@ impl<'a> Walk<'a> {
         check.check_balance(row, found);
     }
 
-    /// Compares the states after the last row with the seal, the stored heads and the sequence
-    /// index.
+    /// After the last row: compares the states of the accounts with the seal, the stored heads and
+    /// the sequence index.
     fn end(&mut self) -> rusqlite::Result<()> {
         if let Some(seal) = self.seal {
             self.pass_checkpoint(u64::MAX);
@@ -254,8 +258,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Checks the account's stored head in the same way as every charge. Returns whether the
-    /// account has a stored head.
+    /// Checks the stored head of an account as every charge does. Returns whether there is a stored
+    /// head.
     fn check_head(&mut self, account: AccountId, state: &AccountState) -> rusqlite::Result<bool> {
         let head = match Head::read(self.connection, self.secrets, account)? {
             Ok(head) => head,
@@ -264,7 +268,7 @@ impl<'a> Walk<'a> {
                 return Ok(true);
             }
         };
-        // That the account is missing was already reported.
+        // If there is no account, this was reported before.
         let Some(head) = head else { return Ok(false) };
         let Some(last) = state.check.last_row() else { return Ok(true) };
         if head != (Head { last, position: state.position, span: None }) {

@@ -1,5 +1,5 @@
-//! The one thread that writes the ledger: groups of decisions, each with one transaction and one
-//! disk sync.
+//! The one thread that writes the ledger. It decides groups of charges and grants; each group takes
+//! one transaction and one sync to disk.
 
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -21,17 +21,18 @@ use crate::ledger::job::{Job, decide, deliver, refuse};
 use crate::ledger::ledger_state::{Heads, LedgerState, Written};
 use crate::ledger::ledger_state_error::LedgerStateError;
 
-/// Minimum interval between groups while more than one decision at a time is requested.
+/// Minimum time between the beginnings of two groups, while there is more than one charge or grant
+/// at a time.
 ///
-/// A commit costs about 100 µs of kernel time, regardless of its size; the interval spreads this
-/// cost over more decisions. With 0.5 ms, few concurrent callers get more decisions a second, but
-/// many get fewer where the processor is the limit. With 2 ms, few callers get fewer decisions, and
-/// many get no more (`docs/performance.md`).
+/// A commit takes about 100 µs of kernel time, whatever its size. With this interval, a group has
+/// more decisions, so each of them costs less. With 0.5 ms, a few concurrent callers would get more
+/// decisions a second, but many callers would get fewer, if the processor is the limit. With 2 ms,
+/// a few callers would get fewer decisions, and many would not get more (`docs/performance.md`).
 const GROUP_INTERVAL: Duration = Duration::from_millis(1);
-/// A group is complete when no new job has arrived for this time.
+/// A group is complete when no further job arrives for this time.
 const QUIET_DELAY: Duration = Duration::from_micros(200);
 
-/// Ends a transaction by `COMMIT`. Tests replace it to simulate a failing disk.
+/// How a transaction is committed. Tests replace this to simulate a disk that fails.
 type Commit = Box<dyn FnMut(&Connection) -> rusqlite::Result<()> + Send>;
 
 /// The state of the thread that writes the ledger.
@@ -39,38 +40,39 @@ pub(super) struct Writer {
     path: PathBuf,
     secrets: Secrets,
     limits: Options,
-    /// The connection to the database. Absent after it became unusable; the next group opens a new
-    /// connection.
+    /// The connection to the database. `None` after it could not be used any more; the next group
+    /// then opens a new one.
     connection: Option<Connection>,
     ledger_state: LedgerState,
-    /// The number of idempotency records, as this connection last counted it.
+    /// The number of idempotency records, as `connection` has last counted it.
     record_count: Option<RecordCount>,
     is_charging: Arc<AtomicBool>,
     files: Arc<LedgerFiles>,
     commit: Commit,
 }
 
-/// Why a group was not written, or may not have been written.
+/// Why a group was not written, or why it is unknown whether it was written.
 enum Failed {
-    /// The group was not written, because other processes locked the database for too long.
+    /// The group was not written, because other processes have locked the database for too long.
     Busy,
     /// The group was not written, because of this error.
     NotWritten(rusqlite::Error),
-    /// The group was not written, and charging stops: the log was altered, or a file was replaced.
+    /// The group was not written, and charging must stop, because the log was altered or a file was
+    /// replaced.
     Stopped(BoxError),
-    /// It is unknown whether the group was written, and charging stops.
+    /// It is unknown whether the group was written, and charging must stop.
     InDoubt(BoxError),
 }
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// One error, which the callers of all jobs in a group get.
+/// An error that is sent to the callers of all jobs in a group.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the group of charges could not be written")]
 struct SharedWriteError(#[source] Arc<dyn std::error::Error + Send + Sync>);
 
 impl Writer {
-    /// Opens the ledger for writing, and reads its state.
+    /// Opens the ledger for writing, and builds the ledger state.
     pub(super) fn open(
         path: PathBuf,
         secrets: Secrets,
@@ -107,19 +109,20 @@ impl Writer {
         Arc::clone(&self.files)
     }
 
-    /// The heads of accounts, readable by every thread.
+    /// Returns the heads of accounts, which every thread can read.
     pub(super) fn heads(&self) -> Arc<Heads> {
         self.ledger_state.heads()
     }
 
-    /// Decides jobs until all senders are dropped and the queue is empty.
+    /// Decides jobs until the queue is empty and all its senders are dropped.
     pub(super) fn run(mut self, mut queue: Receiver<Job>) {
-        // Charging stops even after a panic, so that later callers do not wait for an answer.
+        // Charging also stops if this thread panics, so that later callers do not wait for an
+        // answer in vain.
         let _stop = StopAtEnd(Arc::clone(&self.is_charging));
         let (mut began, mut last_len) = (Instant::now(), 1);
         let mut group = Vec::new();
         while let Some(first) = queue.blocking_recv() {
-            // A single caller does not wait for others.
+            // If there was only one caller, it does not wait for others.
             if last_len > 1 {
                 self.gather(&queue, began + GROUP_INTERVAL);
             }
@@ -135,8 +138,9 @@ impl Writer {
         }
     }
 
-    /// Waits for more jobs, as long as more arrive, at most until `until`. The thread sleeps
-    /// meanwhile, because waking it for each job would cost each caller a system call.
+    /// Waits as long as more jobs arrive, but not longer than until `until`. The thread sleeps
+    /// instead of waiting at the queue: if each job woke it, each caller would have to make a
+    /// system call.
     fn gather(&self, queue: &Receiver<Job>, until: Instant) {
         let (mut known, mut waiting) = (0, 1 + queue.len());
         while waiting < self.limits.charge_group && waiting > known && Instant::now() < until {
@@ -146,7 +150,7 @@ impl Writer {
         }
     }
 
-    /// Decides a group, delivers the decisions and empties the group.
+    /// Decides a group, sends the decisions to the callers, and empties the group.
     fn settle(&mut self, group: &mut Vec<Job>) {
         if !self.is_charging.load(Ordering::Acquire) {
             return refuse(group, || ChargeError::Stopped);
@@ -154,7 +158,7 @@ impl Writer {
         match self.write(group) {
             Ok(()) => deliver(group),
             Err(Failed::Busy) => refuse(group, || ChargeError::Overloaded),
-            // One of the jobs may be the cause, so each job is retried alone.
+            // One of the jobs may have caused the error, so each job is tried again alone.
             Err(Failed::NotWritten(_)) if group.len() > 1 => {
                 mem::take(group).into_iter().for_each(|job| self.settle(&mut vec![job]));
             }
@@ -181,14 +185,14 @@ impl Writer {
             Some(connection) => connection,
             None => {
                 let connection = sqlite::writer(&self.path, self.limits.durability);
-                // A new connection cannot use the count of another one.
+                // The number of records was counted by the old connection, so it cannot be used.
                 self.record_count = None;
                 self.ledger_state.new_connection();
                 connection.map_err(Failed::NotWritten)?
             }
         };
         let settled = self.write_on(&connection, group);
-        // If the rollback fails, the connection is closed, and the transaction is not written.
+        // If the rollback fails, the connection is closed; this rolls the transaction back too.
         if connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok() {
             self.connection = Some(connection);
         }
@@ -209,8 +213,8 @@ impl Writer {
         let (batch, record_count) = decided.map_err(|failed| Failed::NotWritten(failed.0))?;
         let moment = self.ledger_state.moment();
         (self.commit)(connection).map_err(|error| match error.sqlite_error_code() {
-            // The commit record was not written, or did not fit into the log. A crash cannot
-            // restore the transaction.
+            // The record of the commit was not written, or did not fit into SQLite's log. So
+            // opening the database after a crash cannot restore the transaction.
             Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy) => Failed::NotWritten(error),
             _ => Failed::InDoubt(error.into()),
         })?;
@@ -237,35 +241,37 @@ impl Writer {
     }
 }
 
-/// Sends one error to the callers of all jobs in a group, and empties the group.
+/// Sends the same error to the callers of all jobs in a group, and empties the group.
 fn fail(group: &mut Vec<Job>, error: BoxError, outcome: fn(BoxError) -> ChargeError) {
     let shared = SharedWriteError(error.into());
     refuse(group, || outcome(Box::new(shared.clone())));
 }
 
-/// Makes durable the commits of a process that crashed before its disk sync. Otherwise a power
-/// failure would lose these commits together with the later charges that follow them.
+/// Makes those commits durable that a process wrote before it crashed, but did not sync to disk.
+/// Otherwise a power failure could lose these commits, and with them the charges that follow.
 ///
-/// A sync of the log is not enough: after a failed write, the system may treat pages as written. So
-/// the commits are written once more, into the database. They are written into the log again if the
-/// database cannot take them because another process reads an older state or moves the log.
+/// Syncing the log is not enough: if a write has failed before, the system may believe that the
+/// disk has pages that it does not have. So the commits are written once more, by moving them into
+/// the database. If another process prevents this, because it reads an older state or moves the log
+/// itself, the log is written again instead.
 fn make_durable(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let failed = |error| OpenError::of_sqlite(path, error);
     match sqlite::move_log(connection) {
         Ok(true) => return Ok(()),
         Ok(false) => {}
-        // SQLite found no space in the database, but had synced the log before.
+        // The disk has no space for the database, but SQLite has synced the log before it noticed
+        // this.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => return Ok(()),
         Err(error) => return Err(failed(error)),
     }
-    // The transaction keeps other processes from appending to the log.
+    // While this transaction is open, other processes cannot append to the log.
     connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
     let written = sqlite::write_log_again(path);
     connection.execute_batch("ROLLBACK").map_err(failed)?;
     written.map_err(|error| OpenError::unusable(path, error))
 }
 
-/// Stops charging when this value is dropped, at the end of the writing thread.
+/// Stops charging when this value is dropped, which is at the end of the writing thread.
 struct StopAtEnd(Arc<AtomicBool>);
 
 impl Drop for StopAtEnd {

@@ -1,4 +1,4 @@
-//! The rows of `sign_in`, `invitation` and `session`, and operations on several of them.
+//! Reads and changes the rows of `sign_in`, `invitation` and `session`.
 
 use enrich_core::{AccountId, Timestamp};
 use enrich_ledger::{Sealed, SealedSignIn, SignInHash};
@@ -18,12 +18,12 @@ macro_rules! sign_in {
 
 pub(super) const BY_ACCOUNT: &str = sign_in!("WHERE account = ?1");
 pub(super) const BY_EMAIL: &str = sign_in!("WHERE email_hash = ?1");
-/// Reads an invitation's account and end.
+/// The query for the account and the end of an invitation.
 pub(super) const INVITATION: &str = "SELECT account, until FROM invitation WHERE token_hash = ?1";
 
 pub(super) const END_SESSION: &str = "DELETE FROM session WHERE token_hash = ?1";
 
-/// Returns the first row that `query` finds for any of `hashes`.
+/// Returns the first row that `query` finds by one of `hashes`.
 pub(super) fn first_of<T>(
     connection: &Connection,
     query: &str,
@@ -38,7 +38,7 @@ pub(super) fn first_of<T>(
     Ok(None)
 }
 
-/// Sets the password of an account's sign-in and deletes the account's invitation. Returns whether
+/// Sets the password of an account's sign-in, and deletes the account's invitation. Returns whether
 /// the account has a sign-in.
 pub(super) fn set_password(
     connection: &Connection,
@@ -56,8 +56,8 @@ pub(super) fn end_invitation(connection: &Connection, account: AccountId) -> rus
     connection.run("DELETE FROM invitation WHERE account = ?1", [Column(account)]).map(|_| ())
 }
 
-/// Ends the sessions of an account except those with the hashes `kept`. Returns the number of ended
-/// sessions.
+/// Ends the sessions of an account, except those whose hash is in `kept`. Returns how many sessions
+/// were ended.
 pub(super) fn end_sessions(
     connection: &Connection,
     account: AccountId,
@@ -72,8 +72,8 @@ pub(super) fn end_sessions(
     Ok(ended)
 }
 
-/// The sessions of an account, the newest first. The hash is the last column, after the columns of
-/// a session.
+/// The query for the sessions of an account, the newest first. The hash of the token is the last
+/// column; the columns of a session come before it.
 pub(super) const SESSIONS_OF_ACCOUNT: &str =
     "SELECT account, started_at, seen_at, ends_at, token_hash FROM session
      WHERE account = ?1 ORDER BY started_at DESC, token_hash";
@@ -90,9 +90,9 @@ pub(super) fn end_session_of(
     )? > 0)
 }
 
-/// Ends the oldest sessions of an account that has more than [`Session::MOST_OF_AN_ACCOUNT`]. The
-/// session with the hash `newest` is never ended, even if the clock was set back since the others
-/// began.
+/// If an account has more than [`Session::MOST_OF_AN_ACCOUNT`] sessions, ends the oldest ones. The
+/// session with the hash `newest` is not ended, even if it seems to be older than others because
+/// the clock was set back.
 pub(super) fn end_oldest_sessions(
     connection: &Connection,
     account: AccountId,

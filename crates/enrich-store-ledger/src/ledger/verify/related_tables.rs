@@ -1,5 +1,5 @@
 //! Checks the tables that must agree with the log: the index of ids, the stored responses and the
-//! usage.
+//! usage counters.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
@@ -13,8 +13,9 @@ use rusqlite::Connection;
 use crate::ledger::idempotency_store;
 use crate::ledger::verify::AccountState;
 
-/// A sum over rows and their ids that does not depend on the order of the rows. Two different sets
-/// of rows have the same sum with a probability of 1 in 2⁶⁴. Each sum uses new random keys.
+/// A sum over the positions and ids of rows. It does not depend on the order of the rows. If two
+/// sets of rows are different, their sums are equal with a probability of only 1 in 2⁶⁴. Each
+/// verification uses new random keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ids {
     hasher: RandomState,
@@ -22,14 +23,14 @@ pub(super) struct Ids {
 }
 
 impl Ids {
-    /// Adds the row with this id at `position` to the sum.
+    /// Adds a row to the sum.
     pub(super) fn add(&mut self, id: ChargeId, position: u64) {
         self.sum = self.sum.wrapping_add(self.hasher.hash_one((id, position)));
     }
 }
 
-/// Checks that each id is in only one row, and that the index of ids finds every row. `in_log` is
-/// the sum over the rows of the log; absent if some rows could not be read.
+/// Checks that no two rows have the same id, and that the index of ids finds every row. `in_log` is
+/// the sum over the rows of the log; `None` if some rows could not be read.
 pub(super) fn check_ids(
     connection: &Connection,
     in_log: Option<Ids>,
@@ -67,7 +68,7 @@ pub(super) fn check_ids(
     Ok(())
 }
 
-/// Checks that no stored response was altered and that its charge exists.
+/// Checks that no stored response was altered, and that its charge exists.
 pub(super) fn check_kept(
     connection: &Connection,
     secrets: &Secrets,
@@ -81,7 +82,7 @@ pub(super) fn check_kept(
     })
 }
 
-/// Compares the stored number of responses of each account with the responses themselves.
+/// Checks that the stored number of responses is right for each account.
 fn check_kept_counts(connection: &Connection, found: &mut Findings) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT account, max(counted), max(kept) FROM (
@@ -103,7 +104,7 @@ fn check_kept_counts(connection: &Connection, found: &mut Findings) -> rusqlite:
     Ok(())
 }
 
-/// Checks that a stored response has its charge and shows the same balance.
+/// Checks for each stored response that its charge exists and has the same balance and time.
 fn kept_without_charge(connection: &Connection, found: &mut Findings) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT kept.account, kept.charge, entry.sequence FROM kept LEFT JOIN entry
@@ -127,8 +128,8 @@ fn kept_without_charge(connection: &Connection, found: &mut Findings) -> rusqlit
     Ok(())
 }
 
-/// Checks the usage counters. Usage is counted after the charge, so its credits may be lower than
-/// the charges but never higher.
+/// Checks the usage counters. A call is counted after its charge, so the credits of the counters
+/// may be lower than those of the charges, but not higher.
 pub(super) fn check_used(
     connection: &Connection,
     states: &HashMap<AccountId, AccountState>,
@@ -137,7 +138,7 @@ pub(super) fn check_used(
     let mut statement =
         connection.prepare("SELECT account, credits FROM used WHERE credits > 0")?;
     let mut rows = statement.query([])?;
-    // The credits are added up in Rust, because a sum in SQLite fails beyond 64 bits.
+    // The credits are added up here, because SQLite's own sum fails beyond 64 bits.
     let mut used_by: BTreeMap<AccountId, i128> = BTreeMap::new();
     while let Some(row) = rows.next()? {
         match (row.get(0), row.get::<_, i64>(1)) {

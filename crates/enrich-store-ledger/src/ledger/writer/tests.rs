@@ -20,7 +20,7 @@ use crate::ledger::job::Open;
 
 const IO_ERROR_FSYNC: i32 = rusqlite::ffi::SQLITE_IOERR_FSYNC;
 
-/// A writer without its thread, over a ledger with one account.
+/// A writer that runs without a thread of its own, on a ledger with one account.
 struct WriterFixture {
     folder: TempDir,
     account: AccountId,
@@ -99,7 +99,7 @@ impl WriterFixture {
         block_on(decision).unwrap()
     }
 
-    /// The balance as another process sees it.
+    /// Returns the account's balance as another process reads it. Also verifies the ledger.
     fn balance(&self) -> u64 {
         let store = Store::open(self.folder.path()).unwrap();
         assert_eq!(block_on(store.ledger.verify()).unwrap().faults, [] as [&str; 0]);
@@ -111,7 +111,7 @@ impl WriterFixture {
         connection.pragma_update(None, name, value).unwrap();
     }
 
-    /// The number of idempotency records.
+    /// Returns the number of idempotency records.
     fn kept(&self) -> u64 {
         let connection = self.writer.connection.as_ref().unwrap();
         connection.query_row("SELECT count(*) FROM kept", [], |row| row.get(0)).unwrap()
@@ -178,7 +178,7 @@ fn when_the_thread_dies_nobody_waits_for_ever_and_charging_stops() {
     };
     let (_, decision) = ask(charge);
     let thread = thread::spawn(move || writer.run(queue));
-    // An empty queue means that the writer has taken it.
+    // When the queue is empty, the writer has taken the first charge.
     while sender.capacity() < sender.max_capacity() {
         thread::yield_now();
     }
@@ -279,7 +279,7 @@ fn a_full_shelf_refuses_new_keys_until_old_ones_expire() {
     assert!(matches!(repeat, Ok(Charged::Replayed(_))), "{repeat:?}");
     assert_eq!(fixture.balance(), 98);
 
-    // The records are counted again when the ledger is reopened.
+    // A new writer does not know the number of records, so it counts them.
     fixture.writer = writer(fixture.folder.path(), 2);
     let refused = fixture.settle(vec![fixture.charge(Some("c"))]).remove(0);
     assert!(matches!(refused, Err(ChargeError::IdempotencyStoreFull)), "{refused:?}");
@@ -311,7 +311,7 @@ fn room_that_another_process_makes_or_takes_is_noticed() {
     for name in [[1_u8; 32], [2; 32]] {
         other.execute(copy, [name]).unwrap();
     }
-    // A recent count is still used.
+    // The writer's last count is made older, so that it counts again.
     let record_count = fixture.writer.record_count.as_mut().unwrap();
     record_count.counted = record_count.counted.checked_sub(Duration::from_secs(1)).unwrap();
     let refused = fixture.settle(vec![fixture.charge(Some("e"))]).remove(0);
@@ -372,7 +372,7 @@ fn a_log_that_cannot_be_moved_is_written_once_more_as_it_is() {
 fn what_others_wrote_counts_as_seen_up_to_a_commit_and_not_after_it() {
     let mut fixture = WriterFixture::with_credits(10);
     assert_eq!(fixture.settle_one().unwrap(), taken(9));
-    // As long as moving the log into the database may take.
+    // The commit takes as long as if it moved the log into the database.
     fixture.writer.commit = Box::new(|connection| {
         connection.execute_batch("COMMIT")?;
         thread::sleep(Duration::from_millis(20));

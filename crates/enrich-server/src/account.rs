@@ -1,7 +1,7 @@
-//! Serves the account page: converts between actix-web's requests and responses and those of
-//! `enrich-dashboard`.
+//! Serves the account page: converts requests of actix-web to those of `enrich-dashboard`, and
+//! responses in the other direction.
 //!
-//! What is not here: pages, their rules, and the headers that protect them.
+//! What is not here: the pages themselves, their rules, and the response headers that protect them.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -39,8 +39,9 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FROM_SCRIPT: HeaderName = HeaderName::from_static("hx-request");
 
-/// Adds two routes for the account page: one for all its paths, because `enrich-dashboard` has its
-/// own table of paths, and a redirect from the address without a path.
+/// Adds two routes for the account page. One is for all its paths, because `enrich-dashboard` has
+/// its own table of paths. The other one redirects to the account page from the address without a
+/// path.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     let is_unescaped_root = fn_guard(|context| context.head().uri.path().starts_with(ROOT));
     config.service(
@@ -87,11 +88,11 @@ async fn answer(request: HttpRequest, body: Payload, context: CallContext) -> Ht
         context: context.clone(),
     });
     let encoding = encoding::accepted(request.headers());
-    // `encoding` decides which pages may be compressed.
+    // Not every page may be compressed; see the module `encoding`.
     let of_page = if encoding::is_fixed(&request) { encoding } else { Encoding::Identity };
     let mut asked = read(&request, method, Rc::clone(&arrival).body(body), Rc::clone(&arrival));
     asked.request_id = Some(context.request_id().to_string());
-    // The future is boxed, so that each page allocates only the memory that it needs.
+    // The future is boxed, so that each page needs only the memory for its own future.
     let response = Box::pin(dashboard.answer(asked)).await;
     note(app, &context, &response);
     context.answer(ROOT, response.status, None);
@@ -121,8 +122,8 @@ fn read(
     }
 }
 
-/// Limits the time in which a request's body arrives. The limit applies to the whole body; for an
-/// upload by a signed-in owner, it applies to each piece.
+/// The time limit for the body of a request to the account page. It applies to the whole body; but
+/// for an upload of a signed-in owner, it applies to each piece of the body.
 struct Arrival {
     limit: Duration,
     is_unlimited: Cell<bool>,
@@ -130,7 +131,7 @@ struct Arrival {
 }
 
 impl Arrival {
-    /// Applies the time limit to each piece from now on.
+    /// From now on, applies the time limit to each piece of the body instead of the whole body.
     fn lift_time_limit(&self) {
         self.is_unlimited.set(true);
         if let Some(signals) = self.context.signals() {
@@ -163,8 +164,8 @@ impl Arrival {
     }
 }
 
-/// Counts and logs the request for a page. If the page makes an API call, also counts and logs this
-/// call.
+/// Counts and logs a request to a page. If the page has made an API call, counts and logs this call
+/// too.
 fn note(app: &AppState, context: &CallContext, response: &Response) {
     if let Some(error) = &response.error {
         let (request_id, error) = (context.request_id().as_str(), error_chain(error.as_ref()));
@@ -176,7 +177,8 @@ fn note(app: &AppState, context: &CallContext, response: &Response) {
     }
 }
 
-/// Converts the response. Static files are sent with the encoding `of_file`, pages with `of_page`.
+/// Converts a response of `enrich-dashboard`. A static file is sent with the encoding `of_file`,
+/// and a page with the encoding `of_page`.
 fn sent(response: Response, of_file: Encoding, of_page: Encoding) -> HttpResponse {
     let status = StatusCode::from_u16(response.status);
     let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -204,7 +206,7 @@ fn sent(response: Response, of_file: Encoding, of_page: Encoding) -> HttpRespons
                 Encoding::Brotli => Bytes::from_static(brotli),
             })
         }
-        // The response already has a content type.
+        // The content type was set above, so the streaming body needs none.
         ResponseBody::Pieces(pieces) => BoxBody::new(BodyStream::new(pieces.map(|piece| {
             piece.inspect_err(|error| {
                 error!(error = %error, "a file broke off");
@@ -214,7 +216,7 @@ fn sent(response: Response, of_file: Encoding, of_page: Encoding) -> HttpRespons
     sent.set_body(body)
 }
 
-/// Converts bytes to the HTTP layer's type without copying them.
+/// Converts bytes to the type of the HTTP layer. Static bytes are not copied.
 fn owned(bytes: Cow<'static, [u8]>) -> Bytes {
     match bytes {
         Cow::Borrowed(bytes) => Bytes::from_static(bytes),

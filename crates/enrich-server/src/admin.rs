@@ -1,5 +1,5 @@
-//! The admin pages. They show whether the process is up (`/healthz`), whether it can serve
-//! (`/readyz`), and its metrics (`/metrics`).
+//! The admin pages: `/healthz` shows whether the process runs, `/readyz` whether it can serve
+//! calls, and `/metrics` shows its metrics.
 
 use actix_web::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue};
 use actix_web::web::{self, ServiceConfig};
@@ -20,29 +20,30 @@ const PROMETHEUS_TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AdminPage {
-    /// The process is up.
+    /// `/healthz`: the process runs.
     Health,
-    /// The service can answer and charge.
+    /// `/readyz`: the process can answer calls and charge them.
     Ready,
-    /// The metrics, in Prometheus' text format.
+    /// `/metrics`: the metrics, in the text format of Prometheus.
     Metrics,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Readiness {
-    /// True if the directory can be read, charges are decided, a shared store can be used and no
-    /// shutdown has begun.
+    /// Whether the process can serve calls: the directory can be read, charges are decided, a
+    /// shared store can be used, and no shutdown has begun.
     ready: bool,
-    /// The directory can be read.
+    /// Whether the directory can be read.
     directory: bool,
-    /// Charges are being decided.
+    /// Whether charges are decided.
     charging: bool,
-    /// The process is shutting down.
+    /// Whether a shutdown has begun.
     shutting_down: bool,
-    /// The store that the process shares with others can be used; absent for a data folder.
+    /// Whether the store can be used that this process shares with others; absent if it uses a data
+    /// folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     store: Option<bool>,
-    /// Why it cannot.
+    /// Why the shared store cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
@@ -72,7 +73,7 @@ impl AdminPage {
         }
     }
 
-    /// Whether web pages of other origins may read this page.
+    /// Whether web pages of other origins may read this admin page.
     fn is_open(self) -> bool {
         self != Self::Metrics
     }

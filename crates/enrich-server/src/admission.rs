@@ -1,10 +1,10 @@
-//! Limits connections: in total, and per client address.
+//! Limits the number of connections: of all clients together, and of each client address.
 //!
-//! A connection beyond the limit does not wait in the system's accept queue, because a supervisor's
-//! health probe would wait behind it. Instead it becomes a guest. A guest may request the health
-//! pages; other requests are refused with status 503. The number of guests is limited too: a new
-//! guest closes the connection of the oldest guest. A probe that sends its request as soon as it is
-//! connected is therefore always answered.
+//! A connection beyond the limit is accepted as a guest. If it had to wait in the system's accept
+//! queue, a supervisor's health probe would have to wait behind it. A guest may request the health
+//! pages; other requests are refused with status 503. The number of guests is limited too: for a
+//! new guest, the connection of the oldest guest is closed. So a probe that sends its request as
+//! soon as it is connected is always answered.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -16,7 +16,7 @@ use std::task::{Context, Waker};
 
 use parking_lot::Mutex;
 
-/// The connection slots of a listener, shared by all its workers.
+/// The connection slots of a listener. All its workers share them.
 pub(crate) struct ConnectionSlots {
     most: usize,
     most_per_address: Option<usize>,
@@ -26,18 +26,18 @@ pub(crate) struct ConnectionSlots {
 #[derive(Default)]
 struct Held {
     all: usize,
-    /// The number of connections of each client. Clients without connections have no entry.
+    /// The number of connections of each client that has any.
     by_client: HashMap<IpAddr, usize>,
 }
 
-/// A permit for one connection; dropping it releases the slot.
+/// One connection slot that is taken. Dropping this value makes the slot free again.
 struct ConnectionSlot {
     places: Arc<ConnectionSlots>,
     client: Option<IpAddr>,
 }
 
 impl ConnectionSlots {
-    /// Creates `most` slots, of which one client may hold at most `most_per_address`.
+    /// Creates `most` slots. A single client may take at most `most_per_address` of them.
     pub(crate) fn new(most: NonZeroUsize, most_per_address: Option<NonZeroUsize>) -> Arc<Self> {
         let most_per_address = most_per_address.map(NonZeroUsize::get);
         Arc::new(Self { most: most.get(), most_per_address, held: Mutex::default() })
@@ -75,10 +75,10 @@ impl Drop for ConnectionSlot {
     }
 }
 
-/// Returns the address under which a client's connections are counted. For IPv6 this is the
-/// client's /64 network, because providers give each customer at least one such network. `None` for
-/// loopback addresses, which are not counted: programs on this machine, such as a proxy, connect
-/// for many clients.
+/// Returns the address under which a client's connections are counted. For IPv6, this is the /64
+/// network of the client, because providers give each customer at least one such network. Returns
+/// `None` for a loopback address: such connections are not counted, because a program on this
+/// machine, such as a proxy, connects on behalf of many clients.
 fn client(peer: IpAddr) -> Option<IpAddr> {
     let peer = peer.to_canonical();
     let counted = match peer {
@@ -91,18 +91,19 @@ fn client(peer: IpAddr) -> Option<IpAddr> {
     (!peer.is_loopback()).then_some(counted)
 }
 
-/// The admission of one connection, which has a slot or is a guest.
+/// How a connection was admitted: with a slot, or as a guest.
 pub(crate) struct Admission {
     places: Arc<ConnectionSlots>,
     peer: Option<IpAddr>,
     place: RefCell<Option<ConnectionSlot>>,
     is_evicted: Cell<bool>,
-    /// Wakes the connection's task when the connection is evicted; only guests have a waker.
+    /// The waker of the connection's task, which is woken when the connection is evicted. Only
+    /// guests have one.
     waker: RefCell<Option<Waker>>,
 }
 
 impl Admission {
-    /// Whether the connection has a slot. If it has none, takes a slot that has become free.
+    /// Whether the connection has a slot. If it has none and a slot is free now, takes this slot.
     pub(crate) fn has_slot(&self) -> bool {
         let mut place = self.place.borrow_mut();
         if place.is_none() {
@@ -111,8 +112,8 @@ impl Admission {
         place.is_some()
     }
 
-    /// Whether the connection must end, because a new guest has taken its place. If not, and if the
-    /// connection is a guest, its task will be woken when the connection must end.
+    /// Whether the connection must end, because a new guest has taken its place. If not, but the
+    /// connection is a guest, its task will be woken when it must end.
     pub(crate) fn is_evicted(&self, context: &Context<'_>) -> bool {
         if self.place.borrow().is_none() {
             let mut waker = self.waker.borrow_mut();
@@ -131,16 +132,16 @@ impl Admission {
     }
 }
 
-/// Admits the connections of one worker and keeps its list of guests.
+/// Admits the connections of one worker, and knows its guests.
 pub(crate) struct AdmissionControl {
     places: Arc<ConnectionSlots>,
     most_guests: usize,
-    /// The guests of this worker, oldest first.
+    /// The guests of this worker, the oldest first.
     guests: RefCell<VecDeque<Weak<Admission>>>,
 }
 
 impl AdmissionControl {
-    /// Creates the control of one worker, with room for `most_guests` guests.
+    /// Creates the admission control of one worker, which may have `most_guests` guests.
     pub(crate) fn new(places: Arc<ConnectionSlots>, most_guests: NonZeroUsize) -> Self {
         Self { places, most_guests: most_guests.get(), guests: RefCell::default() }
     }
@@ -240,7 +241,8 @@ mod tests {
         assert_eq!(evicted, [true, false, false]);
         drop(first);
         assert!(guests[1].has_slot() && !guests[2].has_slot());
-        // `guests[1]` has a slot now, so closing it would not make room for guests.
+        // `guests[1]` has got a slot and is no guest any more, so closing it would make no room for
+        // a new guest. The next guest is closed instead.
         let others = [control.admit(None), control.admit(None)];
         assert!(!guests[1].is_evicted(&context) && guests[2].is_evicted(&context));
         assert!(others.iter().all(|guest| !guest.is_evicted(&context)));

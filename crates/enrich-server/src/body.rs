@@ -1,4 +1,4 @@
-//! Reads a request's body, with limits on size, time and encoding.
+//! Reads the body of a request. Its size and its time are limited, and it must not be compressed.
 
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
@@ -13,18 +13,20 @@ use tokio::task::yield_now;
 
 use crate::connection::PollAgain;
 
-/// The most bytes that are allocated before a body arrives. Few calls have a larger body.
+/// The most bytes that are allocated before a body arrives. Few bodies are larger.
 const USUAL_BYTES: usize = 4096;
 
-/// Why a body was refused.
+/// Why a body was not read.
 pub(crate) struct Unread {
     pub(crate) refusal: RequestRefusal,
-    /// Whether all of the body was read, so that the connection can be reused.
+    /// Whether the body was read to its end, so that the connection can be used for the next
+    /// request.
     pub(crate) is_at_end: bool,
 }
 
-/// Reads a body of at most [`MAX_BODY_BYTES`] that arrives within `limit`. `poll_again` is the
-/// signal of the request's connection; `None` in tests without a connection.
+/// Reads the body of a request. The body is refused if it has more than [`MAX_BODY_BYTES`] bytes,
+/// is not complete within `limit`, or is compressed. With `poll_again`, the connection is asked to
+/// poll the request once more; it is `None` in tests without a connection.
 pub(crate) async fn read(
     headers: &HeaderMap,
     body: &mut Payload,
@@ -49,15 +51,16 @@ pub(crate) async fn read(
     Ok(bytes)
 }
 
-/// Returns the value of `Content-Length`, or 0 if the header is missing. The HTTP layer has already
-/// refused invalid values.
+/// Returns the value of `Content-Length`, or 0 if there is no such header. The HTTP layer refuses
+/// an invalid value before.
 fn declared_length(headers: &HeaderMap) -> u64 {
     let value = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     value.and_then(|text| text.trim().parse().ok()).unwrap_or(0)
 }
 
 async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRefusal> {
-    // The client may send less than it declares, so the declared length is not allocated.
+    // The client may send less than `Content-Length` says, so only a part of this length is
+    // allocated.
     let likely = usize::try_from(declared).unwrap_or(0).min(USUAL_BYTES);
     let mut bytes = Vec::with_capacity(likely);
     while let Some(chunk) = body.next().await {
@@ -71,14 +74,15 @@ async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRe
     Ok(bytes)
 }
 
-/// Runs `future` for at most `limit`; `None` on timeout.
+/// Returns the output of `future`; `None` if it takes longer than `limit`.
 ///
 /// Most bodies arrive together with the request's head. The HTTP layer polls the handler as soon as
 /// it has the head, and polls the handler again in the same turn when it has delivered body bytes.
-/// If the body also woke the task, the whole connection would be processed once more without need.
-/// So the first poll uses a waker that does nothing. The timer starts only at the second poll, so
-/// most calls need no timer. A pipelined call may be polled only once in its turn; then the
-/// connection starts another turn.
+/// So if the body is not complete at the first poll, the handler waits for the second one, and the
+/// body need not wake the task: this would make the HTTP layer process the connection once more.
+/// Therefore the first poll has a waker that does nothing. A timer starts only at the second poll,
+/// so most calls need none. If requests are pipelined, the handler may be polled only once in a
+/// turn; then the connection starts another turn.
 async fn within<F: Future>(
     limit: Duration,
     poll_again: Option<&PollAgain>,
@@ -98,7 +102,7 @@ fn too_large() -> RequestRefusal {
     RequestRefusal::BodyTooLarge { limit_bytes: MAX_BODY_BYTES }
 }
 
-/// Whether `Content-Encoding` names a coding other than `identity` (RFC 9110, section 8.4).
+/// Whether `Content-Encoding` contains a coding other than `identity` (RFC 9110, section 8.4).
 fn is_encoded(headers: &HeaderMap) -> bool {
     headers.get_all(CONTENT_ENCODING).any(|value| {
         let names = value.as_bytes().split(|&byte| byte == b',').map(<[u8]>::trim_ascii);

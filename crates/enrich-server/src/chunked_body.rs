@@ -1,8 +1,8 @@
-//! Sends a body that is in memory to the HTTP layer in pieces.
+//! Gives a body that is in memory to the HTTP layer in pieces.
 //!
-//! The HTTP layer copies its input into the connection's buffer, where it stays until the client
-//! reads it. Because the body is sent in pieces, a slow reader's buffer does not grow to a copy of
-//! the whole body.
+//! The HTTP layer copies what it is given into the buffer of the connection, where it stays until
+//! the client reads it. If the client reads slowly, pieces keep this buffer small; a whole body
+//! would be in memory twice.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -11,13 +11,15 @@ use std::task::{Context, Poll};
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use bytes::Bytes;
 
-/// The size of a piece, in bytes. A shorter body is sent as a whole. The HTTP layer writes when its
-/// buffer contains this number of bytes; two pieces fit into the buffer's initial 8 KiB.
+/// The size of a piece, in bytes. A body that is not longer is one piece. The HTTP layer sends its
+/// buffer when it contains this number of bytes. The buffer has 8 KiB at first, enough for two
+/// pieces.
 pub(crate) const PIECE_BYTES: usize = 4 * 1024;
 
 struct Pieces(Bytes);
 
-/// Creates a body from `bytes`. Shared bytes, such as those of a static file, are not copied.
+/// Creates a body from `bytes`. Bytes that are shared, such as those of a static file, are not
+/// copied.
 pub(crate) fn body(bytes: Bytes) -> BoxBody {
     if bytes.len() <= PIECE_BYTES {
         return BoxBody::new(bytes);

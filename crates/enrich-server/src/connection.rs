@@ -1,16 +1,18 @@
-//! A connection with stall timeouts, which ends after its last answer.
+//! A connection with stall timeouts. It ends after its last answer.
 //!
-//! The HTTP layer limits the time for the head of a connection's first request, and the pause
-//! between requests. It does not limit the time for the heads of later requests, or the time of a
-//! client that does not read its answer. Both could keep a connection open forever.
+//! The HTTP layer limits the time for the head of a connection's first request, and the time
+//! between two requests. It does not limit the time for the heads of later requests, or for a
+//! client to read its answer. Because of either, a connection could stay open forever.
 //!
-//! If a handler does not read a request's chunked body, the answer has `Connection: close`. The
-//! HTTP layer nevertheless reads this body to its end, whatever its length. It even answers the
-//! next request, although the client expects no further answer (RFC 9112, section 9.6).
+//! If a handler does not read the chunked body of a request, the answer has the header `Connection:
+//! close`. Nevertheless, the HTTP layer reads this body to its end, however long it is. Then it
+//! even answers a request after it, although the client expects no further answer (RFC 9112,
+//! section 9.6).
 //!
-//! The HTTP layer does not limit pipelining either. It reads and parses everything that fits into
-//! its buffer, and a parsed request takes many times the memory of its bytes. So this stream allows
-//! one read per turn, and none while a request is being answered or its answer is being sent.
+//! The HTTP layer does not limit pipelining either: it reads and parses everything that fits into
+//! its buffer, and a parsed request takes many times the memory of its bytes. So this stream lets
+//! it read only once in each turn. While a request is being answered, or its answer is being sent,
+//! it may not read at all.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -32,27 +34,27 @@ use crate::admission::Admission;
 /// How long a connection may make no progress.
 #[derive(Clone, Copy, Debug)]
 pub struct StallTimeouts {
-    /// The most time from the first byte of a request to the first byte of its answer.
+    /// The most time between the first byte of a request and the first byte of its answer.
     pub answer: Duration,
-    /// The most time during which the client reads nothing of an answer.
+    /// The most time in which a client reads nothing of its answer.
     pub write: Duration,
 }
 
-/// How long input is read and discarded after the last answer. If the connection were closed
-/// immediately, the client's system could discard the answer that is still on its way (RFC 9112,
+/// How long input is read and discarded after the last answer. If the connection were closed at
+/// once, the system of the client could discard the answer before the client reads it (RFC 9112,
 /// section 9.6).
 pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
-/// The number of bytes after which a connection writes no more in one turn. More bytes would delay
-/// the worker's other connections, including health probes.
+/// When a connection has written this number of bytes in a turn, it writes no more until the next
+/// turn. More bytes would delay the other connections of the worker, including health probes.
 const TURN_BYTES: usize = 16 * 1024;
 
-/// A flag: whether the handler has given the connection's last answer.
+/// A flag: whether the handler has given the last answer of the connection.
 #[derive(Clone, Default)]
 pub(crate) struct LastAnswer(Rc<Cell<bool>>);
 
 impl LastAnswer {
-    /// Marks the last answer as given: later input is not parsed as a request.
+    /// Sets the flag. What arrives later is not parsed as a request.
     pub(crate) fn give(&self) {
         self.0.set(true);
     }
@@ -62,30 +64,30 @@ impl LastAnswer {
     }
 }
 
-/// A flag: whether the current request is an upload, which may take any time while it makes
-/// progress.
+/// A flag: whether the current request is an upload. An upload may take any time, as long as bytes
+/// arrive.
 #[derive(Clone, Default)]
 pub(crate) struct UploadExemption(Rc<Cell<bool>>);
 
 impl UploadExemption {
-    /// Sets the flag: until the answer begins, each received byte restarts the stall timeout.
+    /// Sets the flag. Until the answer begins, each byte that arrives restarts the stall timeout.
     pub(crate) fn begin(&self) {
         self.0.set(true);
     }
 }
 
-/// A flag: whether the current request was read to its end and is being answered. Until the request
-/// is answered, further input stays in the system's buffer.
+/// A flag: whether the current request was read to its end. Then further input stays in the
+/// system's buffer until this request is answered.
 #[derive(Clone, Default)]
 pub(crate) struct InputGate(Rc<Cell<bool>>);
 
 impl InputGate {
-    /// Stops the reading of input, because the request is complete.
+    /// Sets the flag: the current request was read to its end.
     pub(crate) fn close(&self) {
         self.0.set(true);
     }
 
-    /// Allows the reading of input again, because the request was answered.
+    /// Clears the flag: the current request was answered.
     pub(crate) fn open(&self) {
         self.0.set(false);
     }
@@ -95,13 +97,14 @@ impl InputGate {
     }
 }
 
-/// A flag: whether the current request must be polled once more, in this turn or the next.
+/// A flag: whether the connection must poll the current request once more. The HTTP layer does this
+/// in the same turn if it delivers more bytes; otherwise the connection starts another turn.
 #[derive(Clone, Default)]
 pub(crate) struct PollAgain(Rc<Cell<bool>>);
 
 impl PollAgain {
-    /// Waits for the next poll of the request. The connection wakes its task only if this turn has
-    /// no further poll.
+    /// Waits until the request is polled once more. The connection wakes its task only if there is
+    /// no further poll in this turn.
     pub(crate) async fn next_poll(&self) {
         let mut is_first = true;
         poll_fn(|_| {
@@ -112,7 +115,7 @@ impl PollAgain {
     }
 }
 
-/// State shared by a connection and the handler of its requests.
+/// What a connection shares with the handler of its requests.
 #[derive(Clone)]
 pub(crate) struct ConnectionSignals {
     pub(crate) last_answer: LastAnswer,
@@ -122,17 +125,17 @@ pub(crate) struct ConnectionSignals {
     pub(crate) admission: Rc<Admission>,
 }
 
-/// The event that the connection waits for.
+/// What the connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaits {
-    /// The connection waits for nothing, because every request was answered. The HTTP layer limits
-    /// the time until the next request.
+    /// For nothing: every request was answered. The HTTP layer limits the time until the next
+    /// request.
     Nothing,
-    /// The connection waits for bytes of an answer, after bytes of a request have arrived.
+    /// For the first bytes of an answer, because bytes of a request have arrived.
     Answer,
-    /// The connection waits for the client to read more of an answer.
+    /// For the client, which must read more of its answer.
     Reader,
-    /// The connection waits for the client to close it, because the last answer was sent.
+    /// For the client, which must close the connection, because the last answer was sent.
     End,
 }
 
@@ -142,18 +145,19 @@ pub(crate) struct Connection {
     stall_timeouts: StallTimeouts,
     signals: ConnectionSignals,
     awaits: Awaits,
-    /// Whether something was read in this turn.
+    /// Whether input was read in this turn.
     has_read: bool,
-    /// The number of bytes written in this turn.
+    /// The number of bytes that were written in this turn.
     written_bytes: usize,
-    /// Whether unread input was left for a later turn.
+    /// Whether input was left for a later turn.
     has_more: bool,
-    /// The deadline of the event in `awaits`; unused while nothing is awaited.
+    /// When the wait for `awaits` must end. It has no meaning while nothing is awaited.
     deadline: Instant,
-    /// Wakes the connection at the deadline or earlier. The timer is reset when it expires and not
-    /// for each request, because most requests are answered long before their deadline.
+    /// Wakes the connection's task at the deadline, or earlier. The timer is not reset for each
+    /// request, only when it has expired, because most requests are answered long before their
+    /// deadline.
     timer: Option<Pin<Box<Sleep>>>,
-    /// The waker registered with the timer.
+    /// The waker that the timer has now.
     woken: Option<Waker>,
 }
 
@@ -184,12 +188,12 @@ impl Connection {
         }
     }
 
-    /// Returns the signals, to be shared with the handler of the connection's requests.
+    /// Returns the signals, which the connection shares with the handler of its requests.
     pub(crate) fn signals(&self) -> Rc<ConnectionSignals> {
         Rc::new(self.signals.clone())
     }
 
-    /// Whether input must not be read now.
+    /// Whether input must not be read at this time.
     fn is_held_back(&self) -> bool {
         self.has_read || self.awaits == Awaits::Reader || self.signals.input.is_closed()
     }
@@ -203,7 +207,8 @@ impl Connection {
         }
     }
 
-    /// Fails if the deadline has passed. Otherwise the task will be woken at the deadline.
+    /// Returns an error if the deadline has passed. Otherwise makes sure that the task is woken at
+    /// the deadline.
     fn check(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         let Some(timer) = self.timer.as_mut().filter(|_| self.awaits != Awaits::Nothing) else {
             return Ok(());
@@ -212,8 +217,8 @@ impl Connection {
         if self.woken.as_ref().is_some_and(is_known) && !timer.is_elapsed() {
             return Ok(());
         }
-        // The timer is polled outside the task's budget, because a timer that was not polled would
-        // never wake the task.
+        // The timer is polled outside of tokio's cooperative budget. Otherwise, if the task had
+        // used up its budget, the timer would not be polled and would never wake the task.
         while unconstrained(timer.as_mut()).poll_unpin(context).is_ready() {
             if self.deadline <= timer.deadline() {
                 return Err(io::ErrorKind::TimedOut.into());
@@ -224,8 +229,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Discards input until the client closes the connection. Then returns an error, so that the
-    /// HTTP layer drops its remaining state, including requests that are not yet handled.
+    /// Reads and discards input until the client closes the connection. Then returns an error, so
+    /// that the HTTP layer drops what it has left, including requests that are not handled yet.
     fn throw_away(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut bytes = [0; 4096];
         loop {
@@ -300,8 +305,8 @@ impl AsyncWrite for Connection {
         Poll::Pending
     }
 
-    /// Flushes the stream and ends the turn: the HTTP layer calls this function when it has written
-    /// all pending output.
+    /// Flushes the stream, and ends the turn: the HTTP layer calls this when it has written all
+    /// output that it has.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
         if self.signals.last_answer.is_given() && self.awaits == Awaits::Nothing {

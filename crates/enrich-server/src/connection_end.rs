@@ -1,6 +1,6 @@
-//! The outer part of the middleware. It creates the request's context. It closes the connection
-//! after a request that was not read completely, so that the remaining bytes are never parsed as
-//! the next request.
+//! The outer part of the middleware: it creates the context of a request, and closes the connection
+//! if the request was not read completely. The bytes that are left of such a request must never be
+//! parsed as the next request.
 
 use actix_web::Error;
 use actix_web::body::BoxBody;
@@ -14,8 +14,8 @@ use crate::detach::DetachOnDrop;
 use crate::record::record;
 use crate::state::ListenerState;
 
-/// Runs the request's handler, and adds `Connection: close` to the response when the connection
-/// must end. A call continues to its end even if the client disconnects.
+/// Runs the handler of a request. If the connection must end after the response, adds `Connection:
+/// close` to it. Even if the client disconnects, a call runs to its end.
 pub(crate) async fn end_connection(
     listener: Data<ListenerState>,
     mut request: ServiceRequest,
@@ -23,8 +23,8 @@ pub(crate) async fn end_connection(
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let context = CallContext::begin(&mut request, listener);
     if context.signals().is_some_and(|signals| signals.last_answer.is_given()) {
-        // This request arrived after the connection's last answer, so the client expects no
-        // response. The connection and this future are about to be dropped.
+        // This request arrived after the last answer of the connection, so the client expects no
+        // response. The connection will soon be dropped, and this future with it.
         return std::future::pending().await;
     }
     let mut response = DetachOnDrop::new(Box::pin(record(context.clone(), request, next))).await?;

@@ -1,4 +1,4 @@
-//! The context of a request, shared by middleware and handlers.
+//! The context of a request, which middleware and handlers share.
 
 use std::cell::{Cell, RefCell};
 use std::future::{Ready, ready};
@@ -16,10 +16,10 @@ use crate::connection::ConnectionSignals;
 use crate::header;
 use crate::state::{AppState, ListenerState};
 
-/// The label, in log and metrics, of requests that match no route.
+/// The label of requests that match no route, in the log and the metrics.
 pub(crate) const OTHER: &str = "other";
 
-/// The context of a call, stored as an extension of the request.
+/// The context of a request. It is stored in the extensions of the request.
 #[derive(Clone)]
 pub(crate) struct CallContext(Rc<Fields>);
 
@@ -32,12 +32,12 @@ struct Fields {
     listener: Data<ListenerState>,
 }
 
-/// What the log and the metrics need of a response.
+/// What the log and the metrics need to know of a response.
 pub(crate) struct Answered {
-    /// The label of the endpoint or page in log and metrics.
+    /// The label of the endpoint or page, in the log and the metrics.
     pub(crate) label: &'static str,
     pub(crate) status: u16,
-    /// The record of a call; `None` for a page.
+    /// The record of the call; `None` if the response is a page.
     pub(crate) record: Option<CallRecord>,
 }
 
@@ -93,8 +93,8 @@ impl CallContext {
         self.signals().is_none_or(|signals| signals.admission.has_slot())
     }
 
-    /// Marks the request's body as read. Further input of the connection stays unread until the
-    /// request is answered.
+    /// Notes that the body of the request was read. Until the request is answered, no further input
+    /// of the connection is read.
     pub(crate) fn end_body(&self) {
         self.0.is_body_read.set(true);
         if let Some(signals) = self.signals() {
@@ -106,7 +106,7 @@ impl CallContext {
         self.0.is_body_read.get()
     }
 
-    /// Stores what the log and the metrics need of the response.
+    /// Stores what the log and the metrics need to know of the response.
     pub(crate) fn answer(&self, label: &'static str, status: u16, record: Option<CallRecord>) {
         self.0.answered.replace(Some(Answered { label, status, record }));
     }

@@ -1,10 +1,10 @@
-//! A future that runs to its end even if it is dropped.
+//! A future that runs to its end, even if it is dropped.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A future that continues as a separate task if it is dropped before its end. A client that
-/// disconnects therefore cannot stop a call between its charge and the usage counters.
+/// A future that goes on as a task of its own if it is dropped before its end. So a client that
+/// disconnects cannot stop a call after its charge and before it is counted.
 pub(crate) struct DetachOnDrop<T: 'static>(Option<Pin<Box<dyn Future<Output = T>>>>);
 
 impl<T> DetachOnDrop<T> {
@@ -17,8 +17,8 @@ impl<T> Future for DetachOnDrop<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        // The future is taken out during the poll, because it must not be polled again after a
-        // panic.
+        // The future is taken out while it is polled. If it panics, it is not put back, because it
+        // must not be polled again.
         let Some(mut future) = self.0.take() else { return Poll::Pending };
         let output = future.as_mut().poll(context);
         if output.is_pending() {
@@ -30,8 +30,8 @@ impl<T> Future for DetachOnDrop<T> {
 
 impl<T> Drop for DetachOnDrop<T> {
     fn drop(&mut self) {
-        // The rest of the future runs as a task of this worker thread. It ends early only if the
-        // thread stops; a charge made before that is already in the ledger.
+        // The rest of the future runs as a task of this worker thread. Only if the thread stops, it
+        // does not run to its end; but if the call was charged before, the ledger has the charge.
         if let Some(unfinished) = self.0.take() {
             actix_web::rt::spawn(unfinished);
         }

@@ -12,14 +12,14 @@ use crate::guard::is_not_escaped;
 use crate::response::unmetered;
 use crate::unrouted::{options, wrong_method};
 
-/// The content security policy of `/docs`. The page may load scripts, styles and images from its
-/// own host, and images embedded in the style sheet (`data:`). It may send requests only to its own
-/// host.
+/// The content security policy of `/docs`. The page may load scripts, styles and images only from
+/// its own host; its style sheet may also contain images (`data:`). It may send requests only to
+/// its own host.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// Adds a route for each file of the document. The page's path may also have a trailing slash.
+/// Adds a route for each file of the document. The path of the page may also end with a slash.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     for file in &SITE {
         add(config, file, file.path);

@@ -1,11 +1,12 @@
-//! Compression: selects the encoding, and decides which responses may be compressed.
+//! Compression: chooses the encoding, and decides which responses are compressed.
 //!
-//! Static files are compressed at build time, some pages when they are sent. If a page contains a
-//! secret and also text that an attacker chooses, the attacker can learn the secret from the
-//! lengths of compressed pages (the BREACH attack). So a page is compressed only if the request
-//! cannot influence its text: the method is GET or HEAD, and the URL has no query. Answers to
-//! forms, such as the page that shows a new key, are never compressed. Downloads and the endpoints'
-//! answers are not compressed either, because they repeat inputs.
+//! Static files are compressed when the program is built, and some pages when they are sent. If a
+//! page contains a secret, and also text that an attacker chooses, the attacker can find out the
+//! secret from the lengths of the compressed pages (the BREACH attack). So a page is compressed
+//! only if the request cannot influence its text: the method is GET or HEAD, and the URL has no
+//! query. Answers to forms, such as the page that shows a new key, are never compressed. Downloads
+//! and the answers of endpoints are not compressed either, because they contain inputs of the
+//! request.
 
 use std::io::{self, Write};
 
@@ -22,11 +23,11 @@ use flate2::write::GzEncoder;
 
 use crate::header::text;
 
-/// The least length, in bytes, of a page that is compressed. Compression does not make shorter
-/// bodies smaller.
+/// The least length, in bytes, at which a page is compressed. A shorter page would not become
+/// smaller.
 const LEAST_BYTES: usize = 1024;
-/// The quality of Brotli for pages. With it, compressing a page takes about one millisecond of a
-/// worker's time.
+/// The quality of Brotli for pages. With it, compressing a page takes a worker about one
+/// millisecond.
 const BROTLI_QUALITY: i32 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +47,9 @@ impl Encoding {
     }
 }
 
-/// Returns the available encoding that the client prefers (RFC 9110, section 12.5.3); Brotli if the
-/// client accepts several equally, none if there is no `Accept-Encoding`.
+/// Returns the encoding that the client prefers (RFC 9110, section 12.5.3) of those that the server
+/// has. If the client accepts several equally, this is Brotli. Without `Accept-Encoding`, there is
+/// no encoding.
 pub(crate) fn accepted(headers: &HeaderMap) -> Encoding {
     let Some(accepted) = text(headers, ACCEPT_ENCODING) else { return Encoding::Identity };
     let items = accepted.split(',').filter_map(|item| item.trim().parse().ok());
@@ -68,14 +70,14 @@ pub(crate) fn set_encoding_headers(response: &mut HttpResponse, encoding: Encodi
     }
 }
 
-/// Whether the request cannot influence the text of the page that it asks for. Only such a page may
+/// Whether the request cannot influence the text of the page that answers it. Only such a page may
 /// be compressed.
 pub(crate) fn is_fixed(request: &HttpRequest) -> bool {
     let has_query = request.uri().query().is_some_and(|query| !query.is_empty());
     matches!(*request.method(), Method::GET | Method::HEAD) && !has_query
 }
 
-/// Whether a response is an HTML page long enough to compress.
+/// Whether a response is an HTML page that is long enough to be compressed.
 pub(crate) fn is_page(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> bool {
     let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     status == StatusCode::OK && kind.starts_with(b"text/html") && body.len() >= LEAST_BYTES

@@ -1,4 +1,4 @@
-//! Routes and handlers of the endpoints: one route for each row of the tables.
+//! The endpoints: adds a route for each row of the tables, and handles its calls.
 
 use std::panic::AssertUnwindSafe;
 
@@ -17,13 +17,14 @@ use crate::response::{refusal, response};
 use crate::unrouted::{options, wrong_method};
 use crate::versions::API_VERSIONS;
 
-/// The handler panicked; the log shows where.
+/// The error of a call whose handler has panicked. The log shows where it has panicked.
 #[derive(Debug, thiserror::Error)]
 #[error("the code that answers panicked")]
 struct Panicked;
 
-/// Adds the routes of each endpoint. Many clients add a trailing slash, so each path also has a
-/// route with one. These routes come last, because routes are tried in order.
+/// Adds the routes of each endpoint. Many clients add a slash to the path, so each path also has a
+/// route with a slash. These routes come last, because most calls need none of them, and routes are
+/// tried in order.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     for suffix in ["", "/"] {
         for api_version in API_VERSIONS {
@@ -91,12 +92,12 @@ async fn answer(
         idempotency_key: idempotency_key.as_deref(),
         body: &body,
     };
-    // The call is boxed, so that a connection whose body is still arriving does not use memory for
-    // it.
+    // The future of the call is boxed, so that a connection needs no memory for it while the body
+    // is still arriving.
     let id = context.request_id();
     let answer = Box::pin(respond(&app.service, api_version, endpoint, id, call));
-    // After a panic the client gets a refusal, which says that the outcome of the charge is
-    // unknown.
+    // If the handler panics, the client gets a refusal, which says that it is unknown whether the
+    // call was charged.
     let answer = AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_| {
         refuse(api_version, Refusal::OutcomeUnknown(Panicked.into()).into(), id)
     });

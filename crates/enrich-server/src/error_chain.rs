@@ -2,13 +2,13 @@
 
 use std::error::Error;
 
-/// Writes an error and its causes on one line.
+/// Returns an error and its causes, on one line.
 pub fn error_chain(error: &dyn Error) -> String {
     let mut said = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
         let text = error.to_string();
-        // Skips a cause that the text already contains.
+        // A cause is left out if the text already contains it.
         if !said.contains(&text) {
             said.push_str(": ");
             said.push_str(&text);

@@ -13,23 +13,23 @@ pub(crate) const CREDITS_REMAINING: HeaderName = HeaderName::from_static("x-cred
 pub(crate) const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 pub(crate) const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Returns the caller's request id if it is valid; else a new id.
+/// Returns the request id that the caller gives, if it is valid; otherwise a new id.
 pub(crate) fn request_id(headers: &HeaderMap, clock: &dyn Clock) -> RequestId {
     text(headers, REQUEST_ID)
         .and_then(|text| RequestId::accept(&text))
         .unwrap_or_else(|| RequestId::make(clock.now()))
 }
 
-/// Returns a header's value as text. The values of a repeated header are joined with a comma (RFC
-/// 9110, section 5.3). An API key contains no comma, so a request with two keys is refused. A proxy
-/// and this server can therefore never use different keys.
+/// Returns the value of a header as text. If a request has the header several times, the values are
+/// joined with commas (RFC 9110, section 5.3). No API key contains a comma, so a request with two
+/// keys is refused. Otherwise a proxy could use one of the keys, and this server the other.
 pub(crate) fn text(headers: &HeaderMap, name: impl AsHeaderName) -> Option<Cow<'_, str>> {
     let mut values = headers.get_all(name).map(|value| lossy(value.as_bytes()));
     let first = values.next()?;
     Some(values.fold(first, |all, value| all + ", " + value))
 }
 
-/// Decodes UTF-8; invalid bytes become replacement characters.
+/// Decodes UTF-8. Each invalid sequence of bytes becomes a replacement character.
 fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }

@@ -1,8 +1,8 @@
 //! Enrich over HTTP: the actix-web application and its listeners.
 //!
 //! [`Listener`] binds an address and serves a [`ListenerState`]. Paths and methods come from the
-//! tables of `enrich-wire-v1` and `enrich-wire-v2`. `enrich-wire` and `enrich-core` answer calls;
-//! `enrich-dashboard` renders the account page.
+//! tables of `enrich-wire-v1` and `enrich-wire-v2`. `enrich-wire` and `enrich-core` answer calls,
+//! and `enrich-dashboard` creates the pages of the account page.
 
 mod account;
 mod admin;

@@ -21,54 +21,54 @@ use crate::chunked_body::PIECE_BYTES;
 use crate::connection::{Connection, LINGER, StallTimeouts};
 use crate::state::ListenerState;
 
-/// The most connections in the accept queue; the system may allow fewer (`net.core.somaxconn` on
+/// The most connections in the accept queue. The system may allow fewer (`net.core.somaxconn` on
 /// Linux).
 const QUEUE: i32 = 4096;
-/// The most unsent bytes that the system buffers for a connection (`TCP_NOTSENT_LOWAT`), without
-/// bytes in flight. By default, the system buffers megabytes for each slow reader.
+/// The most bytes of a connection that the system keeps before it sends them (`TCP_NOTSENT_LOWAT`).
+/// Without this limit, the system keeps megabytes for each client that reads slowly.
 #[cfg(target_os = "linux")]
 const UNSENT_BYTES: u32 = 64 * 1024;
 
-/// Limits of a listener.
+/// The limits of a listener.
 #[derive(Clone, Copy, Debug)]
 pub struct ListenerLimits {
     /// Number of worker threads.
     pub workers: NonZeroUsize,
-    /// The most connections, over all workers.
+    /// The most connections of all workers together.
     pub connections: NonZeroUsize,
     /// The most connections from one address; `None` for no limit.
     pub connections_per_address: Option<NonZeroUsize>,
-    /// The most additional connections per worker, for health pages only.
+    /// The most guests of each worker: connections beyond the limit, for health pages only.
     pub guests: NonZeroUsize,
-    /// Time limit for the head of a connection's first request.
+    /// The time limit for the head of a connection's first request.
     pub head: Duration,
-    /// The time for which an idle connection is kept open between requests.
+    /// How long a connection stays open while it waits for the next request.
     pub keep_alive: Duration,
     /// How long a connection may make no progress.
     pub stall_timeouts: StallTimeouts,
-    /// Time to wait for requests in flight at shutdown, in seconds.
+    /// How long a shutdown waits for requests that are being answered, in seconds.
     pub drain_seconds: u64,
 }
 
-/// A bound socket.
+/// A socket that is bound to an address.
 pub struct Listener {
     socket: TcpListener,
     address: SocketAddr,
 }
 
 impl Listener {
-    /// Binds `address`; port 0 selects a free port. From then on, new connections wait in the
-    /// accept queue.
+    /// Binds a socket to `address`; with port 0, the system chooses a free port. From then on,
+    /// connections can wait in the accept queue.
     ///
     /// # Errors
     ///
-    /// Errors of the system: the address is in use, does not belong to this machine, or needs
-    /// privileges.
+    /// An error of the system: for example, the address is in use or does not belong to this
+    /// machine, or privileges are missing.
     pub fn bind(address: SocketAddr) -> io::Result<Self> {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
         #[cfg(unix)]
         socket.set_reuse_address(true)?;
-        // Accepted connections inherit this option.
+        // The connections that the socket accepts inherit this option.
         #[cfg(target_os = "linux")]
         socket.set_tcp_notsent_lowat(UNSENT_BYTES)?;
         socket.bind(&address.into())?;
@@ -78,19 +78,20 @@ impl Listener {
         Ok(Self { socket, address })
     }
 
-    /// The address that the socket is bound to.
+    /// Returns the address to which the socket is bound.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Creates the server. The server runs while it is polled, and stops only through its handle.
+    /// Creates the HTTP server. It runs while the returned value is polled, and stops only when its
+    /// handle is asked to stop it.
     ///
     /// # Errors
     ///
-    /// When the system refuses the socket.
+    /// When the system does not accept the socket.
     pub fn serve(self, listener: ListenerState, limits: ListenerLimits) -> io::Result<Server> {
-        // `ConnectionSlots` enforces the limit. Each worker must allow all connections, because one
-        // worker may get all of them.
+        // The limit of connections is enforced by `ConnectionSlots`. A single worker may get all
+        // connections, so actix-web must allow this number for each worker.
         let per_worker = limits.connections.get().saturating_add(2 * limits.guests.get());
         let places = ConnectionSlots::new(limits.connections, limits.connections_per_address);
         let builder = Server::build()
@@ -100,7 +101,8 @@ impl Listener {
             .disable_signals();
         let closing = builder.graceful_shutdown_signal();
         let server = builder.listen("http", self.socket, move || {
-            // Each worker gets its own `Data`, to avoid contention on the reference count.
+            // Each worker gets a `Data` of its own. If all workers counted references to the same
+            // one, they would wait for each other.
             let application = app(Data::new(listener.clone())).into_factory();
             let application = application.map_err(|error: actix_web::Error| error.error_response());
             let closing = closing.clone();

@@ -1,4 +1,4 @@
-//! Limits how often refused requests are logged. Anybody can send any number of such requests.
+//! Limits how often refused requests are logged, because anybody can send any number of them.
 
 use std::mem::{Discriminant, discriminant};
 use std::time::{Duration, Instant};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use enrich_core::Refusal;
 use parking_lot::Mutex;
 
-/// Minimum interval between log lines for the same kind of refusal.
+/// Minimum time between two log lines for the same kind of refusal.
 const EACH: Duration = Duration::from_secs(10);
 
-/// The time of the last log line for each kind of refusal, and the number of refusals since then.
+/// For each kind of refusal: the time of its last log line, and the number of refusals since then.
 #[derive(Debug, Default)]
 pub(crate) struct LogThrottle(Mutex<Vec<Logged>>);
 
@@ -21,11 +21,11 @@ struct Logged {
 }
 
 impl LogThrottle {
-    /// Decides whether to log a refusal at `now`. If yes, returns the number of refusals of the
-    /// same kind that were not logged since the last line; else `None`.
+    /// Decides whether a refusal is logged at `now`. If it is, returns how many refusals of the
+    /// same kind were not logged since the last log line. If not, returns `None`.
     pub(crate) fn admit(&self, refusal: &Refusal, now: Instant) -> Option<u64> {
         let kind = discriminant(refusal);
-        // A list is enough, because there are only a few kinds of refusals.
+        // There are only a few kinds of refusals, so a linear search is enough.
         let mut all = self.0.lock();
         let Some(logged) = all.iter_mut().find(|logged| logged.kind == kind) else {
             all.push(Logged { kind, at: now, unlogged: 0 });

@@ -1,8 +1,8 @@
 //! The metrics, with their names and labels.
 //!
-//! No label contains an account, a key, or other text that a caller can choose. The metrics that
-//! most requests use are looked up once and kept, because each look-up of a metric creates, hashes
-//! and compares labels.
+//! No label contains an account, a key, or other text that a caller can choose. To find a metric,
+//! its labels are created, hashed and compared. So the metrics that most requests use are found
+//! only once, and then kept.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -24,23 +24,23 @@ const CHARGING: &str = "enrich_charging";
 const REVISION: &str = "enrich_directory_generation";
 const BUILD: &str = "enrich_build_info";
 
-/// Upper bounds of the duration buckets, in seconds: from the duration of a single read to that of
-/// a disk that does not respond.
+/// The upper bounds of the buckets for durations, in seconds. The first is about the duration of a
+/// single read, the last that of a call that waits for a disk without response.
 const BUCKETS: [f64; 14] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
-/// The HTTP status of most answers.
+/// The HTTP status that most answers have.
 const USUAL_STATUS: u16 = 200;
 
-/// Records answers in the metrics.
+/// Counts answers in the metrics.
 pub(crate) struct Metrics {
     recorder: PrometheusRecorder,
     usual: HashMap<&'static str, Usual>,
     overruns: Counter,
 }
 
-/// The metrics of an endpoint's answers with [`USUAL_STATUS`]. Each metric is registered at its
-/// first use.
+/// The metrics of an endpoint's answers with the status [`USUAL_STATUS`]. Each metric is registered
+/// when it is first used.
 #[derive(Default)]
 struct Usual {
     answered: OnceLock<Counter>,
@@ -51,9 +51,9 @@ struct Usual {
 }
 
 impl Metrics {
-    /// Creates the metrics, with cached handles for `endpoints`.
+    /// Creates the metrics, with a place to keep the metrics of each of `endpoints`.
     pub(crate) fn new(endpoints: impl Iterator<Item = &'static str>) -> Self {
-        // The builder fails only for an empty list of buckets.
+        // The builder returns an error only for an empty list of buckets.
         let builder = PrometheusBuilder::new();
         let builder = builder
             .set_buckets_for_metric(Matcher::Full(DURATION.to_owned()), &BUCKETS)
@@ -80,7 +80,7 @@ impl Metrics {
         Self { recorder, usual: endpoints.map(|name| (name, Usual::default())).collect(), overruns }
     }
 
-    /// Counts an answer. `endpoint` is a path of the tables, a page's label, or `other`.
+    /// Counts an answer. `endpoint` is the path of an endpoint, the label of a page, or `other`.
     pub(crate) fn count(
         &self,
         endpoint: &'static str,
@@ -131,12 +131,13 @@ impl Metrics {
         known.get_or_init(|| self.recording(|| lookups(found))).increment(1);
     }
 
-    /// Runs `record` with this recorder.
+    /// Runs `record`, so that its metrics go into this recorder.
     fn recording<T>(&self, record: impl FnOnce() -> T) -> T {
         with_local_recorder(&self.recorder, record)
     }
 
-    /// Renders all metrics in Prometheus' text format. `revision` is `None` if it cannot be read.
+    /// Returns all metrics in the text format of Prometheus. `revision` is `None` if it cannot be
+    /// read.
     pub(crate) fn render(&self, revision: Option<DirectoryRevision>, is_charging: bool) -> String {
         self.recording(|| {
             gauge!(CHARGING).set(if is_charging { 1.0 } else { 0.0 });
@@ -146,8 +147,8 @@ impl Metrics {
         self.recorder.handle().render()
     }
 
-    /// Sorts the durations that were recorded since the last call into buckets. Until then, each
-    /// duration is stored separately and takes memory.
+    /// Sorts the durations that were counted since the last call into buckets. Until this is done,
+    /// each duration takes memory of its own.
     pub(crate) fn tidy(&self) {
         self.recorder.handle().run_upkeep();
     }

@@ -1,7 +1,7 @@
-//! A cache of rendered metrics, which slow readers share.
+//! Lets slow readers of the metrics share one text.
 //!
-//! Anybody who reaches `/metrics` can request any number of renderings, and each takes much memory
-//! until it is read. Many slow readers therefore share one rendering.
+//! Anybody who can reach `/metrics` can request it any number of times. Each text takes much memory
+//! until the client has read it. So if many clients read slowly, they get the same text.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-/// While fewer renderings than this are in use, each reader gets a new rendering.
+/// While fewer texts than this are being read, each reader gets a new text.
 const OWN: usize = 8;
-/// How long the newest rendering is shared when [`OWN`] or more renderings are in use.
+/// If [`OWN`] or more texts are being read, the newest text is given to readers for this time.
 const SHARED_TIME: Duration = Duration::from_secs(1);
 
-/// The renderings that are being read, the newest last, with their creation times.
+/// The texts that are being read, each with the time of its creation. The newest is last.
 #[derive(Default)]
 pub(crate) struct MetricsCache(Mutex<Vec<(Instant, Weak<Vec<u8>>)>>);
 
@@ -27,8 +27,8 @@ impl AsRef<[u8]> for Rendering {
 }
 
 impl MetricsCache {
-    /// Creates a rendering with `render`. If [`OWN`] or more renderings are in use and the newest
-    /// is younger than [`SHARED_TIME`], returns the newest instead.
+    /// Returns a text that `render` creates. But if [`OWN`] or more texts are being read, and the
+    /// newest is younger than [`SHARED_TIME`], returns the newest.
     pub(crate) fn get(&self, render: impl FnOnce() -> Vec<u8>) -> Bytes {
         let mut kept = self.0.lock();
         kept.retain(|(_, text)| text.strong_count() > 0);

@@ -1,17 +1,16 @@
-//! The limit of open files: each connection uses one file, and the databases use some.
+//! The limit of open files. Each connection needs one file, and the databases need some.
 
 use std::num::NonZeroUsize;
 
-/// The number of files reserved for the databases, and for connections that only request health
-/// pages.
+/// The number of files that are reserved for the databases, and for connections that only request
+/// health pages.
 const OTHER_FILES: usize = 512;
 
-/// Returns the number of connections to allow: `wanted`, or fewer if the open-file limit is too
-/// low.
+/// Returns how many connections to allow: `wanted`, or fewer if the limit of open files is too low.
 ///
-/// First raises the open-file limit as far as needed and permitted. Services often start with a
-/// limit of 1,024, although far more files are permitted. Connections could then use all files, and
-/// leave none for the databases.
+/// Before that, raises the limit of open files as far as this is needed and permitted. Services
+/// often start with a limit of 1,024, although far more is permitted. With such a limit,
+/// connections could take all files, and none would be left for the databases.
 pub(crate) fn connection_limit(wanted: NonZeroUsize) -> NonZeroUsize {
     let Some(limit) = raised(wanted.get().saturating_add(OTHER_FILES)) else { return wanted };
     let connections = fitting(wanted, limit);
@@ -26,15 +25,15 @@ pub(crate) fn connection_limit(wanted: NonZeroUsize) -> NonZeroUsize {
     connections
 }
 
-/// Returns the number of connections that fit into the open-file limit `limit`: at most `wanted`,
-/// and at least half of the limit if it is low.
+/// Returns how many connections fit into the limit of open files: at most `wanted`. If the limit is
+/// low, connections get half of it.
 fn fitting(wanted: NonZeroUsize, limit: usize) -> NonZeroUsize {
     let most = limit.saturating_sub(OTHER_FILES).max(limit / 2);
     wanted.min(NonZeroUsize::new(most).unwrap_or(NonZeroUsize::MIN))
 }
 
-/// Raises the open-file limit to `needed`, or as far as permitted. Returns the new limit; `None`
-/// for no limit.
+/// Raises the limit of open files to `needed`, or as far as it is permitted. Returns the new limit;
+/// `None` if there is no limit.
 #[cfg(unix)]
 fn raised(needed: usize) -> Option<usize> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

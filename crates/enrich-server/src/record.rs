@@ -1,8 +1,8 @@
-//! The inner part of the middleware. It refuses requests of connections beyond the limit, and
-//! records responses in the metrics and the log.
+//! The inner part of the middleware: it refuses most requests of guests, and notes each response in
+//! the metrics and the log.
 //!
-//! Records contain no keys, inputs or values of answers. The text of a path without a route is not
-//! recorded, because callers choose it.
+//! Neither the log nor the metrics contain keys, inputs or values of answers. The path of a request
+//! that matches no route is not logged, because the caller chooses it.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,8 @@ use crate::response::refusal;
 use crate::state::AppState;
 use crate::versions::api_version_of;
 
-/// Answers the request and records the response. Guests get only admin pages.
+/// Answers a request, and notes its response in the metrics and the log. Guests get only admin
+/// pages.
 pub(crate) async fn record(
     context: CallContext,
     request: ServiceRequest,
@@ -53,7 +54,7 @@ pub(crate) async fn record(
     Ok(sent)
 }
 
-/// Records the response of a request.
+/// Notes the response of one request in the metrics and the log.
 struct Recorder<'a> {
     app: &'a AppState,
     request_id: &'a str,
@@ -120,8 +121,8 @@ impl Recorder<'_> {
     }
 }
 
-/// Returns the method's name for the log. The text of an unknown method is not logged, because
-/// callers choose it.
+/// Returns the name of a method for the log. An unknown method is not logged as the caller writes
+/// it.
 fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

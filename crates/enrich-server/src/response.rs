@@ -1,5 +1,5 @@
-//! Converts the API's responses to those of actix-web, and stores what the log and the metrics need
-//! of them.
+//! Converts responses of the API to those of actix-web, and stores what the log and the metrics
+//! need to know of them.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::header::{CREDITS_REMAINING, CREDITS_USED, RATE_LIMIT, RATE_LIMIT_POLI
 
 type Headers = Vec<(&'static str, Cow<'static, str>)>;
 
-/// Converts the response of a call. `label` is the endpoint's label in log and metrics.
+/// Converts the response of a call. `label` is the endpoint's label in the log and the metrics.
 pub(crate) fn response(
     context: &CallContext,
     label: &'static str,
@@ -26,7 +26,7 @@ pub(crate) fn response(
     sent(status, headers, body.into())
 }
 
-/// Creates a response that is not metered. Shared bytes are not copied.
+/// Creates a response of something that is not a call. Bytes that are shared are not copied.
 pub(crate) fn unmetered(
     context: &CallContext,
     label: &'static str,
@@ -38,7 +38,7 @@ pub(crate) fn unmetered(
     sent(status, headers, body)
 }
 
-/// Writes a refusal in the format of an API version.
+/// Creates the response for a refusal, in the format of an API version.
 pub(crate) fn refusal(
     label: &'static str,
     api_version: &'static ApiVersion,
@@ -55,7 +55,7 @@ fn sent(status: u16, headers: Headers, body: Bytes) -> HttpResponse {
         let value = match value {
             Cow::Borrowed(text) => HeaderValue::from_static(text),
             Cow::Owned(text) => {
-                // All headers that Enrich sends are valid; an invalid header would be left out.
+                // No header of Enrich is invalid. If one were, it would be left out.
                 let Ok(value) = HeaderValue::try_from(text) else { continue };
                 value
             }
@@ -65,8 +65,8 @@ fn sent(status: u16, headers: Headers, body: Bytes) -> HttpResponse {
     sent
 }
 
-/// Converts a header's name. The names in every answer are constants, because parsing a name takes
-/// longer than the rest of the conversion.
+/// Converts the name of a header. The names that every answer has are constants, because parsing a
+/// name takes longer than everything else here.
 fn header_name(name: &'static str) -> HeaderName {
     match name {
         "content-type" => CONTENT_TYPE,

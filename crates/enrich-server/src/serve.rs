@@ -24,29 +24,30 @@ use crate::upkeep::Upkeep;
 use crate::versions::API_VERSIONS;
 use crate::{shutdown, upkeep};
 
-/// The service and the stores to serve, as `prepare` returns them.
+/// What a server serves: the service, and the stores of the account page.
 pub struct Prepared {
-    /// The service.
+    /// The metered service, which answers calls.
     pub service: Service,
-    /// Sign-ins to the account page.
+    /// The sign-ins to the account page.
     pub sign_ins: Arc<dyn SignIns>,
-    /// Folder with the lists of the account page.
+    /// The folder with the lists of accounts.
     pub lists: PathBuf,
-    /// Why the store that this process shares with others cannot be used; `None` for a data folder.
+    /// Tells why the store that this process shares with others cannot be used; `None` if it uses a
+    /// data folder.
     pub unready_reason: Option<UnreadyReason>,
-    /// Text to print on standard output after the line with the address.
+    /// The text that is printed on standard output after the line with the address.
     pub greeting: String,
 }
 
-/// Serves until SIGTERM or Ctrl-C, then finishes requests in flight.
+/// Serves until SIGTERM or Ctrl-C, and then finishes the requests that are being answered.
 ///
-/// The address is bound first, so that a second server fails before it opens any data. Then
-/// `prepare` is called with the bound address and returns what to serve.
+/// First the address is bound, so a second server with the same address fails before it opens any
+/// data. Then `prepare` is called with the bound address. It returns what is served.
 ///
 /// # Errors
 ///
-/// When an address cannot be bound, `prepare` fails, or the system provides no threads or signal
-/// handlers.
+/// When an address cannot be bound, when `prepare` fails, or when the operating system provides no
+/// threads or signal handlers.
 pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
     settings: &ServerSettings,
     prepare: impl FnOnce(SocketAddr) -> Result<Prepared, E>,
@@ -62,7 +63,7 @@ pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
         let (app, jobs, greeting) = app_state(prepared, public.address(), settings)?;
         let app = Arc::new(app);
         let mut servers = Servers::start(&app, public, admin, settings)?;
-        // The servers start when they are first polled.
+        // The servers start only when their tasks are polled for the first time.
         yield_now().await;
         servers.still_run().await?;
         let upkeep = Upkeep::start(Arc::clone(&app), jobs.clone(), sign_ins);
@@ -80,8 +81,8 @@ pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
     })
 }
 
-/// Builds the state that all listeners share and opens the lists of the account page. Also returns
-/// the text to print.
+/// Creates the state that all listeners share, and opens the lists of accounts. The second value is
+/// the text to print after the address.
 fn app_state(
     prepared: Prepared,
     listens_on: SocketAddr,
@@ -114,7 +115,7 @@ fn app_state(
     Ok((app.with_dashboard(dashboard), Some(jobs), greeting))
 }
 
-/// Logs which lists are not served, and why.
+/// Logs which lists this server does not serve, and why.
 fn log_jobs(jobs: &Jobs, lists: &Path) {
     if jobs.are_elsewhere() {
         let folder = lists.display();
@@ -140,7 +141,8 @@ fn bind(address: SocketAddr) -> Result<Listener, ServeError> {
     })
 }
 
-/// Prints the listening addresses and the text `more`. Scripts wait for the line with the address.
+/// Prints the addresses on which the server listens, and the text `more`. Scripts wait for the line
+/// with the address.
 fn greet((public, admin): (SocketAddr, Option<SocketAddr>), more: &str) {
     info!(%public, admin = admin.map(tracing::field::display), "listening");
     let mut lines = format!("enrich listening on http://{public}\n");

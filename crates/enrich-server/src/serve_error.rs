@@ -1,4 +1,4 @@
-//! Errors of starting and running a server.
+//! Why a server could not start, or could not run on.
 
 use std::error::Error;
 use std::io;
@@ -28,7 +28,7 @@ pub enum ServeError {
     Lists {
         /// The folder.
         folder: String,
-        /// The reason.
+        /// Why the lists cannot be read.
         source: Box<dyn Error + Send + Sync>,
     },
     /// The account page cannot be served.
@@ -37,7 +37,7 @@ pub enum ServeError {
     /// The HTTP server cannot run.
     #[error("the server cannot run")]
     Server(#[source] io::Error),
-    /// The server ended without a stop signal.
+    /// A server ended although nobody had asked it to stop.
     #[error("the server ended by itself")]
     Ended,
 }

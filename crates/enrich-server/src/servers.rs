@@ -19,16 +19,16 @@ use crate::serve_error::ServeError;
 use crate::settings::ServerSettings;
 use crate::state::{AppState, ListenerState, Serves};
 
-/// The time limit for a look-up and its charge. If there is no answer within this time, the
-/// connection is closed.
+/// The time limit for the answer to a call, with its charge. If there is no answer within this
+/// time, the connection is closed.
 const ANSWER_TIME: Duration = Duration::from_secs(15);
-/// The most time during which a client may read nothing of its answer.
+/// The most time in which a client may read nothing of its answer.
 const WRITE_TIME: Duration = Duration::from_secs(20);
-/// The most connections beyond the connection limit, over all workers. They may request only the
-/// health pages.
+/// The most guests of all workers together: connections beyond the limit, which may only request
+/// the health pages.
 const GUESTS: usize = 256;
 
-/// The public server, and the server of the admin pages if the admin pages have their own listener.
+/// The public server. If the admin pages have a listener of their own, also their server.
 pub(crate) struct Servers {
     public: Running,
     admin: Option<Running>,
@@ -64,7 +64,7 @@ impl Servers {
         let serves = if admin.is_some() { Serves::Interface } else { Serves::Everything };
         let listener = ListenerState { app: Arc::clone(app), serves };
         let public = public.serve(listener, limits).map_err(ServeError::Server)?;
-        // The admin pages have their own worker, so that they are answered even when all other
+        // The admin pages have a worker of their own, so that they are answered even if all other
         // workers are busy.
         let limits = ListenerLimits { workers: NonZeroUsize::MIN, ..limits };
         let listener = ListenerState { app: Arc::clone(app), serves: Serves::Admin };
@@ -73,7 +73,7 @@ impl Servers {
         Ok(Self { public: Running::start(public), admin: admin.map(Running::start) })
     }
 
-    /// Fails if a server did not start.
+    /// Returns an error if a server did not start.
     pub(crate) async fn still_run(&mut self) -> Result<(), ServeError> {
         for server in [Some(&mut self.public), self.admin.as_mut()].into_iter().flatten() {
             if server.task.is_finished() {
@@ -83,7 +83,7 @@ impl Servers {
         Ok(())
     }
 
-    /// Waits for `stop`. Fails if a server ends before that.
+    /// Waits for `stop`. Returns an error if a server ends before.
     pub(crate) async fn until(&mut self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let admin = async {
             match &mut self.admin {
@@ -101,8 +101,8 @@ impl Servers {
         }
     }
 
-    /// Stops accepting connections, and waits for requests in flight. Admin pages on their own
-    /// listener are answered until these requests are done.
+    /// Stops accepting connections, and waits for the requests that are being answered. If the
+    /// admin pages have a listener of their own, they are answered until then.
     pub(crate) async fn stop(self) {
         self.public.handle.stop(true).await;
         if let Some(admin) = self.admin {
@@ -117,8 +117,8 @@ impl Running {
         Self { task: spawn(server), handle }
     }
 
-    /// Waits for the server to end, and returns the error of this end. No stop was requested, so
-    /// the end is always an error.
+    /// Waits until the server ends, and returns the error for this. Nobody has asked the server to
+    /// stop, so there is always an error.
     async fn ended(&mut self) -> Result<(), ServeError> {
         match (&mut self.task).await {
             Ok(Ok(())) => Err(ServeError::Ended),

@@ -1,42 +1,43 @@
-//! Settings of a server process.
+//! The settings of a server process.
 
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// Settings of a server.
+/// The settings of a server process.
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
-    /// The address to listen on; port 0 selects a free port.
+    /// The address on which the server listens; with port 0, the system chooses a free port.
     pub listen: SocketAddr,
-    /// A separate address for the admin pages. If `None`, the admin pages are served at `listen`.
+    /// A separate address for the admin pages. If it is `None`, they are served at `listen` too.
     pub admin_listen: Option<SocketAddr>,
     /// The number of threads that answer requests.
     pub workers: NonZeroUsize,
-    /// The most concurrent connections.
+    /// The most connections at the same time.
     pub max_connections: NonZeroUsize,
-    /// The most concurrent connections from one address; `None` for no limit.
+    /// The most connections from one address at the same time; `None` for no limit.
     pub max_connections_per_address: Option<NonZeroUsize>,
     /// The time limit for the head of a connection's first request.
     pub head_timeout: Duration,
-    /// The time limit for the arrival of a request's body.
+    /// The time limit for the body of a request to arrive.
     pub body_timeout: Duration,
-    /// The time for which an idle connection is kept open between requests.
+    /// How long a connection stays open while it waits for the next request.
     pub keep_alive: Duration,
-    /// The time to wait for requests in flight at shutdown. A fraction of a second is ignored.
+    /// How long a shutdown waits for requests that are being answered. A fraction of a second is
+    /// ignored.
     pub shutdown_timeout: Duration,
     /// Whether each request is logged.
     pub logs_requests: bool,
-    /// The account page; `None` to turn it off.
+    /// The settings of the account page; `None` if it is switched off.
     pub account_page: Option<AccountPageSettings>,
 }
 
-/// Settings of the account page.
+/// The settings of the account page.
 #[derive(Clone, Debug)]
 pub struct AccountPageSettings {
-    /// Settings of the account page's web pages. `serve` replaces the listening address in them
-    /// with the bound one.
+    /// The settings of the web pages. `serve` replaces their listening address by the address that
+    /// was bound.
     pub dashboard: enrich_dashboard::Settings,
-    /// Settings of the lists of rows that owners upload on the account page.
+    /// The settings of the lists that owners upload on the account page.
     pub jobs: enrich_bulk::jobs::Settings,
 }

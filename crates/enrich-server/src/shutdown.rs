@@ -1,4 +1,4 @@
-//! Process shutdown: the stop signals and the time limit.
+//! The shutdown of the process: the signals that ask for it, and its time limit.
 
 use std::io;
 use std::pin::pin;
@@ -7,12 +7,12 @@ use std::time::Duration;
 use futures_util::future::select;
 use tracing::{error, warn};
 
-/// The time limit for the shutdown steps that follow the wait for requests in flight. By default
-/// this wait takes at most 5 seconds, so the process ends at most 9 seconds after the signal.
+/// The time limit for the steps of the shutdown after it has waited for requests. By default, it
+/// waits at most 5 seconds for requests, so the process ends at most 9 seconds after the signal.
 const LAST_STEPS: Duration = Duration::from_secs(4);
 
 /// Starts a thread that ends the process after `shutdown_timeout` plus [`LAST_STEPS`], even if a
-/// disk or client does not respond. All answered charges are durable by then.
+/// disk or a client does not respond. Charges whose answers were sent are durable by then.
 pub(crate) fn limit(shutdown_timeout: Duration) {
     let end = move || {
         std::thread::sleep(shutdown_timeout + LAST_STEPS);
@@ -25,12 +25,12 @@ pub(crate) fn limit(shutdown_timeout: Duration) {
     }
 }
 
-/// Returns a future that waits for SIGTERM or SIGINT. A signal that arrives before the first poll
-/// also counts.
+/// Returns a future that waits for SIGTERM or SIGINT. A signal before the future is first polled
+/// counts too.
 ///
 /// # Errors
 ///
-/// When the system refuses the handlers.
+/// When the operating system does not accept the signal handlers.
 #[cfg(unix)]
 pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     use actix_web::rt::signal::unix::{SignalKind, signal};

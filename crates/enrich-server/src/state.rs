@@ -1,4 +1,4 @@
-//! State shared by the handlers: one for the process, one for each listener.
+//! What handlers share: one state for the process, and one for each listener.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,19 +15,20 @@ use crate::versions::endpoint_paths;
 /// What a listener serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Serves {
-    /// The API with its document, the account page and the admin pages.
+    /// The API with its OpenAPI document, the account page and the admin pages.
     Everything,
-    /// Everything except the admin pages, which have their own listener.
+    /// Everything except the admin pages, because they have a listener of their own.
     Interface,
     /// Only the admin pages.
     Admin,
 }
 
-/// Tells why a store that several processes share cannot be used now; `None` if it can. Called for
-/// each request of `/readyz`, so it must not block.
+/// A function that tells why the store that several processes share cannot be used now; it returns
+/// `None` if the store can be used. It is called for each request to `/readyz`, so it must not
+/// block.
 pub type UnreadyReason = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
-/// The state shared by all workers of all listeners.
+/// The state that all workers of all listeners share.
 pub struct AppState {
     pub(crate) service: Arc<Service>,
     pub(crate) dashboard: Option<Dashboard>,
@@ -41,7 +42,7 @@ pub struct AppState {
 }
 
 impl AppState {
-    /// Creates the state of a service. `body_timeout` limits the arrival of a request's body.
+    /// Creates the state of a service. `body_timeout` is the time limit for the body of a request.
     pub fn new(service: Arc<Service>, body_timeout: Duration, logs_requests: bool) -> Self {
         Self {
             service,
@@ -56,29 +57,29 @@ impl AppState {
         }
     }
 
-    /// Adds the question whether a shared store can be used.
+    /// Sets the function that tells whether the shared store can be used.
     pub fn with_unready_reason(self, unready_reason: Option<UnreadyReason>) -> Self {
         Self { unready_reason, ..self }
     }
 
-    /// Adds the account page.
+    /// Sets the account page.
     pub fn with_dashboard(self, dashboard: Dashboard) -> Self {
         Self { dashboard: Some(dashboard), ..self }
     }
 
-    /// The service.
+    /// Returns the service.
     pub fn service(&self) -> &Service {
         &self.service
     }
 
-    /// Merges the metrics that were recorded since the last call, to free memory. Must be called
-    /// every few seconds.
+    /// Sorts the durations that the metrics have counted since the last call into buckets, to free
+    /// memory. This must be called every few seconds.
     pub fn tidy_metrics(&self) {
         self.metrics.tidy();
     }
 
-    /// Marks the service as shutting down. From then on, calls are refused and `/readyz` reports
-    /// that the service is not ready.
+    /// Begins the shutdown: from now on, calls are refused, and `/readyz` answers that the service
+    /// is not ready.
     pub fn begin_closing(&self) {
         self.is_closing.store(true, Ordering::Relaxed);
     }
@@ -91,7 +92,7 @@ impl AppState {
 /// The state of a listener.
 #[derive(Clone)]
 pub struct ListenerState {
-    /// The state shared by all listeners.
+    /// The state that all listeners share.
     pub app: Arc<AppState>,
     /// What this listener serves.
     pub serves: Serves,

@@ -1,4 +1,4 @@
-//! Tests of the server over a real socket, with ports that can be made to fail.
+//! Tests of the server over a real socket. A test can make the ports of the service fail.
 
 mod calls;
 mod connection_slots;
@@ -40,7 +40,7 @@ const LIMITS: ListenerLimits = ListenerLimits {
 };
 const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A server in this process; dropping it stops it.
+/// A server in this process. Dropping this value stops the server.
 struct Site {
     address: SocketAddr,
     ports: Arc<FakePorts>,
@@ -50,7 +50,8 @@ struct Site {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A service over ports in memory with one company, and the key of an account with 1,000 credits.
+/// Returns a service over ports in memory with one company, and the API key of an account with
+/// 1,000 credits.
 fn service() -> (Service, Arc<FakePorts>, String) {
     let ports = Arc::new(FakePorts::with_quill());
     let clock = FakeClock::at("2026-03-04T12:00:30Z");
@@ -67,7 +68,7 @@ impl Site {
         Self::start(serves, None)
     }
 
-    /// A site over a store that is shared with other processes.
+    /// Starts a server whose store is shared with other processes.
     fn with_store(unready_reason: UnreadyReason) -> Self {
         Self::start(Serves::Everything, Some(unready_reason))
     }
@@ -95,13 +96,13 @@ impl Site {
         Client::to(self.address)
     }
 
-    /// The credits charged to the account.
+    /// Returns the number of credits that were charged to the account.
     fn charged(&self) -> u64 {
         let entries = self.ports.entries.lock();
         entries.iter().rfind(|entry| entry.credits < 0).map_or(0, |last| 1000 - last.balance.0)
     }
 
-    /// The body of a v1 request for a known company.
+    /// Returns the body of a v1 request for a company that exists.
     fn known(&self) -> String {
         format!(r#"{{"apiKey":"{}","companyName":"Quill"}}"#, self.key)
     }

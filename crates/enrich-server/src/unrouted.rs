@@ -1,4 +1,4 @@
-//! Answers requests that match no route, or a route with another method.
+//! Answers requests that match no route, or only a route with another method.
 
 use actix_web::http::Method;
 use actix_web::{HttpRequest, HttpResponse};
@@ -9,16 +9,16 @@ use crate::context::{CallContext, OTHER};
 use crate::response::{refusal, unmetered};
 use crate::versions::api_version_of;
 
-/// How long a browser may cache a preflight answer, in seconds (24 hours).
+/// How long a browser may keep the answer to a preflight request, in seconds: 24 hours.
 const PREFLIGHT_SECONDS: &str = "86400";
 
-/// Answers that the path does not exist.
+/// Returns the refusal for a path that does not exist.
 pub(crate) async fn not_found(request: HttpRequest, context: CallContext) -> HttpResponse {
     let api_version = api_version_of(request.path());
     refusal(OTHER, api_version, RequestRefusal::NoSuchPath, &context)
 }
 
-/// Answers that the path accepts only the methods in `allow`.
+/// Returns the refusal for a path that accepts only the methods in `allow`.
 pub(crate) fn wrong_method(
     request: &HttpRequest,
     context: &CallContext,
@@ -29,9 +29,9 @@ pub(crate) fn wrong_method(
     refusal(label, api_version, RequestRefusal::WrongMethod { allow }, context)
 }
 
-/// Answers an `OPTIONS` request with the allowed methods; `None` for any other method. If web pages
-/// of any origin may read the path (`is_open`), the answer also allows their requests (CORS
-/// preflight).
+/// Returns the answer to an `OPTIONS` request: it lists the allowed methods. Returns `None` if the
+/// request has another method. If web pages of any origin may read the path (`is_open`), the answer
+/// also allows their requests (CORS preflight).
 pub(crate) fn options(
     request: &HttpRequest,
     context: &CallContext,

@@ -1,8 +1,8 @@
-//! Periodic tasks of the server, and its last steps at shutdown. The tasks merge metrics, make
-//! expired keys and sessions final, delete old lists, and remove forgotten values from the other
-//! lists.
+//! What the server does from time to time, and the last steps of its shutdown. From time to time it
+//! tidies the metrics, makes the passed ends of keys, invitations and sessions final, deletes old
+//! lists, and removes forgotten values from the other lists.
 //!
-//! Irreversible steps wait until the clock can be trusted ([`ClockWatch`]).
+//! Steps that cannot be undone wait until the clock can be trusted ([`ClockWatch`]).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,13 +20,13 @@ use crate::state::AppState;
 
 /// The time limit for writing the usage counters at shutdown.
 const FLUSH_TIME: Duration = Duration::from_secs(2);
-/// The time limit for waiting for list rows in flight at shutdown.
+/// The time limit for waiting for list rows that are being answered at shutdown.
 const CLOSE_TIME: Duration = Duration::from_secs(1);
-/// The interval between merges of the metrics.
+/// The interval at which the metrics are tidied.
 const TIDYING: Duration = Duration::from_secs(5);
-/// Expiries become final at every 12th merge of the metrics: once a minute.
+/// Passed ends become final each 12th time that the metrics are tidied: once a minute.
 const SETTLE_EACH: u32 = 12;
-/// Old lists are deleted at every 120th merge of the metrics: every ten minutes.
+/// Old lists are deleted each 120th time that the metrics are tidied: every ten minutes.
 const SWEEP_EACH: u32 = 120;
 
 pub(crate) struct Upkeep(JoinHandle<()>);
@@ -69,8 +69,8 @@ async fn run(app: Arc<AppState>, jobs: Option<Arc<Jobs>>, sign_ins: Arc<dyn Sign
     }
 }
 
-/// Makes the ends of expired keys, invitations and sessions final, and returns the present time. If
-/// the clock cannot be trusted, does nothing and returns `None`.
+/// Makes the passed ends of keys, invitations and sessions final, and returns the present time. If
+/// the clock cannot be trusted, makes nothing final and returns `None`.
 async fn settle_ends(
     service: &Service,
     sign_ins: &dyn SignIns,
@@ -101,7 +101,7 @@ async fn scrub(jobs: Arc<Jobs>) {
     }
 }
 
-/// Deletes lists whose retention time is over.
+/// Deletes the lists that were kept for their whole retention time.
 async fn sweep(jobs: Arc<Jobs>, now: Timestamp) {
     match spawn_blocking(move || jobs.sweep(now)).await {
         Ok(Ok(0)) => {}
@@ -113,16 +113,16 @@ async fn sweep(jobs: Arc<Jobs>, now: Timestamp) {
     }
 }
 
-/// Waits for list rows in flight, at most [`CLOSE_TIME`]. Running lists continue when the server
-/// starts again.
+/// Waits at most [`CLOSE_TIME`] for list rows that are being answered. Lists that are not done go
+/// on when the server starts again.
 pub(crate) async fn close(jobs: Arc<Jobs>) {
     if timeout(CLOSE_TIME, spawn_blocking(move || jobs.close())).await.is_err() {
         warn!("rows of lists were still on their way; they are asked again, and not paid twice");
     }
 }
 
-/// Writes the usage counters to the store. The ledger needs no flush, because every answered charge
-/// is durable.
+/// Writes the usage counters to the store. For the ledger, nothing is left to write: every charge
+/// whose answer was sent is durable.
 pub(crate) async fn flush(service: &Service) {
     match timeout(FLUSH_TIME, service.usage.flush()).await {
         Ok(Ok(())) => info!("stopped"),
@@ -183,7 +183,9 @@ mod tests {
         let (lives_on, ended) = ((false, true), (true, false));
         assert_eq!(settle(2 * DAY, 0), lives_on);
         assert_eq!(settle(2 * DAY + 540, 9), lives_on);
-        // The corrected clock shows the expiry later: it is final after ten minutes.
+        // At minute 10, the clock is set back to a minute before the expiry, so the watch begins
+        // again. At minute 11, the expiry passes. It becomes final at minute 20, when the clock has
+        // not jumped for ten minutes.
         assert_eq!(settle(DAY - 60, 10), lives_on);
         assert_eq!(settle(DAY, 11), lives_on);
         assert_eq!(settle(DAY + 540, 20), ended);

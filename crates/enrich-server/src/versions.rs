@@ -1,9 +1,9 @@
-//! The served API versions.
+//! The API versions that the server serves.
 
 use enrich_wire::ApiVersion;
 
-/// All API versions, the oldest first. The first version's error format is used for paths outside
-/// all versions.
+/// All API versions, the oldest first. For a path that belongs to no version, errors have the
+/// format of the first one.
 pub static API_VERSIONS: [&ApiVersion; 2] =
     [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION];
 
@@ -11,7 +11,7 @@ pub(crate) fn endpoint_paths() -> impl Iterator<Item = &'static str> {
     API_VERSIONS.iter().flat_map(|version| version.endpoints).map(|endpoint| endpoint.path)
 }
 
-/// Returns the version whose error format is used for `path`.
+/// Returns the version whose format an error for `path` has.
 pub(crate) fn api_version_of(path: &str) -> &'static ApiVersion {
     let of_path = API_VERSIONS.iter().find(|version| path.starts_with(version.prefix));
     of_path.copied().unwrap_or(API_VERSIONS[0])

@@ -1,4 +1,4 @@
-//! The ports of accounts: over a data folder, or over PostgreSQL.
+//! The ports of accounts, for a data folder or for PostgreSQL.
 
 use std::sync::Arc;
 
@@ -11,21 +11,21 @@ use enrich_store_postgres as postgres;
 
 use crate::settings::StoreUrl;
 
-/// The ports for accounts, with their keys, credits and sign-ins.
+/// The ports through which a command reaches accounts, keys, credits and sign-ins.
 pub(crate) struct AccountPorts {
     /// The port for accounts and keys.
     pub(crate) accounts: Arc<dyn Accounts>,
     /// The port for the ledger.
     pub(crate) ledger: Arc<dyn Ledger>,
-    /// The port for the sign-ins of owners to the account page.
+    /// The port for the owners' sign-ins to account pages.
     pub(crate) sign_ins: Arc<dyn SignIns>,
-    /// The directory of the data folder, if the ports are over a folder. While the directory is
-    /// open, the folder counts as in use.
+    /// The directory, if the accounts are in a data folder. As long as the directory is open, the
+    /// folder is in use.
     _directory: Option<Arc<SqliteDirectory>>,
 }
 
-/// Returns the error for a node's data folder that cannot be opened. If the folder is missing, the
-/// message says what to do.
+/// Returns the error for the data folder of a node that cannot be opened. If the folder does not
+/// exist, the message says what to do.
 pub(crate) fn node_folder_error(error: OpenError) -> anyhow::Error {
     let what_to_do = match error {
         OpenError::Missing(_) => {
@@ -38,7 +38,7 @@ pub(crate) fn node_folder_error(error: OpenError) -> anyhow::Error {
 }
 
 impl AccountPorts {
-    /// Returns the ports over the database at `url`.
+    /// Opens the ports of the database at `url`.
     pub(crate) fn open(url: &StoreUrl, secrets: &Secrets) -> Result<Self, postgres::OpenError> {
         let postgres::CommandPorts { accounts, ledger, sign_ins, .. } =
             postgres::CommandPorts::open(url.expose(), secrets)?;

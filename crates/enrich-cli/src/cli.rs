@@ -1,4 +1,4 @@
-//! The command line's syntax. The arguments of each command are next to its code.
+//! The syntax of the command line. The arguments of a command are in the file of this command.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -116,14 +116,14 @@ It uses a temporary data folder, deleted when it ends; for your own data see `en
     Directory(DirectoryCommand),
 }
 
-/// Prints the error in the command line, or the requested help.
+/// Prints an error in the command line, or the help that was requested.
 pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     let shown = without_keys(&text);
     let shown = without_store_urls(&shown);
-    // Help repeats nothing that was typed.
+    // A text of help contains nothing that the user has typed.
     let is_printed = !error.use_stderr() || *shown == *text;
-    // If the text cannot be written, only the exit status shows the error.
+    // If the text cannot be written, at least the exit status shows the error.
     let _ = match is_printed {
         true => error.print(),
         false => io::stderr().write_all(shown.as_bytes()),
@@ -137,7 +137,8 @@ mod tests {
 
     use super::*;
 
-    /// Every command and group of commands, with the words that name it.
+    /// Returns all commands and groups of commands, each with the words that name it on the command
+    /// line.
     fn commands(of: &clap::Command, words: &str) -> Vec<(String, clap::Command)> {
         let mut found = vec![(words.to_owned(), of.clone())];
         for command in of.get_subcommands() {
@@ -146,7 +147,7 @@ mod tests {
         found
     }
 
-    /// Splits a line into words as a shell does, up to a pipe or a redirection.
+    /// Splits a line into words as a shell does. Ends at a pipe or a redirection.
     fn words(line: &str) -> Vec<String> {
         let mut words = vec![String::new()];
         let mut is_quoted = false;
@@ -199,7 +200,8 @@ mod tests {
         for (name, command) in commands(&Cli::command(), "enrich") {
             let takes = |long| command.get_opts().any(|option| option.get_long() == Some(long));
             let is_group = command.has_subcommands();
-            // The demo has its own folder; a copy names both of its sides.
+            // The demo has a folder of its own, and `store copy` names its folder by `--from` or
+            // `--to`.
             let has_own = ["enrich demo", "enrich store copy"].contains(&name.as_str());
             assert!(is_group || has_own || takes("data"), "`{name}` takes no --data");
             let names_both = name == "enrich store copy";

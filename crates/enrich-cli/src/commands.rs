@@ -1,4 +1,4 @@
-//! The operator's commands: one file for each command or group.
+//! The operator's commands. Each command or group of commands has a file.
 
 pub(crate) mod account;
 pub(crate) mod backup;

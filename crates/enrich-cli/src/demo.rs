@@ -1,6 +1,6 @@
-//! `enrich demo`: serves sample data, a few hundred companies and invented people.
+//! `enrich demo`: serves sample data: a few hundred companies, and invented people.
 //!
-//! It runs `enrich serve` with default settings on a temporary data folder.
+//! It does the same as `enrich serve` with default settings, on a temporary data folder.
 
 use std::fmt::Write;
 use std::io::Cursor;
@@ -27,24 +27,25 @@ use crate::served::{LISTS, with_settings};
 use crate::settings::{Settings, StoreUrl, listen_address};
 use crate::telemetry;
 
-/// The records to import, in this order: companies before the people who work there.
+/// The files of records that are imported, in this order: companies come before the people who work
+/// there.
 const RECORDS: [(&str, &str); 3] = [
     ("companies.jsonl", include_str!("../../../fixtures/directory/companies.jsonl")),
     ("examples.jsonl", include_str!("../../../fixtures/directory/examples.jsonl")),
     ("domains.jsonl", include_str!("../../../fixtures/directory/domains.jsonl")),
 ];
 
-/// The email address of the owner who signs in to the account page.
+/// The email address with which the user of the demo signs in to the account page.
 const EMAIL: &str = "demo@enrich.example";
 
-/// What the greeting adds if there is a database.
+/// The text that the greeting ends with if the demo was given a PostgreSQL database.
 const IN_DATABASE: &str = "What it writes to the database stays there, and is of no use without that \
                            folder: drop the database.\n\n";
 
-/// The credits that the account is granted at the beginning.
+/// The credits that the account of the demo is granted at the beginning.
 const CREDITS: i64 = 1000;
 
-// The arguments. (A doc comment here would become the help of the command.)
+// The arguments of the command. (A doc comment here would become the help of the command.)
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DemoArgs {
     /// Address to listen on; a port alone is of this machine, :PORT of all addresses, and port 0
@@ -63,7 +64,7 @@ pub(crate) struct DemoArgs {
     store: Option<StoreUrl>,
 }
 
-/// Serves the demo until the process gets a stop signal.
+/// Serves the sample data until the process gets a stop signal.
 ///
 /// # Errors
 ///
@@ -97,7 +98,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes the tables of an empty database, and opens it.
+/// Creates the tables in an empty PostgreSQL database, and opens a node that uses it.
 fn new_node(
     data: &Path,
     url: &StoreUrl,
@@ -113,13 +114,13 @@ fn new_node(
     Node::with_directory(data, url, settings)
 }
 
-/// What the greeting shows of the demo account.
+/// What the greeting needs: the key of the demo's account, and the token of its invitation.
 struct Begun {
     key: ApiKey,
     invitation: Token,
 }
 
-/// Imports the records and creates an account with credits.
+/// Imports the sample records, and creates an account with a key, credits and an invitation.
 async fn fill(importer: &SqliteImporter, ports: &AccountPorts) -> anyhow::Result<Begun> {
     let now = SystemClock.now();
     for (name, lines) in RECORDS {
@@ -142,7 +143,7 @@ async fn fill(importer: &SqliteImporter, ports: &AccountPorts) -> anyhow::Result
     }
 }
 
-/// Creates the invitation with which the user sets a password for the account page. Returns its
+/// Creates an invitation, with which the user sets a password for the account page. Returns its
 /// token.
 async fn invite(ports: &AccountPorts, account: AccountId, now: Timestamp) -> anyhow::Result<Token> {
     let email = EmailAddress::parse(EMAIL)?;
@@ -153,7 +154,8 @@ async fn invite(ports: &AccountPorts, account: AccountId, now: Timestamp) -> any
     Ok(invitation)
 }
 
-/// Returns the greeting: the key, calls to paste, and the link to the account page.
+/// Returns the text that is printed when the server has started: the key, calls to try, and the
+/// link to the account page.
 fn greeting(address: SocketAddr, begun: &Begun, folder: &Path) -> String {
     let key = begun.key.expose();
     let calls = [

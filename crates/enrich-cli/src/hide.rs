@@ -1,11 +1,12 @@
-//! Removes secrets from texts that are shown: API keys, and the passwords in the URLs of stores.
+//! Removes secrets from texts before they are shown: API keys, and the URLs of PostgreSQL
+//! databases, which may contain passwords.
 
 use std::borrow::Cow;
 
 use enrich_core::KEY_PREFIX;
 
-/// Replaces every API key in the text by its prefix and `…`. clap's errors quote the arguments, and
-/// a key in the wrong place must not appear on a terminal or in a log.
+/// Replaces every API key in a text by its prefix and `…`. The errors of clap quote arguments, so a
+/// key that was given as the wrong argument would appear on the terminal or in a log.
 pub(crate) fn without_keys(text: &str) -> Cow<'_, str> {
     let mut pieces = text.split(KEY_PREFIX);
     let mut cut = pieces.next().unwrap_or_default().to_owned();
@@ -19,8 +20,8 @@ pub(crate) fn without_keys(text: &str) -> Cow<'_, str> {
     if has_keys { Cow::Owned(cut) } else { Cow::Borrowed(text) }
 }
 
-/// Replaces by `…` the rest of every URL that names a user, and the value of every setting `store =
-/// …` that an error quotes from the settings file.
+/// Hides two things in a text by `…`: what follows `://` in a URL with a user, and the value of
+/// `store = …`. An error may quote the latter from the settings file.
 pub(crate) fn without_store_urls(text: &str) -> Cow<'_, str> {
     if !text.contains("://") && !text.contains("store") {
         return Cow::Borrowed(text);
@@ -29,7 +30,7 @@ pub(crate) fn without_store_urls(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.join("\n"))
 }
 
-/// Returns the line with `…` in place of the value of the setting `store`.
+/// Returns a line with `…` in place of the value, if it is a line of the setting `store`.
 fn hide_setting(line: &str) -> Cow<'_, str> {
     let setting = line.trim_start_matches(|letter: char| !letter.is_ascii_alphabetic());
     let value = setting.strip_prefix("store").map(str::trim_start);
@@ -41,7 +42,7 @@ fn hide_setting(line: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the line with `…` in place of the text after `://`, for each URL that names a user.
+/// Returns a line with `…` in place of the text after `://`, in each URL that contains a user.
 fn hide_users(line: &str) -> String {
     let is_end = |letter: char| letter.is_whitespace() || matches!(letter, '\'' | '"' | '`');
     let mut pieces = line.split("://");

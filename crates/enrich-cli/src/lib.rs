@@ -1,7 +1,7 @@
 //! The operator's commands and the server's settings.
 //!
-//! Results go to standard output, everything else to standard error. What is not here: rules for
-//! metering, parsing inputs or merging records. These rules are in crates that other programs can
+//! Results go to standard output, everything else to standard error. What is not here: the rules of
+//! metering, of parsing inputs and of merging records. They are in crates that other programs can
 //! use without this one.
 
 mod account_ports;
@@ -23,7 +23,8 @@ use clap::Parser;
 use crate::commands::{Console, Failure};
 
 /// Runs the command line. Returns the exit status: 0 for success; 1 if the result is negative, or
-/// something that the command line names does not exist; 2 if the command could not be executed.
+/// if something that the command line names does not exist; 2 if an error has prevented the command
+/// from running.
 pub fn run() -> ExitCode {
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
@@ -42,7 +43,7 @@ pub fn run() -> ExitCode {
         Ok(status) => status,
         Err(failure) => {
             if let Some(message) = failure.message() {
-                // If the message cannot be written either, only the exit status reports the error.
+                // If the message cannot be written, at least the exit status shows the error.
                 let _ = writeln!(err, "error: {}", hide::without_store_urls(message));
             }
             failure.exit_status().into()

@@ -1,4 +1,5 @@
-//! A server process whose accounts and ledger are in PostgreSQL: one node of several.
+//! A server process that is a node: its accounts and its ledger are in PostgreSQL, and it shares
+//! them with other nodes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::account_ports::node_folder_error;
 use crate::served::{LISTS, with_settings};
 use crate::settings::{CountMisses, Settings, StoreUrl};
 
-/// The directory of a node and its store.
+/// A node: its directory, and its connection to PostgreSQL.
 pub(crate) struct Node {
     directory: Arc<dyn Directory>,
     store: postgres::Store,
@@ -23,12 +24,13 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Opens the store, and the snapshots or the directory in the folder `data`. Blocks until
-    /// look-ups are fast.
+    /// Opens PostgreSQL, and the snapshots, or else the directory in the folder `data`. Returns
+    /// when look-ups are fast.
     ///
     /// # Errors
     ///
-    /// When the directory or the store cannot be used, or a setting cannot be used by nodes.
+    /// When the directory or PostgreSQL cannot be used, or when a setting is not possible for a
+    /// node.
     pub(crate) fn open(data: &Path, url: &StoreUrl, settings: &Settings) -> anyhow::Result<Self> {
         let Some(location) = &settings.directory_from else {
             let (node, directory) = Self::with_directory(data, url, settings)?;
@@ -47,11 +49,11 @@ impl Node {
         Ok(Self { directory: Arc::new(directory), store, lists: data.join(LISTS) })
     }
 
-    /// Opens the store and the directory in the folder `data`.
+    /// Opens PostgreSQL, and the directory in the folder `data`.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// The errors of [`open`](Self::open).
     pub(crate) fn with_directory(
         data: &Path,
         url: &StoreUrl,
@@ -64,7 +66,7 @@ impl Node {
         Ok((Self { directory: look_ups, store, lists: data.join(LISTS) }, directory))
     }
 
-    /// Returns what the server needs to serve this node.
+    /// Returns what the server serves for this node.
     pub(crate) fn prepared(self, settings: &Settings, greeting: String) -> Prepared {
         let Self { directory, store, lists } = self;
         let service = Service::new(ServicePorts {
@@ -109,7 +111,7 @@ fn open_store(
     Ok(postgres::Store::open(url.expose(), secrets, options)?)
 }
 
-/// The name of this machine.
+/// Returns the host name of this machine.
 fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

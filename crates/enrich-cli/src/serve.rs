@@ -14,7 +14,7 @@ use crate::served::{LISTS, with_settings};
 use crate::settings::{Settings, SettingsLayer};
 use crate::telemetry;
 
-// The arguments. (A doc comment here would become the help of the command.)
+// The arguments of the command. (A doc comment here would become the help of the command.)
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ServeArgs {
     /// Settings file (TOML): its keys are the flags' names with `_` for `-`; flags and environment
@@ -37,9 +37,9 @@ fn durability(text: &str) -> Result<Durability, &'static str> {
     }
 }
 
-/// Serves the data folder `data` until the process gets a stop signal. The folder is created if it
-/// does not exist. If the accounts are in a store, the folder must contain the `secret.key` of the
-/// store.
+/// Serves until the process gets a stop signal. If the accounts are in the data folder `data`,
+/// creates this folder if it does not exist. If they are in PostgreSQL, the folder must already
+/// contain the `secret.key` of the PostgreSQL database.
 ///
 /// # Errors
 ///
@@ -66,8 +66,8 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
             ..Options::default()
         };
         let store = Store::open_or_create_with(data, options)?;
-        // This is prepared before the server starts, so that the first call with a number or a name
-        // is not slow.
+        // These are prepared before the server starts, so that the first call with a phone number
+        // or a name is not slow.
         Phone::prepare();
         store.directory.prepare()?;
         let service = with_settings(store.service(), &settings);

@@ -1,14 +1,13 @@
-//! What every server serves in the same way, whether its accounts are in a data folder or in a
-//! database.
+//! What all servers have in common, whether their accounts are in a data folder or in PostgreSQL.
 
 use enrich_core::{RateLimit, Service};
 
 use crate::settings::Settings;
 
-/// The name of the subfolder of the data folder with the lists of the account page.
+/// The name of the subfolder of the data folder that contains the lists of accounts.
 pub(crate) const LISTS: &str = "bulk";
 
-/// Returns the service with the limits that the settings give.
+/// Returns the service with the limits of the settings.
 pub(crate) fn with_settings(mut service: Service, settings: &Settings) -> Service {
     let limit = RateLimit::new(settings.rate_limit.get(), settings.rate_window.get());
     service.rate_limit = limit.unwrap_or_default();

@@ -1,8 +1,8 @@
 //! The server's settings. A setting comes from a flag, else from an environment variable, else from
 //! a TOML file, else from the defaults.
 //!
-//! One definition serves all sources: `--rate-limit`, `ENRICH_RATE_LIMIT` and `rate_limit` are the
-//! same setting.
+//! One definition is enough for all of these: `--rate-limit`, `ENRICH_RATE_LIMIT` and `rate_limit`
+//! are the same setting.
 
 mod least_confidence;
 mod listen;
@@ -71,8 +71,8 @@ impl From<CountMisses> for enrich_store::CountMisses {
     }
 }
 
-/// One of this many connections may come from one address, if no setting gives a limit: a quarter
-/// of all connections.
+/// If no setting limits the connections from one address, one address may have one in this many
+/// connections: a quarter of all.
 const ADDRESS_SHARE: usize = 4;
 
 /// The settings. The derived layer has the settings from one source, and defines the flags.
@@ -272,14 +272,14 @@ pub(crate) struct Settings {
 pub(crate) type SettingsLayer = <Settings as Config>::Layer;
 
 impl Settings {
-    /// Combines the settings: `flags` (which include the environment) first, then `file`, then the
-    /// defaults.
+    /// Combines the settings. A setting comes from `flags`, which include the environment; else
+    /// from `file`; else from the defaults.
     ///
     /// # Errors
     ///
     /// When the file cannot be read, or contains an unknown setting or an invalid value.
     pub(crate) fn load(flags: SettingsLayer, file: Option<PathBuf>) -> anyhow::Result<Self> {
-        // An empty environment variable counts as not set.
+        // An environment variable that is empty counts as not set.
         let public_url = flags.public_url.filter(PublicUrl::is_given);
         let builder = Self::builder().preloaded(SettingsLayer { public_url, ..flags });
         let Some(path) = file else { return Ok(builder.load()?) };
@@ -292,28 +292,28 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// There are none, because every setting has a default.
+    /// There is none in fact, because every setting has a default.
     pub(crate) fn listening_on(address: SocketAddr) -> anyhow::Result<Self> {
         let layer = SettingsLayer { listen: Some(address), ..SettingsLayer::empty() };
         Self::load(layer, None)
     }
 
-    /// Returns the limit of connections from one address; `None` for no limit. The default is a
-    /// share of all connections. Behind a known proxy, the default is no limit, because all
-    /// connections come from the proxy.
+    /// Returns how many connections one address may have; `None` for any number. The default is a
+    /// share of all connections. If the settings show that there is a proxy, the default is any
+    /// number, because all connections come from the proxy then.
     fn connections_per_address(&self) -> Option<NonZeroUsize> {
         let has_proxy = self.public_url.as_ref().is_some_and(PublicUrl::is_https);
         let share = if has_proxy { 0 } else { self.max_connections.get().div_ceil(ADDRESS_SHARE) };
         NonZeroUsize::new(self.max_connections_per_address.unwrap_or(share))
     }
 
-    /// Returns the public URL, with which every link to the account page begins.
+    /// Returns the public URL: the beginning of every link to the account page.
     pub(crate) fn public_url(&self) -> PublicUrl {
         self.public_url.clone().unwrap_or_else(|| PublicUrl::of_listener(self.listen))
     }
 
-    /// Returns the settings that the server needs. `serve` adds the listening address for the
-    /// account page.
+    /// Returns the settings of the server process. In those of the account page, `serve` sets the
+    /// listening address.
     pub(crate) fn server(&self) -> ServerSettings {
         let account_page =
             || AccountPageSettings { dashboard: self.dashboard(), jobs: self.jobs() };
@@ -520,7 +520,7 @@ mod tests {
         assert!(format!("{error:#}").contains("/nowhere/enrich.toml"), "{error:#}");
     }
 
-    /// The documented settings.
+    /// Returns the document that describes the settings.
     fn reference() -> &'static str {
         include_str!("../../../docs/reference/settings.md")
     }
@@ -536,7 +536,8 @@ mod tests {
         known.sort_unstable();
         assert_eq!(documented, known);
         load(&[], file).unwrap();
-        // A line of that file shows the default value, or describes it after `default: `.
+        // In this document, a line shows the default value itself, or describes it after `default:
+        // `. Only the former can be compared.
         let defaults = lines.iter().filter(|(_, rest)| !rest.contains("default: "));
         let defaults: Vec<String> =
             defaults.map(|(name, rest)| format!("{name} = {rest}")).collect();
@@ -555,7 +556,7 @@ mod tests {
         }
     }
 
-    /// The defaults in the help texts are the actual ones.
+    /// Checks that the defaults in the help are the real ones.
     #[test]
     fn every_default_is_told_and_every_setting_has_one_name() {
         let command = <Typed as clap::CommandFactory>::command();

@@ -1,7 +1,7 @@
-//! The log: structured lines on standard error.
+//! The log: lines on standard error.
 //!
-//! Enrich's own crates log up to the configured level; dependencies log only warnings. The HTTP
-//! layer logs nothing, because its messages contain what callers send.
+//! The crates of Enrich log up to the level of the settings, and all other crates log only
+//! warnings. The HTTP layer logs nothing, because its messages contain what callers send.
 
 use std::io;
 use std::panic::PanicHookInfo;
@@ -37,11 +37,12 @@ pub(crate) enum LogLevel {
     Debug,
 }
 
-/// Starts logging. Of a panic, only the location is logged, because the message may quote an input.
+/// Starts the log. If the program panics, only the place is logged, because the message may contain
+/// an input.
 ///
 /// # Errors
 ///
-/// When logging was started before.
+/// When the log was started before.
 pub(crate) fn begin(format: LogFormat, level: LogLevel) -> Result<(), TryInitError> {
     let level = match level {
         LogLevel::Error => LevelFilter::ERROR,

@@ -170,7 +170,8 @@ impl Create {
         let first_key = key::generate(id, String::new(), now)?;
         let secret = first_key.key.clone();
         pollster::block_on(ports.accounts.create(account, first_key))?;
-        // The account exists from here on, so its key is shown even if a later step fails.
+        // From here on, the account exists. So its key is shown even if one of the next steps
+        // fails.
         let mut failures = Vec::new();
         let granted = first_credits(&ports, id, self.credits);
         let balance = granted.unwrap_or_else(|message| {
@@ -248,13 +249,13 @@ impl Shown for Created {
 struct AccountRecord {
     account: String,
     name: String,
-    /// The email address of the owner who signs in.
+    /// The email address with which the owner signs in.
     email: Option<String>,
     balance: u64,
     created_at: Timestamp,
     /// The account's status: `active`, `suspended` or `closed`.
     status: &'static str,
-    /// The reason of the suspension, if one was given.
+    /// The reason of the suspension; `None` if there is none.
     reason: Option<String>,
     /// The alpha-2 code of the account's country.
     country: Option<&'static str>,
@@ -279,7 +280,7 @@ impl AccountRecord {
         })
     }
 
-    /// Returns the status with its reason, for display.
+    /// Returns the status, and the reason if there is one, as people see it.
     fn state(&self) -> String {
         match &self.reason {
             Some(reason) => format!("{}: {reason}", self.status),

@@ -35,7 +35,7 @@ pub(crate) struct Backup {
     common: Common,
 }
 
-/// The printed result of `enrich backup`.
+/// The result of `enrich backup`, as it is printed.
 #[derive(Serialize)]
 struct MadeBackup {
     backup: String,
@@ -43,7 +43,7 @@ struct MadeBackup {
     contents: Contents,
 }
 
-/// The contents of a backup. `backup` and `restore` print them.
+/// What a backup contains. Both `backup` and `restore` print this.
 #[derive(Serialize)]
 pub(super) struct Contents {
     made_at: Timestamp,
@@ -100,7 +100,7 @@ impl From<BackupReport> for Contents {
 }
 
 impl Contents {
-    /// Adds the contents to the pairs, for display.
+    /// Adds the contents to the pairs that are printed.
     pub(super) fn add_to(&self, pairs: Pairs) -> Pairs {
         let rows = match (self.ledger_rows, self.last_row_at) {
             (1, Some(last)) => format!("1 row, of {}", named::to_the_second(last)),

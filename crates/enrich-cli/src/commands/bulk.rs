@@ -127,8 +127,8 @@ impl Bulk {
             caller: self.caller.in_words(),
             prefix: self.prefix.clone(),
             columns: input.layout().filter(|layout| layout.delimiter.is_some()).map(|layout| {
-                // The encoding is left out, because it may be detected only later in the list. The
-                // text of the rows is enough to recognise the list.
+                // The encoding is left out, because it may become known only later in the list. The
+                // texts of the rows are enough to recognise the list.
                 Layout { encoding: None, ..layout }.to_string()
             }),
         };
@@ -157,8 +157,8 @@ impl Bulk {
         source.and_then(Input::open).map_err(|error| Failure::of_file(&self.list, &error))
     }
 
-    /// Checks the mapping and returns the highest cost of the list. Returns `None` if the list can
-    /// be read only once.
+    /// Checks the mapping, and returns the highest cost of the list. Returns `None` if the list can
+    /// be read only once, as standard input.
     fn estimate(&self, mapping: &Mapping) -> Result<Option<CostEstimate>, Failure> {
         if is_standard(&self.list) || self.list.metadata().is_ok_and(|data| !data.is_file()) {
             return Ok(None);
@@ -202,8 +202,8 @@ impl Bulk {
         })
     }
 
-    /// Prints the result to standard output. If the rows go to standard output, prints the result
-    /// to standard error.
+    /// Prints the result to standard output. If the rows are written there, prints the result to
+    /// standard error instead.
     fn show(
         &self,
         outcome: &Outcome,
@@ -233,8 +233,8 @@ impl Failure {
     }
 }
 
-/// Stops the run at the first signal. At the second signal, ends the process immediately, as a
-/// crash would.
+/// Stops the run at the first signal: rows that were sent are still waited for. At the second
+/// signal, ends the process at once, as a crash would.
 async fn stop_on_signal(stop: Stop) {
     for is_second in [false, true] {
         let Ok(signal) = stop_signal() else { return };
@@ -243,7 +243,7 @@ async fn stop_on_signal(stop: Stop) {
             std::process::exit(130);
         }
         stop.now();
-        // Writing fails if standard error is closed; then nobody reads the message.
+        // Writing fails if standard error is closed. Then nobody could read the message anyway.
         let _ = writeln!(
             io::stderr(),
             "stopping: waiting for the rows that were sent; repeat to end at once"

@@ -1,4 +1,4 @@
-//! `enrich check`: verifies both databases.
+//! `enrich check`: checks both databases.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -37,7 +37,7 @@ pub(crate) struct Check {
 #[derive(Serialize)]
 struct Health {
     ok: bool,
-    /// The reasons why the databases could not be checked.
+    /// Why the databases could not be checked.
     problems: Vec<String>,
     sqlite: Option<&'static str>,
     directory: Option<Database>,
@@ -54,7 +54,7 @@ struct Database {
 
 impl Check {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        // This only makes the check faster. The check itself reports read errors.
+        // This only makes the check faster. If reading fails, the check reports it.
         let _ = read_through(self.common.data.path());
         let health = match self.common.data.store()? {
             Some(url) => Health::of_node(self.common.data.path(), &url)?,
@@ -66,7 +66,7 @@ impl Check {
 }
 
 impl Health {
-    /// Both databases of a folder.
+    /// Checks both databases of a data folder.
     fn of_folder(folder: &Path) -> Result<Self, Failure> {
         match Store::open(folder) {
             Ok(store) => match store.check() {
@@ -78,7 +78,7 @@ impl Health {
         }
     }
 
-    /// The directory of a folder, and what is wrong with the store.
+    /// Checks the directory in the folder of a node, and the node's PostgreSQL database.
     fn of_node(folder: &Path, url: &StoreUrl) -> Result<Self, Failure> {
         let store = match DirectoryStore::open_with(folder, &Options::default()) {
             Ok(store) => store,
@@ -89,7 +89,8 @@ impl Health {
             Ok(report) => report,
             Err(error) => return Ok(Self::unreadable(error_chain(&error))),
         };
-        // A command has no part in the question whether one copy is enough.
+        // Whether one copy of the database is enough, this command does not decide. So it accepts a
+        // database without a synchronous standby.
         let inspected = inspect(url.expose(), store.secrets(), true, || SystemClock.now());
         let problems = match inspected {
             Ok(report) => report.problems,

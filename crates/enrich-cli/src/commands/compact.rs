@@ -1,4 +1,4 @@
-//! `enrich compact`: gives the directory's free space back to the disk.
+//! `enrich compact`: makes the file of the directory smaller.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Output of commands: results go to standard output, everything else to standard error.
+//! The output of commands. A result goes to standard output, everything else to standard error.
 
 use std::io::{self, Write};
 
@@ -7,23 +7,24 @@ use serde::Serialize;
 
 use super::failure::{Failure, Verdict};
 
-/// Standard output and standard error, or their replacements in a test.
+/// Where a command writes to: standard output and standard error, or their replacements in a test.
 pub(crate) struct Console<'a> {
-    /// The output for results only.
+    /// Where results are written to, and nothing else.
     pub(crate) out: &'a mut dyn Write,
-    /// The output for everything that is not a result.
+    /// Where everything is written to that is not a result.
     pub(crate) err: &'a mut dyn Write,
-    /// Whether standard error is a terminal, so that progress may be shown.
+    /// Whether standard error is a terminal, so that progress can be shown.
     pub(crate) is_watched: bool,
 }
 
-/// A result of a command. With `--json`, its serialisation is printed.
+/// The result of a command. With `--json`, it is serialised and printed.
 pub(crate) trait Shown: Serialize {
     /// Writes the result as text for people.
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()>;
 }
 
-// The output format. (A doc comment here would become the help of every command.)
+// The option for the format of the result. (A doc comment here would become the help of every
+// command.)
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Format {
     /// Print the result as one line of JSON
@@ -32,8 +33,8 @@ pub(crate) struct Format {
 }
 
 impl Console<'_> {
-    /// Writes a result and returns `Yes`. If nobody reads the output any more, also returns `Yes`,
-    /// so that the command can continue.
+    /// Prints a result and returns `Yes`. If nobody reads the output any more, this counts as
+    /// success too, so that the command can go on.
     pub(crate) fn show(&mut self, result: &impl Shown, format: Format) -> Result<Verdict, Failure> {
         match self.write(result, format).map_err(Failure::from) {
             Ok(()) | Err(Failure::ReaderGone) => Ok(Verdict::Yes),
@@ -51,7 +52,7 @@ impl Console<'_> {
 
     /// Writes a message to standard error.
     pub(crate) fn note(&mut self, text: &str) {
-        // Writing fails if standard error is closed; then nobody reads the message.
+        // Writing fails if standard error is closed. Then nobody could read the message anyway.
         let _ = writeln!(self.err, "{text}");
     }
 }

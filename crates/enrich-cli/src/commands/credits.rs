@@ -1,4 +1,4 @@
-//! `enrich credits`: grants, takes back and corrects credits.
+//! `enrich credits`: grants credits, takes them back, and corrects ledger rows.
 
 mod history;
 
@@ -95,7 +95,7 @@ impl CreditsCommand {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         match self {
             Self::Grant(GrantArgs { on, change }) => {
-                // Credits can be taken back from a closed account, but it cannot get new ones.
+                // From a closed account, credits can be taken back; but it cannot be granted any.
                 let (ports, account) =
                     if change.credits < 0 { on.find()? } else { on.find_open()? };
                 on.common.show(&changed(&ports, account.id, change, None)?, console)
@@ -162,7 +162,7 @@ fn changed(
     }
 }
 
-/// Writes a grant to the ledger. Returns the result.
+/// Makes a grant and returns its result. An error of the ledger becomes a failure of the command.
 pub(crate) fn grant(ports: &AccountPorts, grant: Grant) -> Result<Granted, Failure> {
     let account = grant.account;
     pollster::block_on(ports.ledger.grant(grant)).map_err(|error| match error {

@@ -1,4 +1,4 @@
-//! `enrich directory`: snapshots of the directory, for nodes with one store.
+//! `enrich directory`: snapshots of the directory, for the nodes that share a PostgreSQL database.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::table::{Pairs, Row};
 use super::{Common, Console, Failure, Shown, Verdict, named};
 
-/// The most snapshots that are listed.
+/// Maximum number of snapshots that are listed.
 const LISTED: u32 = 100;
 
 #[derive(Debug, Subcommand)]
@@ -107,7 +107,8 @@ impl DirectoryCommand {
     }
 }
 
-/// The snapshots in the store of a command, without which there are none.
+/// Opens the port for snapshots. It is in the PostgreSQL database of the command; without one,
+/// there are no snapshots.
 fn snapshots(common: &Common) -> Result<Arc<PostgresSnapshots>, Failure> {
     let url = common.data.store_url()?;
     Ok(CommandPorts::open(url.expose(), &common.data.secrets()?)?.snapshots)
@@ -116,7 +117,8 @@ fn snapshots(common: &Common) -> Result<Arc<PostgresSnapshots>, Failure> {
 impl Publish {
     fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let snapshots = snapshots(&self.common)?;
-        // Checks the folder. It counts as in use while it is copied.
+        // Opening the directory checks the data folder. As long as it is open, the folder is in
+        // use.
         let _directory = self.common.data.open_directory(Options::default())?;
         let from = PublishFrom {
             data: self.common.data.path().to_owned(),
@@ -128,7 +130,7 @@ impl Publish {
     }
 }
 
-/// The whole path of the location, which must exist.
+/// Returns the absolute path of the location, which must exist.
 fn absolute(location: &Path) -> Result<PathBuf, Failure> {
     location.canonicalize().map_err(|error| Failure::of_file(location, &error))
 }

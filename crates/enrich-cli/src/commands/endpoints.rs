@@ -18,7 +18,7 @@ Example:
 Inputs in [brackets] may be missing. JSON: a list of objects
 {\"generation\",\"path\",\"title\",\"inputs\",\"answer\",\"price\"}.")]
 pub(crate) struct Endpoints {
-    // The argument is not used, but scripts may pass `--data` to every command.
+    // The options are not used here, but scripts may give `--data` to every command.
     #[command(flatten)]
     common: Common,
 }
@@ -49,7 +49,7 @@ struct Input {
     meaning: &'static str,
 }
 
-/// A price: `credits` for an answer, or for a number of items of an answer.
+/// The price of an endpoint: a number of credits for an answer, or for a number of its items.
 #[derive(Serialize)]
 struct PriceRule {
     rule: String,

@@ -1,4 +1,4 @@
-//! How a command ends: its exit status and its message.
+//! How a command ends: with which exit status, and with which message.
 
 use std::error::Error;
 use std::io;
@@ -12,23 +12,25 @@ use enrich_store_postgres as postgres;
 use crate::account_ports::node_folder_error;
 use enrich_server::error_chain;
 
-/// The result of a command that was executed, as an exit status.
+/// The result of a command that has run to its end. It becomes the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The command succeeded: status 0.
+    /// The command has succeeded: status 0.
     Yes,
-    /// The printed result is negative: status 1.
+    /// The command has printed that something is not as it should be, or that there is nothing:
+    /// status 1.
     No,
 }
 
-/// Why a command was not executed completely.
+/// Why a command has not run to its end.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// Something that the command line names does not exist, or the request is refused: status 1.
+    /// Something that the command line names does not exist, or what it asks for is refused: status
+    /// 1.
     Refused(String),
-    /// The command could not be executed because of an error: status 2.
+    /// An error has prevented the command from running: status 2.
     Impossible(String),
-    /// Nobody reads the output any more. This is no error: status 0.
+    /// Nobody reads the output any more. This is not an error: status 0.
     ReaderGone,
 }
 
@@ -48,22 +50,23 @@ impl From<bool> for Verdict {
 }
 
 impl Failure {
-    /// Returns the failure for something that does not exist, or for a refused request.
+    /// Creates the failure for something that does not exist, or for a request that is refused.
     pub(crate) fn refused(message: impl Into<String>) -> Self {
         Self::Refused(message.into())
     }
 
-    /// Returns the failure for a command that could not be executed because of `error`.
+    /// Creates the failure for an error that has prevented the command from running.
     pub(crate) fn impossible(error: &dyn Error) -> Self {
         Self::Impossible(error_chain(error))
     }
 
-    /// Returns the failure for a file that could not be used because of `error`.
+    /// Creates the failure for a file that could not be used because of `error`.
     pub(crate) fn of_file(file: &Path, error: &dyn Error) -> Self {
         Self::Impossible(format!("{}: {}", file.display(), error_chain(error)))
     }
 
-    /// The folder of a node, whose accounts are in a store, could not be opened.
+    /// Creates the failure for the folder of a node that could not be opened. The accounts of a
+    /// node are in PostgreSQL.
     pub(crate) fn of_node(error: OpenError) -> Self {
         node_folder_error(error).into()
     }
@@ -84,7 +87,7 @@ impl Failure {
     }
 }
 
-/// Converts an error of writing the output. Errors of other files are converted by
+/// Converts an error in writing the output. For errors in other files, there is
 /// [`Failure::of_file`].
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {

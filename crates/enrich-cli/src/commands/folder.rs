@@ -1,4 +1,5 @@
-//! The data folder of a command, and the store of its accounts.
+//! The data folder that a command uses, and the PostgreSQL database with the accounts, if there is
+//! one.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use super::failure::{Failure, Verdict};
 use crate::account_ports::AccountPorts;
 use crate::settings::{Settings, SettingsLayer, StoreUrl};
 
-// The folder. (A doc comment here would become the help of every command.)
+// The option for the data folder. (A doc comment here would become the help of every command.)
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DataPath {
     /// Folder of the data
@@ -25,7 +26,8 @@ pub(crate) struct DataPath {
     pub(crate) path: PathBuf,
 }
 
-// The folder, and the store. (A doc comment here would become the help of every command.)
+// The options for the data folder and the PostgreSQL database. (A doc comment here would become
+// the help of every command.)
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DataFolder {
     #[command(flatten)]
@@ -40,7 +42,8 @@ pub(crate) struct DataFolder {
     config: Option<PathBuf>,
 }
 
-// The arguments of most commands. (A doc comment here would become the help of every command.)
+// The options that most commands have. (A doc comment here would become the help of every
+// command.)
 #[derive(Debug, Args)]
 pub(crate) struct Common {
     #[command(flatten)]
@@ -50,7 +53,8 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// Opens the accounts: of the store if there is one, else of the data folder, which must exist.
+    /// Opens the accounts: those in the PostgreSQL database, if one is configured, else those in
+    /// the data folder, which must exist.
     pub(crate) fn open_accounts(&self) -> Result<AccountPorts, Failure> {
         self.data.open_accounts()
     }
@@ -60,13 +64,14 @@ impl Common {
         self.data.open_directory(Options::default())
     }
 
-    /// Opens the data folder, which must exist and have its own ledger. If the accounts are in a
-    /// store, returns an error with the text `instead`.
+    /// Opens the data folder with its ledger. The folder must exist. For a command that works only
+    /// if the accounts are in the data folder: if a PostgreSQL database is configured, returns an
+    /// error with the text `instead`, which says what to do instead.
     pub(crate) fn open_whole(&self, instead: &str) -> Result<Store, Failure> {
         Ok(Store::open(self.data.whole_path(instead)?)?)
     }
 
-    /// Writes a result in the chosen format.
+    /// Prints a result in the format that the user has chosen.
     pub(crate) fn show(
         &self,
         result: &impl Shown,
@@ -82,12 +87,12 @@ impl DataFolder {
         &self.folder.path
     }
 
-    /// Returns the path of the server's settings file; `None` if there is no such file.
+    /// Returns the path of the server's settings file; `None` if the option is not given.
     pub(crate) fn config(&self) -> Option<&Path> {
         self.config.as_deref()
     }
 
-    /// Returns the URL of the store; `None` if the accounts are in the data folder.
+    /// Returns the URL of the PostgreSQL database; `None` if the accounts are in the data folder.
     pub(crate) fn store(&self) -> Result<Option<StoreUrl>, Failure> {
         match &self.store {
             Some(url) => Ok(Some(url.clone())),
@@ -95,7 +100,7 @@ impl DataFolder {
         }
     }
 
-    /// The URL of the store, for a command that does nothing without one.
+    /// Returns the URL of the PostgreSQL database, for a command that needs one.
     pub(crate) fn store_url(&self) -> Result<StoreUrl, Failure> {
         self.store()?.ok_or_else(|| {
             Failure::Impossible(
@@ -105,13 +110,14 @@ impl DataFolder {
         })
     }
 
-    /// The settings file; the defaults if there is none.
+    /// Returns the settings in the settings file; the defaults if there is no settings file.
     pub(crate) fn settings(&self) -> Result<Settings, Failure> {
         Ok(Settings::load(SettingsLayer::empty(), self.config.clone())?)
     }
 
-    /// Returns the path of the data folder, for commands that need its ledger. If the accounts are
-    /// in a store, returns an error with the text `instead`.
+    /// Returns the path of the data folder, for a command that works only if the accounts are in
+    /// it. If a PostgreSQL database is configured, returns an error with the text `instead`, which
+    /// says what to do instead.
     pub(crate) fn whole_path(&self, instead: &str) -> Result<&Path, Failure> {
         match self.store()? {
             Some(_) => Err(Failure::Impossible(instead.to_owned())),
@@ -119,13 +125,13 @@ impl DataFolder {
         }
     }
 
-    /// Returns the secrets of the data folder. A store has the same secrets.
+    /// Returns the secrets of the data folder. A PostgreSQL database is used with the same secrets.
     pub(crate) fn secrets(&self) -> Result<Secrets, Failure> {
         load_secrets(self.path()).map_err(Failure::of_node)
     }
 
-    /// Opens the accounts: of the store if there is one, else of the data folder. A folder is not
-    /// created, because its name may be mistyped.
+    /// Opens the accounts: those in the PostgreSQL database, if one is configured, else those in
+    /// the data folder. Does not create the folder, because the user may have mistyped its name.
     pub(crate) fn open_accounts(&self) -> Result<AccountPorts, Failure> {
         match self.store()? {
             Some(url) => Ok(AccountPorts::open(&url, &self.secrets()?)?),
@@ -133,8 +139,8 @@ impl DataFolder {
         }
     }
 
-    /// Does the same as [`open_accounts`](Self::open_accounts), but creates the data folder if it
-    /// does not exist and there is no store.
+    /// Like [`open_accounts`](Self::open_accounts), but if there is no PostgreSQL database and the
+    /// data folder does not exist, creates the folder.
     pub(crate) fn open_or_make_accounts(
         &self,
         console: &mut Console<'_>,
@@ -153,7 +159,8 @@ impl DataFolder {
         }
     }
 
-    /// Opens the directory in the folder of a node; `None` if the node answers from snapshots.
+    /// Opens the directory in the folder of a node. Returns `None` if the folder has no directory,
+    /// because the node answers from snapshots.
     pub(crate) fn find_directory(&self) -> Result<Option<DirectoryStore>, Failure> {
         match DirectoryStore::open_with(self.path(), &Options::default()) {
             Err(OpenError::Incomplete { ref missing, .. }) if missing == "directory.sqlite" => {
@@ -163,7 +170,8 @@ impl DataFolder {
         }
     }
 
-    /// Opens the directory of a folder; creates what is missing.
+    /// Opens the directory of a data folder; creates the folder or the directory if it does not
+    /// exist.
     pub(crate) fn open_or_make_directory(
         &self,
         console: &mut Console<'_>,
@@ -175,7 +183,7 @@ impl DataFolder {
         }
     }
 
-    /// Opens the data folder. Creates the folder if it does not exist.
+    /// Opens the data folder; creates it if it does not exist.
     fn open_or_make(&self, console: &mut Console<'_>) -> Result<Store, OpenError> {
         match Store::open(self.path()) {
             Err(OpenError::Missing { .. }) => {

@@ -1,4 +1,4 @@
-//! `enrich forget`: makes values that are no longer answered or imported.
+//! `enrich forget`: suppresses values, so that they are no longer answered or imported.
 //!
 //! The values are personal data, so results, errors and logs never repeat them.
 
@@ -18,7 +18,8 @@ use super::table::Pairs;
 use super::{Common, Console, Failure, Shown, Verdict};
 use crate::settings::StoreUrl;
 
-/// What is left to do after values were forgotten in the folder of a node without a directory.
+/// What is still to be done after values were suppressed from the folder of a node that has no
+/// directory.
 const ALSO_ELSEWHERE: &str = "no node answers with the values any more; run the same command on \
                               the machine that imports, which still has them";
 
@@ -74,7 +75,7 @@ struct Forgotten {
 
 impl Forget {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        // All values are parsed before the first one is forgotten.
+        // No value is suppressed before all of them are parsed.
         let texts = all_of(self.values, &mut io::stdin().lock())?;
         if self.kind == Some(Kind::Missed) {
             return forget_missed(&texts, &self.common, console);
@@ -109,7 +110,8 @@ impl Forget {
         let Removed { values, subjects } =
             pollster::block_on(forgetting).map_err(|error| Failure::impossible(&error))?;
         for what in &suppressed {
-            // Callers may have sent the domain in place of a company's name.
+            // A caller may have sent the domain as a company's name, so its text may be among the
+            // missed names.
             if let Some(store) = &whole
                 && let Suppressed::Domain(domain) = what
                 && let Ok(name) = CompanyName::parse(domain.as_str())
@@ -132,15 +134,15 @@ impl Shown for Forgotten {
     }
 }
 
-/// Suppresses values on all nodes of a store, before they are removed from the directory that
-/// snapshots are made of.
+/// Suppresses values on all nodes that share a PostgreSQL database. Afterwards, the values are
+/// removed from the directory from which snapshots are made.
 fn forget_on_nodes(url: &StoreUrl, common: &Common, what: &[Suppressed]) -> Result<(), Failure> {
     let secrets = common.data.secrets()?;
     let ports = CommandPorts::open(url.expose(), &secrets)?;
     Ok(forget(&*ports.snapshots, &secrets, what, SystemClock.now())?)
 }
 
-/// Removes names from the counts of missed names.
+/// Removes names from the counts of company names that look-ups did not find.
 fn forget_missed(
     texts: &[String],
     common: &Common,
@@ -163,7 +165,8 @@ fn forget_missed(
     common.show(&Forgotten { forgotten, values, subjects: 0 }, console)
 }
 
-/// Returns the values that were typed. A value `-` is replaced by the lines of `input`.
+/// Returns the values that the user has given. In place of a value `-`, returns the lines of
+/// `input`.
 fn all_of(typed: Vec<String>, input: &mut dyn BufRead) -> Result<Vec<String>, Failure> {
     let mut values = Vec::new();
     for value in typed {
@@ -188,7 +191,7 @@ fn all_of(typed: Vec<String>, input: &mut dyn BufRead) -> Result<Vec<String>, Fa
     Ok(values)
 }
 
-/// Parses a value. The error does not repeat the value.
+/// Parses a value. If this fails, the error does not contain the value.
 fn read(text: &str, kind: Option<Kind>) -> Result<Suppressed, String> {
     let fault = |error: &dyn std::error::Error| error.to_string();
     match kind.unwrap_or_else(|| kind_of(text)) {
@@ -208,7 +211,7 @@ fn read(text: &str, kind: Option<Kind>) -> Result<Suppressed, String> {
     }
 }
 
-/// Returns the kind that a value most probably has.
+/// Guesses the kind of a value from its text.
 fn kind_of(text: &str) -> Kind {
     let text = text.trim().to_lowercase();
     let is_page = text.contains("linkedin.com/");

@@ -56,18 +56,18 @@ pub(crate) struct Import {
     common: Common,
 }
 
-/// Parses a source's name.
+/// Parses the name of a source.
 pub(crate) fn source_name(text: &str) -> Result<SourceName, String> {
     SourceName::new(text).ok_or_else(|| "it has 1 to 200 characters, on one line".to_owned())
 }
 
-/// An input file that is open.
+/// An input file that was opened.
 struct Input {
     file: PathBuf,
     source: Source,
     name: SourceName,
-    /// The identity of the file, which is stored with its source: the full path. `None` for a pipe,
-    /// which has no path.
+    /// Which file it is, stored with its source: the full path without the compression extension.
+    /// `None` for a pipe without a path.
     origin: Option<String>,
 }
 
@@ -81,8 +81,8 @@ impl Import {
         if self.files.iter().filter(|file| is_standard(file)).count() > 1 {
             return Err(Failure::Impossible("standard input can be read once".to_owned()));
         }
-        // All files are opened first, so that a missing file is reported before anything is
-        // changed.
+        // All files are opened before anything is imported, so that a missing file is noticed
+        // early.
         let inputs = self.files.iter().map(|file| self.open(file));
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         self.see_same_names(&inputs)?;
@@ -140,7 +140,8 @@ impl Import {
         Ok(Input { file: file.to_owned(), source, name, origin: origin(file) })
     }
 
-    /// Returns an error if several files have the same name, because they would become one source.
+    /// Returns an error if several files have the same name: their records would belong to one
+    /// source.
     fn see_same_names(&self, inputs: &[Input]) -> Result<(), Failure> {
         for (at, input) in inputs.iter().enumerate().filter(|_| self.source.is_none()) {
             let mut before = inputs.iter().take(at);
@@ -152,7 +153,8 @@ impl Import {
         Ok(())
     }
 
-    /// Returns an error if a source with the file's name has records of another file.
+    /// Returns an error if there is already a source with this file's name, but its records are
+    /// from another file.
     fn see_source(&self, store: &DirectoryStore, input: &Input) -> Result<(), Failure> {
         let Some(origin) = input.origin.as_ref().filter(|_| self.source.is_none()) else {
             return Ok(());
@@ -164,7 +166,8 @@ impl Import {
         }
     }
 
-    /// Imports one file. If the import stops early, the report contains the results until then.
+    /// Imports one file. If the import stops early, the report has the results until then, and the
+    /// second value says why.
     fn take(
         &self,
         store: &DirectoryStore,
@@ -197,8 +200,8 @@ fn other_file(input: &Input, known: &str) -> Failure {
     ))
 }
 
-/// Returns the identity of a file: its full path without the compression extension. Standard input
-/// always has the identity `-`; other pipes have none.
+/// Returns which file it is: its full path without the compression extension. For standard input
+/// this is `-`; for another pipe, it is `None`.
 fn origin(file: &Path) -> Option<String> {
     if is_standard(file) {
         return Some("-".to_owned());
@@ -210,7 +213,7 @@ fn origin(file: &Path) -> Option<String> {
     Some(stem.unwrap_or(&path).to_owned())
 }
 
-/// Whether a file is `-`, which stands for standard input or output.
+/// Whether a file name is `-`, which means standard input or standard output.
 pub(super) fn is_standard(file: &Path) -> bool {
     file.as_os_str() == "-"
 }

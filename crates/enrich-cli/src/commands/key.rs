@@ -1,6 +1,6 @@
 //! `enrich key`: issues, lists, changes and ends API keys.
 //!
-//! The key itself is printed only when it is issued, shown or rotated.
+//! The text of a key, which is secret, is printed only when the key is issued, shown or rotated.
 
 mod change;
 mod expiry;
@@ -122,21 +122,21 @@ impl Issue {
     }
 }
 
-/// Returns the keys of an account for display, without their secrets.
+/// Returns the keys of an account as they are printed, without their secret texts.
 pub(crate) fn records(ports: &AccountPorts, account: AccountId) -> Result<Vec<KeyRecord>, Failure> {
     let keys = pollster::block_on(ports.accounts.keys(account))?;
     let now = SystemClock.now();
     Ok(keys.into_iter().map(|key| KeyRecord::new(key, now)).collect())
 }
 
-/// Returns a key for display, without its secret.
+/// Returns a key as it is printed, without its secret text.
 fn record(ports: &AccountPorts, id: KeyId) -> Result<KeyRecord, Failure> {
     let key = pollster::block_on(ports.accounts.key(id))?.ok_or_else(|| named::no_key(id))?;
     Ok(KeyRecord::new(key, SystemClock.now()))
 }
 
-/// Returns an error if a key was not stored. `not_there` makes the error for a missing account or
-/// key.
+/// Returns an error if a key was not stored. `not_there` creates the error for the case that the
+/// account, or the key to rotate, does not exist.
 fn check_stored(stored: KeyStored, not_there: impl FnOnce() -> Failure) -> Result<(), Failure> {
     let KeyLimit { active, all } = KeyLimit::OF_OPERATOR;
     match stored {
@@ -151,7 +151,7 @@ fn check_stored(stored: KeyStored, not_there: impl FnOnce() -> Failure) -> Resul
     }
 }
 
-/// Generates a key for an account. The key is not stored.
+/// Generates a key for an account. Does not store the key.
 pub(crate) fn generate(
     account: AccountId,
     label: String,

@@ -1,4 +1,5 @@
-//! `enrich lookup`: prints the answer of an endpoint and explains it, without a charge.
+//! `enrich lookup`: makes the same look-up as an endpoint, prints the answer and can explain it.
+//! Nobody is charged.
 
 mod explanation;
 mod reading;
@@ -51,19 +52,19 @@ pub(crate) struct Lookup {
     /// Print, after the body, why it is what it is
     #[arg(long)]
     explain: bool,
-    // The option has an effect only with `--explain`, because the body is always JSON.
+    // `--json` matters only with `--explain`, because the body is JSON anyway.
     #[command(flatten)]
     common: Common,
 }
 
-/// Parses an endpoint's path, such as `/v1/cuf`, `v1/cuf` or `cuf`.
+/// Parses the path of an endpoint. `/v1/cuf`, `v1/cuf` and `cuf` all mean the same endpoint.
 pub(crate) fn endpoint(text: &str) -> Result<Target, String> {
     let end = format!("/{}", text.trim_start_matches('/'));
     let found = Target::all(&API_VERSIONS).find(|target| target.endpoint.path.ends_with(&end));
     found.ok_or_else(|| "there is no such endpoint; `enrich endpoints` lists them".to_owned())
 }
 
-/// Parses a field with its value, such as `companyName=Quill`.
+/// Parses a field and its value, such as `companyName=Quill`.
 fn field(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),

@@ -1,4 +1,4 @@
-//! Parses names and ids on the command line, and formats values for display.
+//! Parses names and ids of the command line, and formats values for the output.
 
 use std::str::FromStr;
 
@@ -9,8 +9,8 @@ use enrich_text::Country;
 use super::{Common, Failure};
 use crate::account_ports::AccountPorts;
 
-/// The id or the name of an account, as the user typed it. Whether the account exists is checked
-/// later.
+/// The id or the name of an account, as the user has typed it. It is not checked yet whether the
+/// account exists.
 #[derive(Clone, Debug)]
 pub(crate) struct AccountArg(String);
 
@@ -25,7 +25,8 @@ impl FromStr for AccountArg {
     }
 }
 
-// The account of a command. (A doc comment here would become the help of every command.)
+// The arguments of a command about one account. (A doc comment here would become the help of every
+// command.)
 #[derive(Debug, Args)]
 pub(crate) struct OnAccount {
     /// The account's id or name
@@ -35,14 +36,14 @@ pub(crate) struct OnAccount {
 }
 
 impl OnAccount {
-    /// Opens the accounts and finds this one.
+    /// Opens the accounts, and finds the account that the user has named.
     pub(crate) fn find(&self) -> Result<(AccountPorts, Account), Failure> {
         let ports = self.common.open_accounts()?;
         let account = self.account.find(&ports)?;
         Ok((ports, account))
     }
 
-    /// Does the same as [`Self::find`], but returns an error if the account is closed.
+    /// Like [`Self::find`], but returns an error if the account is closed.
     pub(crate) fn find_open(&self) -> Result<(AccountPorts, Account), Failure> {
         let (ports, account) = self.find()?;
         match account.status {
@@ -52,7 +53,8 @@ impl OnAccount {
     }
 }
 
-// The key of a command. (A doc comment here would become the help of every command.)
+// The arguments of a command about one key. (A doc comment here would become the help of every
+// command.)
 #[derive(Debug, Args)]
 pub(crate) struct OnKey {
     /// The key's id
@@ -63,8 +65,9 @@ pub(crate) struct OnKey {
 }
 
 impl AccountArg {
-    /// Finds the account with this id, or else the only account with this name. If several accounts
-    /// have the name, closed ones are left out unless all are closed.
+    /// Finds the account with this id, or else the account with this name. If several accounts have
+    /// the name, closed ones are left out, unless all of them are closed. If several are left,
+    /// returns an error.
     pub(crate) fn find(&self, ports: &AccountPorts) -> Result<Account, Failure> {
         let Self(typed) = self;
         if let Ok(id) = typed.parse() {
@@ -97,12 +100,12 @@ impl AccountArg {
     }
 }
 
-/// Returns the failure for an account that is closed, which is final.
+/// Returns the failure for an account that is closed for good.
 pub(crate) fn closed(id: AccountId) -> Failure {
     Failure::refused(format!("the account {id} is closed for good; create a new one"))
 }
 
-/// Parses a country's alpha-2 code.
+/// Parses the alpha-2 code of a country.
 pub(crate) fn country(text: &str) -> Result<Country, String> {
     Country::from_code(text.trim()).map_err(|error| error.to_string())
 }
@@ -142,18 +145,18 @@ pub(crate) fn no_key(id: KeyId) -> Failure {
     Failure::refused(format!("there is no key {id}; `enrich key list ACCOUNT` shows them"))
 }
 
-/// Returns a time without fractions of a second, for display.
+/// Returns a time without fractions of a second.
 pub(crate) fn to_the_second(at: Timestamp) -> String {
     format!("{at:.0}")
 }
 
-/// Returns a number of credits with its unit, for display. The number may be negative.
+/// Returns a number of credits with its unit. The number may be negative.
 pub(crate) fn credits(number: impl Into<i128>) -> String {
     let number = number.into();
     if number == 1 { "1 credit".to_owned() } else { format!("{number} credits") }
 }
 
-/// Returns a size with the largest decimal unit that fits, for display.
+/// Returns a number of bytes in the largest decimal unit that fits.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     if bytes < 1000 {

@@ -12,7 +12,7 @@ Example:
 OpenAPI 3.1, JSON: every endpoint, field, status and header. A server has the same at
 /openapi.json, and shows it at /docs.")]
 pub(crate) struct OpenApi {
-    // The argument is not used, but scripts may pass `--data` to every command.
+    // The options are not used here, but scripts may give `--data` to every command.
     #[command(flatten)]
     _data: DataFolder,
 }

@@ -1,9 +1,10 @@
-//! Options that replace the detected layout of a list.
+//! Options that say how a list is read, in place of what would be detected.
 
 use clap::Args;
 use enrich_import::{Delimiter, ReadAs, TextEncoding};
 
-// How to read a list. (A doc comment here would become the help of the command.)
+// The options about the layout of a list. (A doc comment here would become the help of the
+// command.)
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct ReadAsArgs {
     /// What stands between the columns of CSV: `,`, `;`, `tab` or `|`; detected if absent

@@ -1,4 +1,4 @@
-//! `enrich stats`: counts the contents of the data folder, and its usage.
+//! `enrich stats`: counts what the data folder contains, and how it is used.
 
 mod misses;
 mod report;
@@ -11,7 +11,7 @@ use super::{Common, Console, Failure, Verdict};
 use report::Report;
 
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
-/// Maximum number of accounts that are listed one by one.
+/// Maximum number of accounts that the report lists.
 const MOST_ACCOUNTS: usize = 1000;
 
 #[derive(Debug, Args)]
@@ -70,7 +70,7 @@ fn day_of(at: Timestamp) -> i64 {
 
 fn date(day: i64) -> String {
     let midnight = Timestamp::from_second(day.saturating_mul(SECONDS_PER_DAY));
-    // This cannot fail for a day that was computed from a timestamp.
+    // The conversion cannot fail, because the day comes from a timestamp.
     midnight.map_or_else(|_| day.to_string(), |at| at.to_string().chars().take(10).collect())
 }
 

@@ -1,4 +1,5 @@
-//! `enrich store`: the PostgreSQL database with the accounts and the ledger of several nodes.
+//! `enrich store`: the PostgreSQL database in which several nodes keep their accounts and their
+//! ledger.
 
 mod check;
 mod copy;
@@ -101,7 +102,8 @@ fn migrate(common: &Common, console: &mut Console<'_>) -> Result<Verdict, Failur
     let (url, folder) = (common.data.store_url()?, common.data.path());
     let (secrets, new_secret_key) = load_or_create_secrets(folder)?;
     let migrations = postgres::migrate(url.expose(), &secrets).inspect_err(|error| {
-        // Otherwise the new secrets may be the database's by now.
+        // A new `secret.key` is discarded only if the database has other secrets. After any other
+        // error, the database may already have recorded the new ones.
         let is_of_another = matches!(error, postgres::OpenError::Secret(_));
         if new_secret_key && is_of_another {
             discard_new_secrets(folder);
@@ -146,7 +148,7 @@ impl AcceptLoss {
     }
 }
 
-/// Asks the user to type a word. Returns whether the word is right.
+/// Asks the user to type a word. Returns whether the user has typed it correctly.
 fn is_confirmed(console: &mut Console<'_>) -> Result<bool, Failure> {
     console.note(
         "charges that the database lacks are given away, and grants that it lacks are gone. Type \

@@ -1,4 +1,4 @@
-//! Tables as aligned text.
+//! Prints tables as text with aligned columns.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -10,9 +10,9 @@ use tabled::settings::{Alignment, Padding, Style};
 
 use super::Shown;
 
-/// A result that is shown as a row of a table.
+/// A result that is printed as a row of a table.
 pub(crate) trait Row: Serialize {
-    /// The titles of the columns. A `>` before a title aligns the column to the right.
+    /// The titles of the columns. If a title begins with `>`, its column is aligned to the right.
     const TITLES: &'static [&'static str];
 
     /// Returns the text of each column.
@@ -25,7 +25,7 @@ impl<R: Row> Shown for Vec<R> {
     }
 }
 
-/// Writes rows under their titles. The titles have the form of [`Row::TITLES`].
+/// Writes a table with titles. A title can begin with `>`, as in [`Row::TITLES`].
 pub(crate) fn write_table(
     titles: &[&str],
     rows: impl IntoIterator<Item = Vec<String>>,
@@ -38,7 +38,7 @@ pub(crate) fn write_table(
     write_aligned(table, &titles.iter().map(is_right).collect::<Vec<_>>(), out)
 }
 
-/// Names with their values, one pair on each line.
+/// A result that is printed as names with values: one name with its value on each line.
 #[derive(Default)]
 pub(crate) struct Pairs(Builder);
 
@@ -54,8 +54,8 @@ impl Pairs {
     }
 }
 
-/// Writes the lines of a table. Lines have no spaces at their ends, and columns are separated by
-/// two spaces.
+/// Writes the lines of a table. Two spaces separate columns, and there are no spaces at the end of
+/// a line.
 fn write_aligned(table: Builder, is_right: &[bool], out: &mut dyn Write) -> io::Result<()> {
     let mut table = table.build();
     table.with(Style::empty()).with(Padding::new(0, 2, 0, 0));

@@ -1,4 +1,4 @@
-//! The least confidence with which a match by name is found: a whole number from 1 to 100.
+//! The least confidence of a match by name, as a setting: a whole number from 1 to 100.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,11 +6,11 @@ use std::str::FromStr;
 use enrich_core::Confidence;
 use serde::de::{Deserialize, Deserializer, Error};
 
-/// The least confidence with which a match by name is found.
+/// The least confidence of a match by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeastConfidence(pub(crate) Confidence);
 
-/// What a valid value is, for the error message.
+/// What a value must be, for the error message.
 const WANTED: &str = "a whole number from 1 to 100";
 
 impl Default for LeastConfidence {

@@ -1,16 +1,17 @@
-//! The listening address: `127.0.0.1:8080`, a port without an address, or a colon and a port.
+//! The listening address as a setting: `127.0.0.1:8080`, a port alone, or a port after a colon.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
-/// What a valid value is, for the error message.
+/// What a value must be, for the error message.
 const WANTED: &str = "an IP address and a port like 127.0.0.1:8080, a port of this machine alone \
                       like 8080, or a port of all IPv4 addresses like :8080";
 
-/// Parses a listening address. A port without an address means the loopback address, so that a
-/// server is not exposed to the network by accident. A colon and a port mean all IPv4 addresses.
+/// Parses a listening address. A port alone means this port of the loopback address, so that nobody
+/// exposes a server to the network by accident. A port after a colon means this port of all IPv4
+/// addresses.
 pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     let fault = || format!("it is {WANTED}");
     let text = text.trim();
@@ -21,7 +22,7 @@ pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
         Some(port) => (Ipv4Addr::UNSPECIFIED, port),
         None => (Ipv4Addr::LOCALHOST, text),
     };
-    // This check is needed because `u16::from_str` would accept a sign.
+    // Without this check, `u16::from_str` would accept a plus sign.
     if !port.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(fault());
     }
@@ -29,7 +30,7 @@ pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     Ok(SocketAddr::new(IpAddr::V4(host), port))
 }
 
-/// A listening address in a settings file. A port may also be a number there.
+/// A listening address as it is in a settings file: a text, or a port as a number.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -37,7 +38,7 @@ enum Written {
     Text(String),
 }
 
-/// Deserialises the address from a settings file.
+/// Reads the listening address from a settings file.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(file: D) -> Result<SocketAddr, D::Error> {
     let text = Written::deserialize(file).map(|written| match written {
         Written::Port(port) => port.to_string(),

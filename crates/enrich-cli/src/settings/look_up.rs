@@ -1,4 +1,4 @@
-//! The settings of commands that look up in the data folder without a server.
+//! The settings of commands that make look-ups in the data folder, without a server.
 
 use std::num::NonZeroU64;
 
@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::LeastConfidence;
 
-// (A doc comment here would become the help of each command.)
+// The options of these commands. (A doc comment here would become the help of each command.)
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct LookUpSettings {
     /// How sure a match by name (of a company or a person) has to be, from 1 to 100

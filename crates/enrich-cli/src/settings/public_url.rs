@@ -1,4 +1,4 @@
-//! The public URL, with which every link to the account page begins.
+//! The public URL as a setting: the beginning of every link to the account page.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -7,20 +7,20 @@ use std::str::FromStr;
 use serde::Deserialize;
 use url::{Host, Url};
 
-/// A scheme, a host and an optional port. The URL is empty if the flag or the environment variable
-/// is set to an empty text, which is usual in containers.
+/// A URL with a scheme, a host and possibly a port. It is empty if the flag or the environment
+/// variable is set to an empty text, as is usual in containers.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct PublicUrl(String);
 
-/// What a valid value is, for the error message.
+/// What a value must be, for the error message.
 const WANTED: &str = "it is the address of a server and nothing behind it: \
     `https://enrich.quill.example` or `http://127.0.0.1:8080`";
 const NOT_OVER_HTTP: &str = "it begins with https://: over http:// browsers keep nobody signed in, \
     but on the server's own machine";
 
 impl PublicUrl {
-    /// Returns the URL at which the same machine reaches a server that listens on `address`.
+    /// Returns the URL by which this machine reaches a server that listens on `address`.
     pub(crate) fn of_listener(address: SocketAddr) -> Self {
         let mut address = address;
         if address.ip().is_unspecified() {
@@ -32,12 +32,12 @@ impl PublicUrl {
         Self(format!("http://{address}"))
     }
 
-    /// Whether the URL was given, and is not empty.
+    /// Whether the URL was set to a text that is not empty.
     pub(crate) fn is_given(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// Whether the scheme is https. A proxy in front of the server then terminates TLS.
+    /// Whether the scheme is https. If it is, a proxy before the server ends TLS.
     pub(crate) fn is_https(&self) -> bool {
         self.0.starts_with("https://")
     }

@@ -1,11 +1,11 @@
-//! The URL of a remote store.
+//! The URL of a PostgreSQL database as a setting.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::Deserialize;
 
-/// The URL of a PostgreSQL database. The URL may contain a password, so it is never shown.
+/// The URL of a PostgreSQL database. It may contain a password, so it is never shown.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct StoreUrl(String);
@@ -17,8 +17,8 @@ impl StoreUrl {
     }
 }
 
-// Other faults of the URL are reported when it is used, because clap's error would repeat a value
-// that is refused here.
+// Only an empty URL is an error here. Any other fault is reported when the URL is used, because
+// clap's error would show the URL.
 impl FromStr for StoreUrl {
     type Err = &'static str;
 

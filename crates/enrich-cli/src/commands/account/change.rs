@@ -50,7 +50,7 @@ pub(crate) struct Close {
     yes: bool,
 }
 
-/// A country, or `none` to remove the account's country.
+/// The country to set, or `None` if the account's country is removed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CountryOrNone(pub(super) Option<Country>);
 
@@ -72,7 +72,7 @@ impl Close {
     }
 }
 
-/// Asks the user to type the account's name. Returns whether the name is right.
+/// Asks the user to type the account's name. Returns whether the user has typed it correctly.
 fn is_confirmed(account: &Account, console: &mut Console<'_>) -> Result<bool, Failure> {
     console.note(&format!(
         "closing is final: the keys and sessions of {} end, and nobody signs in to it again. Type \

@@ -1,4 +1,4 @@
-//! `enrich account invite` and `sign-out`: the owner of an account page.
+//! `enrich account invite` and `sign-out`: commands about the owner of an account.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -18,10 +18,11 @@ use super::super::{Console, Failure, Shown, Verdict, named};
 use crate::account_ports::AccountPorts;
 use crate::settings::{PublicUrl, Settings, SettingsLayer};
 
-/// The time for which an invitation is valid: a week.
+/// How long an invitation is valid: a week.
 const GOOD_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-// How links start. (A doc comment here would become the help of every command.)
+// The option for the beginning of links. (A doc comment here would become the help of every
+// command.)
 #[derive(Clone, Debug, Args)]
 pub(super) struct LinkArgs {
     /// Address that people reach the server at, for the link [default: that of the settings file,
@@ -31,8 +32,8 @@ pub(super) struct LinkArgs {
 }
 
 impl LinkArgs {
-    /// Returns the public URL for links. Call this before anything is changed, because the URL may
-    /// be invalid.
+    /// Returns the URL with which links begin. A command calls this before it changes anything,
+    /// because the URL may be invalid.
     pub(super) fn public_url(self, config: Option<&Path>) -> Result<PublicUrl, Failure> {
         let flag = SettingsLayer { public_url: self.public_url, ..SettingsLayer::empty() };
         Ok(Settings::load(flag, config.map(Path::to_owned))?.public_url())
@@ -50,11 +51,11 @@ pub(crate) struct Invite {
     on: OnAccount,
 }
 
-/// A new invitation for an account's owner, as it is printed.
+/// A new invitation, as the command prints it.
 #[derive(Serialize)]
 pub(super) struct Invited {
     email: String,
-    /// The one-time link with which the owner sets the password.
+    /// The link by which the owner sets a password. It can be used once.
     invitation: String,
     invitation_until: Timestamp,
 }
@@ -86,7 +87,7 @@ impl Shown for InvitedTo {
 }
 
 impl Invited {
-    /// Adds the invitation to the pairs, for display.
+    /// Adds the invitation to the pairs that are printed.
     pub(super) fn add_to(&self, pairs: Pairs) -> Pairs {
         pairs
             .add("email", &self.email)
@@ -101,7 +102,7 @@ struct SignedOut {
     sessions_ended: u64,
 }
 
-/// Ends all sessions of an account. Prints their number.
+/// Ends all sessions of an account. Prints how many sessions were ended.
 pub(super) fn sign_out(on: &OnAccount, console: &mut Console<'_>) -> Result<Verdict, Failure> {
     let (ports, account) = on.find()?;
     let sessions_ended = pollster::block_on(ports.sign_ins.end_sessions(account.id, None))?;
@@ -117,12 +118,12 @@ impl Shown for SignedOut {
     }
 }
 
-/// Parses an owner's email address.
+/// Parses the email address of an owner.
 pub(super) fn email(text: &str) -> Result<EmailAddress, String> {
     EmailAddress::parse(text).map_err(|error| error.to_string())
 }
 
-/// Sets the email address with which the account's owner signs in.
+/// Sets the email address with which the owner of an account signs in.
 pub(super) fn set_email(
     ports: &AccountPorts,
     account: AccountId,

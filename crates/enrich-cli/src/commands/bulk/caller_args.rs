@@ -1,4 +1,4 @@
-//! What answers the rows: a data folder, or a server with an API key.
+//! What answers the rows of a list: the data folder, or a server that is called with an API key.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use enrich_text::Country;
 use super::super::{DataFolder, Failure, named};
 use crate::settings::LookUpSettings;
 
-// The caller. (A doc comment here would become the help of the command.)
+// The options about what answers the rows. (A doc comment here would become the help of the
+// command.)
 #[derive(Clone, Args)]
 pub(super) struct CallerArgs {
     /// Ask this server instead of the data folder, for credits
@@ -42,7 +43,8 @@ impl CallerArgs {
         self.url.is_some()
     }
 
-    /// Returns the country in which national phone numbers are read.
+    /// Returns how national phone numbers are read: in the country of the option, or as the server
+    /// reads them.
     pub(super) fn national_numbers(&self) -> NationalNumbers {
         match &self.url {
             Some(_) => NationalNumbers::OfUnknownAccount,
@@ -50,7 +52,7 @@ impl CallerArgs {
         }
     }
 
-    /// Returns a description of the caller. The description is part of the job's purpose.
+    /// Describes in words what answers the rows. This text is part of the purpose of the job.
     pub(super) fn in_words(&self) -> String {
         match &self.url {
             Some(url) => format!("the server {}", url.trim().trim_end_matches('/')),

@@ -1,4 +1,4 @@
-//! The preview and the result of a list.
+//! The preview of a list, and its result, as they are printed.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,20 +12,20 @@ use super::super::import::is_standard;
 use super::super::table::Pairs;
 use super::super::{Failure, Shown, Verdict};
 
-/// Maximum length of a displayed row, in characters.
+/// Maximum number of characters of a row that are printed.
 const MAX_SHOWN_LETTERS: usize = 160;
 
-/// The preview of a list: its cost, and how the list is read.
+/// The preview of a list: its highest cost, and how it is read.
 #[derive(Serialize)]
 pub(super) struct CostEstimate {
     #[serde(flatten)]
     preview: Preview,
-    /// A description of the list's layout.
+    /// The layout of the list, in words.
     read_as: String,
     delimiter: Option<&'static str>,
     encoding: Option<String>,
     columns: Vec<String>,
-    /// The column of each mapped field, by the field's name.
+    /// The column of each field that is mapped, by the name of the field.
     mapping: BTreeMap<String, String>,
     first_rows: Vec<Vec<String>>,
     #[serde(skip)]
@@ -35,7 +35,7 @@ pub(super) struct CostEstimate {
 }
 
 impl CostEstimate {
-    /// Returns the preview of a list that was read to its end.
+    /// Creates the preview of a list that was read to its end.
     pub(super) fn new(
         preview: Preview,
         is_metered: bool,
@@ -45,7 +45,7 @@ impl CostEstimate {
     ) -> Self {
         let layout = input.layout();
         let of_layout = layout.as_ref();
-        // Look-ups in a data folder are free.
+        // Look-ups in the data folder cost nothing.
         let highest_credits = if is_metered { preview.highest_credits } else { Some(0) };
         Self {
             preview: Preview { highest_credits, ..preview },
@@ -120,17 +120,17 @@ impl Outcome {
             End::Refused(_) => "refused",
             End::Unreachable(_) => "unreachable",
         };
-        // The time is rounded to milliseconds.
+        // The number of seconds is rounded to milliseconds.
         let seconds = (took.as_secs_f64() * 1000.0).round() / 1000.0;
         Self { end, counts, seconds, ended }
     }
 
-    /// Returns the result of a list whose rows were all written by an earlier run.
+    /// Creates the result for a list of which an earlier run has written all rows.
     pub(super) fn whole(counts: Counts, took: Duration) -> Self {
         Self::new(enrich_bulk::Outcome { counts, end: End::Whole }, took)
     }
 
-    /// Returns a note that cells are truncated in the workbook; `None` if no cell is.
+    /// Returns a note that some cells of the workbook were cut; `None` if none was.
     pub(super) fn cut(&self, out: &Path) -> Option<String> {
         let (cut_cells, whole) = (self.counts.cut_cells, whole_cells_of(out));
         let is_there = cut_cells > 0 && self.ended == End::Whole;
@@ -144,7 +144,8 @@ impl Outcome {
         })
     }
 
-    /// Returns `Yes` if all rows are written. Otherwise the failure says why, and how to continue.
+    /// Returns `Yes` if all rows were written. Otherwise, the failure says why not, and how to go
+    /// on.
     pub(super) fn verdict(&self, out: &Path) -> Result<Verdict, Failure> {
         let (why, what) = match &self.ended {
             End::Whole => return Ok(Verdict::Yes),

@@ -1,4 +1,4 @@
-//! Progress of a list: a bar on a terminal, otherwise a line at intervals.
+//! Shows the progress of a list: as a bar on a terminal, otherwise as a line from time to time.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -9,13 +9,14 @@ use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, Prog
 use super::super::Console;
 use super::in_words;
 
-/// Interval between progress lines if standard error is not a terminal.
+/// Time between two lines of progress, if standard error is not a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// Shows the progress of a list.
 pub(super) struct Shown<'a> {
     rows: Option<u64>,
-    /// The number of rows that earlier runs have written; `None` until the first progress report.
+    /// How many rows earlier runs have written; `None` until progress is reported for the first
+    /// time.
     before: Option<u64>,
     begun: Instant,
     shown_at: Instant,
@@ -28,7 +29,8 @@ enum Kind<'a> {
 }
 
 impl<'a> Shown<'a> {
-    /// Shows the progress of a list with this number of rows; `None` if the number is unknown.
+    /// Starts to show the progress of a list with this number of rows. If the number is unknown, it
+    /// is `None`.
     pub(super) fn new(rows: Option<u64>, console: &'a mut Console<'_>) -> Self {
         let kind =
             if console.is_watched { Kind::Bar(bar(rows)) } else { Kind::Lines(&mut *console.err) };
@@ -43,10 +45,10 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// Returns the number of rows that this run writes in a second.
+    /// Returns how many rows this run writes in a second.
     fn rate(&self, counts: &Counts) -> f64 {
         let done = counts.rows.saturating_sub(self.before.unwrap_or_default());
-        // The rate is only displayed, so rounding does not matter.
+        // The rate is only shown, so the loss of precision does not matter.
         done as f64 / self.begun.elapsed().as_secs_f64().max(0.001)
     }
 
@@ -72,8 +74,7 @@ impl Progress for Shown<'_> {
                 if bar.is_hidden() {
                     return;
                 }
-                // The bar redraws itself ten times a second, so its message need not be set more
-                // often.
+                // The bar is drawn ten times a second, so its text is not changed more often.
                 if self.shown_at.elapsed() >= Duration::from_millis(100) {
                     let rate = HumanCount(self.rate(counts) as u64);
                     bar.set_message(format!("{}; {rate}/s", in_words(counts)));
@@ -85,7 +86,8 @@ impl Progress for Shown<'_> {
                 let line = self.line(counts);
                 self.shown_at = Instant::now();
                 if let Kind::Lines(err) = &mut self.kind {
-                    // Writing fails if standard error is closed; then nobody reads the line.
+                    // Writing fails if standard error is closed. Then nobody could read the line
+                    // anyway.
                     let _ = writeln!(err, "{line}");
                 }
             }

@@ -9,7 +9,7 @@ use super::super::table::Row;
 use super::super::{Console, Failure, Verdict, named};
 use crate::account_ports::AccountPorts;
 
-/// Number of rows that are read in one step.
+/// Number of ledger rows that are read in one step.
 const PAGE: u32 = 1000;
 
 #[derive(Debug, Args)]
@@ -47,7 +47,7 @@ impl History {
     }
 }
 
-/// Returns the last `limit` rows of an account, newest first.
+/// Returns the last `limit` ledger rows of an account, the newest first.
 fn newest(ports: &AccountPorts, account: AccountId, limit: u32) -> Result<Vec<Entry>, Failure> {
     let (mut entries, mut before, mut rest) = (Vec::new(), None, limit);
     while rest > 0 {

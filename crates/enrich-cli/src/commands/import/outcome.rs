@@ -1,4 +1,4 @@
-//! The result of an import: its counts, and the problems in the input.
+//! The result of an import as it is printed: its counts, and what was wrong in the input.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(super) struct Outcome {
     details: Details,
 }
 
-/// Details that are printed in addition to the counts.
+/// What is printed besides the counts.
 struct Details {
     dropped: Vec<Vec<String>>,
     ignored: Vec<String>,
@@ -34,7 +34,7 @@ struct Details {
 }
 
 impl Outcome {
-    /// Converts a report for display. Line numbers are shown only if a single file was imported.
+    /// Creates the result from a report. Line numbers are printed only if there is just one file.
     pub(super) fn new(report: &Report, took: Duration, is_only_file: bool) -> Self {
         Self {
             read: report.read,
@@ -44,17 +44,17 @@ impl Outcome {
             rejected: report.rejected,
             name_only: report.name_only,
             dropped: report.dropped,
-            // The time is rounded to milliseconds.
+            // The number of seconds is rounded to milliseconds.
             seconds: (took.as_secs_f64() * 1000.0).round() / 1000.0,
             details: Details::of(report, is_only_file),
         }
     }
 
-    /// Prints dropped and ignored values to standard error, unless the printed result includes
-    /// them.
+    /// Prints what was dropped and ignored to standard error, for a result that does not contain
+    /// this.
     pub(super) fn note_details(&self, console: &mut Console<'_>) {
         let mut text = Vec::new();
-        // This writes to memory, so it succeeds.
+        // Writing into memory succeeds always.
         if self.details.write(&mut text).is_ok() && !text.is_empty() {
             console.note(String::from_utf8_lossy(&text).trim_end());
         }
@@ -129,7 +129,7 @@ impl Shown for Outcome {
     }
 }
 
-/// Prints the first rejected lines of a file, each with its reason.
+/// Prints the first rejected lines of a file, with the reasons.
 pub(super) fn note_rejected(file: &Path, report: &Report, console: &mut Console<'_>) {
     for (line, reason) in &report.first_rejected {
         console.note(&format!("{}: line {line}: {}", file.display(), reason.explained()));

@@ -5,16 +5,16 @@ use std::path::Path;
 use enrich_import::Progress;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A line on standard error with the number of records, the rate and the remaining time. The line
-/// is removed at the end.
+/// A line on standard error that shows the number of records, the rate and the remaining time. At
+/// the end, it is removed.
 pub(super) struct Bar {
     bar: ProgressBar,
     records: u64,
 }
 
 impl Bar {
-    /// Returns a progress line for a file of `total_bytes` bytes. If `total_bytes` is `None`, the
-    /// line shows no remaining time. The line is hidden unless `is_watched`.
+    /// Creates the progress line for a file of `total_bytes` bytes. If `total_bytes` is `None`, no
+    /// remaining time is shown. If `is_watched` is false, the line is not shown.
     pub(super) fn new(file: &Path, total_bytes: Option<u64>, is_watched: bool) -> Self {
         let target =
             if is_watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -38,7 +38,7 @@ impl Progress for Bar {
             return;
         }
         let seconds = self.bar.elapsed().as_secs_f64().max(0.001);
-        // The rate is only displayed, so rounding does not matter.
+        // The rate is only shown, so the loss of precision does not matter.
         let rate = (self.records as f64 / seconds) as u64;
         let (records, rate) = (HumanCount(self.records), HumanCount(rate));
         self.bar.set_message(format!("{records} records, {rate}/s"));

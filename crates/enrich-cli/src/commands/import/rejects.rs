@@ -1,4 +1,4 @@
-//! The file for rejected lines.
+//! The file into which rejected lines are written.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use super::super::Failure;
 
-/// The open file of rejected lines. It contains records as the input has them, so only the file's
+/// The file of rejected lines, opened for writing. It contains records of the input, so only its
 /// owner may read it.
 pub(super) struct Rejects(BufWriter<File>);
 
 impl Rejects {
-    /// Creates the file at `path`. An existing file is replaced, unless it is an input of the
-    /// import.
+    /// Creates the file at `path`, or replaces an existing file. Returns an error if the file is an
+    /// input of the import.
     pub(super) fn create(path: &Path, inputs: &[PathBuf]) -> Result<Self, Failure> {
         if let Ok(target) = path.canonicalize()
             && inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == target))
@@ -39,8 +39,8 @@ fn open(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path)?;
-    // An existing file may be readable by other users, so its access mode is set. The modes of
-    // pipes and terminals stay.
+    // If the file existed before, other users may be able to read it, so its mode is set. The modes
+    // of pipes and terminals are not changed.
     #[cfg(unix)]
     if file.metadata()?.is_file() {
         file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;

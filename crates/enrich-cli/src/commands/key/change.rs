@@ -30,7 +30,7 @@ pub(crate) struct Rotate {
     on: OnKey,
 }
 
-/// A value that a key has of its own; `None` if the key has the server's value.
+/// The value that is set for one key; `None` if the server's value applies to the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Own(Option<u32>);
 
@@ -73,7 +73,7 @@ impl Set {
     }
 }
 
-/// Ends a key immediately.
+/// Ends a key at once.
 pub(super) fn revoke(on: &OnKey, console: &mut Console<'_>) -> Result<Verdict, Failure> {
     let ports = on.common.open_accounts()?;
     let now = SystemClock.now();

@@ -1,4 +1,4 @@
-//! The expiry of a new key: a date, a time, or a duration from now.
+//! The expiry of a new key, as the user gives it: a date, a time, or a duration from now.
 
 use enrich_core::Timestamp;
 use jiff::SignedDuration;
@@ -11,9 +11,9 @@ use super::change::duration;
 /// When a key expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expiry {
-    /// The key expires at this time.
+    /// At this time.
     At(Timestamp),
-    /// The key expires when this time has passed after it was issued.
+    /// When this time has passed since the key was issued.
     After(SignedDuration),
 }
 
@@ -38,7 +38,8 @@ pub(super) fn expiry(text: &str) -> Result<Expiry, String> {
 }
 
 impl Expiry {
-    /// Returns the time of expiry. Returns an error unless it is later than `now`.
+    /// Returns the time of the expiry, if the key is issued at `now`. Returns an error if this time
+    /// is not after `now`.
     pub(super) fn after(self, now: Timestamp) -> Result<Timestamp, Failure> {
         let at = match self {
             Self::At(at) => at,

@@ -1,4 +1,4 @@
-//! API keys in the form in which they are displayed.
+//! An API key as commands print it.
 
 use std::io::{self, Write};
 
@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::super::table::{Pairs, Row};
 use super::super::{Shown, named};
 
-/// A key for display. The field `key`, which holds the secret, is set only when the key was issued,
-/// shown or rotated.
+/// An API key as commands print it. The field `key`, which is the secret text, is set only when the
+/// key was issued, shown or rotated.
 #[derive(Serialize)]
 pub(crate) struct KeyRecord {
     key_id: String,
@@ -30,7 +30,7 @@ pub(crate) struct KeyRecord {
     is_account_active: bool,
 }
 
-/// The key that a rotation has replaced.
+/// The old key, which a rotation has replaced by the new one.
 #[derive(Serialize)]
 struct Replaced {
     key_id: String,
@@ -56,12 +56,12 @@ impl KeyRecord {
         }
     }
 
-    /// Sets the secret of the key.
+    /// Adds the secret text of the key.
     pub(super) fn with_secret(self, secret: &ApiKey) -> Self {
         Self { key: Some(secret.expose().to_owned()), ..self }
     }
 
-    /// Sets the key that this key replaces.
+    /// Adds the old key, which this key replaces.
     pub(super) fn in_place_of(self, old: &KeyInfo) -> Self {
         let replaced = Replaced { key_id: old.id.to_string(), expires_at: old.expires_at };
         Self { replaces: Some(replaced), ..self }
@@ -111,7 +111,7 @@ impl Shown for KeyRecord {
     }
 }
 
-/// A row of the table of keys. It does not show the secret.
+/// A key as a row of a table. The row does not contain the secret text.
 impl Row for KeyRecord {
     const TITLES: &'static [&'static str] =
         &["KEY ID", "PREFIX", "CREATED", "LAST USED", "STATE", "RATE LIMIT", "LABEL"];

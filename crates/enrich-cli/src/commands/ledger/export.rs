@@ -1,4 +1,4 @@
-//! `enrich ledger export`: an account's rows as CSV.
+//! `enrich ledger export`: prints an account's ledger rows as CSV.
 
 use std::fmt::Display;
 
@@ -10,10 +10,10 @@ use enrich_core::{Entry, EntryKind};
 use super::super::named::AccountArg;
 use super::super::{Console, DataFolder, Failure, Verdict};
 
-/// Number of rows that are read in one step.
+/// Number of ledger rows that are read in one step.
 const PAGE: u32 = 1000;
 
-/// The header of the CSV. Its columns are in the order of [`row`].
+/// The header of the CSV. Its columns have the same order as the cells that [`row`] returns.
 const COLUMNS: &str = "account,sequence,id,time,kind,credits,balance,endpoint,items,rule,key_id,\
                        request_id,generation,corrects,note";
 
@@ -48,13 +48,13 @@ impl Export {
 fn output_failure(error: csv::Error) -> Failure {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error.into(),
-        // The other kinds of error cannot occur: they are errors of reading, or of rows with
-        // different numbers of columns.
+        // Only these kinds of error remain: errors of reading, and of rows with different numbers
+        // of columns. They cannot occur here.
         kind => Failure::Impossible(format!("the rows cannot be written: {kind:?}")),
     }
 }
 
-/// Returns the cells of a row, in the order of [`COLUMNS`].
+/// Returns the cells of a ledger row, in the order of [`COLUMNS`].
 fn row(entry: &Entry) -> impl Iterator<Item = String> {
     let kind = match &entry.kind {
         EntryKind::Grant => "grant",
@@ -82,8 +82,8 @@ fn row(entry: &Entry) -> impl Iterator<Item = String> {
     first.map(|value| value.to_string()).into_iter().chain(charge).chain(last)
 }
 
-/// Returns the text, escaped if a spreadsheet would run it as a formula. This is needed because
-/// callers choose their request ids.
+/// Returns a text, with an apostrophe before it if a spreadsheet would run it as a formula. Such a
+/// text is possible, because callers choose their request ids.
 fn neutral(text: &str) -> String {
     String::from_utf8_lossy(&neutralised(text.as_bytes())).into_owned()
 }

@@ -1,4 +1,4 @@
-//! Explains the answer of a look-up.
+//! Explains why a look-up has its answer.
 
 use enrich_core::matching::{ScoredCandidate, Weights, likeliest, rival};
 use enrich_core::port::directory::Directory;
@@ -12,41 +12,40 @@ use serde::Serialize;
 
 use super::reading::{called, in_words};
 
-/// A look-up whose answer is to be explained.
+/// A look-up that is to be explained.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LookUpToExplain<'a> {
     pub(super) question: &'a Question,
     pub(super) found: Option<&'a Found>,
-    /// Whether the result has the attribute that the endpoint returns.
+    /// Whether what was found has the attribute that the endpoint returns.
     pub(super) is_answered: bool,
     pub(super) least_by_name: Confidence,
 }
 
 #[derive(Debug, Serialize)]
 pub(super) struct Explanation {
-    /// A description of how the fields were interpreted.
+    /// How the fields of the request were read, in words.
     pub(super) read_as: String,
-    /// The least confidence with which a match by name is found, in percent.
+    /// The least confidence of a match by name, in percent.
     pub(super) min_confidence: u8,
-    /// The companies that a name may mean; `None` if no company name was looked up.
+    /// The companies that the given name may mean; `None` if the request contains no company name.
     pub(super) company_name: Option<ByName>,
     pub(super) found: Option<Named>,
-    /// Whether the subject has the attribute that the endpoint returns.
+    /// Whether what was found has the attribute that the endpoint returns.
     pub(super) is_answered: bool,
-    /// Why this subject was found, or why none was.
+    /// Why this subject was found, or why nothing was found.
     pub(super) reason: String,
 }
 
-/// The companies that a given name may mean.
+/// The companies that a company name may mean.
 #[derive(Debug, Serialize)]
 pub(super) struct ByName {
     pub(super) name: String,
-    /// Whether the name is that of the employer of the person who is looked up.
+    /// Whether the name is that of an employer, because a person is looked up.
     pub(super) is_employer: bool,
     /// The alpha-2 code of the country that was given with the name.
     pub(super) country: Option<&'static str>,
-    /// The only company that has exactly this name. If there is one, no other companies are
-    /// compared.
+    /// The only company that has exactly this name. If there is one, no companies are compared.
     pub(super) only_bearer: Option<Named>,
     /// The companies that were compared, the most probable first.
     pub(super) candidates: Vec<Candidate>,
@@ -56,40 +55,41 @@ pub(super) struct ByName {
 #[derive(Debug, Serialize)]
 pub(super) struct Named {
     pub(super) name: String,
-    /// The main domain, if the subject is a company.
+    /// The main domain, if it is a company.
     pub(super) domain: Option<String>,
-    /// The confidence in percent, if the subject was found by name.
+    /// The confidence in percent, if it was found by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) confidence: Option<u8>,
 }
 
-/// A company that a given name may mean.
+/// A company that a company name may mean.
 #[derive(Debug, Serialize)]
 pub(super) struct Candidate {
-    /// The confidence, in percent.
+    /// The confidence that this company is meant, in percent.
     pub(super) confidence: u8,
-    /// The confidence as an unrounded probability from 0 to 1.
+    /// The same confidence as a probability from 0 to 1, not rounded.
     pub(super) probability: f64,
-    /// The score: the sum of all effects, in log-odds against "none of the companies".
+    /// The score: the sum of all effects. It is the log-odds of this company against "none of the
+    /// companies".
     pub(super) score: f64,
     /// The company's name.
     pub(super) company: String,
-    /// The name of the company that is most similar to the given name.
+    /// Of all names of the company, the one that is most similar to the given name.
     pub(super) name: String,
     pub(super) domain: Option<String>,
-    /// The features of the company, the largest effect first.
+    /// The features of the company, those with the largest effect first.
     pub(super) features: Vec<Weighed>,
 }
 
 /// A feature of a candidate, and its effect on the score.
 #[derive(Debug, Serialize)]
 pub(super) struct Weighed {
-    /// The feature's name in the table of weights.
+    /// The name of the feature in the table of weights.
     pub(super) feature: &'static str,
     pub(super) value: f64,
     pub(super) weight: f64,
-    /// The value of the feature times its weight. An effect above 0 speaks for the company, an
-    /// effect below 0 against it.
+    /// The value times the weight. If it is above 0, it speaks for the company; if it is below 0,
+    /// against it.
     pub(super) effect: f64,
 }
 
@@ -127,7 +127,7 @@ impl LookUpToExplain<'_> {
         })
     }
 
-    /// Returns why a company's name led to a company, or to none.
+    /// Returns why a company name led to this company, or to none.
     fn reason_by_name(
         self,
         directory: &SqliteDirectory,
@@ -136,7 +136,7 @@ impl LookUpToExplain<'_> {
         let Compared { name, country, only_bearer, judged } = compared;
         let below = format!("below the least confidence ({})", self.least_by_name.percent());
         let led_to = self.found.and_then(Found::company).map(|company| company.id);
-        // An import may have changed the directory between the look-up and this comparison.
+        // Between the look-up and this comparison, an import may have changed the directory.
         let changed = "the directory has just changed; ask again".to_owned();
         if let Some((only, sure)) = only_bearer {
             return Ok(match led_to {
@@ -162,8 +162,8 @@ impl LookUpToExplain<'_> {
             return Ok(changed);
         }
         let mut reason = if is_sure { "the likeliest".to_owned() } else { below };
-        // The rival is mentioned only if the first company's confidence would have been enough
-        // without the rival.
+        // The rival is mentioned only if without it, the first company would have had enough
+        // confidence.
         let least = f64::from(self.least_by_name.percent()) / 100.0;
         let is_in_the_way =
             |rival: &&ScoredCandidate| first.probability + rival.probability >= least;
@@ -179,7 +179,7 @@ impl LookUpToExplain<'_> {
         Ok(reason)
     }
 
-    /// Returns why an identifier that is not a company's name led to a subject, or to none.
+    /// Returns why a question without a company name led to this subject, or to none.
     fn reason_otherwise(self) -> String {
         let is_found = self.found.is_some();
         let least = self.least_by_name.percent();
@@ -203,11 +203,11 @@ impl LookUpToExplain<'_> {
     }
 }
 
-/// What the comparison of a company's name has found.
+/// What comparing a company name with companies has shown.
 struct Compared<'a> {
     name: &'a CompanyName,
     country: Option<Country>,
-    /// The only company that has exactly this name, and the confidence of this match.
+    /// The only company that has exactly this name, with the confidence of this match.
     only_bearer: Option<(Company, Confidence)>,
     judged: Vec<ScoredCandidate>,
 }

@@ -1,4 +1,4 @@
-//! Describes in words how the fields of a request were interpreted.
+//! Says in words how the fields of a request were read.
 
 use enrich_core::{CompanyRef, PersonRef, Question};
 use enrich_text::{CompanyName, Country, PersonName};
@@ -46,7 +46,7 @@ fn of_person(person: &PersonRef) -> String {
     }
 }
 
-/// Returns a company's name as it was given and as it is compared.
+/// Returns a company name as it was given, and as it is compared.
 fn named(name: &CompanyName) -> String {
     format!("named \"{name}\" (compared as \"{}\")", name.stripped())
 }
@@ -56,12 +56,12 @@ pub(super) fn called(country: Country) -> String {
     format!("{} ({})", country.name(), country.alpha2())
 }
 
-/// Returns a description of the parts of a person's name.
+/// Says in words into which parts a person's name is split.
 fn parts(name: &PersonName) -> String {
     let family = format!("the family name \"{}\"", name.family().join(" "));
     let mut text = match name.given() {
-        // A name in Chinese, Japanese or Korean script may not be split into given name and family
-        // name. Then `family` contains the whole name.
+        // A name in Chinese, Japanese or Korean script is sometimes not split into given name and
+        // family name. Then `family` is the whole name.
         [] => format!("the name \"{}\"", name.family().join(" ")),
         given => format!("the given name \"{}\" and {family}", given.join(" ")),
     };

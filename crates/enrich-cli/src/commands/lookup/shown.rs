@@ -1,4 +1,4 @@
-//! Prints the explanation of a look-up.
+//! Prints an answer with its explanation.
 
 use std::io::{self, Write};
 
@@ -9,11 +9,11 @@ use super::super::table::write_table;
 use super::super::{Failure, Shown};
 use super::explanation::{ByName, Candidate, Explanation, Named, Weighed};
 
-/// Maximum number of companies in the text output, and of features of each company.
+/// Maximum number of companies in the text, and maximum number of features of each company.
 const MOST_COMPANIES: usize = 5;
 const MOST_FEATURES: usize = 6;
 
-/// The body of an answer with its explanation. The body of an error has no explanation.
+/// The body of an answer, with its explanation. If the body is an error, there is no explanation.
 #[derive(Serialize)]
 pub(super) struct Explained {
     body: Box<RawValue>,
@@ -21,7 +21,7 @@ pub(super) struct Explained {
 }
 
 impl Explained {
-    /// Combines the body of an answer with its explanation.
+    /// Combines the body of an answer with its explanation, if there is one.
     pub(super) fn new(body: &[u8], explained: Option<Explanation>) -> Result<Self, Failure> {
         let body = serde_json::from_slice(body).map_err(|error| Failure::impossible(&error))?;
         Ok(Self { body, explained })
@@ -79,7 +79,7 @@ fn write_by_name(by_name: &ByName, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the features with the largest effects, and the sum of all other effects.
+/// Writes the features with the largest effects. All other effects are added up in one line.
 fn write_features(candidate: &Candidate, out: &mut dyn Write) -> io::Result<()> {
     let Candidate { company, confidence, score, features, .. } = candidate;
     writeln!(out, "\n{company}, {confidence}:")?;
@@ -164,7 +164,7 @@ mod tests {
         let candidates = shares.map(|(number, share)| candidate(number, share)).into();
         let text = text(candidates, true);
         assert_eq!(text.matches(":\n  FEATURE ").count(), MOST_COMPANIES, "{text}");
-        // An earlier assertion covers the features.
+        // The lines of features are checked above, so they are left out here.
         let is_feature = |line: &&str| {
             let indented = line.strip_prefix("  ");
             indented.is_some_and(|line| line.starts_with(|letter: char| !letter.is_whitespace()))

@@ -1,4 +1,4 @@
-//! The company names for which nothing was found.
+//! Prints the company names that look-ups did not find.
 
 use std::io::{self, Write};
 
@@ -11,9 +11,9 @@ use super::super::table::write_table;
 use super::super::{Failure, Shown};
 use super::date;
 
-/// Maximum number of names that are shown.
+/// Maximum number of names that are printed.
 const MOST: usize = 100;
-/// Number of digits of a hash that are shown.
+/// Number of digits of a name's hash that are printed.
 const DIGITS: usize = 16;
 
 #[derive(Serialize)]
@@ -28,7 +28,7 @@ struct Missed {
     last_day: String,
 }
 
-/// How often one name was missed.
+/// How many look-ups did not find one name.
 #[derive(Serialize)]
 pub(super) struct OneMissed {
     name: String,

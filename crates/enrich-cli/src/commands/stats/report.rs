@@ -1,4 +1,5 @@
-//! The report of `enrich stats`: its JSON, whose format is documented and stable, and its text.
+//! The report of `enrich stats`, as JSON and as text. The format of the JSON is documented and does
+//! not change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -12,16 +13,17 @@ use super::super::table::{Pairs, write_table};
 use super::super::{Failure, Shown, named};
 use super::{MOST_ACCOUNTS, date};
 
-/// Maximum number of countries, of accounts and of days in the text. The JSON has all of them.
+/// Maximum number of countries, of accounts, and of days in the text. The JSON contains all of
+/// them.
 const MOST_SHOWN: usize = 10;
 
 #[derive(Serialize)]
 pub(super) struct Report {
     at: Timestamp,
     subjects: Subjects,
-    /// The number of subjects that have each attribute.
+    /// How many subjects have each attribute.
     coverage: Coverage,
-    /// The countries, the one with the most companies first.
+    /// The countries; the one with the most companies is first.
     countries: Vec<Country>,
     sources: Vec<Source>,
     usage: Usage,
@@ -64,7 +66,7 @@ struct Usage {
     all: Counts,
     endpoints: Vec<OfEndpoint>,
     accounts: Vec<OfAccount>,
-    /// The number of accounts with calls that are not in the list of accounts.
+    /// The number of accounts that had calls but are not listed.
     further_accounts: u64,
     days: Vec<OfDay>,
 }
@@ -109,7 +111,8 @@ struct Database {
 }
 
 impl Report {
-    /// Computes the report. `first` and `last` are the days of the usage, in days since 1970-01-01.
+    /// Creates the report. It adds up the usage of the days from `first` to `last`, in days since
+    /// 1970-01-01.
     pub(super) fn gather(
         store: &Store,
         now: Timestamp,
@@ -153,7 +156,7 @@ impl Report {
     }
 }
 
-/// Returns all countries that subjects have, the one with the most companies first.
+/// Returns all countries of subjects; the one with the most companies is first.
 fn countries(companies: &KindStatistics, people: &KindStatistics) -> Vec<Country> {
     let names = companies.in_country.keys().chain(people.in_country.keys());
     let country = |name: &&str| {
@@ -299,7 +302,7 @@ impl Report {
     }
 }
 
-/// Writes how many rows are not shown.
+/// Writes how many more rows there are.
 fn tell_of_more(all: usize, what: &str, out: &mut dyn Write) -> io::Result<()> {
     match all.saturating_sub(MOST_SHOWN) {
         0 => Ok(()),

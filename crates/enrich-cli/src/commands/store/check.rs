@@ -1,4 +1,4 @@
-//! `enrich store check`: the state of the database, and what is wrong with it.
+//! `enrich store check`: shows the state of the database, and what is wrong with it.
 
 use std::io::{self, Write};
 
@@ -30,7 +30,7 @@ struct Health {
     schema: Option<i32>,
     mode: String,
     lineage: String,
-    /// The number of standbys that commits may wait for; `None` if the database does not report it.
+    /// The number of standbys for which commits wait; `None` if the database does not show it.
     standbys: Option<u64>,
     clock_ahead_ms: i64,
     nodes: Vec<NodeRecord>,

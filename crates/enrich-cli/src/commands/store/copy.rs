@@ -1,4 +1,4 @@
-//! `enrich store copy`: moves accounts, keys and ledger from a folder to PostgreSQL, or back.
+//! `enrich store copy`: moves accounts, keys and ledger from a data folder to PostgreSQL, or back.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use super::super::{Console, Failure, Shown, Verdict};
 use crate::commands::console::Format;
 use crate::settings::StoreUrl;
 
-/// Maximum number of batches that wait between the two stores.
+/// Maximum number of batches that wait between reading from one store and writing to the other.
 const BATCHES: usize = 4;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -45,7 +45,8 @@ struct Copied {
     next_step: String,
 }
 
-/// One side of a copy: where the ledger comes from, or where it goes.
+/// One side of a copy: the data folder or the database from which the ledger comes, or to which it
+/// goes.
 #[derive(Clone, Debug)]
 enum Side {
     Folder(PathBuf),
@@ -84,7 +85,8 @@ impl Copy {
     }
 }
 
-/// Moves the ledger of a folder to an empty database.
+/// Copies the ledger of a data folder to an empty database. From then on, the database's ledger is
+/// used.
 fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
     let secrets = read_secrets(folder)?;
     enrich_store_postgres::migrate(url.expose(), &secrets)?;
@@ -96,7 +98,8 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
             export_ledger(folder, &mut send)
         });
         let imported = postgres::import(url.expose(), &secrets, &mut || Ok(received.recv().ok()));
-        // When the receiver is dropped, the exporting thread ends.
+        // If importing has failed, the exporting thread ends now, because nobody receives its
+        // batches any more.
         drop(received);
         let exported = match exporting.join() {
             Ok(exported) => exported,
@@ -118,10 +121,11 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
     Ok(Copied::new(&exported, next_step))
 }
 
-/// Moves the ledger of a database to a folder that has its `secret.key`.
+/// Copies the ledger of a database to a folder that contains the database's `secret.key`.
 fn to_folder(url: &StoreUrl, folder: &Path) -> Result<Copied, Failure> {
     let secrets = load_secrets(folder)?;
-    // Nodes stop charging within half a second. Charges in flight end before the ledger is read.
+    // In this mode, nodes stop charging within half a second. Charges that have begun end before
+    // the ledger is read.
     postgres::set_mode(url.expose(), &secrets, Mode::Copying)?;
     thread::sleep(std::time::Duration::from_secs(2));
     let copied = copy_to_folder(url, folder, &secrets);
@@ -150,13 +154,15 @@ fn copy_to_folder(
         let mut send = |batch| batches.send(Ok(batch)).map_err(|_| "nobody receives".into());
         let exported = postgres::export(url.expose(), secrets, &mut send);
         if exported.is_err() {
-            // The importing thread then writes nothing, because the copy is not complete.
+            // With this error, the importing thread writes nothing, so that no incomplete copy is
+            // left.
             let _ = batches.send(Err(()));
         }
         drop(batches);
         match importing.join() {
             Ok(Ok(imported)) => exported.map(|()| imported).map_err(Failure::from),
-            // This error is the cause, unless the export failed first.
+            // If the export only failed because the import did, this error is the cause. Otherwise
+            // the export's own error is.
             Ok(Err(error)) => match exported {
                 Err(postgres::CopyError::Other(_)) | Ok(()) => Err(error.into()),
                 Err(first) => Err(first.into()),
@@ -172,7 +178,7 @@ fn copy_to_folder(
     Ok(Copied::new(&imported, next_step))
 }
 
-/// Returns an error if the copy is not the same ledger as the original.
+/// Returns an error if one of the ledgers has faults, or if the copy differs from the original.
 fn compare(one: &Verification, other: &Verification) -> Result<(), Failure> {
     match other.faults.first().or(one.faults.first()) {
         Some(fault) => {

@@ -1,4 +1,4 @@
-//! Company names and the keys for comparing them.
+//! Company names, and the keys by which they are compared.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ use crate::input::{self, refuses_unreadable};
 use crate::legal_form;
 use crate::name_words::name_words;
 
-/// A company's name as written, and three keys for comparing it. The first key is the folded name,
-/// the second is the first without legal forms, and the third is the second without spaces. So if
-/// two names have the same first key, their other keys are also the same.
+/// A company's name as written, and three keys by which it is compared. The first key is the folded
+/// name. The second is the first key without legal forms. The third is the second key without
+/// spaces. So if two names have the same first key, their other keys are equal too.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CompanyName {
     display: String,
@@ -59,28 +59,29 @@ impl CompanyName {
         Ok(Self { display: collapse_spaces(text), folded, stripped, squashed, country })
     }
 
-    /// The name as written, with single spaces.
+    /// Returns the name as written, with single spaces.
     pub fn display(&self) -> &str {
         &self.display
     }
 
-    /// The name in the form of [`fold`]: `loreal sa` for `L'Oréal S.A.`.
+    /// Returns the folded name, as [`fold`] makes it: `loreal sa` for `L'Oréal S.A.`.
     pub fn folded(&self) -> &str {
         &self.folded
     }
 
-    /// The folded name without its legal forms: `loreal`. It is never empty: a name that is only a
-    /// legal form is unchanged.
+    /// Returns the folded name without its legal forms: `loreal`. If the name is only a legal form,
+    /// this form is not removed, so the result is never empty.
     pub fn stripped(&self) -> &str {
         &self.stripped
     }
 
-    /// The country in parentheses after the name: `Acme (Deutschland)`. The keys do not contain it.
+    /// Returns the country that is in parentheses after the name: `Acme (Deutschland)`. The keys do
+    /// not contain this country.
     pub fn country(&self) -> Option<Country> {
         self.country
     }
 
-    /// The stripped name without spaces.
+    /// Returns the stripped name without its spaces.
     pub fn squashed(&self) -> &str {
         &self.squashed
     }
@@ -93,8 +94,8 @@ impl fmt::Display for CompanyName {
     }
 }
 
-/// Splits a text into a name and the text in parentheses after the name; `None` if there are no
-/// such parentheses.
+/// Splits a text into the name and the text in parentheses after it; returns `None` if the text
+/// does not end with parentheses.
 pub(crate) fn aside(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_end();
     let inside = text.strip_suffix([')', '\u{ff09}'])?;
@@ -103,8 +104,8 @@ pub(crate) fn aside(text: &str) -> Option<(&str, &str)> {
     (is_name && !fold(aside).is_empty()).then_some((name, aside))
 }
 
-/// Whether the text in parentheses after a name is the name's initials. In `General Electric (GE)`,
-/// `GE` is therefore not read as the country code of Georgia.
+/// Whether the text in parentheses after a name is the initials of the name. Because of this check,
+/// `GE` in `General Electric (GE)` is not read as the country code of Georgia.
 fn are_initials(name: &str, aside: &str) -> bool {
     let folded = fold(name);
     let initials = |name: &str| name.split(' ').filter_map(|word| word.chars().next()).collect();

@@ -1,6 +1,6 @@
-//! Words that contradict each other: numbers, north and south, women and men.
+//! Words that contradict each other: two numbers, north and south, women and men.
 //!
-//! Names that differ only in two such words belong to two different organisations.
+//! If two names are equal except for two such words, they belong to two organisations.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use crate::fold::fold;
 use crate::name_words::NameWord;
 use crate::table;
 
-/// The kind of a contradiction.
+/// How two words contradict each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Contrast {
     /// Two numbers, or two opposites: north and south, first and second.
@@ -19,14 +19,14 @@ pub enum Contrast {
     Kinds,
 }
 
-/// The contrasts between kinds of organisation or subject. One name may contain both sides.
+/// The contrasts between kinds of organisation, and between kinds of subject. A single name may
+/// contain both sides of such a contrast.
 const KINDS: [&str; 2] = ["house", "subject"];
 
-/// The largest Roman numeral that is recognised. Larger ones are treated as words.
+/// The largest Roman numeral that is read as a number. A larger one is read as a word.
 const LARGEST_ROMAN: u32 = 39;
 
-/// For each word, the contrast that the word belongs to, and the first listed word of the same
-/// side.
+/// For each word of the data file: the contrast that it belongs to, and the first word of its side.
 static SIDES: LazyLock<FxHashMap<String, (&'static str, &'static str)>> = LazyLock::new(|| {
     let mut sides = FxHashMap::default();
     for [contrast, words] in table::rows(include_str!("../data/contrasting_words.txt")) {
@@ -38,19 +38,20 @@ static SIDES: LazyLock<FxHashMap<String, (&'static str, &'static str)>> = LazyLo
     sides
 });
 
-/// The side of a contrast that a word stands for.
+/// The side of a contrast to which a word belongs, such as north.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Side(SideValue);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SideValue {
     Number(u32),
-    /// The contrast, and the first listed word of the side.
+    /// A word: the contrast, and the first word of the side in the data file.
     Word(&'static str, &'static str),
 }
 
 impl Side {
-    /// Returns the side of a contrast that a word stands for; `None` for most words.
+    /// Returns the side of a contrast to which a word belongs. Most words belong to none; then
+    /// returns `None`.
     pub fn of(word: &NameWord) -> Option<Self> {
         let value = match number(word) {
             Some(number) => SideValue::Number(number),
@@ -59,8 +60,7 @@ impl Side {
         Some(Self(value))
     }
 
-    /// Returns the kind of contradiction between two sides; `None` if they do not contradict each
-    /// other.
+    /// Returns how two sides contradict each other; `None` if they do not.
     pub fn against(self, other: Self) -> Option<Contrast> {
         match (self.0, other.0) {
             (SideValue::Number(one), SideValue::Number(other)) => {
@@ -76,14 +76,13 @@ impl Side {
     }
 }
 
-/// Returns the kind of contradiction between two words; `None` if they do not contradict each
-/// other.
+/// Returns how two words contradict each other; `None` if they do not.
 pub(crate) fn contrast(one: &NameWord, other: &NameWord) -> Option<Contrast> {
     Side::of(one)?.against(Side::of(other)?)
 }
 
-/// Returns a word that contradicts `word`, for generating names that no company has; `None` if
-/// there is no such word.
+/// Returns a word that contradicts `word`; `None` if there is none. With it, a name can be made
+/// that no company has.
 pub fn contrasting(word: &NameWord) -> Option<String> {
     if let Some(number) = number(word) {
         let next = number.checked_add(1)?;
@@ -104,8 +103,8 @@ fn side(word: &NameWord) -> Option<(&'static str, &'static str)> {
     SIDES.get(&word.root).or_else(|| SIDES.get(&word.text)).copied()
 }
 
-/// Returns the value of a word that means a number: digits, an ordinal, a Roman numeral, or a
-/// number spelt out. `None` for other words.
+/// Returns the number that a word means: it may be written in digits, as an ordinal, as a Roman
+/// numeral, or as a word. Returns `None` if the word is no number.
 fn number(word: &NameWord) -> Option<u32> {
     const ENDINGS: [&str; 8] = ["st", "nd", "rd", "th", "er", "eme", "te", "e"];
     let digits = word.text.bytes().take_while(u8::is_ascii_digit).count();
@@ -119,8 +118,8 @@ fn number(word: &NameWord) -> Option<u32> {
     }
 }
 
-/// Returns the value of a Roman numeral in standard notation, with at least two letters; `None` for
-/// other texts.
+/// Returns the value of a Roman numeral that has at least two letters and is written in the
+/// standard way; `None` for any other text.
 fn roman(text: &str) -> Option<u32> {
     if text.len() < 2 || !text.bytes().all(|byte| matches!(byte, b'i' | b'v' | b'x')) {
         return None;

@@ -49,8 +49,8 @@ struct Countries {
     by_top_level_domain: FxHashMap<&'static str, Country>,
 }
 
-/// Codes accepted in addition to the standard: the European Union's codes for the United Kingdom
-/// and Greece.
+/// Codes that are accepted although they are not in the standard: those of the European Union for
+/// the United Kingdom and Greece.
 const OTHER_CODES: [(&str, &str); 2] = [("UK", "GB"), ("EL", "GR")];
 
 static COUNTRIES: LazyLock<Countries> = LazyLock::new(|| {
@@ -79,8 +79,8 @@ static COUNTRIES: LazyLock<Countries> = LazyLock::new(|| {
 });
 
 impl Country {
-    /// Parses a country: its English name, another common name, or its alpha-2 or alpha-3 code, in
-    /// upper or lower case.
+    /// Parses a country in upper or lower case: by its English name, by another common name, or by
+    /// its alpha-2 or alpha-3 code.
     pub fn parse(text: &str) -> Result<Self, InvalidCountry> {
         let text = input::plain(text)?;
         Self::of_code(text)
@@ -88,30 +88,32 @@ impl Country {
             .ok_or(InvalidCountry::UnknownName)
     }
 
-    /// Parses an alpha-2 code in upper or lower case; also `UK`, `EL` (Greece) and `XK` (Kosovo).
+    /// Parses an alpha-2 code in upper or lower case. `UK`, `EL` (Greece) and `XK` (Kosovo) are
+    /// accepted too.
     pub fn from_code(text: &str) -> Result<Self, InvalidCountry> {
         Self::of_code(input::plain(text)?).ok_or(InvalidCountry::UnknownCode)
     }
 
-    /// The ISO 3166-1 alpha-2 code; `XK` for Kosovo.
+    /// Returns the ISO 3166-1 alpha-2 code; `XK` for Kosovo.
     pub fn alpha2(self) -> &'static str {
         self.alpha2
     }
 
-    /// The usual short English name: `United Kingdom`, `South Korea`.
+    /// Returns the usual short name in English: `United Kingdom`, `South Korea`.
     pub fn name(self) -> &'static str {
         self.name
     }
 
-    /// All countries, in order of their alpha-2 codes.
+    /// Returns all countries, in the order of their alpha-2 codes.
     pub fn all() -> &'static [Country] {
         &COUNTRIES.all
     }
 
-    /// Finds the country of a top-level domain (in A-label form).
+    /// Returns the country to which a top-level domain belongs. `label` is the top-level domain as
+    /// an A-label.
     pub(crate) fn of_top_level_domain(label: &str) -> Option<Self> {
         match label {
-            // These codes are accepted for countries, but are not top-level domains.
+            // [`Country::parse`] accepts these codes, but they are not top-level domains.
             "el" | "xk" => None,
             _ if label.len() == 2 => Self::of_code(label),
             _ => COUNTRIES.by_top_level_domain.get(label).copied(),
@@ -138,7 +140,7 @@ impl fmt::Display for Country {
     }
 }
 
-/// Returns the key for comparing the names of countries: the folded name, without an article.
+/// Returns the key by which names of countries are compared: the folded name without an article.
 fn name_key(text: &str) -> String {
     let key = fold(text);
     match key.strip_prefix("the ").or_else(|| key.strip_suffix(" the")) {

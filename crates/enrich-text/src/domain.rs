@@ -51,18 +51,20 @@ impl From<BadHost> for InvalidDomain {
 
 impl Domain {
     /// Parses a domain as people type it: a host, or a URL with scheme, user, port, path, query or
-    /// fragment; in upper or lower case; an internationalised name in Unicode or in A-labels.
+    /// fragment. Upper and lower case are equal. An internationalised name may be in Unicode or in
+    /// A-labels.
     pub fn parse(text: &str) -> Result<Self, InvalidDomain> {
         let text = input::plain(text)?;
         let host = host::read(host_of(text)?)?;
         Ok(Self::from_host(&host))
     }
 
-    /// Creates the domain of a host that [`host::read`] parsed, without `www.`.
+    /// Creates the domain of a host that [`host::read`] has returned. Removes `www.` from its
+    /// beginning.
     pub(crate) fn from_host(host: &str) -> Self {
         let mut rest = host;
         while let Some(shorter) = rest.strip_prefix("www.") {
-            // `www.com` is itself a domain.
+            // In `www.com`, `www` is not removed, because `com` alone is no domain.
             if !shorter.contains('.') {
                 break;
             }
@@ -71,14 +73,14 @@ impl Domain {
         Self(rest.to_owned())
     }
 
-    /// The domain as text, for example `shop.acme.example`.
+    /// Returns the domain as text, for example `shop.acme.example`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The registrable domain: the public suffix and one more label. Uses the Public Suffix List
-    /// with private suffixes; an unknown TLD is a suffix of one label. If the domain is a public
-    /// suffix, returns the domain itself.
+    /// Returns the registrable domain: the public suffix and the label before it. The public
+    /// suffixes are those of the Public Suffix List, with its private section; an unknown TLD
+    /// counts as a public suffix. If the domain itself is a public suffix, returns it unchanged.
     pub fn registrable(&self) -> Domain {
         Self(host::registrable(&self.0).to_owned())
     }
@@ -88,23 +90,24 @@ impl Domain {
         host::registrable(&self.0).len() == self.0.len()
     }
 
-    /// The first label of the registrable domain: `nestle` for `corporativo.nestle.com.br`.
+    /// Returns the first label of the registrable domain: `nestle` for `corporativo.nestle.com.br`.
     pub fn label(&self) -> &str {
         let registrable = host::registrable(&self.0);
         registrable.split('.').next().unwrap_or(registrable)
     }
 
-    /// The country of the domain's country-code TLD, such as `.de` or an internationalised TLD;
-    /// `None` for any other TLD.
+    /// Returns the country of the domain's TLD, such as `.de` or an internationalised TLD; `None`
+    /// if the TLD is not that of a country.
     ///
-    /// Every country-code TLD counts for its country, even if it is widely used for other purposes
-    /// (`.co` is Colombia, `.io` the British Indian Ocean Territory). A company's record says
-    /// whether the company has a seat in that country. `.eu` has no country.
+    /// A TLD counts for its country even if many domains with it are used for other purposes: `.co`
+    /// is Colombia, and `.io` is the British Indian Ocean Territory. So a domain does not show that
+    /// a company has a seat in the country; the company's record says where its seats are. `.eu`
+    /// has no country.
     pub fn country(&self) -> Option<Country> {
         Country::of_top_level_domain(self.0.rsplit('.').next()?)
     }
 
-    /// The domain in Unicode, for showing it to people.
+    /// Returns the domain in Unicode, to show it to people.
     pub fn to_unicode(&self) -> String {
         let (text, outcome) = idna::domain_to_unicode(&self.0);
         if outcome.is_ok() { text } else { self.0.clone() }
@@ -117,8 +120,8 @@ impl fmt::Display for Domain {
     }
 }
 
-/// Finds the host in a URL or a bare host: after the scheme and the user, before the port and the
-/// path.
+/// Returns the host of a URL, which is after the scheme and the user, and before the port and the
+/// path. `text` may also be only a host.
 fn host_of(text: &str) -> Result<&str, InvalidDomain> {
     let text = without_scheme(text);
     let authority = text.split(['/', '?', '#', '\\']).next().unwrap_or(text);

@@ -8,10 +8,11 @@ use crate::domain::Domain;
 use crate::host;
 use crate::input::{self, refuses_unreadable};
 
-/// RFC 5321: an address is at most 254 bytes.
+/// The most bytes of an address (RFC 5321).
 const MAX_ADDRESS: usize = 254;
 
-/// An email address with local part and host in lower case, and the host in A-labels.
+/// An email address in its normal form: local part and host in lower case, and the host in
+/// A-labels.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EmailAddress {
     text: String,
@@ -49,8 +50,9 @@ pub enum InvalidEmailAddress {
 refuses_unreadable!(InvalidEmailAddress);
 
 impl EmailAddress {
-    /// Parses an address in upper or lower case: bare, in display form (`Ada <ada@acme.example>`),
-    /// or after `mailto:`. A `+tag` stays; see [`Self::without_tag`].
+    /// Parses an address in upper or lower case. It may be bare, in display form (`Ada
+    /// <ada@acme.example>`), or after `mailto:`. A `+tag` is kept; [`Self::without_tag`] removes
+    /// it.
     pub fn parse(text: &str) -> Result<Self, InvalidEmailAddress> {
         let text = bare(input::plain(text)?);
         let (local, host) = text.rsplit_once('@').ok_or(InvalidEmailAddress::NoAt)?;
@@ -66,24 +68,24 @@ impl EmailAddress {
         Ok(Self { text, at: local.len(), domain: Domain::from_host(&host) })
     }
 
-    /// The address as text, for example `ada+news@acme.example`.
+    /// Returns the address as text, for example `ada+news@acme.example`.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The local part, before the `@`.
+    /// Returns the local part, which is before the `@`.
     pub fn local(&self) -> &str {
         self.text.get(..self.at).unwrap_or_default()
     }
 
-    /// The domain after the `@`, without `www.`. [`as_str`](Self::as_str) returns the address with
-    /// the `www.`.
+    /// Returns the domain after the `@`, without `www.`. The text of [`as_str`](Self::as_str) still
+    /// contains the `www.`.
     pub fn domain(&self) -> Domain {
         self.domain.clone()
     }
 
-    /// The address without its `+tag`; `None` if the address has no tag, or if its local part is
-    /// quoted.
+    /// Returns the address without its `+tag`. Returns `None` if it has no tag, or if its local
+    /// part is in quotes.
     pub fn without_tag(&self) -> Option<EmailAddress> {
         let local = self.local();
         if local.starts_with('"') {
@@ -101,7 +103,8 @@ impl fmt::Display for EmailAddress {
     }
 }
 
-/// Returns the address in a display form or a `mailto:` link; a bare address is unchanged.
+/// Returns the address that is in a display form or in a `mailto:` link. Returns a bare address
+/// unchanged.
 fn bare(text: &str) -> &str {
     let text = match text.strip_suffix('>').and_then(|text| text.rsplit_once('<')) {
         Some((_, address)) => address.trim(),

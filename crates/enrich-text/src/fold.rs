@@ -1,4 +1,5 @@
-//! Folding: the form for comparing words regardless of case, accents and punctuation.
+//! Folding: brings a text into the form in which words are compared, without case, accents and
+//! punctuation.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -6,17 +7,17 @@ use unicode_normalization::char::is_combining_mark;
 /// Folds a text to the form for comparison: words in lower case, separated by one space.
 ///
 /// - Compatibility forms become plain (NFKC): full width, ligatures, `㈱`.
-/// - Latin, Greek and Cyrillic letters become plain Latin ones, without accents. Other scripts do
-///   not change, because their transliteration would make different words equal.
+/// - Latin, Greek and Cyrillic letters become plain Latin ones, without accents. Letters of other
+///   scripts are kept, because their transliteration would make different words equal.
 /// - `&` becomes `and`; `+` becomes `plus` at the end of a word (`Canal+`), otherwise `and`.
-/// - Apostrophes, trademark signs and zero-width marks are removed; other punctuation separates
-///   words.
+/// - Apostrophes, trademark signs and marks without width are removed. Any other punctuation
+///   separates words.
 /// - Neighbouring single letters become one word: `S.A.` and `S A` become `sa`.
-/// - Cyrillic abbreviations of legal forms stay Cyrillic if they would become other Latin words
-///   (`ТОО`, `too`).
+/// - The Cyrillic abbreviations of some legal forms stay Cyrillic, because in Latin letters they
+///   would be other words (`ТОО`, `too`).
 ///
-/// A text that contains only signs (`!!!`) keeps them, so that it does not become empty. Folding a
-/// folded text does not change it.
+/// If a text has only signs (`!!!`), they are kept, so that the result is not empty. Folding a text
+/// that is already folded does not change it.
 pub fn fold(text: &str) -> String {
     let words = fold_words(text);
     if words.is_empty() {
@@ -25,11 +26,11 @@ pub fn fold(text: &str) -> String {
     join_single_letters(&words)
 }
 
-/// Folds a text, but keeps neighbouring single letters as separate words.
+/// Folds a text like [`fold`], but does not join neighbouring single letters.
 pub(crate) fn fold_words(text: &str) -> String {
     let mut folded = fold_once(text);
-    // When signs are removed, the letters around them can compose a new letter, so folding is
-    // repeated.
+    // When a sign is removed, the letters before and after it may compose a new letter. So folding
+    // is repeated until nothing changes.
     while !folded.is_ascii() {
         let again = fold_once(&folded);
         if again == folded {
@@ -42,7 +43,7 @@ pub(crate) fn fold_words(text: &str) -> String {
 
 fn fold_once(text: &str) -> String {
     let signs = text.chars().filter(|&sign| !vanishes(sign));
-    // ASCII text is already in normal form, and most names are ASCII.
+    // ASCII text is already in NFKC. Most names are ASCII.
     if text.is_ascii() { fold_signs(signs) } else { fold_signs(signs.nfkc()) }
 }
 
@@ -85,11 +86,12 @@ fn fold_signs(signs: impl Iterator<Item = char>) -> String {
     folded.text
 }
 
-/// Legal forms of Russian and similar languages that come before the name. In Latin letters, they
-/// would match the beginning of other names: `Too Good To Go`, `Pão de Açúcar`, `AO Smith`.
+/// Abbreviations of legal forms in Russian and similar languages. They are before the name. In
+/// Latin letters, they would be the first word of other names: `Too Good To Go`, `Pão de Açúcar`,
+/// `AO Smith`.
 const STAY_CYRILLIC: [&str; 7] = ["ао", "ат", "ип", "нао", "пао", "тоо", "чао"];
 
-/// A text that is being folded: words, with one space between them.
+/// A text while it is being folded: words with one space between them.
 #[derive(Default)]
 struct Folded {
     text: String,
@@ -128,8 +130,9 @@ impl Folded {
     }
 }
 
-/// Whether a sign is removed without separating words: an apostrophe, a separate accent, the middle
-/// dot of Catalan or Japanese words, a trademark sign, a vowel point, a zero-width mark.
+/// Whether a sign is removed without separating words. Such signs are an apostrophe, an accent that
+/// stands alone, the middle dot of Catalan or Japanese words, a trademark sign, a vowel point, and
+/// a mark without width.
 fn vanishes(sign: char) -> bool {
     matches!(
         sign,
@@ -166,7 +169,7 @@ fn is_cyrillic(sign: char) -> bool {
     matches!(sign, '\u{400}'..='\u{481}' | '\u{48a}'..='\u{52f}')
 }
 
-/// Whether a sign is a Latin, Greek or Cyrillic letter, or a digit of any script.
+/// Whether a sign becomes ASCII: it is a Latin, Greek or Cyrillic letter, or a digit of any script.
 fn is_transliterated(sign: char) -> bool {
     matches!(
         sign,
@@ -207,7 +210,7 @@ pub(crate) fn join_single_letters(words: &str) -> String {
     joined
 }
 
-/// Returns the visible signs of a text that has no words, in lower case.
+/// Returns the visible signs of a text that contains no word, in lower case.
 fn signs(text: &str) -> String {
     text.chars()
         .filter(|&sign| !sign.is_whitespace() && !sign.is_control() && !has_no_width(sign))

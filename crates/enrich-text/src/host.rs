@@ -1,14 +1,14 @@
-//! Parses host names in URLs and addresses to lower-case A-labels.
+//! Parses the host names of URLs and email addresses, into A-labels in lower case.
 
 use std::borrow::Cow;
 
 use url::Host;
 
-/// RFC 1035: at most 253 characters for a name as text, and 63 for a label.
+/// The most characters of a host name as text, 253, and of one label, 63 (RFC 1035).
 const MAX_NAME: usize = 253;
 const MAX_LABEL: usize = 63;
 
-/// Why a text is not an accepted host name.
+/// Why a text is no host name that is accepted here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BadHost {
     SingleLabel,
@@ -17,11 +17,11 @@ pub(crate) enum BadHost {
     Malformed,
 }
 
-/// Parses a host: in upper or lower case, an internationalised name in Unicode or in A-labels, with
-/// or without one trailing dot.
+/// Parses a host in upper or lower case. An internationalised name may be in Unicode or in
+/// A-labels. One dot at the end is accepted.
 ///
-/// `url` parses as browsers do (UTS 46, all notations of IPv4 addresses). The result is then
-/// checked against the rules for registrable names.
+/// The crate `url` parses the host as browsers do (UTS 46, and every notation of an IPv4 address).
+/// Then the result must also fit the rules of names that can be registered.
 pub(crate) fn read(text: &str) -> Result<Cow<'_, str>, BadHost> {
     if is_as_it_is_stored(text) {
         return Ok(text.into());
@@ -49,9 +49,10 @@ fn read_in_any_form(text: &str) -> Result<String, BadHost> {
     Ok(if name.len() == host.len() { host } else { name.to_owned() })
 }
 
-/// Whether a name is certainly in the form that [`read`] returns: labels of lower-case letters,
-/// digits and hyphens, no A-labels, and a last label that begins with a letter, so that the name is
-/// no IP address. Most names are in this form. `false` means that the name must be parsed.
+/// Whether a name is certainly in the form that [`read`] returns. Its labels must have only
+/// lower-case letters, digits and hyphens, none may be an A-label, and the last one must begin with
+/// a letter, so that the name is no IP address. Most names are like this. If the result is `false`,
+/// the name must be parsed.
 fn is_as_it_is_stored(text: &str) -> bool {
     let is_plain = |label: &str| {
         let bytes = label.as_bytes();
@@ -88,15 +89,15 @@ fn check(name: &str) -> Result<(), BadHost> {
     if !name.contains('.') {
         return Err(BadHost::SingleLabel);
     }
-    // Host names may contain an underscore, but registered names may not.
+    // A host name may contain an underscore, but not in its registrable part.
     if name.contains('_') && registrable(name).contains('_') {
         return Err(BadHost::Malformed);
     }
     Ok(())
 }
 
-/// Returns the registrable part of a host: the public suffix and one more label. If the host is a
-/// public suffix, returns the whole host.
+/// Returns the registrable domain of a host: the public suffix and the label before it. If the host
+/// itself is a public suffix, returns it unchanged.
 pub(crate) fn registrable(host: &str) -> &str {
     psl::domain_str(host).unwrap_or(host)
 }

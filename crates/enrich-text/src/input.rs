@@ -1,9 +1,11 @@
-//! The first checks of every parser: the text's length and control characters.
+//! The checks that every parser makes first: the text must not be empty or too long, and must not
+//! contain control characters.
 
-/// The longest text that a parser accepts, in characters after trimming.
+/// The most characters of a text that a parser accepts. They are counted after trimming.
 pub const MAX_CHARACTERS: usize = 512;
 
-/// Why a text is refused before it is parsed. Each parser has its own message for each reason.
+/// Why a text is refused before it is parsed. Each parser has a message of its own for each of
+/// these reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
     Empty,
@@ -11,9 +13,9 @@ pub(crate) enum Unreadable {
     ControlCharacter,
 }
 
-/// Trims the text and checks its length and characters.
+/// Returns the trimmed text, if it is not empty or too long and contains no control characters.
 ///
-/// Trimming comes first, so a line end at the end of the text is not an error.
+/// The text is trimmed first, so a line end behind it is not an error.
 pub(crate) fn plain(text: &str) -> Result<&str, Unreadable> {
     let text = text.trim();
     if text.is_empty() {
@@ -30,11 +32,11 @@ pub(crate) fn plain(text: &str) -> Result<&str, Unreadable> {
 
 /// Whether a text has more than `characters` characters.
 fn is_longer_than(text: &str, characters: usize) -> bool {
-    // Each character has at least one byte.
+    // A text has at least as many bytes as characters, so a short text need not be counted.
     text.len() > characters && text.chars().nth(characters).is_some()
 }
 
-/// Maps the errors of [`plain`] to an error type's own variants.
+/// Converts the errors of [`plain`] to those of a parser.
 macro_rules! refuses_unreadable {
     ($error:ty) => {
         impl From<crate::input::Unreadable> for $error {

@@ -1,4 +1,4 @@
-//! Removes legal forms of many countries from the ends of folded names.
+//! Removes the legal forms of many countries from folded names.
 
 use std::sync::LazyLock;
 
@@ -8,23 +8,24 @@ use crate::fold::{fold, join_single_letters};
 use crate::misspelling::is_misspelt;
 use crate::table;
 
-/// Words that are not a name by themselves. Stripping never leaves only such words.
+/// Words that are no name by themselves. If nothing else would be left, a legal form is not
+/// removed.
 const NO_NAME: [&str; 4] = ["the", "and", "of", "de"];
 
 #[derive(Default)]
 struct LegalForms {
-    /// Legal forms that are written as separate words after a name.
+    /// Legal forms after a name, in words of their own.
     ends: FxHashSet<String>,
-    /// Legal forms that are written as separate words before a name.
+    /// Legal forms before a name, in words of their own.
     starts: FxHashSet<String>,
-    /// Legal forms that are attached to a name without a space, as in Chinese, Japanese, Korean and
-    /// Thai; longest first.
+    /// Legal forms without a space between them and the name, as in Chinese, Japanese, Korean and
+    /// Thai. The longest are first.
     glued: Vec<String>,
-    /// For each spelling of a legal form, the index of its row in the data file.
+    /// The row in the data file of each spelling of a legal form.
     lines: FxHashMap<String, u16>,
-    /// The forms that are one long ASCII word, whose misspellings are recognised.
+    /// The legal forms that are one long ASCII word. Only for these, misspellings are recognised.
     long_ends: Vec<String>,
-    /// The number of words in the longest form of `ends` or `starts`.
+    /// The number of words of the longest form in `ends` or `starts`.
     most_words: usize,
 }
 
@@ -53,7 +54,8 @@ static LEGAL_FORMS: LazyLock<LegalForms> = LazyLock::new(|| {
     forms
 });
 
-/// Removes legal forms from both ends of a folded name repeatedly, but never the whole name.
+/// Removes legal forms from both ends of a folded name, until none is left. Never removes the whole
+/// name.
 pub(crate) fn strip(folded: &str) -> String {
     let mut name = folded.to_owned();
     loop {
@@ -64,13 +66,14 @@ pub(crate) fn strip(folded: &str) -> String {
         if rest.len() == name.len() {
             return name;
         }
-        // Removing a glued form can bring single letters together; folding joins such letters.
+        // If a form without a space was removed, single letters may now be neighbours. Folding
+        // would have joined them, so this is done here.
         name = join_single_letters(rest);
     }
 }
 
-/// Returns the legal forms that `strip` removed from a folded name, as indexes of their rows in the
-/// data file, in ascending order. `Ltd` and `Limited` have the same index.
+/// Returns which legal forms `strip` has removed from a folded name, as rows of the data file, in
+/// ascending order. `Ltd` and `Limited` are in the same row.
 pub(crate) fn forms_around(folded: &str, stripped: &str) -> Vec<u16> {
     let Some((before, behind)) = folded.split_once(stripped) else { return Vec::new() };
     let mut found = Vec::new();
@@ -95,13 +98,13 @@ pub(crate) fn forms_around(folded: &str, stripped: &str) -> Vec<u16> {
     found
 }
 
-/// Whether a word is a misspelt long legal form (`Corporattion`, `Limted`).
+/// Whether a word is a misspelling of a long legal form (`Corporattion`, `Limted`).
 pub(crate) fn is_misspelt_form(word: &str) -> bool {
     word.len() >= 6
         && LEGAL_FORMS.long_ends.iter().any(|form| form != word && is_misspelt(form, word))
 }
 
-/// Returns the possible names without a legal form that is attached without a space (`AcmeGmbH`).
+/// Returns what may be the name, if a legal form is attached to it without a space (`AcmeGmbH`).
 pub(crate) fn without_glued_ends(name: &str) -> impl Iterator<Item = &str> {
     (3..name.len())
         .filter(|&at| name.is_char_boundary(at) && LEGAL_FORMS.ends.contains(&name[at..]))
@@ -112,7 +115,7 @@ fn without_form(name: &str) -> Option<&str> {
     without_end(name).or_else(|| without_start(name)).or_else(|| without_glued(name))
 }
 
-/// Removes the longest legal form at the end of a name; `None` if there is none.
+/// Returns a name without the longest legal form at its end; `None` if there is no form.
 fn without_end(name: &str) -> Option<&str> {
     let cuts = name.rmatch_indices(' ').map(|(at, _)| at).take(LEGAL_FORMS.most_words);
     cuts.filter(|&at| LEGAL_FORMS.ends.contains(&name[at + 1..]) && names_something(&name[..at]))
@@ -120,7 +123,7 @@ fn without_end(name: &str) -> Option<&str> {
         .map(|at| &name[..at])
 }
 
-/// Removes the longest legal form at the start of a name; `None` if there is none.
+/// Returns a name without the longest legal form at its beginning; `None` if there is no form.
 fn without_start(name: &str) -> Option<&str> {
     let cuts = name.match_indices(' ').map(|(at, _)| at).take(LEGAL_FORMS.most_words);
     cuts.filter(|&at| LEGAL_FORMS.starts.contains(&name[..at]) && names_something(&name[at + 1..]))
@@ -128,7 +131,8 @@ fn without_start(name: &str) -> Option<&str> {
         .map(|at| &name[at + 1..])
 }
 
-/// Removes a legal form that is attached to the start or end of a name; `None` if there is none.
+/// Returns a name without a legal form that is attached to its beginning or end without a space;
+/// `None` if there is no form.
 fn without_glued(name: &str) -> Option<&str> {
     if name.is_ascii() {
         return None;

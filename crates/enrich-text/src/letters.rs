@@ -1,17 +1,17 @@
-//! Measures how usual the order of the letters in a word is. Typing errors make the order less
-//! usual.
+//! Measures how usual the sequence of letters in a word is. A typing error makes it less usual.
 
 use std::sync::LazyLock;
 
 use crate::name_words::listed_words;
 
-/// The number of signs: 26 letters, and one sign for both ends of a word.
+/// The number of signs that are counted: 26 letters, and one sign for the beginning and the end of
+/// a word.
 const SIGNS: usize = 27;
-/// Added to every count, so that no probability is zero.
+/// A number that is added to every count, so that no probability is zero.
 const UNSEEN: f64 = 0.2;
 
-/// For each pair of letters, the log probability of each third letter. They are counted over the
-/// words in the data files, which come from about forty languages.
+/// For each pair of letters and each letter after it, the logarithm of the letter's probability.
+/// The letters are counted in the words of the data files, which are from about forty languages.
 static USUAL: LazyLock<Vec<f64>> = LazyLock::new(|| {
     let mut counts = vec![0.0; SIGNS * SIGNS * SIGNS];
     for word in listed_words().filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase())) {
@@ -28,13 +28,14 @@ static USUAL: LazyLock<Vec<f64>> = LazyLock::new(|| {
     counts
 });
 
-/// Returns how unusual the letter sequence of a word is: the negative logarithm of its probability
-/// among words of the same length, in nats. Signs other than `a` to `z` count as word ends.
+/// Returns how unusual the sequence of letters in a word is, in nats: the negative logarithm of its
+/// probability among words of the same length. A sign that is not `a` to `z` counts like the end of
+/// a word.
 pub fn oddity(word: &str) -> f64 {
     places(word).map(|at| -USUAL[at]).sum()
 }
 
-/// Returns the positions in [`USUAL`] of all letter triples of a word.
+/// Returns the index in [`USUAL`] of each sequence of three letters in a word.
 fn places(word: &str) -> impl Iterator<Item = usize> + '_ {
     let signs = word.bytes().map(|byte| match byte {
         b'a'..=b'z' => usize::from(byte - b'a') + 1,

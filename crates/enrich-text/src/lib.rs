@@ -8,9 +8,10 @@
 //! # Ok::<(), enrich_text::InvalidDomain>(())
 //! ```
 //!
-//! Every type is parsed from text as people type it, and contains its normal form. The normal form
-//! parses to itself. This crate has no knowledge of particular companies and does no input or
-//! output. Its tables are data files that are compiled in.
+//! A value of each type is parsed from a text as people type it, and contains the normal form of
+//! this text. Parsing the normal form gives the same value. This crate knows no particular
+//! companies, and reads and writes no files. Its tables are data files that are compiled into the
+//! program.
 
 mod company_name;
 mod contrast;

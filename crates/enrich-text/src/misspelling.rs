@@ -1,26 +1,27 @@
-//! Compares the letters of two words.
+//! Compares the letters of two words, to recognise misspellings.
 
-/// Whether one word is a misspelling of the other: one letter missing, added, replaced or swapped
-/// with its neighbour, or two such errors in words of at least eight letters. Numbers are never
-/// misspellings.
+/// Whether one word is a misspelling of the other. In a misspelling, one letter is missing, added,
+/// replaced or swapped with its neighbour. In words of at least eight letters, there may be two
+/// such errors. A word with a digit is never a misspelling.
 pub fn is_misspelt(a: &str, b: &str) -> bool {
     let shorter = a.len().min(b.len());
     let most = if shorter >= 8 { 2 } else { 1 };
     shorter >= 4 && !has_digit(a) && !has_digit(b) && is_within(most, a, b)
 }
 
-/// Whether two words differ by at most `most` errors. Compares the sets of letters first: this is
-/// faster than the edit distance and excludes nearly all words.
+/// Whether two words differ by at most `most` errors. First compares which letters both words have:
+/// this is faster than the edit distance, and excludes nearly all words.
 pub(crate) fn is_within(most: usize, a: &str, b: &str) -> bool {
     if a.len().abs_diff(b.len()) > most {
         return false;
     }
-    // One error adds at most one letter to the set and removes at most one.
+    // One error adds at most one letter to the set, and removes at most one from it.
     let differing = (letters(a) ^ letters(b)).count_ones() as usize;
     differing <= 2 * most && strsim::osa_distance(a, b) <= most
 }
 
-/// Returns the set of letters in a word, one bit for each letter; all other signs share one bit.
+/// Returns which letters a word has, as one bit for each letter. All other signs have one bit
+/// together.
 fn letters(word: &str) -> u32 {
     word.bytes().fold(0, |seen, byte| {
         let at = if byte.is_ascii_lowercase() { byte - b'a' } else { 31 };
@@ -28,8 +29,8 @@ fn letters(word: &str) -> u32 {
     })
 }
 
-/// Returns the share of letter pairs that two words have in common, counting repeats, 0 to 1 (the
-/// Sørensen-Dice coefficient of the words' bigrams).
+/// Returns the Sørensen-Dice coefficient of two words: the share of letter pairs that they have in
+/// common, from 0 to 1. A pair that a word has twice counts twice.
 pub fn dice(a: &str, b: &str) -> f64 {
     let (a, b) = (bigrams(a), bigrams(b));
     if a.is_empty() || b.is_empty() {
@@ -44,7 +45,7 @@ pub fn dice(a: &str, b: &str) -> f64 {
     (2 * common) as f64 / (a.len() + b.len()) as f64
 }
 
-/// Returns the letter pairs of a word, in alphabetical order.
+/// Returns all pairs of neighbouring letters in a word, in alphabetical order.
 fn bigrams(word: &str) -> Vec<(char, char)> {
     let mut bigrams: Vec<_> = word.chars().zip(word.chars().skip(1)).collect();
     bigrams.sort_unstable();

@@ -10,32 +10,32 @@ use crate::name_words::{NameWord, misspelt_root, name_words, unknown};
 pub struct NameForm {
     /// The words of the name, without fillers and legal forms.
     pub words: Vec<NameWord>,
-    /// The fillers: words without a meaning of their own, such as "of".
+    /// The fillers of the name: words without a meaning of their own, such as "of".
     pub fillers: Vec<String>,
     /// The words in parentheses after the name.
     pub aside: Vec<NameWord>,
-    /// The first letters of the words, without those of fillers.
+    /// The first letters of the words, without fillers.
     pub initials: String,
-    /// The first letters of all words, fillers included.
+    /// The first letters of the words, with fillers.
     pub all_initials: String,
-    /// For a name of one word, the first letters of the Latin transliterations of the word's
-    /// letters. If the name is an acronym, these are the acronym's letters (`РЖД`: `rzd`, not
-    /// `rzhd`). Empty for a name of several words.
+    /// Only for a name of one word: for each letter of the word, the first letter of its Latin
+    /// transliteration. If the word is an acronym, this is the acronym in Latin letters (`РЖД`
+    /// becomes `rzd`, although its transliteration is `rzhd`). Empty for a name of several words.
     pub acronym: String,
-    /// The words in plain Latin letters, joined without spaces; fillers are left out.
+    /// The words in plain Latin letters, joined without spaces. Fillers are left out.
     pub squashed: String,
-    /// All words, fillers included, in plain Latin letters, joined without spaces.
+    /// The words and fillers in plain Latin letters, joined without spaces.
     pub all_squashed: String,
     /// The roots of the words in alphabetical order, joined without spaces.
     pub sorted: String,
-    /// The numbers of the legal forms in the name, in ascending order; all spellings of a form have
-    /// the same number.
+    /// The numbers of the legal forms in the name, in ascending order. All spellings of a legal
+    /// form have the same number.
     pub legal_forms: Vec<u16>,
-    /// For each word, the root of the general word that it may misspell. Empty if misspellings were
-    /// not searched for.
+    /// For each word, the root of the general word of which it may be a misspelling. Empty if
+    /// misspellings were not looked for.
     pub meant: Vec<Option<&'static str>>,
-    /// The possible names without an attached legal form (`AcmeGmbH`). Empty if misspellings were
-    /// not searched for.
+    /// What may be the name, if a legal form is attached to it without a space (`AcmeGmbH`). Empty
+    /// if misspellings were not looked for.
     pub unglued: Vec<String>,
 }
 
@@ -45,7 +45,8 @@ impl NameForm {
         Self::lay_out(name, false)
     }
 
-    /// Prepares a typed name. Misspelt general words and legal forms are recognised.
+    /// Prepares a name that somebody has typed: misspellings of general words and of legal forms
+    /// are recognised.
     pub fn of_typed(name: &CompanyName) -> Self {
         let mut form = Self::lay_out(name, true);
         let general =
@@ -94,8 +95,8 @@ impl NameForm {
     }
 }
 
-/// For each letter of a word, returns the first letter of its Latin transliteration. `display` is
-/// the whole name as written.
+/// Returns the first letters of the Latin transliterations of a word's letters. `display` is the
+/// whole name as written.
 fn acronym(word: &NameWord, display: &str) -> String {
     if display.is_ascii() {
         return word.text.clone();
@@ -107,8 +108,8 @@ fn acronym(word: &NameWord, display: &str) -> String {
     written.map_or_else(|| word.text.clone(), |written| written.chars().filter_map(first).collect())
 }
 
-/// Joins a single `s` to the previous word (`Lowe s`). If the name was typed, also removes a
-/// misspelt legal form at the end.
+/// Joins a single `s` to the word before it (`Lowe s`). If somebody has typed the name, also
+/// removes a misspelt legal form from its end.
 fn tidied(words: Vec<NameWord>, is_typed: bool) -> Vec<NameWord> {
     let mut tidied: Vec<NameWord> = Vec::with_capacity(words.len());
     for word in words {

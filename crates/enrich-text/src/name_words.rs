@@ -1,4 +1,5 @@
-//! The words of a company name. Each has a root, which is the same for all spellings of the word.
+//! The words of a company's name. Each word has a root, which is equal for all spellings of the
+//! word.
 
 use std::sync::LazyLock;
 
@@ -12,11 +13,12 @@ use crate::table;
 /// A word of a folded name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameWord {
-    /// The folded word.
+    /// The word after folding.
     pub text: String,
-    /// The form of the word that is compared. For a general word or a place, in any language, it is
-    /// the English word (`universitat`: `university`; `wien`: `vienna`). For a word in another
-    /// script, it is the Latin transliteration. Otherwise it is the word itself.
+    /// The form of the word that is compared with other words. The root of a general word or a
+    /// place, in any language, is the English word (`universitat`: `university`; `wien`: `vienna`).
+    /// For another word that is not in Latin script, it is the Latin transliteration. Otherwise it
+    /// is the word itself.
     pub root: String,
     /// Whether the word is a general word or a place, according to the data files.
     pub is_general: bool,
@@ -25,20 +27,20 @@ pub struct NameWord {
 }
 
 impl NameWord {
-    /// Returns the word itself if it is in Latin letters, else its root: the English word or the
-    /// Latin transliteration.
+    /// Returns the word in Latin letters: the word itself, if it is in Latin letters; otherwise its
+    /// root.
     pub(crate) fn latin(&self) -> &str {
         if self.text.is_ascii() { &self.text } else { &self.root }
     }
 }
 
 struct Lists {
-    /// The roots of folded words.
+    /// The root of each folded word in the data files.
     roots: FxHashMap<String, String>,
-    /// The country codes of roots that name a country in another language.
+    /// The country code of each root that names a country in another language.
     countries: FxHashMap<String, &'static str>,
     fillers: FxHashSet<String>,
-    /// The length in characters of the longest word in a script without spaces.
+    /// The number of characters of the longest word in a script without spaces.
     longest_unspaced: usize,
 }
 
@@ -65,8 +67,8 @@ static LISTS: LazyLock<Lists> = LazyLock::new(|| {
     Lists { roots, countries, fillers, longest_unspaced }
 });
 
-/// Splits a folded name into its words, in order. Text in scripts without spaces is split at known
-/// words.
+/// Splits a folded name into its words, in order. In scripts without spaces, the text is split
+/// where known words are.
 pub fn name_words(folded: &str) -> Vec<NameWord> {
     let mut words = Vec::new();
     for word in folded.split(' ').filter(|word| !word.is_empty()) {
@@ -99,13 +101,13 @@ pub(crate) fn unknown(word: &str) -> NameWord {
     }
 }
 
-/// All general words, places and fillers in the data files.
+/// Returns all general words, places and fillers of the data files.
 pub(crate) fn listed_words() -> impl Iterator<Item = &'static str> {
     LISTS.roots.keys().map(String::as_str)
 }
 
-/// Returns the share of organisation names in general that contain a word, 0 to 1. `None` for a
-/// word that is not listed; such words are rare.
+/// Returns the share of all organisation names that contain a word, from 0 to 1. Returns `None` for
+/// a word that is not in the data file; such a word is rare.
 pub fn common_share(word: &str) -> Option<f64> {
     static SHARES: LazyLock<FxHashMap<&str, f64>> = LazyLock::new(|| {
         let lines = include_str!("../data/common_words.csv").lines();
@@ -117,7 +119,7 @@ pub fn common_share(word: &str) -> Option<f64> {
     SHARES.get(word).copied()
 }
 
-/// Returns the country that a word mentions (`deutsche`: Germany).
+/// Returns the country that a word means (`deutsche`: Germany).
 pub fn country_of_word(word: &NameWord) -> Option<Country> {
     if !word.is_general || word.root.len() <= 3 {
         return None;
@@ -125,8 +127,8 @@ pub fn country_of_word(word: &NameWord) -> Option<Country> {
     Country::parse(LISTS.countries.get(&word.root).copied().unwrap_or(&word.root)).ok()
 }
 
-/// The long listed words. Each is found by its own hash and by the hashes of its forms with one
-/// letter removed.
+/// The long words of the data files. A word is found by its own hash, and by the hashes of the word
+/// without any one of its letters.
 static MISSPELT: LazyLock<FxHashMap<u64, Vec<&'static str>>> = LazyLock::new(|| {
     let mut by_rest: FxHashMap<u64, Vec<&str>> = FxHashMap::default();
     for word in LISTS.roots.keys().filter(|word| is_long(word)) {
@@ -137,15 +139,15 @@ static MISSPELT: LazyLock<FxHashMap<u64, Vec<&'static str>>> = LazyLock::new(|| 
     by_rest
 });
 
-/// The fewest letters of a listed word whose misspellings are recognised. Shorter words are too
-/// similar to other words.
+/// The fewest letters of a word whose misspellings are recognised. A shorter word is too similar to
+/// other words.
 const FEWEST_LETTERS: usize = 6;
 
 fn is_long(word: &str) -> bool {
     word.len() >= FEWEST_LETTERS && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// Returns the FNV-1a hashes of a word, and of each form of the word without one of its letters.
+/// Returns FNV-1a hashes: of a word, and of the word without each one of its letters.
 fn deletion_hashes(word: &str) -> impl Iterator<Item = u64> + '_ {
     (0..=word.len()).map(move |missing| {
         let left = word.bytes().enumerate().filter(move |(at, _)| *at != missing);
@@ -155,8 +157,8 @@ fn deletion_hashes(word: &str) -> impl Iterator<Item = u64> + '_ {
     })
 }
 
-/// Returns the root of the general word of which `word` is a misspelling; `None` if there is no
-/// such word, or several with different roots.
+/// Returns the root of the general word of which `word` is a misspelling. Returns `None` if there
+/// is no such word, or if there are several with different roots.
 pub fn misspelt_root(word: &str) -> Option<&'static str> {
     if word.len() + 1 < FEWEST_LETTERS || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return None;
@@ -168,8 +170,8 @@ pub fn misspelt_root(word: &str) -> Option<&'static str> {
     roots.all(|other| other == root).then_some(root)
 }
 
-/// Transliterates a word to lower-case Latin letters and digits. A word without a transliteration
-/// is unchanged.
+/// Returns a word in lower-case Latin letters and digits. If the word has no transliteration,
+/// returns it unchanged.
 fn transliterated(word: &str) -> String {
     if word.is_ascii() {
         return word.to_owned();
@@ -182,8 +184,8 @@ fn transliterated(word: &str) -> String {
     if latin.is_empty() { word.to_owned() } else { latin }
 }
 
-/// Splits a text without spaces into words, and appends them to `words`. Takes the longest known
-/// word at each position, from the beginning.
+/// Splits a text without spaces into words, and adds them to `words`. From the beginning on, takes
+/// the longest known word at each position.
 fn part(run: &str, words: &mut Vec<NameWord>) {
     let mut rest = run;
     let mut begun = 0;
@@ -208,11 +210,11 @@ fn part(run: &str, words: &mut Vec<NameWord>) {
 fn longest_known(text: &str) -> Option<NameWord> {
     let ends = text.char_indices().map(|(at, sign)| at + sign.len_utf8());
     let ends: Vec<usize> = ends.take(LISTS.longest_unspaced).collect();
-    // Single letters occur in many words, so they do not count.
+    // Single letters are part of many words, so they do not count as words.
     ends.into_iter().skip(1).rev().find_map(|end| known(&text[..end]))
 }
 
-/// Whether a letter belongs to a script without spaces between words.
+/// Whether a letter belongs to a script that has no spaces between words.
 fn is_unspaced(sign: char) -> bool {
     matches!(sign, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{20000}'..='\u{3ffff}')
 }

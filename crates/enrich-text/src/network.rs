@@ -18,11 +18,11 @@ pub enum Network {
 }
 
 impl Network {
-    /// Every network.
+    /// All networks.
     pub const ALL: [Network; 5] =
         [Self::Facebook, Self::Instagram, Self::Twitter, Self::Youtube, Self::LinkedIn];
 
-    /// The network's name in lower case.
+    /// Returns the network's name in lower case.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Facebook => "facebook",
@@ -33,7 +33,7 @@ impl Network {
         }
     }
 
-    /// The host that a page's URL has in display form.
+    /// Returns the host that a page's URL has in display form.
     pub const fn host(self) -> &'static str {
         match self {
             Self::Facebook => "facebook.com",

@@ -14,10 +14,10 @@ use crate::web_address::{self, Path, Written};
 
 pub(crate) use handle::{fold_case, shown, valid_handle};
 
-/// The page of a company on a social network: the network and the page's handle.
+/// A company's page on a social network: the network, and the handle of the page.
 ///
-/// Values are equal if their spelling is equal. Compare [`Self::key`] to find out whether two
-/// spellings mean the same page.
+/// Two values are equal if they are spelt in the same way. To find out whether two spellings mean
+/// the same page, compare their [`Self::key`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageUrl {
     network: Network,
@@ -37,10 +37,11 @@ pub enum InvalidPage {
     /// The text contains control characters.
     #[error("a page URL holds no control characters; send plain text")]
     ControlCharacter,
-    /// The address belongs to another network or site.
+    /// The address is on another network, or on another site.
     #[error("this is an address on another site; send a page of the network that is asked for")]
     OtherNetwork,
-    /// The address is on the network, but is not a company page: a post, a search, a person.
+    /// The address is on the network, but is not the page of a company: for example a post, a
+    /// search or a person.
     #[error(
         "this address names no company's page; send the page itself, like \
          `linkedin.com/company/acme` or `facebook.com/acme`"
@@ -53,18 +54,18 @@ pub enum InvalidPage {
 
 refuses_unreadable!(InvalidPage);
 
-/// The result of a network's rules for a path.
+/// What the rules of a network find in a path.
 struct Named {
-    /// The path to show, without the leading slash.
+    /// The path in display form, without the slash at its beginning.
     path: String,
-    /// The key for comparison within the network.
+    /// The key by which pages of the network are compared.
     key: String,
 }
 
 impl PageUrl {
-    /// Parses a page of `network`. The text is a URL on any of the network's hosts, or only the
-    /// handle, with or without `@`. The URL may have a scheme, a query, a fragment and further path
-    /// segments, and may be percent-encoded.
+    /// Parses a page of `network`. The text is a URL on one of the network's hosts, or only the
+    /// handle, with or without `@`. A URL may contain a scheme, a query, a fragment, and path
+    /// segments after those of the page. It may be percent-encoded.
     pub fn parse(network: Network, text: &str) -> Result<Self, InvalidPage> {
         let named = match web_address::read(input::plain(text)?) {
             Written::OnNetwork(found, path) if found == network => on_network(network, &path)?,
@@ -80,30 +81,32 @@ impl PageUrl {
         })
     }
 
-    /// The network of the page.
+    /// Returns the network of the page.
     pub fn network(&self) -> Network {
         self.network
     }
 
-    /// The page as stored and shown: the network's usual host without `www.`, then the path in its
-    /// given case, not percent-encoded. There is no scheme. For example
+    /// Returns the page in display form: the usual host of the network without `www.`, then the
+    /// path in its own case, not percent-encoded. There is no scheme. An example is
     /// `linkedin.com/company/cufinder`.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The key for comparison: the network and the handle, for example `linkedin:cufinder`.
+    /// Returns the key by which pages are compared: the network and the handle, for example
+    /// `linkedin:cufinder`.
     ///
-    /// - Case is ignored, except in YouTube's channel ids.
-    /// - The kind of path is ignored: LinkedIn's `/company/`, `/school/` and `/showcase/` share
-    ///   their handles, and people confuse YouTube's `/@acme`, `/c/acme`, `/user/acme` and `/acme`.
-    /// - On Facebook, a page's id is recognised in any position (`profile.php?id=…`, `/pages/…/ID`,
-    ///   `/Name-ID`), and dots in handles are ignored, as Facebook does.
+    /// - Upper and lower case are equal, except in YouTube's channel ids.
+    /// - It does not matter what kind of path the page has. LinkedIn's `/company/`, `/school/` and
+    ///   `/showcase/` share their handles. On YouTube, people confuse `/@acme`, `/c/acme`,
+    ///   `/user/acme` and `/acme`.
+    /// - On Facebook, the number of a page is found in any place (`profile.php?id=…`,
+    ///   `/pages/…/ID`, `/Name-ID`). Dots in handles are ignored, as Facebook does.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// The key without the network: `cufinder`.
+    /// Returns the key without the network: `cufinder`.
     pub fn handle(&self) -> &str {
         self.key.split_once(':').map_or(&self.key, |(_, handle)| handle)
     }
@@ -124,8 +127,8 @@ fn on_network(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     }
 }
 
-/// Reads a path without a host as a page of the requested network. Fails if the path may be
-/// something else.
+/// Reads a path without a host as a page of the network that is asked for. Returns an error if the
+/// path may mean something else.
 fn path_alone(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     let first = path.word(0);
     let is_path = match network {
@@ -149,7 +152,7 @@ fn bare(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     }
 }
 
-/// Returns the first segment of a path. Fails if the segment does not exist or is not text.
+/// Returns the first segment of a path. Returns an error if there is none, or if it is not text.
 fn first_segment<'a>(path: &'a Path<'_>) -> Result<&'a str, InvalidPage> {
     match path.segments.first() {
         None => Err(InvalidPage::NoPage),
@@ -158,8 +161,8 @@ fn first_segment<'a>(path: &'a Path<'_>) -> Result<&'a str, InvalidPage> {
     }
 }
 
-/// Returns the segment after the one at the index `kind` (such as `company`). Fails if the segment
-/// does not exist or is not text.
+/// Returns the segment after the one at the index `kind`, such as `company`. Returns an error if
+/// there is none, or if it is not text.
 fn segment_behind<'a>(path: &'a Path<'_>, kind: usize) -> Result<&'a str, InvalidPage> {
     match path.segments.get(kind + 1) {
         None => Err(InvalidPage::NoPage),

@@ -11,10 +11,10 @@ use crate::input::{self, refuses_unreadable};
 use reading::{Word, is_initial, name_suffix_in, spread, without_asides, without_ends, words};
 use spelling::is_east_asian;
 
-/// A person's name in folded parts.
+/// A person's name: its parts, folded.
 ///
-/// Names in Chinese, Japanese and Korean script are compared as a whole, with the family name
-/// first, because they are written both with and without a space.
+/// Names in Chinese, Japanese or Korean script are written with a space or without one. So they are
+/// compared as a whole, with the family name first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PersonName {
     given: Vec<String>,
@@ -22,7 +22,7 @@ pub struct PersonName {
     name_suffix: Option<&'static str>,
 }
 
-/// The most words of a family name that comes before the given name.
+/// The most words of a family name that is written before the given name.
 const MAX_WORDS_BEFORE: usize = 4;
 
 /// Why a text is not a person's name.
@@ -37,7 +37,7 @@ pub enum InvalidPersonName {
     /// The text contains control characters.
     #[error("a person's name holds no control characters; send plain text")]
     ControlCharacter,
-    /// The text has only one part, or no letters.
+    /// The text is only one part of a name, or has no letters.
     #[error("a person's name has a first and a last name, like `Ada Lovelace`; one is missing")]
     PartMissing,
 }
@@ -45,8 +45,8 @@ pub enum InvalidPersonName {
 refuses_unreadable!(InvalidPersonName);
 
 impl PersonName {
-    /// Parses a full name: `First Last` or `Last, First`, with middle names, initials, titles and
-    /// suffixes, in upper or lower case, in any script.
+    /// Parses a full name: `First Last` or `Last, First`, in any script, in upper or lower case.
+    /// The name may have middle names, initials, titles and suffixes.
     ///
     /// The family name is the last word and the particles before it (`van`, `de la`, `bin`).
     pub fn parse(full: &str) -> Result<Self, InvalidPersonName> {
@@ -66,26 +66,28 @@ impl PersonName {
         Ok(Self { name_suffix: name.name_suffix.or(name_suffix), ..name })
     }
 
-    /// Parses a name from its first and last name.
+    /// Parses a name that is given as first name and last name.
     pub fn from_parts(first: &str, last: &str) -> Result<Self, InvalidPersonName> {
         let first = words(&without_asides(input::plain(first)?));
         let last = words(&without_asides(input::plain(last)?));
         Self::of(first, last)
     }
 
-    /// The first name and the middle names or initials, folded.
+    /// Returns the first name, and the middle names or initials, folded.
     ///
-    /// Empty for a name in Chinese, Japanese or Korean script that was given in one piece.
+    /// The result is empty for a name in Chinese, Japanese or Korean script that was given without
+    /// a space.
     pub fn given(&self) -> &[String] {
         &self.given
     }
 
-    /// The parts of the family name, folded, particles included.
+    /// Returns the parts of the family name, folded. Particles are included.
     pub fn family(&self) -> &[String] {
         &self.family
     }
 
-    /// The suffix that distinguishes members of a family: `jr`, `sr`, `ii`, `iii` or `iv`.
+    /// Returns the suffix by which members of a family are told apart: `jr`, `sr`, `ii`, `iii` or
+    /// `iv`.
     pub fn name_suffix(&self) -> Option<&'static str> {
         self.name_suffix
     }
@@ -99,10 +101,11 @@ impl PersonName {
         Ok(Self { given: spread(given), family: spread(family), name_suffix })
     }
 
-    /// Reads a name with the given names first and the family name last.
+    /// Reads a name whose given names come first, and whose family name comes last.
     fn in_order(words: Vec<Word>) -> Result<Self, InvalidPersonName> {
         let (mut given, name_suffix) = without_ends(words);
-        // The words after this one are a former name: `Ada Byte née Lovelace`.
+        // This word shows that a former name follows: `Ada Byte née Lovelace`. The former name is
+        // left out.
         if let Some(at) = given.iter().position(Word::is_former)
             && at >= 2
         {
@@ -115,7 +118,8 @@ impl PersonName {
         let mut family = vec![last];
         while let [.., before, word] = &given[..]
             && word.is_particle()
-            // The particle in `van 't Hof` has one letter, and so has the initial in `John T. Hof`.
+            // The particle in `van 't Hof` is a single letter, but so is the initial in `John T.
+            // Hof`. The letter is a particle only after another particle.
             && (!is_initial(&word.text()) || before.is_particle())
         {
             family.extend(given.pop());
@@ -124,8 +128,8 @@ impl PersonName {
         Ok(Self { name_suffix, ..Self::of(given, family)? })
     }
 
-    /// Reads an East Asian name. If the name has a space, the family name is the first word;
-    /// otherwise the name is not split.
+    /// Reads an East Asian name. If it has a space, the family name is the first word. Otherwise
+    /// the name is not split.
     fn in_east_asian_order(before: Vec<Word>, last: Word) -> Result<Self, InvalidPersonName> {
         let mut words = before.into_iter();
         match words.next() {
@@ -141,8 +145,8 @@ impl PersonName {
         self.given.first().map_or("", String::as_str)
     }
 
-    /// Returns the spellings of an East Asian name without a space: with the family name first, and
-    /// with the family name last. `None` for other names.
+    /// Returns an East Asian name without a space, in two spellings: with the family name first,
+    /// and with it last. Returns `None` for any other name.
     fn in_one_piece(&self) -> Option<Vec<String>> {
         if !self.given.iter().chain(&self.family).all(|part| is_east_asian(part)) {
             return None;
@@ -155,17 +159,19 @@ impl PersonName {
         Some(pieces)
     }
 
-    /// Splits the family name into its parts and its particles.
+    /// Splits the family name. Returns first its parts, then its particles.
     fn family_and_particles(&self) -> (Vec<&str>, Vec<&str>) {
         let words = self.family.iter().map(String::as_str);
         let (particles, parts): (Vec<_>, Vec<_>) =
             words.partition(|word| reading::is_particle(word));
-        // `Le` and `Van` can also be family names.
+        // If there are only particles, they are the family name: `Le` and `Van` are family names
+        // too.
         if parts.is_empty() { (particles, parts) } else { (parts, particles) }
     }
 
-    /// Reads the name with two family names: the last middle name becomes the first family name
-    /// (`Gabriel García Márquez`). `None` if the middle name is an initial or a known given name.
+    /// Reads the name as one with two family names: the last middle name becomes the first family
+    /// name (`Gabriel García Márquez`). Returns `None` if this middle name is an initial or a known
+    /// given name.
     fn with_two_family_names(&self) -> Option<Self> {
         let mut first = self.given.len().checked_sub(1).filter(|&first| first > 0)?;
         let middle = self.given.last()?;
@@ -180,8 +186,8 @@ impl PersonName {
         Some(Self { given: given.to_vec(), family, name_suffix: self.name_suffix })
     }
 
-    /// Reads the name with the family name first. One reading for each possible number of words in
-    /// the family name.
+    /// Reads the name as one whose family name comes first. Returns one name for each number of
+    /// words that the family name can have.
     fn in_other_orders(&self) -> Vec<Self> {
         let family = self.family.iter();
         if self.given.iter().chain(family).any(|word| is_east_asian(word)) {
@@ -199,8 +205,9 @@ impl PersonName {
         orders.filter(Self::can_be_meant).collect()
     }
 
-    /// Whether the reading with the family name first is possible. `James Thomas` and `Thomas
-    /// James` are two people, and a family name contains no initial.
+    /// Whether the name can be read with the family name first. It cannot if both names are given
+    /// names: `James Thomas` and `Thomas James` are two people. It cannot either if the family name
+    /// would contain an initial.
     fn can_be_meant(&self) -> bool {
         let last = self.family.last().map_or("", String::as_str);
         let are_given = given_names::is_listed(self.first_given()) && given_names::is_listed(last);

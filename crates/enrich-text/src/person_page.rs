@@ -1,4 +1,4 @@
-//! Profiles of people on LinkedIn.
+//! The pages of people: their profiles on LinkedIn.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use crate::web_address::{self, Path, Written};
 
 /// A person's profile on LinkedIn.
 ///
-/// Values are equal if their spelling is equal. Compare [`Self::key`] to find out whether two
-/// spellings mean the same profile.
+/// Two values are equal if they are spelt in the same way. To find out whether two spellings mean
+/// the same profile, compare their [`Self::key`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PersonPage {
     text: String,
@@ -32,10 +32,10 @@ pub enum InvalidPersonPage {
     /// The address is on another site.
     #[error("a profile URL looks like `linkedin.com/in/ada`; this is an address on another site")]
     OtherNetwork,
-    /// The address is a company's, school's or showcase page.
+    /// The address is the page of a company or a school, or a showcase page.
     #[error("this is a company's page; send a person's, like `linkedin.com/in/ada`")]
     CompanyPage,
-    /// The address is on LinkedIn, but it is not a profile's address.
+    /// The address is on LinkedIn, but is not the address of a profile.
     #[error("a profile URL looks like `linkedin.com/in/ada`; this address names no person")]
     NoPage,
     /// The handle has characters or a length that LinkedIn does not allow.
@@ -46,7 +46,7 @@ pub enum InvalidPersonPage {
 refuses_unreadable!(InvalidPersonPage);
 
 impl PersonPage {
-    /// Parses a profile: its URL under `/in/` or `/pub/` on any of LinkedIn's hosts, or only the
+    /// Parses a profile: its URL under `/in/` or `/pub/` on one of LinkedIn's hosts, or only the
     /// handle, with or without `@`.
     pub fn parse(text: &str) -> Result<Self, InvalidPersonPage> {
         match web_address::read(input::plain(text)?) {
@@ -62,15 +62,16 @@ impl PersonPage {
         }
     }
 
-    /// The profile as stored and shown: `linkedin.com/in/ada`.
+    /// Returns the profile in display form: `linkedin.com/in/ada`.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The key for comparison, in lower case: `linkedin-in:ada`.
+    /// Returns the key by which profiles are compared, in lower case: `linkedin-in:ada`.
     ///
-    /// `/pub/ada` is the same as `/in/ada`. In the old form `/pub/ada/1a/2b3/4c5`, the parts after
-    /// the name belong to the handle, because they distinguish people with the same name.
+    /// `/pub/ada` is the same profile as `/in/ada`. In the old form `/pub/ada/1a/2b3/4c5`, the
+    /// parts after the name are part of the handle, because they distinguish people with the same
+    /// name.
     pub fn key(&self) -> &str {
         &self.key
     }
@@ -107,8 +108,8 @@ fn on_site(path: &Path<'_>) -> Result<PersonPage, InvalidPersonPage> {
     }
 }
 
-/// Returns the path segment at `index`, if it exists. Fails if the segment does not decode to text,
-/// because then it is no handle.
+/// Returns the path segment at `index`; `None` if there is none. Returns an error if the segment is
+/// not text after percent-decoding, because then it is no handle.
 fn part<'a>(path: &'a Path<'_>, index: usize) -> Result<Option<&'a str>, InvalidPersonPage> {
     match path.segments.get(index) {
         None => Ok(None),
@@ -117,8 +118,8 @@ fn part<'a>(path: &'a Path<'_>, index: usize) -> Result<Option<&'a str>, Invalid
     }
 }
 
-/// Whether a part after the name in `/pub/ada/1a/2b3/4c5` is a hexadecimal number of up to 3
-/// digits.
+/// Whether a part is a hexadecimal number of up to 3 digits, like those after the name in
+/// `/pub/ada/1a/2b3/4c5`.
 fn is_old_suffix(part: &str) -> bool {
     part.len() <= 3 && part.bytes().all(|b| b.is_ascii_hexdigit())
 }

@@ -11,8 +11,8 @@ use crate::input::{self, refuses_unreadable};
 
 /// A phone number in E.164: `+`, country calling code, national number.
 ///
-/// The number is possible: its calling code exists, and its length is valid for the code. It may
-/// not be assigned to anyone.
+/// The number is possible: its country calling code exists, and its length is one that numbers with
+/// this code have. Perhaps nobody has the number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Phone(String);
 
@@ -31,10 +31,10 @@ pub enum InvalidPhone {
     /// The text contains letters or signs that are not used in numbers.
     #[error("a phone number is written with digits, spaces, dots, dashes and brackets alone")]
     NotDigits,
-    /// The number is national, or its calling code does not exist.
+    /// The number has no country calling code, or one that does not exist.
     #[error("a phone number starts with `+` and a country calling code, like `+12025550123`")]
     NoCountryCode,
-    /// The length is not valid for the calling code.
+    /// No number with this country calling code has this length.
     #[error(
         "no number of this country calling code has so many digits; check for a missing or an \
          extra one"
@@ -45,9 +45,9 @@ pub enum InvalidPhone {
 refuses_unreadable!(InvalidPhone);
 
 impl Phone {
-    /// Parses an international number. It may begin with `+`, `00` or its calling code; it may
-    /// contain spaces, dots, dashes, slashes, brackets and a trunk zero (`+44 (0)20 …`); `tel:` may
-    /// precede it. An extension is ignored, because E.164 has none.
+    /// Parses an international number. It begins with `+`, with `00`, or with its calling code
+    /// itself; `tel:` may be before it. It may contain spaces, dots, dashes, slashes, brackets, and
+    /// a trunk zero as in `+44 (0)20 …`. An extension is ignored, because E.164 has none.
     pub fn parse(text: &str) -> Result<Self, InvalidPhone> {
         let text = without_link(input::plain(text)?);
         let digits = international_digits(text)?;
@@ -59,17 +59,19 @@ impl Phone {
         Ok(Self(format!("+{}{national}", code.digits)))
     }
 
-    /// Like [`parse`](Self::parse), but if a country is given, its national numbers are also
-    /// accepted.
+    /// Like [`parse`](Self::parse), but if a country is given, also accepts national numbers of
+    /// this country.
     ///
-    /// A number with `+` or `00` is international. A number that begins with another zero is
-    /// national, because no calling code begins with zero. Other numbers may be either:
+    /// If a number begins with `+` or `00`, it is international. If it begins with another zero, it
+    /// is national, because no calling code begins with zero. Any other number may be either. Then
+    /// these rules decide, in this order:
     ///
-    /// 1. A number that consists only of digits, or that begins with the country's calling code, is
-    ///    international if its numbering plan assigns such numbers. (`/v1/itm` returns
-    ///    international numbers as digits only.)
-    /// 2. Otherwise it is national if the country's plan assigns such numbers.
-    /// 3. Otherwise it is international if such a number is possible.
+    /// 1. A number that consists only of digits, or that begins with the calling code of the given
+    ///    country, is international, if the numbering plan of its calling code assigns such
+    ///    numbers. (`/v1/itm` returns international numbers as digits only.)
+    /// 2. Otherwise it is national, if the numbering plan of the given country assigns such
+    ///    numbers.
+    /// 3. Otherwise it is international, if an international number like this is possible.
     pub fn parse_in(text: &str, country: Option<Country>) -> Result<Self, InvalidPhone> {
         let international = Self::parse(text);
         let Some(region) = country.and_then(|country| DATABASE.by_id(country.alpha2())) else {
@@ -95,30 +97,30 @@ impl Phone {
         if is_valid_number(&national) { national } else { international.or(national) }
     }
 
-    /// Whether the numbering plan of the number's country assigns numbers of this form.
+    /// Whether the numbering plan of the number's country assigns such numbers.
     fn is_valid_number(&self) -> bool {
         phonenumber::parse(None, &self.0).is_ok_and(|number| number.is_valid())
     }
 
-    /// Loads the numbering plans, which takes tens of milliseconds, before a server answers.
-    /// Otherwise the first parsed number has this delay.
+    /// Loads the numbering plans, which takes tens of milliseconds. A server calls this before it
+    /// answers; otherwise the first number that it parses would take this time.
     pub fn prepare() {
         LazyLock::force(&CALLING_CODES);
     }
 
-    /// The number in E.164 with `+`.
+    /// Returns the number in E.164, with `+`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The digits of the number, without `+`.
+    /// Returns the digits of the number, without `+`.
     pub fn digits(&self) -> &str {
         self.0.get(1..).unwrap_or_default()
     }
 
-    /// Whether the numbering plan of the number's country assigns the number to mobile phones.
-    /// `false` if the plan does not distinguish mobile and fixed numbers (North America), or if it
-    /// does not assign the number.
+    /// Whether the numbering plan of the number's country assigns such numbers to mobile phones.
+    /// Returns `false` if the plan has the same numbers for mobile and fixed phones, as in North
+    /// America, or if it does not assign the number.
     pub fn is_mobile(&self) -> bool {
         phonenumber::parse(None, &self.0)
             .is_ok_and(|number| number.number_type(&DATABASE) == phonenumber::Type::Mobile)
@@ -131,8 +133,8 @@ impl fmt::Display for Phone {
     }
 }
 
-/// Returns the number in a `tel:` link without the link's parameters (RFC 3966). Another text is
-/// unchanged.
+/// Returns the number that is in a `tel:` link, without the parameters of the link (RFC 3966).
+/// Returns any other text unchanged.
 fn without_link(text: &str) -> &str {
     let text = match text.get(..4) {
         Some(scheme) if scheme.eq_ignore_ascii_case("tel:") => text.get(4..).unwrap_or_default(),
@@ -141,7 +143,7 @@ fn without_link(text: &str) -> &str {
     text.split(';').next().unwrap_or(text).trim()
 }
 
-/// Whether a number begins with `+` or `00` and a calling code.
+/// Whether a text begins with `+` or `00` and a calling code.
 fn says_its_country(text: &str) -> bool {
     let text = without_extension(text);
     let mut digits = text.chars().filter_map(digit);
@@ -170,7 +172,8 @@ fn international_digits(text: &str) -> Result<String, InvalidPhone> {
     }
 }
 
-/// Accepts ASCII digits and full-width digits.
+/// Returns the ASCII digit of a sign that is an ASCII digit or a full-width digit; `None` for any
+/// other sign.
 fn digit(sign: char) -> Option<char> {
     match sign {
         '0'..='9' => Some(sign),
@@ -196,7 +199,7 @@ fn is_separator(sign: char) -> bool {
                 | '\u{ff09}'
                 | '\u{ff0d}'
                 | '\u{ff0e}'
-                // Zero-width marks, which numbers copied from web pages may contain.
+                // Marks without width. A number that was copied from a web page may contain them.
                 | '\u{200b}'..='\u{200f}'
                 | '\u{202a}'..='\u{202e}'
                 | '\u{2060}'
@@ -205,7 +208,7 @@ fn is_separator(sign: char) -> bool {
         )
 }
 
-/// Removes an extension from a number: `ext. 12`, `x12` or `#12`.
+/// Returns a number without its extension: `ext. 12`, `x12` or `#12`.
 fn without_extension(text: &str) -> &str {
     let number = text.trim_end_matches(|sign: char| sign.is_ascii_digit());
     if number.len() == text.len() {
@@ -221,20 +224,22 @@ fn without_extension(text: &str) -> &str {
     }
 }
 
-/// The properties of the numbers of a calling code.
+/// What all numbers with one calling code have in common.
 #[derive(Clone, Copy)]
 struct CallingCode {
     digits: u16,
     /// Bit n is set if national numbers with n digits are possible.
     lengths: u32,
-    /// The prefix for national calls within the country. It is not dialled from abroad.
+    /// The digits before a national number in calls within the country. In calls from abroad, they
+    /// are not dialled.
     trunk_prefix: Option<&'static str>,
 }
 
-/// All calling codes with the possible lengths of their numbers, indexed by the code.
+/// All calling codes, with the possible lengths of their numbers. The index is the calling code.
 ///
-/// The lengths come from libphonenumber. They are computed once, because the `phonenumber` parser
-/// would run a regular expression for every kind of number in a country.
+/// The lengths are from libphonenumber. They are calculated only once: to check a length, the
+/// parser of the crate `phonenumber` would run a regular expression for every kind of number in a
+/// country.
 static CALLING_CODES: LazyLock<Vec<Option<CallingCode>>> =
     LazyLock::new(|| (0..1000).map(calling_code).collect());
 
@@ -245,8 +250,8 @@ fn calling_code(digits: u16) -> Option<CallingCode> {
     Some(CallingCode { digits, lengths, trunk_prefix })
 }
 
-/// Returns the possible lengths of national numbers that can be called from abroad, as a bit set
-/// (bit n for n digits).
+/// Returns the lengths that a national number can have if it can be called from abroad. They are a
+/// set of bits: bit n means n digits.
 fn possible_lengths(region: &Metadata) -> u32 {
     let kinds = region.descriptors();
     [
@@ -268,13 +273,14 @@ fn possible_lengths(region: &Metadata) -> u32 {
     .fold(0, |all, length| all | length)
 }
 
-/// Splits a number into the calling code and the national number. No calling code is a prefix of
-/// another.
+/// Splits a number into its calling code and its national number. This is unambiguous, because no
+/// calling code is the beginning of another one.
 fn split(digits: &str) -> Option<(CallingCode, &str)> {
     (1..=3).find_map(|length| {
         let (code, national) = digits.split_at_checked(length)?;
         let code = CALLING_CODES.get(code.parse::<usize>().ok()?).copied().flatten()?;
-        // A `0` at the start is no calling code; parsed as a number, `0049` would be 49.
+        // No calling code begins with `0`. Without this check, `0049` would be read as the number
+        // 49.
         (!digits.starts_with('0')).then_some((code, national))
     })
 }
@@ -287,16 +293,17 @@ impl CallingCode {
             .is_some_and(|lengths| lengths & 1 == 1)
     }
 
-    /// If the trunk prefix is a zero, no national number begins with a zero.
+    /// Whether a national number begins with a trunk zero. In such a country, no national number
+    /// itself begins with a zero.
     fn has_trunk_zero(self, national: &str) -> bool {
         self.trunk_prefix == Some("0") && national.starts_with('0')
     }
 
-    /// Removes a trunk prefix that was included by mistake from a national number.
+    /// Returns a national number without the trunk prefix, if this was left in it by mistake.
     ///
-    /// If the trunk prefix is a zero, it is always removed. Any other trunk prefix, and a zero in
-    /// other countries, may be the number's own first digits. They are removed only if the number
-    /// is impossible with them.
+    /// If the trunk prefix of the country is a zero, it is always removed. Any other trunk prefix
+    /// may be the first digits of the number itself, and so may a zero in other countries. So it is
+    /// removed only if the number is impossible with it.
     fn without_trunk_prefix(self, national: &str) -> &str {
         match self.trunk_prefix {
             Some("0") => national.strip_prefix('0').unwrap_or(national),

@@ -1,4 +1,4 @@
-//! States and provinces, with their codes in domains.
+//! States and provinces, with the codes that domains contain for them.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -10,8 +10,8 @@ use crate::table;
 /// A state or province.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// The code in domains: `wi` for Wisconsin. Under another country's top-level domain, the same
-    /// letters have another meaning (`co.uk` is not Colorado).
+    /// The code of the region in domains: `wi` for Wisconsin. Under the top-level domain of another
+    /// country, these letters mean something else: `co.uk` is not Colorado.
     pub code: &'static str,
     /// The country of the region.
     pub country: Country,
@@ -27,7 +27,7 @@ static REGIONS: LazyLock<HashMap<String, Region>> = LazyLock::new(|| {
     .collect()
 });
 
-/// Finds the state or province with this name.
+/// Returns the state or province with this name; `None` if there is none.
 pub fn region(name: &str) -> Option<Region> {
     REGIONS.get(&fold(name)).copied()
 }

@@ -1,14 +1,16 @@
-//! The similarity of two company names: agreeing and missing words, with their rarity.
+//! The similarity of two company names: which words agree, which words only one of them has, and
+//! how rare these words are.
 
 use crate::contrast::contrast;
 use crate::misspelling::{has_digit, is_misspelt};
 use crate::name_form::NameForm;
 use crate::name_words::NameWord;
 
-/// The most words of a name that are compared. Further words count as missing.
+/// The most words of a name that are compared. Words after these count as missing in the other
+/// name.
 const MOST_WORDS: usize = 24;
 
-/// The rarity of words among company names.
+/// Knows how rare each word is in company names.
 pub trait Rarity {
     /// Returns the rarity of a word, in nats: the negative logarithm of the share of names that
     /// contain the word.
@@ -26,19 +28,21 @@ impl<F: Fn(&NameWord) -> f64> Rarity for F {
 pub enum Agreement {
     /// The words are equal.
     Same,
-    /// The words have the same root: a translation, a plural, a common abbreviation.
+    /// The words have the same root, for example because one is a translation, the plural or a
+    /// common abbreviation of the other.
     Equivalent,
-    /// One letter is missing, added, replaced or swapped with the next; in long words, up to two.
+    /// One letter is missing, added, replaced or swapped with the next one. In long words, there
+    /// may be two such errors.
     Misspelt,
-    /// Two words of one name are written as one word in the other.
+    /// Two words of one name are one word in the other.
     Joined,
-    /// One word is a prefix of the other.
+    /// One word is the beginning of the other.
     Abbreviated,
-    /// One word is the initial of the other.
+    /// One word is only the first letter of the other.
     Initial,
 }
 
-/// Words of two names that agree.
+/// A word of one name and a word of another name that agree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreed {
     /// The index of the word in the first name.
@@ -47,18 +51,18 @@ pub struct Agreed {
     pub right: usize,
     /// How the two words agree.
     pub how: Agreement,
-    /// The rarity of the rarer of the two words, in nats.
+    /// The rarity of the two words, in nats; if it differs, the higher one.
     pub rarity: f64,
 }
 
-/// The agreeing and the missing words of two names.
+/// Which words of two names agree, and which words only one of them has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Similarity {
     /// The words that agree.
     pub agreed: Vec<Agreed>,
-    /// The indexes of the words that only the first name has, with their rarity.
+    /// The index and the rarity of each word that only the first name has.
     pub only_left: Vec<(usize, f64)>,
-    /// The indexes of the words that only the second name has, with their rarity.
+    /// The index and the rarity of each word that only the second name has.
     pub only_right: Vec<(usize, f64)>,
 }
 
@@ -109,7 +113,8 @@ struct Pairing<'a> {
 }
 
 impl Pairing<'_> {
-    /// Pairs each unpaired word with the first unpaired word that agrees by `how`.
+    /// Pairs words: each unpaired word of the left name with the first unpaired word of the right
+    /// name for which `how` returns an agreement.
     fn pair(&mut self, how: impl Fn(&NameWord, &NameWord) -> Option<Agreement>) {
         for (a, left) in self.left.iter().enumerate() {
             if self.is_left_used[a] {
@@ -124,8 +129,8 @@ impl Pairing<'_> {
         }
     }
 
-    /// Pairs each unpaired word of the left name that misspells a general word with an unpaired
-    /// word of the right name that has this general word as its root.
+    /// Pairs misspelt general words: an unpaired word of the left name with an unpaired word of the
+    /// right name, if the root of the latter is the general word that the former misspells.
     fn pair_meant(&mut self, meant: &[Option<&str>]) {
         for (a, meant) in meant.iter().enumerate().take(self.left.len()) {
             let Some(meant) = meant.filter(|_| !self.is_left_used[a]) else { continue };
@@ -137,7 +142,8 @@ impl Pairing<'_> {
         }
     }
 
-    /// Pairs two neighbouring words of one name with the word of the other name that joins the two.
+    /// Pairs two neighbouring words of one name with a word of the other name that consists of
+    /// both.
     fn join(&mut self) {
         for a in 1..self.left.len() {
             let found = (0..self.right.len()).find(|&b| {
@@ -178,7 +184,8 @@ fn is_joined(first: &NameWord, second: &NameWord, both: &NameWord) -> bool {
 }
 
 fn misspelt(a: &NameWord, b: &NameWord) -> Option<Agreement> {
-    // Two similar general words are known to be different words.
+    // If both words are general words, they are two known words and not a misspelling, even if they
+    // are similar.
     let differ = a.is_general && b.is_general;
     let is = !differ && is_misspelt(a.latin(), b.latin()) && contrast(a, b).is_none();
     is.then_some(Agreement::Misspelt)

@@ -1,6 +1,8 @@
-//! Reads data files: one row per line, columns separated by `;`, comment lines begin with `#`.
+//! Reads the data files. Each line is a row, and `;` separates its columns. A line that begins with
+//! `#` is a comment.
 
-/// Returns the rows of a data file. Columns are trimmed; a missing column is empty.
+/// Returns the rows of a data file. White space around a column is removed. If a row has too few
+/// columns, the missing ones are empty.
 pub(crate) fn rows<const N: usize>(file: &'static str) -> impl Iterator<Item = [&'static str; N]> {
     file.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).map(
         |line| {

@@ -1,12 +1,12 @@
-//! Parses addresses of pages on social networks into network and path.
+//! Parses the address of a page on a social network: splits it into the network and the path.
 
 use percent_encoding::percent_decode_str;
 
 use crate::domain::without_scheme;
 use crate::network::Network;
 
-/// The hosts of the networks; `None` for a host without pages. Subdomains that [`is_same_site`]
-/// accepts also count.
+/// The hosts of the networks. The value is `None` if a host has no pages. Subdomains that
+/// [`is_same_site`] accepts belong to these hosts too.
 const HOSTS: [(&str, Option<Network>); 12] = [
     ("linkedin.com", Some(Network::LinkedIn)),
     ("facebook.com", Some(Network::Facebook)),
@@ -17,22 +17,22 @@ const HOSTS: [(&str, Option<Network>); 12] = [
     ("twitter.com", Some(Network::Twitter)),
     ("x.com", Some(Network::Twitter)),
     ("youtube.com", Some(Network::Youtube)),
-    // The network's short links to a video, a post or a file are never pages.
+    // These hosts have only short links to videos, posts or files, never to pages.
     ("youtu.be", None),
     ("lnkd.in", None),
     ("t.co", None),
 ];
 
-/// The form of a text entered as a page.
+/// In which form a page was written.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Written<'a> {
     /// An address on a network's host.
     OnNetwork(Network, Path<'a>),
     /// An address on a network's host that has no pages.
     NoPageHost,
-    /// An address on another site.
+    /// An address on a site that is none of the networks.
     Elsewhere,
-    /// A path without a host, as in `company/acme`.
+    /// A path without a host, such as `company/acme`.
     PathAlone(Path<'a>),
     /// One word: a handle.
     Bare(Path<'a>),
@@ -41,14 +41,13 @@ pub(crate) enum Written<'a> {
 /// The path and query of an address.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Path<'a> {
-    /// The segments between slashes, percent-decoded; `None` for a segment that does not decode to
-    /// text.
+    /// The segments of the path, percent-decoded. A segment is `None` if the result is not text.
     pub(crate) segments: Vec<Option<String>>,
     query: &'a str,
 }
 
 impl Path<'_> {
-    /// Returns a segment of the path in lower case; empty if there is no such segment.
+    /// Returns a segment of the path in lower case; empty if there is none.
     pub(crate) fn word(&self, index: usize) -> String {
         self.segment(index).map(str::to_lowercase).unwrap_or_default()
     }
@@ -57,7 +56,7 @@ impl Path<'_> {
         self.segments.get(index)?.as_deref()
     }
 
-    /// Returns a parameter of the query, not decoded.
+    /// Returns the value of a parameter of the query, as it is, without decoding it.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
     }
@@ -75,7 +74,7 @@ pub(crate) fn read(text: &str) -> Written<'_> {
     if is_known_host(authority) || authority.to_ascii_lowercase().starts_with("www.") {
         return on_host(authority, tail);
     }
-    // A handle may be copied from an address together with the preceding slash.
+    // Somebody may have copied the slash before a handle too.
     if !tail.starts_with('/') || (!authority.is_empty() && tail == "/") {
         return Written::Bare(path(rest));
     }
@@ -97,8 +96,8 @@ fn is_known_host(authority: &str) -> bool {
     network_of(authority).is_some()
 }
 
-/// Finds the network of a host. `Some(None)` for a network's host without pages, `None` for any
-/// other host.
+/// Returns the network to which a host belongs. Returns `Some(None)` if the network has no pages on
+/// this host, and `None` if the host is none of a network.
 fn network_of(authority: &str) -> Option<Option<Network>> {
     let host = match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
@@ -116,8 +115,8 @@ fn network_of(authority: &str) -> Option<Option<Network>> {
     })
 }
 
-/// Whether a label of a subdomain means a version of the same site for a device or a language, such
-/// as `m` or `de`.
+/// Whether a subdomain with this label, such as `m` or `de`, is the same site in a version for a
+/// device or a language.
 fn is_same_site(label: &str) -> bool {
     const DEVICES: [&str; 11] = [
         "www", "m", "mobile", "touch", "mbasic", "web", "free", "business", "music", "gaming",
@@ -131,7 +130,7 @@ fn is_same_site(label: &str) -> bool {
         || (is_language && label.bytes().all(|b| b.is_ascii_alphabetic() || b == b'-'))
 }
 
-/// Splits the text after the host. The old form `#!/acme` is also a path.
+/// Splits what follows the host into path and query. The old form `#!/acme` is a path too.
 fn path(tail: &str) -> Path<'_> {
     let (tail, fragment) = tail.split_once('#').unwrap_or((tail, ""));
     let (before, query) = tail.split_once('?').unwrap_or((tail, ""));
@@ -149,8 +148,8 @@ fn segments(path: &str) -> Vec<Option<String>> {
     path.split('/').filter(|part| !part.trim().is_empty()).map(decoded).collect()
 }
 
-/// Percent-decodes a segment to text, without zero-width marks that come from copied pages. `None`
-/// if the result is not text.
+/// Percent-decodes a segment. Removes marks without width, which can come from a page that somebody
+/// has copied. Returns `None` if the result is not text.
 fn decoded(segment: &str) -> Option<String> {
     let text = percent_decode_str(segment).decode_utf8().ok()?;
     let text: String = text.chars().filter(|&sign| !has_no_width(sign)).collect();

@@ -1,11 +1,11 @@
-//! Facebook: handles, and pages identified only by a number.
+//! Facebook: its handles, and pages that have only a number.
 
 use super::handle::{fold_case, is_reserved, shown, valid_handle};
 use super::{InvalidPage, Named, first_segment, segment_behind};
 use crate::network::Network;
 use crate::web_address::Path;
 
-/// The fewest digits after a dash that count as a page's number.
+/// The fewest digits after a dash that are read as the number of a page.
 const MIN_ID_BEHIND_NAME: usize = 7;
 
 pub(super) fn is_kind(word: &str) -> bool {
@@ -20,7 +20,7 @@ pub(super) fn on_site(path: &Path<'_>) -> Result<Named, InvalidPage> {
             Ok(Named { path: format!("profile.php?id={id}"), key: id.to_owned() })
         }
         "pages" | "people" => with_id(path),
-        // `/p/Name-ID` is a page; `/p/…` with anything else is a post.
+        // `/p/Name-ID` is a page. Any other `/p/…` is a post.
         "p" => match path.segment(1).and_then(id_behind_name) {
             Some(_) => with_id(path),
             None => Err(InvalidPage::NoPage),
@@ -31,8 +31,8 @@ pub(super) fn on_site(path: &Path<'_>) -> Result<Named, InvalidPage> {
 }
 
 /// Reads a path that contains the page's number: `/pages/Name/ID`, `/pages/category/Kind/Name-ID`,
-/// `/people/Name/ID`, `/p/Name-ID`. Segments after the number are another view of the page and are
-/// ignored.
+/// `/people/Name/ID`, `/p/Name-ID`. Segments after the number show only another view of the page,
+/// so they are ignored.
 fn with_id(path: &Path<'_>) -> Result<Named, InvalidPage> {
     let mut shown_path = String::new();
     for segment in &path.segments {
@@ -64,8 +64,8 @@ fn named(handle: &str) -> Result<Named, InvalidPage> {
     Ok(Named { path: shown(handle), key })
 }
 
-/// Returns the number after the last dash: `1234567` in `Acme-Corp-1234567`. Handles contain no
-/// dashes, so such a segment is never a handle.
+/// Returns the number after the last dash: `1234567` in `Acme-Corp-1234567`. Such a segment cannot
+/// be a handle, because handles contain no dash.
 fn id_behind_name(segment: &str) -> Option<&str> {
     let (_, id) = segment.rsplit_once('-')?;
     (id.len() >= MIN_ID_BEHIND_NAME && is_id(id)).then_some(id)

@@ -1,4 +1,4 @@
-//! Handles: their characters, display and comparison.
+//! Handles: which characters they have, how they are displayed, and how they are compared.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -9,24 +9,24 @@ use super::InvalidPage;
 use crate::network::Network;
 use crate::table;
 
-/// The most characters of a handle. No network has longer ones; old LinkedIn handles are the
-/// longest.
+/// The most characters of a handle. The longest handles are old ones of LinkedIn.
 const MAX_HANDLE: usize = 200;
 
-/// First path segments reserved by the network; they cannot be a page's handle.
+/// The first path segments that a network reserves for itself. They cannot be the handle of a page.
 static RESERVED: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new(|| {
     table::rows(include_str!("../../data/reserved_paths.txt"))
         .flat_map(|[network, words]| table::values(words).map(move |word| (network, word)))
         .collect()
 });
 
-/// Whether a first path segment, in lower case, is reserved by the network.
+/// Whether a network reserves a first path segment, which must be in lower case.
 pub(super) fn is_reserved(network: Network, word: &str) -> bool {
     RESERVED.contains(&(network.as_str(), word))
 }
 
-/// Returns a handle without the white space around it. `None` if it is too long, has no letter,
-/// digit or `_`, or has a character that no network allows. Letters of all scripts are allowed.
+/// Returns a handle without the white space around it. Returns `None` if it is too long, if it has
+/// no letter, digit or `_`, or if it has a character that no network allows. Letters may be of any
+/// script.
 pub(crate) fn valid_handle(text: &str) -> Option<&str> {
     let text = text.trim();
     let is_forbidden =
@@ -36,20 +36,21 @@ pub(crate) fn valid_handle(text: &str) -> Option<&str> {
     (has_name && fits && !text.chars().any(is_forbidden)).then_some(text)
 }
 
-/// Checks that a handle has at most `most` characters: ASCII letters, digits and `signs`.
+/// Checks that a handle has at most `most` characters, and only ASCII letters, digits and
+/// characters of `signs`.
 pub(super) fn ascii<'a>(text: &'a str, signs: &str, most: usize) -> Result<&'a str, InvalidPage> {
     let fits = text.len() <= most
         && text.chars().all(|sign| sign.is_ascii_alphanumeric() || signs.contains(sign));
     valid_handle(text).filter(|_| fits).ok_or(InvalidPage::BadHandle)
 }
 
-/// Returns the display form of a handle. Only a percent sign is encoded, so that the display form
-/// parses to itself.
+/// Returns a handle in display form. Only the percent sign is percent-encoded, so that parsing the
+/// display form gives the same handle.
 pub(crate) fn shown(handle: &str) -> String {
     handle.replace('%', "%25")
 }
 
-/// Returns the form in which handles are compared: upper and lower case become the same.
+/// Returns a handle in the form for comparison, without the difference of upper and lower case.
 pub(crate) fn fold_case(handle: &str) -> String {
     if handle.is_ascii() {
         return handle.to_ascii_lowercase();

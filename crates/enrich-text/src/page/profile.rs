@@ -5,14 +5,14 @@ use super::{InvalidPage, Named, first_segment};
 use crate::network::Network;
 use crate::web_address::Path;
 
-/// The longest handle of Instagram, in characters.
+/// The most characters of a handle on Instagram.
 const MAX_INSTAGRAM: usize = 30;
-/// The longest handle that Twitter has ever allowed, in characters. The present limit is 15.
+/// The most characters that a handle on Twitter has ever been allowed. Today's limit is 15.
 const MAX_TWITTER: usize = 20;
 
 pub(super) fn on_site(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     let first = first_segment(path)?;
-    // A link into Instagram's app: `/_u/acme`.
+    // `/_u/acme` is a link that opens Instagram's app.
     let handle = match network {
         Network::Instagram if first == "_u" => super::segment_behind(path, 0)?,
         _ => first,

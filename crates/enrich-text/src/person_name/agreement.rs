@@ -1,44 +1,44 @@
-//! Decides whether two names can belong to the same person, and how they differ.
+//! Decides whether two names can be names of the same person, and how they differ.
 
 use super::keys::MAX_FAMILY_PARTS;
 use super::reading::is_initial;
 use super::spelling::{consonants, spelling};
 use super::{PersonName, given_names};
 
-/// The differences between two names that can belong to the same person. All are `false` for equal
-/// names.
+/// How two names differ that can be names of the same person. For equal names, all fields are
+/// `false`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameDifferences {
-    /// Given name and family name are in the opposite order: `Lovelace Ada`.
+    /// One of the names has the family name before the given name: `Lovelace Ada`.
     pub order: bool,
-    /// One first given name is only an initial: `J. Smith`.
+    /// In one of the names, the first given name is only an initial: `J. Smith`.
     pub initial: bool,
-    /// One name is in Latin letters, the other in a script without vowels, and the consonants are
-    /// equal: `الرشيد`, `Al-Rashid`.
+    /// One name is in Latin letters, and the other in a script that writes few vowels. Their
+    /// consonants are equal: `الرشيد`, `Al-Rashid`.
     pub script: bool,
-    /// One name has only a part of a multi-part family name: `García` of `García Márquez`.
+    /// One name has only a part of the other's family name: `García` of `García Márquez`.
     pub family_part: bool,
-    /// One first given name is a common short form of the other: `Bob`, `Robert`.
+    /// One first given name is a common short form of the other: `Bob` of `Robert`.
     pub short_form: bool,
     /// Only one name has a suffix: `Smith jr`.
     pub name_suffix: bool,
-    /// One name has middle names that the other lacks, or that the other has as initials or short
-    /// forms.
+    /// One name has middle names that the other lacks, or that the other has only as initials or
+    /// short forms.
     pub middle_name: bool,
     /// One name lacks a particle of the family name: `van der Berg`, `Berg`.
     pub particle: bool,
-    /// A part of one name is spelled or transliterated differently in the other, or several parts
-    /// are written as one word: `Mueller`, `Sergej`, `Vanderberg`.
+    /// A part of a name is spelt or transliterated in another way in the other name, or several
+    /// parts are written as one word: `Mueller`, `Sergej`, `Vanderberg`.
     pub spelling: bool,
 }
 
 /// How two family names agree.
 struct Families {
     differences: NameDifferences,
-    /// Whether the person can be found by a shared part and the given name.
+    /// Whether a look-up by the given name and one part of the family name finds the other name.
     share_a_part: bool,
-    /// Whether the person can be found by the whole family name and the first letter of the given
-    /// name.
+    /// Whether a look-up by the first letter of the given name and the whole family name finds the
+    /// other name.
     share_the_whole: bool,
 }
 
@@ -50,20 +50,21 @@ enum Givens {
     ShortForm,
     Initial,
     Script,
-    /// All given names are the same text: `Jean-Luc`, `Jeanluc`.
+    /// All given names, joined, are the same text: `Jean-Luc`, `Jeanluc`.
     Joined,
 }
 
 impl PersonName {
-    /// Returns the differences between this name and `other`; `None` if the two cannot belong to
-    /// the same person.
+    /// Returns how this name and `other` differ. Returns `None` if they cannot be names of the same
+    /// person.
     ///
-    /// Names belong to different people if their given names differ and are not short forms, their
-    /// family names differ, their middle names contradict each other, or their suffixes differ.
+    /// They are names of two people in any of these cases: their given names differ, and none is a
+    /// short form of the other; their family names differ; their middle names contradict each
+    /// other; their suffixes differ.
     ///
-    /// A person stored under the other name is found by this name's [keys to look
-    /// up](Self::keys_to_look_up). The exception is a stored name in the wrong order, or wrongly
-    /// split, that also differs in another way.
+    /// If a person is stored under the other name, a look-up by the [keys to look
+    /// up](Self::keys_to_look_up) of this name finds the person. There is one exception: the stored
+    /// name is in the wrong order or wrongly split, and also differs in another way.
     pub fn agreement(&self, other: &Self) -> Option<NameDifferences> {
         match (self.in_one_piece(), other.in_one_piece()) {
             (Some(mine), Some(theirs)) => {
@@ -77,8 +78,8 @@ impl PersonName {
             [self.as_read(other), self.as_read_doubly(other), other.as_read_doubly(self)];
         if let Some(mut least) = readings.into_iter().flatten().min() {
             if self.given.iter().chain(&self.family).eq(other.given.iter().chain(&other.family)) {
-                // Both names have the same words, and one of them marks where the family name
-                // begins.
+                // Both names consist of the same words, but only one of them shows where the family
+                // name begins. So these differences are none.
                 least.family_part = false;
                 least.particle = false;
             }
@@ -87,30 +88,30 @@ impl PersonName {
         let (mine, theirs) = (self.in_other_orders(), other.in_other_orders());
         let mine = mine.iter().filter_map(|name| name.as_read(other));
         let theirs = theirs.iter().filter_map(|name| name.as_read(self));
-        // With the names in another order, agreement in a part of the family name is not enough.
+        // If one name is in another order, it is not enough that the family names agree in a part.
         let least = mine.chain(theirs).filter(|found| !found.family_part).min()?;
         Some(NameDifferences { order: true, ..least })
     }
 
-    /// Returns the differences if this name is read with two family names. The middle name that
-    /// becomes a family name must occur in the other name; otherwise the other person may have a
-    /// different one.
+    /// Returns how the names differ if this name is read with two family names. The middle name
+    /// that becomes a family name must also be in the other name. Otherwise the other person may
+    /// have another first family name.
     fn as_read_doubly(&self, other: &Self) -> Option<NameDifferences> {
         let found = self.with_two_family_names()?.as_read(other)?;
         let middle = given_names::root(self.given.last()?);
         (!found.family_part || other.family_parts().contains(&middle)).then_some(found)
     }
 
-    /// Returns the differences between two names, without trying another order or division of their
-    /// words.
+    /// Returns how two names differ, as they are: their words are not put in another order or
+    /// divided in another way.
     fn as_read(&self, other: &Self) -> Option<NameDifferences> {
         if self == other {
             return Some(NameDifferences::default());
         }
         let givens = self.givens(other)?;
         let families = self.families(other)?;
-        // Together with only a part of the family name, an initial or a name in another script is
-        // not enough evidence.
+        // An initial, or a name in another script, is not enough evidence if only a part of the
+        // family name agrees. The whole family name must agree.
         let needs_the_whole = matches!(givens, Givens::Initial | Givens::Script | Givens::Joined);
         if needs_the_whole || !families.share_a_part {
             let share_the_whole = families.share_the_whole && self.first_letters_meet(other);
@@ -198,8 +199,8 @@ impl PersonName {
         are_one_in_two_scripts(mine, theirs).then_some(Givens::Script)
     }
 
-    /// Returns the middle names that are not part of the other name's family name. `García` may be
-    /// a middle name in one text and part of `García Márquez` in another.
+    /// Returns the middle names that are not in the other name's family name. In one text, `García`
+    /// may be a middle name, and in another text a part of `García Márquez`.
     fn middle_besides(&self, other: &Self) -> Vec<&str> {
         let middle = self.given.iter().skip(1);
         middle.filter(|name| !other.family.contains(name)).map(String::as_str).collect()
@@ -210,15 +211,16 @@ fn roots(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| given_names::root(word)).collect()
 }
 
-/// Whether all elements of `part` occur among the last [`MAX_FAMILY_PARTS`] elements of `whole`, in
-/// the same order. `false` if `part` is empty.
+/// Whether all elements of `part` are among the last [`MAX_FAMILY_PARTS`] elements of `whole`, in
+/// the same order. An empty `part` is not.
 fn is_part(part: &[String], whole: &[String]) -> bool {
     let last = whole.len().saturating_sub(MAX_FAMILY_PARTS);
     !part.is_empty() && is_within(part, &whole[last..], |one, other| one == other)
 }
 
-/// Whether two lists of middle names can belong to the same person: every name of the shorter list
-/// occurs in the longer one, in the same order. An initial or a short form also counts as the name.
+/// Whether two lists of middle names can be those of the same person. Every name of the shorter
+/// list must be in the longer one, in the same order; an initial or a short form of the name is
+/// enough.
 fn can_be_same(mine: &[&str], theirs: &[&str]) -> bool {
     let (shorter, longer) =
         if mine.len() <= theirs.len() { (mine, theirs) } else { (theirs, mine) };
@@ -229,7 +231,8 @@ fn can_be_same(mine: &[&str], theirs: &[&str]) -> bool {
     })
 }
 
-/// Whether all elements of `part` occur in `whole`, in the same order.
+/// Whether all elements of `part` are in `whole`, in the same order. Other elements may be between
+/// them.
 fn is_within<T>(part: &[T], whole: &[T], is_same: impl Fn(&T, &T) -> bool) -> bool {
     let mut whole = whole.iter();
     part.iter().all(|one| whole.any(|other| is_same(one, other)))
@@ -241,13 +244,13 @@ fn is_same_particle(one: &&str, other: &&str) -> bool {
     one == other || (article.contains(one) && article.contains(other))
 }
 
-/// Whether one word is the first letter of the other.
+/// Whether one word is only the first letter of the other.
 fn is_initial_of(one: &str, other: &str) -> bool {
     (is_initial(one) && other.starts_with(one)) || (is_initial(other) && one.starts_with(other))
 }
 
-/// Whether two words, one in Latin letters and one in another script, have the same consonants, and
-/// are not known as two different names.
+/// Whether of two words, one is in Latin letters and the other in another script, and both have the
+/// same consonants. They must not be known as two given names.
 fn are_one_in_two_scripts(one: &str, other: &str) -> bool {
     one.is_ascii() != other.is_ascii()
         && consonants(one) == consonants(other)

@@ -1,4 +1,4 @@
-//! Given names with several spellings, and short forms.
+//! Given names that have several spellings or short forms.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -7,16 +7,16 @@ use super::spelling::spelling;
 use crate::fold::fold_words;
 use crate::table;
 
-/// The table of given names. Each name is found by the common form of its spellings.
+/// The table of given names. A name is searched for in the common form of its spellings.
 #[derive(Default)]
 struct GivenNames {
-    /// The row of each spelling.
+    /// The row to which each spelling of a full name belongs.
     full: HashMap<String, usize>,
-    /// The rows of each short form.
+    /// The rows to which each short form belongs.
     short: HashMap<String, Vec<usize>>,
-    /// The first name of each row.
+    /// The first name in each row.
     roots: Vec<String>,
-    /// The short forms of each row.
+    /// The short forms in each row.
     shorts: Vec<Vec<String>>,
 }
 
@@ -42,8 +42,8 @@ static NAMES: LazyLock<GivenNames> = LazyLock::new(|| {
 });
 
 impl GivenNames {
-    /// Returns the key of a given name. All spellings of a name have the same key, and so have
-    /// short forms that stand for only this name.
+    /// Returns the key of a given name. All spellings of a name have the same key. A short form has
+    /// this key too, if it stands for only one name.
     fn key<'a>(&'a self, spelled: &'a str) -> &'a str {
         let row = match (self.full.get(spelled), self.short.get(spelled).map(Vec::as_slice)) {
             (Some(&row), _) | (None, Some(&[row])) => row,
@@ -58,8 +58,8 @@ impl GivenNames {
     }
 }
 
-/// Returns the first listed spelling of a folded given name. If the name is not listed, returns the
-/// common form of its transliterations.
+/// Returns the first spelling of a folded given name in its row. If the name is not in the table,
+/// returns the common form of its spellings.
 pub(super) fn root(word: &str) -> String {
     let spelled = spelling(word);
     let row = NAMES.full.get(&spelled);
@@ -72,8 +72,8 @@ pub(super) fn key(word: &str) -> String {
     NAMES.key(&spelled).to_owned()
 }
 
-/// Returns the key of a folded given name, then the keys of the names that it is a short form of
-/// and of its own short forms.
+/// Returns all keys by which a folded given name is looked up: its own key, the keys of the names
+/// of which it is a short form, and the keys of its short forms.
 pub(super) fn keys_to_look_up(word: &str) -> Vec<String> {
     let spelled = spelling(word);
     let names: &GivenNames = &NAMES;
@@ -90,13 +90,13 @@ pub(super) fn keys_to_look_up(word: &str) -> Vec<String> {
     keys.into_iter().map(str::to_owned).collect()
 }
 
-/// Whether one of two folded names is a common short form of the other.
+/// Whether one of two folded given names is a common short form of the other.
 pub(super) fn is_short_form(one: &str, other: &str) -> bool {
     let (one, other) = (spelling(one), spelling(other));
     NAMES.is_short_for(&one, &other) || NAMES.is_short_for(&other, &one)
 }
 
-/// Whether a folded word is a known given name.
+/// Whether a folded word is a given name of the table.
 pub(super) fn is_listed(word: &str) -> bool {
     let spelled = spelling(word);
     NAMES.full.contains_key(&spelled) || NAMES.short.contains_key(&spelled)

@@ -1,5 +1,5 @@
-//! The keys for finding people. Names that agree closely are found by the full given name, all
-//! others by its first letter.
+//! The keys by which people are found. If two names agree closely, the full given name is in their
+//! common key. Otherwise only its first letter is.
 
 use std::collections::HashSet;
 
@@ -7,19 +7,19 @@ use super::reading::is_initial;
 use super::spelling::{consonants, first_letter, first_letters, spelling};
 use super::{PersonName, given_names};
 
-/// The most parts of a family name that have a key, counted from the last. Real names have fewer
-/// parts. Without a limit, a long text would cost a look-up for each word.
+/// How many parts of a family name have a key, counted from the last part. Real names have fewer
+/// parts. Without this limit, a long text would cost a look-up for each of its words.
 pub(super) const MAX_FAMILY_PARTS: usize = 6;
-/// The most keys for looking up a given name: the keys of the name, of its long forms and of its
-/// short forms.
+/// The most keys by which a given name is looked up: the keys of the name itself, of its long forms
+/// and of its short forms.
 pub(super) const MAX_GIVEN_KEYS: usize = 8;
-/// The most keys of one kind for looking up a name. Only a name with many parts and many short
-/// forms would have more.
+/// The most keys of one step by which a name is looked up. Only a name with many parts and many
+/// short forms could have more.
 const MAX_LOOKED_UP: usize = 32;
 
 impl PersonName {
-    /// The most keys of a name: six parts of the family name with the given name, and the whole
-    /// family name with the first letter, without and with particles.
+    /// The most keys under which a name is stored: the given name with each of six parts of the
+    /// family name, and the first letter with the whole family name, without and with particles.
     pub const MAX_KEYS: usize = MAX_FAMILY_PARTS + 2;
 
     /// Returns the keys under which the person is stored, at most [`Self::MAX_KEYS`]:
@@ -43,43 +43,43 @@ impl PersonName {
         without_repeats(keys)
     }
 
-    /// Returns the first of [`keys`](Self::keys). Equal names have the same first key.
+    /// Returns the first of [`keys`](Self::keys). If two names are equal, these keys are equal too.
     pub fn key(&self) -> String {
         self.keys().into_iter().next().unwrap_or_default()
     }
 
-    /// Returns the keys for looking up the person, in steps. Use the keys of the next step only if
-    /// those of the previous steps found nobody with an agreeing name:
+    /// Returns the keys by which the person is looked up, in steps. The keys of a step are needed
+    /// only if the earlier steps have found nobody whose name agrees:
     ///
-    /// 1. by the full given name and its short forms;
-    /// 2. by the first letter of the given name, for initials, names written in one word, and other
-    ///    scripts;
-    /// 3. by the same keys of the name with the family name first.
+    /// 1. keys with the full given name and with its short forms;
+    /// 2. keys with the first letter of the given name, for initials, for names that are written in
+    ///    one word, and for other scripts;
+    /// 3. the same keys for the name with the family name first.
     pub fn keys_to_look_up(&self) -> impl Iterator<Item = Vec<String>> {
         [Self::close_keys, Self::wide_keys, Self::turned_keys].into_iter().map(|keys| keys(self))
     }
 
-    /// Whether a look-up by the first letter of one given name also finds the other given name.
+    /// Whether the first letter of one given name is among those by which the other is looked up.
     pub(super) fn first_letters_meet(&self, other: &Self) -> bool {
         first_letters(self.first_given()).contains(&first_letter(other.first_given()))
     }
 
-    /// Returns the parts of the family name that have keys, the last part first, each in the common
-    /// form of its spellings.
+    /// Returns the parts of the family name that have keys, each in the common form of its
+    /// spellings. The last part comes first.
     pub(super) fn family_parts(&self) -> Vec<String> {
         let (parts, _) = self.family_and_particles();
         let last = parts.into_iter().rev().take(MAX_FAMILY_PARTS);
         without_repeats(last.map(given_names::root).collect())
     }
 
-    /// Returns the family name as one word, once without and once with particles.
+    /// Returns the family name as one word, first without particles and then with them.
     pub(super) fn whole_family(&self) -> Vec<String> {
         let (parts, _) = self.family_and_particles();
         let all: Vec<&str> = self.family.iter().map(String::as_str).collect();
         without_repeats(vec![in_one_word(&parts), in_one_word(&all)])
     }
 
-    /// Returns the name itself, and the name read with two family names if that is possible.
+    /// Returns the name itself and, if possible, the name read with two family names.
     fn readings(&self) -> impl Iterator<Item = Self> {
         std::iter::once(self.clone()).chain(self.with_two_family_names())
     }
@@ -122,7 +122,8 @@ fn close_key(given: &str, family: &str) -> String {
     format!("{given}|{family}")
 }
 
-/// Folded names contain no dot, so a key with a dot differs from all other keys.
+/// Returns a key with the first letter. The dot makes it different from all other keys, because
+/// folded names contain no dot.
 fn wide_key(letter: &str, family: &str) -> String {
     format!("{letter}.|{}", consonants(family))
 }

@@ -1,4 +1,4 @@
-//! Splits a written name into words, and recognises words that are neither given nor family name.
+//! Splits a name into words, and recognises the words that are neither given name nor family name.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -18,7 +18,7 @@ enum Kind {
     Former,
 }
 
-/// The words of each kind in the data file, each with the first word of its row.
+/// The words of each kind in the data file. The value is the first word of the word's row.
 static WORDS: LazyLock<HashMap<(Kind, &'static str), &'static str>> = LazyLock::new(|| {
     let kinds = HashMap::from([
         ("title", Kind::Title),
@@ -42,18 +42,18 @@ fn is(kind: Kind, word: &str) -> bool {
     WORDS.contains_key(&(kind, word))
 }
 
-/// Whether a folded word is a particle of the family name that follows it.
+/// Whether a folded word is a particle, which belongs to the family name after it.
 pub(super) fn is_particle(word: &str) -> bool {
     is(Kind::Particle, word)
 }
 
-/// Whether a folded word is only the first letter of a name.
+/// Whether a folded word is a single letter, so that it is an initial.
 pub(super) fn is_initial(word: &str) -> bool {
     let mut letters = word.chars();
     letters.next().is_some() && letters.next().is_none() && !spelling::is_east_asian(word)
 }
 
-/// A word between spaces, with its parts: `Jean-Luc` and `J.R.` have two.
+/// A word between two spaces. It may have several parts: `Jean-Luc` and `J.R.` have two.
 pub(super) struct Word {
     parts: Vec<String>,
 }
@@ -98,7 +98,7 @@ impl Word {
     }
 }
 
-/// Splits a text into its words, folded.
+/// Splits a text into words, and folds them.
 pub(super) fn words(text: &str) -> Vec<Word> {
     text.split_whitespace()
         .map(|word| Word { parts: fold_words(word).split(' ').map(str::to_owned).collect() })
@@ -110,8 +110,8 @@ pub(super) fn spread(words: Vec<Word>) -> Vec<String> {
     words.into_iter().flat_map(Word::into_parts).collect()
 }
 
-/// Removes titles at the start, and titles and suffixes at the end; a suffix that is the only word
-/// is kept. Also returns the name suffix among the removed words.
+/// Removes titles from the beginning, and titles and suffixes from the end. If a suffix is the only
+/// word, it is kept. Also returns the name suffix, if one was removed.
 pub(super) fn without_ends(words: Vec<Word>) -> (Vec<Word>, Option<&'static str>) {
     let mut has_title = false;
     let is_before = |word: &Word| {
@@ -133,8 +133,7 @@ pub(super) fn name_suffix_in(words: &[Word]) -> Option<&'static str> {
     words.iter().find_map(Word::name_suffix)
 }
 
-/// Removes the parts of a text that are in brackets or double quotes: nicknames, maiden names,
-/// notes.
+/// Removes what is in brackets or double quotes: nicknames, maiden names, notes.
 pub(super) fn without_asides(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut closing = None;
@@ -151,7 +150,7 @@ pub(super) fn without_asides(text: &str) -> String {
             },
         }
     }
-    // An unclosed bracket or quote is not removed.
+    // If a bracket or a quote is not closed, nothing is removed.
     if closing.is_some() { text.to_owned() } else { kept }
 }
 

@@ -1,16 +1,17 @@
-//! The common form of different transliterations of a name.
+//! The common form of the spellings of a name, whichever way it was transliterated.
 
 use std::borrow::Cow;
 
-/// Words of at least this length are compared by the common form of their transliterations. In
-/// shorter words, one letter can distinguish two people: Terry and Terri, Wang and Vang.
+/// From this number of letters on, words are compared in the common form of their spellings. In a
+/// shorter word, a single letter can distinguish two people: Terry and Terri, Wang and Vang.
 const LONG: usize = 6;
 
-/// The fewest consonants that allow comparing a name across scripts by consonants alone.
+/// The fewest consonants with which two names in different scripts are compared by their consonants
+/// alone.
 const FEWEST_CONSONANTS: usize = 3;
 
-/// Pairs of spellings of the same sound: the first is replaced by the second. The pairs are applied
-/// in order, each to the result of the previous one.
+/// Two spellings of the same sound each: the first one is replaced by the second. The replacements
+/// are made in this order, each on the result of those before it.
 const SOUNDS: [(&str, &str); 10] = [
     ("schtsch", "shch"),
     ("tsch", "ch"),
@@ -24,9 +25,9 @@ const SOUNDS: [(&str, &str); 10] = [
     ("poulos", "pulos"),
 ];
 
-/// Returns the common form of the spellings of a folded word. Normalises spelled-out umlauts
-/// (`Mueller`, `Soerensen`, `Aase`) and differences between transliterations (`Medwedew`, `Sergej`,
-/// `Nataliya`).
+/// Returns the common form of the spellings of a folded word. Umlauts that are written with two
+/// letters become one letter (`Mueller`, `Soerensen`, `Aase`), and several transliterations become
+/// one (`Medwedew`, `Sergej`, `Nataliya`).
 pub(super) fn spelling(word: &str) -> String {
     if !word.is_ascii() {
         return word.to_owned();
@@ -53,8 +54,9 @@ pub(super) fn spelling(word: &str) -> String {
     sound
 }
 
-/// Returns the consonants of a word, to compare Latin letters with Arabic or Hebrew script, which
-/// writes few vowels. A word with too few consonants is returned unchanged.
+/// Returns the consonants of a word. By them, a word in Latin letters is compared with one in
+/// Arabic or Hebrew script, which writes few vowels. If the word has too few consonants, returns it
+/// unchanged.
 pub(super) fn consonants(word: &str) -> Cow<'_, str> {
     if is_east_asian(word) {
         return Cow::Borrowed(word);
@@ -78,8 +80,8 @@ pub(super) fn consonants(word: &str) -> Cow<'_, str> {
     if kept.len() < FEWEST_CONSONANTS { Cow::Borrowed(word) } else { Cow::Owned(kept) }
 }
 
-/// Returns the first letter of a given name, as used in its key. In scripts other than Latin, all
-/// vowels become [`ANY_VOWEL`], because Arabic and Hebrew do not distinguish them.
+/// Returns the first letter of a given name, as the name's key contains it. In a script other than
+/// Latin, all vowels become [`ANY_VOWEL`], because Arabic and Hebrew do not distinguish them.
 pub(super) fn first_letter(given: &str) -> Cow<'_, str> {
     let end = given.char_indices().nth(1).map_or(given.len(), |(at, _)| at);
     let first = &given[..end];
@@ -95,11 +97,11 @@ pub(super) fn first_letter(given: &str) -> Cow<'_, str> {
     }
 }
 
-/// The value of [`first_letter`] for a vowel of another script.
+/// What [`first_letter`] returns for a vowel in a script other than Latin.
 const ANY_VOWEL: &str = "'";
 
-/// Returns the first letters that keys of the same given name may have. The first one is that of
-/// `given` itself.
+/// Returns all first letters that a key of the same given name may contain. The first letter of
+/// `given` itself comes first.
 pub(super) fn first_letters(given: &str) -> Vec<Cow<'_, str>> {
     let own = first_letter(given);
     let others: &[&str] = match own.as_ref() {
@@ -110,7 +112,7 @@ pub(super) fn first_letters(given: &str) -> Vec<Cow<'_, str>> {
     std::iter::once(own).chain(others.iter().map(|&other| Cow::Borrowed(other))).collect()
 }
 
-/// Whether a text is only in Chinese, Japanese or Korean script.
+/// Whether a text consists only of Chinese, Japanese or Korean characters.
 pub(super) fn is_east_asian(text: &str) -> bool {
     text.chars().all(|sign| {
         matches!(
@@ -126,9 +128,9 @@ pub(super) fn is_east_asian(text: &str) -> bool {
     })
 }
 
-/// Replaces spelled-out umlauts: `ae`, `oe` and `ue` before a consonant become `a`, `o` and `u`,
-/// and `aa` becomes `a`. Letters after a vowel or `q` (`Bauer`, `Jacques`) and `e` at the end of a
-/// word (`Joe`, `Sue`) do not change.
+/// Replaces umlauts that are written with two letters: `ae`, `oe` and `ue` before a consonant
+/// become `a`, `o` and `u`, and `aa` becomes `a`. After a vowel or `q`, such letters are kept
+/// (`Bauer`, `Jacques`), and so is an `e` at the end of a word (`Joe`, `Sue`).
 fn without_umlauts(word: &str) -> String {
     let mut kept = String::with_capacity(word.len());
     let mut letters = word.chars().peekable();
@@ -158,9 +160,9 @@ fn russian_end(word: &str) -> Cow<'_, str> {
     Cow::Borrowed(word)
 }
 
-/// Removes an `i` that only some transliterations write: before `e` at the start of a word or after
-/// a vowel (`Yelena`, `Andreyevich`), and after another `i` (`Dmitrii`). A `j` after or before a
-/// vowel becomes `i` (`Sergej`).
+/// Removes an `i` that only some transliterations contain. This is an `i` before `e`, at the
+/// beginning of a word or after a vowel (`Yelena`, `Andreyevich`), and an `i` after another `i`
+/// (`Dmitrii`). A `j` before or after a vowel becomes `i` (`Sergej`).
 fn without_glides(word: &str) -> String {
     let mut kept = String::with_capacity(word.len());
     let mut letters = word.chars().peekable();

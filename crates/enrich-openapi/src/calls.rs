@@ -1,4 +1,4 @@
-//! The recorded calls: requests and their answers. They are the examples in the OpenAPI document.
+//! The recorded calls: requests with their answers. The OpenAPI document has them as its examples.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::{fs, io};
 use enrich_wire::{Endpoint, Value as Sent, decode};
 use serde_json::{Map, Value};
 
-/// The beginning of every placeholder that stands for a key in the recorded calls.
+/// How every placeholder for a key begins in the recorded calls.
 const KEY_BEGINS: &str = "{{";
 
 /// A recorded call: its request and its answer.
@@ -15,8 +15,8 @@ const KEY_BEGINS: &str = "{{";
 pub struct Call {
     /// The name of the case that the call shows, such as `found` or `nothing`.
     pub case: String,
-    /// The fields of the request, from JSON or from a form, without the key. Readers send an
-    /// example unchanged, so a key in its body would replace their own key in a header.
+    /// The fields of the request, from JSON or from a form. The key is left out: readers send an
+    /// example unchanged, and a key in its body would take the place of their own key in a header.
     pub sent: Value,
     /// The status of the answer.
     pub status: u16,
@@ -24,8 +24,8 @@ pub struct Call {
     pub answer: Value,
 }
 
-/// The recorded calls of each endpoint, by the endpoint's path. Calls that found something come
-/// first.
+/// The recorded calls of each endpoint, by the endpoint's path. Calls that have found something
+/// come first.
 #[derive(Clone, Debug, Default)]
 pub struct Calls(BTreeMap<&'static str, Vec<Call>>);
 
@@ -41,8 +41,9 @@ pub enum UnreadableCall {
 }
 
 impl Calls {
-    /// Reads the calls of `endpoints` in subfolders of `folder`: for `/v2/services/name_to_domain`,
-    /// in `v2/name_to_domain`. Each call is a request (`.http`) with its answer (`.snap`).
+    /// Reads the calls of `endpoints`. Each endpoint has a subfolder of `folder`: for
+    /// `/v2/services/name_to_domain`, this is `v2/name_to_domain`. Each call is a request (`.http`)
+    /// with its answer (`.snap`).
     ///
     /// # Errors
     ///

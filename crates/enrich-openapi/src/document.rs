@@ -1,4 +1,4 @@
-//! The whole OpenAPI document.
+//! Creates the whole OpenAPI document.
 
 use enrich_wire::{ApiVersion, Endpoint};
 use schemars::generate::SchemaSettings;
@@ -21,8 +21,8 @@ refused with 422, never silently missed.
 A path that does not exist is refused with 404, another method with 405, both in the form of the \
 version whose prefix the path has, else in that of version 1.";
 
-/// Returns the document of these API versions, in the order of their tables, with examples from
-/// `calls`.
+/// Returns the OpenAPI document. Its paths are those of these API versions, in the order of their
+/// tables, and its examples are from `calls`.
 pub fn document(api_versions: &[&'static ApiVersion], calls: &Calls) -> Value {
     let mut paths = Map::new();
     for (api_version, endpoint) in rows(api_versions) {
@@ -93,7 +93,8 @@ fn components(api_versions: &[&'static ApiVersion], calls: &Calls) -> Value {
     })
 }
 
-/// Returns the schemas of requests, answers and refusals, then the schemas of the input kinds.
+/// Returns the schemas of the document: first those of requests, answers and refusals, then those
+/// of the input kinds.
 fn schemas(api_versions: &[&'static ApiVersion], calls: &Calls) -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
@@ -120,8 +121,8 @@ fn schemas(api_versions: &[&'static ApiVersion], calls: &Calls) -> Map<String, V
     schemas
 }
 
-/// Declares that an object has no fields beyond the listed ones. Removes the formats that give the
-/// size of Rust's integers.
+/// Adds to the schema of an object that it has only the listed fields. Removes the formats that say
+/// how large Rust's integers are.
 fn exact(shape: &mut Schema) {
     if shape.get("properties").is_some() && shape.get("additionalProperties").is_none() {
         shape.insert("additionalProperties".to_owned(), false.into());
@@ -134,7 +135,7 @@ fn exact(shape: &mut Schema) {
             shape.remove("maximum");
         }
     }
-    // The line breaks of doc comments have no meaning.
+    // Descriptions come from doc comments, in which line breaks have no meaning.
     if let Some(Value::String(text)) = shape.get_mut("description") {
         *text = text.replace('\n', " ");
     }

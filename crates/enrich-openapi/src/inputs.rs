@@ -1,7 +1,7 @@
 //! The schemas of inputs and request bodies.
 //!
-//! A pattern cannot tell a domain from a similar text. So all inputs have the same pattern, and
-//! each kind of input has its own `format`, which is explained in words.
+//! A pattern cannot distinguish a domain from a text that is similar. So all inputs have the same
+//! pattern, and each kind of input has a `format` of its own, which the description explains.
 
 mod kinds;
 
@@ -12,17 +12,18 @@ use serde_json::{Map, Value, json};
 
 use kinds::{Described, described};
 
-/// Unicode white space, as part of a regular expression. The service removes white space at both
-/// ends of an input.
+/// Unicode white space, as a part of a regular expression. The server removes such characters from
+/// both ends of an input.
 const SPACE: &str = r"\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
 const CONTROL: &str = r"\u0000-\u001f\u007f-\u009f";
 
-/// Returns a reference to the schema with this name in the document.
+/// Returns a reference to the schema with this name.
 pub(crate) fn schema_ref(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
-/// Returns the schemas of all input kinds in `fields`, by name, and the schema of a missing input.
+/// Returns the schemas of all input kinds that are in `fields`, by their names. Also returns the
+/// schema of a missing input.
 pub(crate) fn schemas(fields: impl Iterator<Item = &'static Field>) -> Map<String, Value> {
     let mut schemas = Map::new();
     schemas.insert("ApiKey".to_owned(), api_key());
@@ -45,7 +46,7 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// Returns the name of the schema for an input that is present but empty.
+    /// Returns the name of the schema of an input that is there, but is empty.
     fn missing(self) -> &'static str {
         match self {
             Self::Json => MISSING,
@@ -58,10 +59,10 @@ pub(crate) fn request(api_version: &ApiVersion, endpoint: &Endpoint, encoding: E
     let mut properties = Map::new();
     let mut required = Vec::new();
     if api_version.key_place == KeyPlace::Body {
-        // The key in the body is optional, because the key may be in a header.
+        // The body need not contain the key, because the key may be in a header.
         let key = match encoding {
             Encoding::Json => schema_ref("ApiKey"),
-            // Swagger UI sends all fields of a form, even empty ones.
+            // Swagger UI sends every field of a form, even if it is empty.
             Encoding::Form => json!({
                 "anyOf": [schema_ref("ApiKey"), schema_ref(BLANK)],
                 "description": "The API key; empty where it is sent in a header.",
@@ -128,7 +129,7 @@ fn blank() -> Value {
     })
 }
 
-/// Returns the schema of an input that is present but counts as missing.
+/// Returns the schema of an input that is there, but counts as missing.
 fn missing() -> Value {
     json!({
         "description": "`null`, or nothing but white space: counts as a missing field.",

@@ -1,4 +1,5 @@
-//! An endpoint in the document, made of its table row, its answers and its recorded calls.
+//! Describes an endpoint in the document, from its row in the table, its answers and its recorded
+//! calls.
 
 use enrich_core::Price;
 use enrich_wire::{ApiVersion, Endpoint, KeyPlace};
@@ -9,17 +10,17 @@ use crate::inputs::{Encoding, schema_ref};
 use crate::refusals::{self, response_name};
 use crate::{headers, inputs};
 
-/// The security scheme for a key in the header `x-api-key`.
+/// The name of the security scheme for a key in the header `x-api-key`.
 pub(crate) const KEY_SCHEME: &str = "apiKey";
 
-/// The security scheme for a key as a bearer token.
+/// The name of the security scheme for a key that is a bearer token.
 pub(crate) const BEARER_SCHEME: &str = "bearer";
 
 pub(crate) fn tag(api_version: &ApiVersion) -> String {
     format!("Version {}", api_version.number)
 }
 
-/// Returns the prefix of the names of an endpoint's schemas: `V1LcufEmployee`.
+/// Returns the beginning of the names of an endpoint's schemas, such as `V1LcufEmployee`.
 pub(crate) fn type_name(api_version: &ApiVersion, endpoint: &Endpoint) -> String {
     let words = last_segment(endpoint).split('_').map(|word| {
         let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
@@ -68,8 +69,8 @@ pub(crate) fn operation(api_version: &ApiVersion, endpoint: &Endpoint, calls: &[
     })
 }
 
-/// Returns the request body in both encodings. The encoding that is usual for the API version comes
-/// first.
+/// Returns the request body, as JSON and as a form. The encoding that is usual in the API version
+/// comes first.
 fn encodings(key_place: KeyPlace, json: Value, form: Value) -> Value {
     const JSON: &str = "application/json";
     const FORM: &str = "application/x-www-form-urlencoded";
@@ -79,8 +80,8 @@ fn encodings(key_place: KeyPlace, json: Value, form: Value) -> Value {
     }
 }
 
-/// Returns the security schemes. Those with a header come first, because tools can fill them in.
-/// The empty scheme `{}` stands for a request that has the key in its body.
+/// Returns the security schemes that an endpoint accepts. Those with a header come first, because
+/// tools can fill in headers. The empty scheme `{}` means that the key is in the body.
 fn security(key_place: KeyPlace) -> Value {
     match key_place {
         KeyPlace::Body => json!([{ KEY_SCHEME: [] }, { BEARER_SCHEME: [] }, {}]),
@@ -105,8 +106,8 @@ fn credits(price: Price) -> Value {
     rule
 }
 
-/// Sets the example of each form field to the text of that field in a recorded call, or to an empty
-/// text. Without an example, Swagger UI would fill the field with an invented text.
+/// Gives each form field an example: its text in a recorded call, or else an empty text. Without an
+/// example, Swagger UI would put an invented text into the field.
 fn add_examples(form: &mut Value, call: Option<&Call>) {
     let fields = form["properties"].as_object_mut().into_iter().flatten();
     for (name, property) in fields {
@@ -119,8 +120,8 @@ fn add_examples(form: &mut Value, call: Option<&Call>) {
     }
 }
 
-/// Returns the answer and all refusals of an endpoint, with recorded answers as examples if there
-/// are any.
+/// Returns the answer and all refusals of an endpoint. If there are recorded calls, their answers
+/// are the examples.
 fn responses(api_version: &ApiVersion, endpoint: &Endpoint, calls: &[Call]) -> Value {
     let name = type_name(api_version, endpoint);
     let mut responses = Map::new();
@@ -161,7 +162,7 @@ fn examples(calls: &[Call], status: u16, part: impl Fn(&Call) -> &Value) -> Map<
     calls.map(|call| (call.case.clone(), json!({ "value": part(call) }))).collect()
 }
 
-/// Returns the schemas of an endpoint's request and answer, each with its name.
+/// Returns the schemas of an endpoint's request and of its answer, each with its name.
 pub(crate) fn shapes(
     generator: &mut schemars::SchemaGenerator,
     api_version: &ApiVersion,

@@ -1,5 +1,5 @@
-//! The pages that are not endpoints, described by hand. Tests compare the server's answers with the
-//! descriptions.
+//! The pages that are not endpoints. They are described here by hand, and tests check that the
+//! server's answers are like this.
 
 use serde_json::{Map, Value, json};
 

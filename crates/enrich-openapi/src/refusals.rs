@@ -1,4 +1,5 @@
-//! The refusals: the responses for each status, with the bodies that each API version writes.
+//! The refusals in the document: for each status, the response with the bodies that each API
+//! version writes.
 
 use std::collections::BTreeMap;
 
@@ -13,17 +14,17 @@ use crate::headers;
 use crate::inputs::schema_ref;
 
 struct RefusalDescription {
-    /// The name of the refusal's example.
+    /// The name of the example with this refusal.
     name: &'static str,
-    /// A sentence that says when the refusal is answered.
+    /// A sentence that says in which case a call gets this refusal.
     when: &'static str,
-    /// Whether endpoints answer with this refusal. The other refusals are about the path itself.
+    /// Whether the refusal is one of an endpoint. If not, it is about the path.
     is_of_endpoint: bool,
-    /// Whether the key may be known when the call is refused.
+    /// Whether the key may be identified when the call is refused.
     can_know_key: bool,
 }
 
-/// Returns one refusal of each kind, in the order of the checks.
+/// Returns one refusal of each kind, in the order in which the checks are made.
 fn samples(api_version: &ApiVersion) -> Vec<RequestRefusal> {
     let limit = RateLimit::default();
     let rate_limit_status = RateLimitStatus {
@@ -140,7 +141,7 @@ fn early(name: &'static str, when: &'static str) -> RefusalDescription {
     RefusalDescription { name, when, is_of_endpoint: true, can_know_key: false }
 }
 
-/// Returns the name of the schema for the refusals of an API version.
+/// Returns the name of the schema that all refusals of an API version have.
 pub(crate) fn shape_name(api_version: &ApiVersion) -> String {
     format!("V{}Refusal", api_version.number)
 }
@@ -149,8 +150,8 @@ pub(crate) fn response_name(api_version: &ApiVersion, status: u16) -> String {
     format!("V{}Refusal{status}", api_version.number)
 }
 
-/// Returns the responses of all refusals by status. The `bool` is whether endpoints answer with the
-/// refusal.
+/// Returns the responses of all refusals, by status. The `bool` tells whether endpoints have this
+/// response.
 pub(crate) fn responses(api_version: &ApiVersion) -> BTreeMap<u16, (Value, bool)> {
     let mut by_status: BTreeMap<u16, Vec<(RequestRefusal, Vec<u8>)>> = BTreeMap::new();
     for refusal in samples(api_version) {

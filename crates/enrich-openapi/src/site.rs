@@ -1,4 +1,4 @@
-//! The files for browsers: the document, and Swagger UI to read and try it.
+//! The files for browsers: the OpenAPI document, and Swagger UI, which shows it and makes calls.
 
 /// A file that the server serves to browsers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,13 +13,13 @@ pub struct SiteFile {
     pub gzip: &'static [u8],
     /// The file's bytes, compressed with Brotli.
     pub brotli: &'static [u8],
-    /// How long a browser may cache the file, in seconds; 0 for a file that changes with the
-    /// program's version.
+    /// How long a browser may cache the file, in seconds. It is 0 for a file that can change with
+    /// each version of this program.
     pub kept_seconds: u32,
 }
 
-/// How long browsers may cache Swagger UI's files, in seconds. They are large, and an older version
-/// of them also shows the document.
+/// How long browsers may cache the files of Swagger UI, in seconds. These files are large, and
+/// older ones can show a newer document too.
 const HOUR: u32 = 60 * 60;
 
 const JSON: &str = "application/json";
@@ -27,7 +27,7 @@ const HTML: &str = "text/html; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 
-/// Builds the entry of a file that the build script compressed.
+/// Creates the entry of a file that was compressed by the build script.
 macro_rules! file {
     ($path:literal, $name:literal, $content_type:expr, $kept_seconds:expr) => {
         SiteFile {
@@ -41,7 +41,8 @@ macro_rules! file {
     };
 }
 
-/// All files that the page needs. The HTML of the page has no inline scripts or styles.
+/// All files that a browser needs for the page. The HTML of the page contains no scripts and no
+/// styles.
 pub static SITE: [SiteFile; 7] = [
     file!("/openapi.json", "openapi.json", JSON, 0),
     file!("/docs", "docs.html", HTML, 0),

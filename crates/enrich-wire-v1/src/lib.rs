@@ -1,15 +1,15 @@
 //! Version 1 of the API: 26 endpoints under `/v1/`. The key is in the body, and answers are flat
 //! objects.
 //!
-//! The table [`ENDPOINTS`] defines the interface. The wire file of each endpoint contains the shape
-//! of its answer, how its request is parsed and how its answer is written.
+//! The table [`ENDPOINTS`] defines the interface. Each endpoint has a wire file: it contains the
+//! shape of the answer, parses the request, and writes the answer.
 //!
 //! What is not here: HTTP, the order of checks (`enrich-core`), the parsing of bodies
-//! (`enrich-wire`), the other version.
+//! (`enrich-wire`), and version 2.
 
 mod refusal;
 
-// The wire files, one for each endpoint, named after its path.
+// The wire files: one for each endpoint, with the name of the endpoint's path.
 mod company_enrichment;
 mod cone;
 mod cuf;
@@ -43,7 +43,7 @@ use enrich_wire::{ApiVersion, Endpoint, KeyPlace, Wire};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The endpoints: path, price, title and wire file.
+/// The table of endpoints. A row is the path, the price, the title and the wire file.
 pub static ENDPOINTS: [Endpoint; 26] = [
     row("/v1/cuf", PerAnswer(1), "Company name to website domain", cuf::WIRE),
     row("/v1/lcuf", PerAnswer(1), "Company name to LinkedIn page", lcuf::WIRE),
@@ -78,7 +78,7 @@ pub static ENDPOINTS: [Endpoint; 26] = [
     ),
 ];
 
-/// The definition of version 1.
+/// What version 1 consists of.
 pub static API_VERSION: ApiVersion = ApiVersion {
     number: 1,
     prefix: "/v1/",
@@ -99,7 +99,7 @@ const fn row(path: &'static str, price: Price, title: &'static str, wire: Wire) 
 #[schemars(inline)]
 struct ConfidenceLevel(#[schemars(range(max = 100))] u8);
 
-/// Returns the `confidence_level` of an answer.
+/// Returns the value of `confidence_level` in an answer.
 fn confidence(found: Option<&Found>) -> ConfidenceLevel {
     ConfidenceLevel(found.map_or(0, |found| found.confidence.percent()))
 }

@@ -38,9 +38,9 @@ struct Answer<'a> {
 fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
     let mut input = Input::of(fields);
     let person = input.required("personName", PersonName::parse);
-    // The source's list of inputs has `companyDomain`, but its sample sends the domain as
-    // `companyName`. Both are accepted; `companyDomain` takes precedence (docs/api-design.md,
-    // version 1).
+    // In the reference of the original API, the list of inputs has `companyDomain`, but the sample
+    // sends the domain as `companyName`. Both are accepted; if both are sent, `companyDomain` is
+    // used (docs/api-design.md, version 1).
     let company = if input.has("companyName") && !input.has("companyDomain") {
         input.required("companyName", CompanyRef::domain_or_name)
     } else {

@@ -1,4 +1,4 @@
-//! Refusals of version 1: `{"type","message"}`, with `fields` if fields are invalid.
+//! Writes the refusals of version 1: `{"type","message"}`, and also `fields` if fields are invalid.
 
 use enrich_core::Refusal;
 use enrich_wire::{FieldFaults, RequestRefusal};
@@ -26,7 +26,7 @@ enum Fault {
     ApiError,
 }
 
-/// Returns the status and body of a refusal.
+/// Returns the status and the body of a refusal.
 pub(crate) fn write(refusal: &RequestRefusal) -> (u16, Vec<u8>) {
     let (status, kind) = match refusal {
         RequestRefusal::MissingKey { .. } => (401, Fault::InvalidRequest),

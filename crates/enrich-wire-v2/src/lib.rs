@@ -2,12 +2,12 @@
 //! in an envelope.
 //!
 //! What is not here: HTTP, the order of checks (`enrich-core`), the parsing of bodies
-//! (`enrich-wire`), the other version.
+//! (`enrich-wire`), and version 1.
 
 mod envelope;
 mod refusal;
 
-// One module for each endpoint, named after the last part of its path.
+// The wire files: one for each endpoint, with the name of the last part of the endpoint's path.
 mod domain_to_name;
 mod name_to_domain;
 mod name_to_linkedin;
@@ -16,7 +16,7 @@ use enrich_core::Price::{self, PerAnswer};
 use enrich_wire::{ApiVersion, Endpoint, KeyPlace, Wire};
 use schemars::JsonSchema;
 
-/// The endpoints: path, price, title and wire file.
+/// The table of endpoints. A row is the path, the price, the title and the wire file.
 pub static ENDPOINTS: [Endpoint; 3] = [
     row(
         "/v2/services/name_to_linkedin",
@@ -38,8 +38,8 @@ pub static ENDPOINTS: [Endpoint; 3] = [
     ),
 ];
 
-/// The definition of version 2. All refusals under `/v2/` have the form of this version, even for
-/// unknown paths.
+/// What version 2 consists of. All refusals for paths under `/v2/` have the format of this version,
+/// even if a path is unknown.
 pub static API_VERSION: ApiVersion = ApiVersion {
     number: 2,
     prefix: "/v2/",

@@ -1,8 +1,9 @@
-//! Parses request bodies: a JSON object or a form, chosen by the first byte and the header.
+//! Parses the body of a request, which is a JSON object or a form. The first byte and a header
+//! decide which it is.
 //!
-//! A body whose first non-blank byte is `{` is parsed as JSON even if the header says otherwise,
-//! because `curl -d '{…}'` declares a form. Otherwise `application/json` is parsed as JSON, and
-//! everything else as a form.
+//! If the first byte that is not white space is `{`, the body is parsed as JSON, even if the header
+//! says that it is a form: this is what `curl -d '{…}'` sends. Otherwise the header decides:
+//! `application/json` is parsed as JSON, and everything else as a form.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -14,17 +15,17 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 
 use crate::input::{Fields, Value};
 
-/// The largest accepted body, in bytes: 64 KiB.
+/// The most bytes of a body: 64 KiB.
 pub const MAX_BODY_BYTES: usize = 64 * 1024;
-/// The most nested levels of a body. The body's object itself is the first level.
+/// How deep a body may be nested, in levels. The object that is the body is the first level.
 pub const MAX_DEPTH: usize = 32;
 /// The most fields in a body.
 pub const MAX_FIELDS: usize = 64;
 
-/// Why a body cannot be parsed. The reason contains no text of the body.
+/// Why a body cannot be parsed. The message contains no text of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Undecodable {
-    /// The bytes, or the percent-decoded bytes, are not UTF-8.
+    /// The body is not UTF-8, or is not UTF-8 after percent-decoding.
     #[error("it is not UTF-8")]
     NotUtf8,
     /// The body is not JSON.
@@ -38,7 +39,7 @@ pub enum Undecodable {
     /// The body is JSON, but not an object.
     #[error("it is not a JSON object")]
     NotAnObject,
-    /// A field occurs twice, at any depth.
+    /// An object in the body has two fields with the same name.
     #[error("a field is given twice")]
     FieldTwice,
     /// The body has more nested levels than [`MAX_DEPTH`].
@@ -80,24 +81,25 @@ fn decode_json(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
 }
 
 /// Parses `application/x-www-form-urlencoded` (WHATWG URL, section 5.1). The parser would replace
-/// bytes that are not UTF-8, so such bytes are refused before parsing. Each piece between `&` and
-/// `=` can be checked alone, because these two bytes are never part of a longer UTF-8 character.
+/// bytes that are not UTF-8, so the body is checked before. It is enough to check the whole body,
+/// although the parser decodes each piece between `&` and `=` alone: these two bytes are never part
+/// of a longer UTF-8 character.
 fn decode_form(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
     percent_decode(body).decode_utf8().map_err(|_| Undecodable::NotUtf8)?;
     let fault = Cell::new(None);
     let reader = serde_urlencoded::Deserializer::new(form_urlencoded::parse(body));
     let fields = TopLevel { fault: &fault }.deserialize(reader);
-    // Every form parses as a list of texts, so only `TopLevel` can fail here.
+    // Every form can be parsed as a list of texts, so an error can only come from `TopLevel`.
     fields.map_err(|_| fault.take().unwrap_or(Undecodable::NotUtf8))
 }
 
-/// Parses the object or form of a body. The reason for a refusal is stored in `fault`, because
-/// serde's errors contain only text.
+/// Parses the object or the form that is the body. If it is refused, the reason is stored in
+/// `fault`, because an error of serde can only contain a text.
 struct TopLevel<'f> {
     fault: &'f Cell<Option<Undecodable>>,
 }
 
-/// Stores `fault` in `slot` and returns the error that ends the parsing.
+/// Stores `fault` in `slot`, and returns an error of serde, which ends the parsing.
 fn refuse<E: Error>(slot: &Cell<Option<Undecodable>>, fault: Undecodable) -> E {
     slot.set(Some(fault));
     E::custom(fault)
@@ -139,8 +141,8 @@ fn add<'b>(
     if fields.insert(name, value) { Ok(()) } else { Err(Undecodable::FieldTwice) }
 }
 
-/// Parses a value inside `depth` levels. A list or an object is checked, but its content is not
-/// kept.
+/// Parses a value that is inside of `depth` levels. If it is a list or an object, its content is
+/// checked but not kept.
 #[derive(Clone, Copy)]
 struct Nested<'f> {
     depth: usize,
@@ -188,8 +190,8 @@ impl<'de> Visitor<'de> for Nested<'_> {
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<Value<'de>, E> {
-        // `5.0` is the integer 5, as in JSON Schema. Integers beyond 64 bits also arrive as floats
-        // and become the largest integer, which has the same effect.
+        // `5.0` is the integer 5, as in JSON Schema. An integer that needs more than 64 bits is a
+        // float here too; it becomes the largest integer, which has the same effect.
         let is_whole = number.is_finite() && number >= 0.0 && number.fract() == 0.0;
         Ok(if is_whole { Value::Integer(number as u64) } else { Value::Other("a number") })
     }
@@ -225,7 +227,7 @@ impl<'de> Visitor<'de> for Nested<'_> {
     }
 }
 
-/// Parses a name or a text, which is borrowed from the body unless it contains escapes.
+/// Parses a name or a text. It is borrowed from the body, unless it contains escapes.
 struct Text;
 
 impl<'de> DeserializeSeed<'de> for Text {

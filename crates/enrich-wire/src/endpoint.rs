@@ -1,4 +1,4 @@
-//! The rows of the endpoint tables, and the definition of an API version.
+//! The rows of the endpoint tables, and what an API version consists of.
 
 use enrich_core::{
     AdmittedCall, Ask, Call, Found, InvalidFields, Outcome, Price, RequestId, ResponseTemplate,
@@ -17,37 +17,39 @@ use crate::unknown;
 /// An endpoint: one row of an API version's table.
 #[derive(Clone, Copy, Debug)]
 pub struct Endpoint {
-    /// The endpoint's path, unique over both API versions.
+    /// The path of the endpoint. No two endpoints have the same path, in all API versions together.
     pub path: &'static str,
-    /// The price rule of an answer.
+    /// The rule for the price of an answer.
     pub price: Price,
-    /// The endpoint's description, in one line.
+    /// What the endpoint does, in one line.
     pub title: &'static str,
-    /// The shape of the endpoint, and the functions that parse requests and write answers.
+    /// The wire file of the endpoint: its inputs and its answer, and the functions for both.
     pub wire: Wire,
 }
 
-/// The content of a wire file: an endpoint's inputs, its answer, and the functions for both.
+/// What a wire file contains: the inputs of an endpoint, its answer, and the functions that read
+/// and write them.
 #[derive(Clone, Copy, Debug)]
 pub struct Wire {
-    /// The inputs, in the order in which they are documented.
+    /// The inputs, in the order of the documentation.
     pub inputs: &'static [Field],
-    /// Returns the schema of the answer, with the fields in order.
+    /// Returns the schema of the answer. Its fields are in the order of the answer.
     pub answer: fn(&mut SchemaGenerator) -> Schema,
     /// Parses the fields of a request.
     pub read: fn(&Fields) -> Result<Ask, InvalidFields>,
-    /// Reads the attribute from the result of the look-up and writes the answer. `None` means that
-    /// nothing was found; it writes a miss.
+    /// Writes the answer: takes the attribute from what was found. If nothing was found (`None`),
+    /// writes a miss.
     pub write: fn(&Ask, Option<&Found>) -> ResponseTemplate,
 }
 
 impl Endpoint {
-    /// Parses the fields of a request. National phone numbers are read as numbers of `country`.
+    /// Parses the fields of a request. If `country` is given, a phone number may also be a national
+    /// number of this country.
     ///
     /// # Errors
     ///
-    /// Returns every missing or invalid input. If a required input is missing, the messages also
-    /// name up to three unknown fields, because one may be a misspelling.
+    /// All inputs that are missing or invalid. If a required input is missing, the messages also
+    /// contain the names of up to three unknown fields, because one of them may be its misspelling.
     pub fn read(&self, fields: &Fields, country: Option<Country>) -> Result<Ask, InvalidFields> {
         let reads_phones = || self.wire.inputs.iter().any(|input| input.kind == Kind::PhoneNumber);
         let asked = match country {
@@ -60,8 +62,8 @@ impl Endpoint {
         })
     }
 
-    /// Makes a metered call of this endpoint. `idempotency_key` is the text of the
-    /// `Idempotency-Key` header as sent.
+    /// Makes a metered call of this endpoint. `idempotency_key` is the text of the header
+    /// `Idempotency-Key`, as the caller sent it.
     pub async fn call(
         &self,
         service: &Service,
@@ -89,7 +91,7 @@ impl Endpoint {
 }
 
 impl Wire {
-    /// Returns the names of the answer's fields, in order.
+    /// Returns the names of the answer's fields, in the order of the answer.
     pub fn answer_fields(&self) -> Vec<String> {
         let shape = (self.answer)(&mut SchemaGenerator::default());
         let fields = shape.get("properties").and_then(Value::as_object);
@@ -97,18 +99,18 @@ impl Wire {
     }
 }
 
-/// Where the server looks for the API key first. It looks in the other of the two places next, then
-/// in `Authorization: Bearer`.
+/// Where the server looks first for the API key of a call. If the key is not there, it looks in the
+/// other one of these two places, and then in `Authorization: Bearer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPlace {
-    /// The field `apiKey` of the body.
+    /// In the field `apiKey` of the body.
     Body,
-    /// The header `x-api-key`.
+    /// In the header `x-api-key`.
     Header,
 }
 
 impl KeyPlace {
-    /// Returns, in words, where to send a key.
+    /// Returns a text that tells callers where to send their key.
     pub const fn in_words(self) -> &'static str {
         match self {
             Self::Body => {
@@ -126,17 +128,19 @@ impl KeyPlace {
 pub struct ApiVersion {
     /// The version's number.
     pub number: u8,
-    /// The path prefix of this version. Responses under it have this version's format.
+    /// How all paths of this version begin. Every response for such a path has the format of this
+    /// version.
     pub prefix: &'static str,
     /// The version's endpoints.
     pub endpoints: &'static [Endpoint],
-    /// Where callers send the key.
+    /// Where callers usually send the key.
     pub key_place: KeyPlace,
-    /// Returns the schema of the whole response body, from the schema of an endpoint's answer.
+    /// Returns the schema of the whole body of a response. The second argument is the schema of the
+    /// endpoint's answer.
     pub answer: fn(&mut SchemaGenerator, Schema) -> Schema,
-    /// Returns the status and body of a refusal.
+    /// Returns the status and the body with which a request is refused.
     pub refuse: fn(&RequestRefusal) -> (u16, Vec<u8>),
-    /// Returns the schema of a refusal's body.
+    /// Returns the schema of the body of a refusal.
     pub refusal: fn(&mut SchemaGenerator) -> Schema,
 }
 

@@ -1,4 +1,4 @@
-//! The definition of an endpoint's input.
+//! What is known of an input of an endpoint.
 
 use crate::kind::Kind;
 
@@ -7,34 +7,34 @@ use crate::kind::Kind;
 pub struct Field {
     /// The name of the input.
     pub name: &'static str,
-    /// The kind of content, which decides how it is parsed.
+    /// The kind of the input, which says how it is parsed.
     pub kind: Kind,
-    /// The meaning of the input for the endpoint, in words.
+    /// What the input means for the endpoint, in words.
     pub meaning: &'static str,
-    /// Whether a request without the input is refused.
+    /// Whether a request without this input is refused.
     pub is_required: bool,
-    /// The required input that may be missing if this one is present.
+    /// The name of the required input that may be missing if this input is there.
     pub instead_of: Option<&'static str>,
 }
 
 impl Field {
-    /// Defines a required input.
+    /// Creates a required input.
     pub const fn required(name: &'static str, kind: Kind, meaning: &'static str) -> Self {
         Self { name, kind, meaning, is_required: true, instead_of: None }
     }
 
-    /// Defines an optional input.
+    /// Creates an optional input.
     pub const fn optional(name: &'static str, kind: Kind, meaning: &'static str) -> Self {
         Self { name, kind, meaning, is_required: false, instead_of: None }
     }
 
-    /// Returns this field as a substitute: it is used only if the required input `other` is
-    /// missing.
+    /// Makes this input a substitute for the required input `other`: this input is used only if
+    /// `other` is missing.
     pub const fn instead_of(self, other: &'static str) -> Self {
         Self { instead_of: Some(other), ..self }
     }
 
-    /// The `limit` input of list endpoints.
+    /// The input `limit`, which endpoints with a list as answer have.
     pub const LIMIT: Self =
         Self::optional("limit", Kind::Limit, "the most items to return and be charged for");
 }

@@ -1,4 +1,4 @@
-//! Parses the fields of a body one by one, and collects all errors.
+//! Parses the fields of a body one by one, and collects everything that is wrong with them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,38 +6,40 @@ use std::fmt;
 use enrich_core::{Ask, InvalidFields, Projection, Question};
 use enrich_text::Country;
 
-/// The longest input, in characters.
+/// The most characters of an input.
 const MAX_CHARACTERS: usize = 512;
 
-/// A field's value as sent. `Debug` shows only its kind.
+/// The value of a field, as the caller sent it. `Debug` shows only what type of value it is.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Value<'a> {
     /// A string.
     Text(Cow<'a, str>),
-    /// A non-negative integer up to `u64::MAX`; only `limit` accepts one.
+    /// A whole number from 0 to `u64::MAX`. Only `limit` may be a number.
     Integer(u64),
     /// JSON's `null`, which counts as missing.
     Null,
-    /// A value of another type, by its name in messages: "a list".
+    /// A value of another type. The text names the type for messages, such as "a list".
     Other(&'static str),
 }
 
-/// The fields of a body. `Debug` shows only their number, because callers also choose the names.
+/// The fields of a body. `Debug` shows only how many there are, because even their names are chosen
+/// by callers.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Fields<'a> {
     sent: Vec<(Cow<'a, str>, Value<'a>)>,
-    /// The country whose national phone numbers are accepted; `None` if only international ones
-    /// are.
+    /// The country whose national phone numbers are accepted. With `None`, only international
+    /// numbers are.
     country: Option<Country>,
 }
 
 impl<'a> Fields<'a> {
-    /// Returns the value of a field; `None` if the field is absent.
+    /// Returns the value of a field; `None` if there is no such field.
     pub fn get(&self, name: &str) -> Option<&Value<'a>> {
         self.sent.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
-    /// Adds a field. If the name is already present, adds nothing and returns `false`.
+    /// Adds a field and returns `true`. If there is already a field with this name, adds nothing
+    /// and returns `false`.
     pub fn insert(&mut self, name: Cow<'a, str>, value: Value<'a>) -> bool {
         let is_new = self.get(&name).is_none();
         if is_new {
@@ -52,12 +54,12 @@ impl<'a> Fields<'a> {
         Self { country, ..self }
     }
 
-    /// Returns all names and values, in the order in which they were sent.
+    /// Returns the names and values of all fields, in the order in which they were sent.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value<'a>)> {
         self.sent.iter().map(|(name, value)| (name.as_ref(), value))
     }
 
-    /// Whether a field is present and not blank.
+    /// Whether there is a field with this name that has a value and is not blank.
     pub fn has(&self, name: &str) -> bool {
         match self.get(name) {
             Some(Value::Text(text)) => !text.trim().is_empty(),
@@ -66,7 +68,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The number of fields.
+    /// Returns the number of fields.
     pub fn len(&self) -> usize {
         self.sent.len()
     }
@@ -77,9 +79,9 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Parses the fields of one call. Collects all errors, to report them together, and all parsed
-/// values, to build the canonical form of the question. `Debug` shows the names of the parsed
-/// fields.
+/// Parses the fields of one call. It collects all errors, so that they are reported together, and
+/// all parsed values, from which the canonical form of the question is made. `Debug` shows only the
+/// names of the parsed fields.
 pub struct Input<'a> {
     fields: &'a Fields<'a>,
     invalid: InvalidFields,
@@ -87,12 +89,12 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Starts parsing.
+    /// Begins to parse these fields.
     pub fn of(fields: &'a Fields<'a>) -> Self {
         Self { fields, invalid: InvalidFields::default(), parsed_fields: Vec::new() }
     }
 
-    /// Parses a required field. If the field is missing or invalid, records an error and returns
+    /// Parses a required field. If it is missing or invalid, notes what is wrong and returns
     /// `None`.
     pub fn required<T, E: std::fmt::Display>(
         &mut self,
@@ -109,8 +111,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Parses an optional field. Returns `Some(None)` if the field is missing. If the field is
-    /// invalid, records an error and returns `None`.
+    /// Parses an optional field. If it is missing, returns `Some(None)`. If it is invalid, notes
+    /// what is wrong and returns `None`.
     pub fn optional<T, E: std::fmt::Display>(
         &mut self,
         name: &'static str,
@@ -123,9 +125,9 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Parses the optional `limit` of list endpoints: a decimal string or integer, at least 1.
-    /// Returns `Some(None)` for no limit. If the limit is invalid, records an error and returns
-    /// `None`.
+    /// Parses the optional field `limit` of an endpoint with a list as answer. It is a number, or a
+    /// text of digits, and at least 1. If it is missing, returns `Some(None)`. If it is invalid,
+    /// notes what is wrong and returns `None`.
     pub fn limit(&mut self) -> Option<Option<u64>> {
         const NAME: &str = "limit";
         let digits = match self.fields.get(NAME) {
@@ -139,7 +141,8 @@ impl<'a> Input<'a> {
         }
         let is_decimal =
             digits.len() <= MAX_CHARACTERS && digits.bytes().all(|b| b.is_ascii_digit());
-        // A number that does not fit into 64 bits has the same effect as no limit.
+        // A number that needs more than 64 bits becomes the largest number, which has the same
+        // effect as no limit.
         match is_decimal.then(|| digits.parse().unwrap_or(u64::MAX)) {
             None | Some(0) => {
                 self.note(NAME, "must be a whole number, at least 1".to_owned());
@@ -152,7 +155,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns the trimmed text of a parsed field, for the answer's echo.
+    /// Returns the trimmed text of a field, which the answer repeats.
     pub fn echo(&self, name: &str) -> &'a str {
         match self.fields.get(name) {
             Some(Value::Text(text)) => text.trim(),
@@ -160,26 +163,26 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The country whose national phone numbers are accepted, from the account.
+    /// Returns the country whose national phone numbers are accepted. It is that of the account.
     pub fn country(&self) -> Option<Country> {
         self.fields.country
     }
 
-    /// Whether a field is present and not blank.
+    /// Whether there is a field with this name that has a value and is not blank.
     pub fn has(&self, name: &str) -> bool {
         self.fields.has(name)
     }
 
-    /// Returns all recorded errors.
+    /// Returns everything that was noted as wrong.
     pub fn invalid(self) -> InvalidFields {
         self.invalid
     }
 
-    /// Builds the request after all fields are parsed.
+    /// Creates the request, after all fields were parsed.
     ///
     /// # Errors
     ///
-    /// Returns all recorded errors, if there are any.
+    /// Everything that was noted as wrong, if there is anything.
     pub fn ask(
         self,
         question: Question,
@@ -203,8 +206,8 @@ impl<'a> Input<'a> {
         Ok(Ask { question, projection, echo, limit, canonical })
     }
 
-    /// Returns a field's trimmed text; `None` if the field is missing or blank. If the value is not
-    /// a valid text, records an error and returns `Err`.
+    /// Returns the trimmed text of a field; `None` if it is missing or blank. If it is not a valid
+    /// text, notes what is wrong and returns `Err`.
     fn text(&mut self, name: &'static str) -> Result<Option<&'a str>, ()> {
         let fault = match self.fields.get(name) {
             None | Some(Value::Null) => return Ok(None),
@@ -246,7 +249,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Records that a field is invalid; `fault` says why.
+    /// Notes that a field is invalid. `fault` says why.
     pub fn note(&mut self, name: &'static str, fault: String) {
         self.invalid.0.push((name, fault));
     }

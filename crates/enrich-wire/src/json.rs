@@ -11,19 +11,20 @@ use serde_json::ser::Formatter;
 
 use crate::refusal::RequestRefusal;
 
-/// The placeholder for the balance in an answer's type. The balance is known only after the charge.
+/// Marks the place of the balance in the type of an answer. The balance is known only after the
+/// charge.
 #[derive(Clone, Copy, Debug)]
 pub struct BalanceHere;
 
 impl Serialize for BalanceHere {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // Answers contain no other 128-bit number, so [`Gapped`] recognises the balance by its
-        // type.
+        // No answer contains any other 128-bit number. By this type, [`Gapped`] recognises the
+        // place of the balance.
         serializer.serialize_u128(0)
     }
 }
 
-/// The schema is that of the balance, because callers see the number that fills the gap.
+/// This is the schema of a balance, because callers see the balance in this place.
 impl JsonSchema for BalanceHere {
     fn inline_schema() -> bool {
         true
@@ -44,7 +45,7 @@ impl JsonSchema for BalanceHere {
     }
 }
 
-/// Writes compact JSON. Leaves out the 128-bit number of [`BalanceHere`] and records its position.
+/// Writes compact JSON. Leaves out the 128-bit number of [`BalanceHere`], and remembers its place.
 #[derive(Default)]
 struct Gapped {
     bytes: RefCell<Vec<u8>>,
@@ -69,12 +70,13 @@ impl Formatter for &Gapped {
     }
 }
 
-/// Writes an answer as JSON. `items` is the answer's number of items, 0 for a miss.
+/// Writes an answer as JSON. `items` is the number of its items; 0 for a miss.
 pub fn written(items: u64, answer: &impl Serialize) -> ResponseTemplate {
     let gapped = Gapped { bytes: Vec::with_capacity(256).into(), ..Gapped::default() };
     let mut serializer = serde_json::Serializer::with_formatter(&gapped, &gapped);
-    // Writing cannot fail, because it goes to memory and answers are structs of texts, numbers and
-    // lists. If it did fail, the empty template would prevent a charge for an incomplete answer.
+    // Writing cannot fail: it goes to memory, and answers consist of texts, numbers and lists. If
+    // it failed, the empty template would count as a miss, so that nothing is charged for an
+    // incomplete answer.
     match answer.serialize(&mut serializer) {
         Ok(()) => {
             let body = BodyTemplate::new(gapped.bytes.into_inner(), gapped.gap_at.get());
@@ -84,13 +86,13 @@ pub fn written(items: u64, answer: &impl Serialize) -> ResponseTemplate {
     }
 }
 
-/// The invalid fields of a refusal. They are written as an object of the fields' names and what is
-/// wrong with each, in the endpoint's order.
+/// The invalid fields of a refusal. They are written as an object, in the endpoint's order: the
+/// names are those of the fields, and each value says what is wrong with its field.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldFaults<'a>(&'a InvalidFields);
 
 impl<'a> FieldFaults<'a> {
-    /// Returns the invalid fields of `refusal`; `None` if the refusal has another reason.
+    /// Returns the invalid fields of a refusal; `None` if it is refused for another reason.
     pub fn of(refusal: &'a RequestRefusal) -> Option<Self> {
         match refusal {
             RequestRefusal::Service(Refusal::Fields(invalid)) => Some(Self(invalid)),
@@ -105,7 +107,7 @@ impl Serialize for FieldFaults<'_> {
     }
 }
 
-/// The schema is an object with any names, whose values are texts.
+/// This is the schema of an object with any names, whose values are texts.
 impl JsonSchema for FieldFaults<'_> {
     fn inline_schema() -> bool {
         true

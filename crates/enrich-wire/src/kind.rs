@@ -1,20 +1,20 @@
-//! The kinds of inputs, which decide how they are parsed.
+//! The kinds of inputs. An input's kind says how it is parsed.
 
 use enrich_text::Network;
 
-/// The kind of an input. The parsers are in `enrich-text`. The OpenAPI document tells callers which
-/// forms are accepted.
+/// The kind of an input. Its parser is in `enrich-text`. The OpenAPI document tells callers which
+/// texts are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A company's name.
     CompanyName,
     /// A domain, bare or in a URL.
     Domain,
-    /// A domain or a company's name; it is tried as a domain first.
+    /// A domain or a company's name. It is looked up as a domain first, if it is one.
     CompanyNameOrDomain,
     /// An email address.
     EmailAddress,
-    /// A phone number in international form.
+    /// A phone number in international form. If the account has a country, also a national number.
     PhoneNumber,
     /// A company's page on a network: its URL or its handle.
     CompanyPage(Network),
@@ -28,6 +28,6 @@ pub enum Kind {
     Country,
     /// A country by its alpha-2 code.
     CountryCode,
-    /// The most items of a list: a whole number, as a number or as a text.
+    /// The most items of a list. It is a whole number, as a JSON number or as a text.
     Limit,
 }

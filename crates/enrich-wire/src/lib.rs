@@ -1,8 +1,8 @@
-//! The common parts of both API versions: parsing bodies, the endpoint row, and handling a call
-//! from request bytes to response bytes.
+//! What both API versions have in common: they parse bodies, describe endpoints in rows of a table,
+//! and handle a call from the bytes of its request to the bytes of its response.
 //!
-//! An API version is a table of [`Endpoint`] rows and a function that writes refusals
-//! ([`ApiVersion`]). [`respond`] handles a request; any HTTP server can call it.
+//! An API version is a table of [`Endpoint`] rows, and a function that writes refusals
+//! ([`ApiVersion`]). [`respond`] handles a request; an HTTP server of any kind can call it.
 //!
 //! What is not here: a web framework, a store, the shape of any answer.
 

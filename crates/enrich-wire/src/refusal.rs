@@ -1,27 +1,28 @@
-//! The reasons why a request is refused. Each API version maps the reasons to a status and a body
-//! in one `match`.
+//! Why a request is refused. Each API version turns these reasons into a status and a body, in one
+//! `match`.
 
 use enrich_core::Refusal;
 
-/// Why a request is refused. The text is for the caller: it says what to do and contains no input.
+/// Why a request is refused. The message is for the caller: it says what to do, and contains
+/// nothing of the input.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestRefusal {
     /// No endpoint has this path.
     #[error("there is no endpoint at this path; check it against the list of endpoints")]
     NoSuchPath,
-    /// The path exists, but does not accept this method.
+    /// There is an endpoint or a page at this path, but it does not accept this method.
     #[error("this path takes {allow} requests; send one")]
     WrongMethod {
         /// The methods that the path accepts.
         allow: &'static str,
     },
-    /// The body exceeds the size limit.
+    /// The body has too many bytes.
     #[error("the body is larger than {limit_bytes} bytes; send the fields of one look-up")]
     BodyTooLarge {
-        /// The size limit of a body, in bytes.
+        /// The most bytes of a body.
         limit_bytes: usize,
     },
-    /// The body did not arrive in time.
+    /// The body did not arrive within the time limit.
     #[error("the body did not arrive within {limit_seconds} seconds; send it in one go")]
     BodyTooSlow {
         /// The time limit for a body, in seconds.
@@ -33,7 +34,7 @@ pub enum RequestRefusal {
     /// No key was sent.
     #[error("no API key was sent; send it {place}")]
     MissingKey {
-        /// Where to send the key, in words.
+        /// Where to send the key, as a text for the caller.
         place: &'static str,
     },
     /// The process is shutting down.
@@ -45,7 +46,7 @@ pub enum RequestRefusal {
 }
 
 impl RequestRefusal {
-    /// The number of seconds after which the caller can repeat the request, if known.
+    /// Returns after how many seconds the caller can repeat the request; `None` if this is unknown.
     pub fn retry_after_seconds(&self) -> Option<u32> {
         match self {
             Self::Service(refusal) => refusal.retry_after_seconds(),

@@ -1,4 +1,4 @@
-//! Handles a call: takes the bytes of a request and returns the bytes of a response.
+//! Handles a call: takes the bytes of the request, and returns the bytes of the response.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,20 +11,20 @@ use crate::endpoint::{ApiVersion, Endpoint, KeyPlace};
 use crate::input::{Fields, Value};
 use crate::refusal::RequestRefusal;
 
-/// The parts of an HTTP request that endpoints read. In header values that are not UTF-8, invalid
-/// bytes are replaced by replacement characters, which no parser accepts. `Debug` shows neither
-/// keys nor inputs.
+/// What an endpoint needs of an HTTP request. If a header is not UTF-8, its invalid bytes must be
+/// replaced by replacement characters, which no parser accepts. `Debug` shows neither keys nor
+/// inputs.
 #[derive(Clone, Copy, Default)]
 pub struct Request<'a> {
-    /// `Content-Type`.
+    /// The header `Content-Type`.
     pub content_type: Option<&'a str>,
-    /// `x-api-key`.
+    /// The header `x-api-key`.
     pub api_key: Option<&'a str>,
-    /// `Authorization`; only the scheme `Bearer` is accepted.
+    /// The header `Authorization`. Only the scheme `Bearer` is accepted.
     pub authorization: Option<&'a str>,
-    /// `Idempotency-Key`.
+    /// The header `Idempotency-Key`.
     pub idempotency_key: Option<&'a str>,
-    /// The body, at most [`crate::MAX_BODY_BYTES`] long.
+    /// The body. It has at most [`crate::MAX_BODY_BYTES`] bytes.
     pub body: &'a [u8],
 }
 
@@ -39,28 +39,29 @@ impl fmt::Debug for Request<'_> {
 pub struct Response {
     /// The status.
     pub status: u16,
-    /// The headers, except those that the HTTP layer adds by itself. Names are in lower case.
+    /// The headers, with names in lower case. Headers that the HTTP layer adds itself are not
+    /// included.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
-    /// The body: JSON.
+    /// The body, which is JSON.
     pub body: Vec<u8>,
 }
 
-/// What a server counts and logs of a call.
+/// What a server needs to know of a call, to count it and to log it.
 #[derive(Debug, Default)]
 pub struct CallRecord {
-    /// The credits charged; 0 for a miss, a repeat or a refusal.
+    /// The credits that were charged; 0 for a miss, a replay or a refusal.
     pub used: Credits,
-    /// Whether something was found; `None` for a repeat and a refusal.
+    /// Whether something was found; `None` for a replay and for a refusal.
     pub is_found: Option<bool>,
     /// The key of the call, if the key was identified.
     pub key: Option<Arc<KeyInfo>>,
-    /// The rate-limit status of the key or its account, if the request was counted.
+    /// The rate-limit status of the key or of its account, if the request was counted.
     pub rate_limit_status: Option<RateLimitStatus>,
     /// Why the call was refused; `None` if it was answered.
     pub refusal: Option<RequestRefusal>,
 }
 
-/// Answers a request to `endpoint`.
+/// Handles a request to `endpoint`, and returns the response.
 pub async fn respond(
     service: &Service,
     api_version: &ApiVersion,
@@ -97,8 +98,8 @@ pub async fn respond(
     }
 }
 
-/// Refuses a request for which no endpoint was called, because its path is unknown or its body was
-/// not read.
+/// Refuses a request that was not passed to an endpoint, because its path is unknown or its body
+/// was not read.
 pub fn refuse(
     api_version: &ApiVersion,
     refusal: RequestRefusal,
@@ -125,7 +126,7 @@ fn refused(
     (Response { status, headers, body }, record)
 }
 
-/// Returns the headers that every response has.
+/// Returns the headers that every response to a call has.
 fn headers(
     record: &CallRecord,
     remaining: Option<Credits>,
@@ -145,8 +146,9 @@ fn headers(
     headers
 }
 
-/// Returns the API key from the API version's own place, else from the other place, else from
-/// `Authorization`. A value in the body that is not text counts as an invalid key.
+/// Returns the API key of a request. It is looked for in the place of the API version, then in the
+/// other place, then in `Authorization`. If the body contains a key that is not a text, it counts
+/// as an invalid key.
 fn sent_key<'a>(place: KeyPlace, fields: &'a Fields<'_>, request: &Request<'a>) -> Option<&'a str> {
     let in_body = match fields.get("apiKey") {
         None | Some(Value::Null) => None,
@@ -162,8 +164,8 @@ fn sent_key<'a>(place: KeyPlace, fields: &'a Fields<'_>, request: &Request<'a>) 
     key.or_else(|| request.authorization.and_then(bearer_token))
 }
 
-/// Returns the token of `Authorization: Bearer` (RFC 6750, section 2.1). The scheme is
-/// case-insensitive.
+/// Returns the token of `Authorization: Bearer` (RFC 6750, section 2.1). The scheme may be in upper
+/// or lower case.
 fn bearer_token(authorization: &str) -> Option<&str> {
     let (scheme, token) = authorization.trim().split_once([' ', '\t'])?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
@@ -173,8 +175,8 @@ fn number(number: u64) -> Cow<'static, str> {
     itoa::Buffer::new().format(number).to_owned().into()
 }
 
-/// Writes two parameters of the rate-limit policy `default`, in the syntax of the IETF draft on
-/// rate limit headers.
+/// Returns two parameters of the rate-limit policy `default`, in the syntax of the IETF draft about
+/// rate-limit headers.
 fn window(name: &str, value: u32, other: &str, other_value: u32) -> Cow<'static, str> {
     let (mut digits, mut other_digits) = (itoa::Buffer::new(), itoa::Buffer::new());
     let (value, other_value) = (digits.format(value), other_digits.format(other_value));
@@ -209,7 +211,7 @@ mod tests {
         Request { api_key, authorization: Some(authorization), ..Request::default() }
     }
 
-    /// The key that is used if the header `x-api-key` contains `header`.
+    /// Returns the key that is used if the header `x-api-key` is `header`.
     fn sent<'a>(place: KeyPlace, fields: &'a Fields<'_>, header: &'a str) -> Option<&'a str> {
         sent_key(place, fields, &with_header(Some(header), "Bearer bearer"))
     }

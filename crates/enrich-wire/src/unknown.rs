@@ -1,5 +1,5 @@
-//! Handles unknown fields. They are ignored. If a required field is missing, the message names some
-//! unknown fields, because one of them is often a misspelling of the missing field.
+//! Unknown fields are ignored. But if a required field is missing, the message names some unknown
+//! fields, because one of them is often a misspelling of the missing one.
 
 use enrich_core::{InvalidFields, KEY_PREFIX};
 use strsim::normalized_damerau_levenshtein;
@@ -7,21 +7,21 @@ use strsim::normalized_damerau_levenshtein;
 use crate::field::Field;
 use crate::input::Fields;
 
-/// The longest name of an unknown field that is repeated to the caller, in bytes. A longer text is
-/// unlikely to be a name.
+/// The most bytes of a name that a message repeats to the caller. A longer text is probably no
+/// name.
 const MAX_NAME_BYTES: usize = 32;
-/// The most unknown fields that are named in a refusal.
+/// The most unknown fields whose names are in a refusal.
 const MAX_NAMED: usize = 3;
-/// The least similarity, 0 to 1, at which one name is a likely misspelling of the other.
+/// How similar two names must be, from 0 to 1, so that one is probably a misspelling of the other.
 const ALIKE: f64 = 0.75;
-/// The similarity of two names if one is the beginning or the end of the other: `domain` and
+/// How similar two names are if one is the beginning or the end of the other, as `domain` of
 /// `companyDomain`.
 const IS_PART: f64 = 0.9;
-/// The shortest name, in bytes, that counts as a part of another name.
+/// The fewest bytes of a name that counts as the beginning or the end of another name.
 const MIN_PART_BYTES: usize = 4;
 
-/// Names the unknown fields among `fields` in the messages for missing fields in `invalid`. Values
-/// are never repeated, and names only if [`is_plain`] accepts them.
+/// Adds the names of unknown fields to the messages in `invalid` about missing fields. Values are
+/// never added, and a name is added only if [`is_plain`] accepts it.
 pub(crate) fn name_unknown(inputs: &[Field], fields: &Fields, invalid: &mut InvalidFields) {
     let mut missing: Vec<&mut (&'static str, String)> =
         invalid.0.iter_mut().filter(|(name, _)| !fields.has(name)).collect();
@@ -39,7 +39,7 @@ pub(crate) fn name_unknown(inputs: &[Field], fields: &Fields, invalid: &mut Inva
             Some((wanted, _)) if score >= ALIKE => {
                 format!("unknown field `{name}`; did you mean `{wanted}`?")
             }
-            // The name resembles no missing input, so it is added to the first message.
+            // The name is not similar to any missing input, so it is added to the first message.
             _ => format!("unknown field `{name}`"),
         };
         let index = if score >= ALIKE { index } else { 0 };
@@ -52,7 +52,8 @@ pub(crate) fn name_unknown(inputs: &[Field], fields: &Fields, invalid: &mut Inva
     }
 }
 
-/// Whether a name can be repeated: it is a short identifier and does not look like a key.
+/// Whether a message may repeat a name: it must be a short identifier, and must not look like a
+/// key.
 fn is_plain(name: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     let begins = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
@@ -60,7 +61,7 @@ fn is_plain(name: &str) -> bool {
     begins && name.len() <= MAX_NAME_BYTES && name.bytes().all(is_letter) && !is_key
 }
 
-/// Returns the similarity of two names, 0 to 1, ignoring case and the marks between words.
+/// Returns how similar two names are, from 0 to 1. Case and the marks between words are ignored.
 fn likeness(name: &str, wanted: &str) -> f64 {
     let (name, wanted) = (folded(name), folded(wanted));
     let (short, long) = if name.len() < wanted.len() { (&name, &wanted) } else { (&wanted, &name) };
@@ -87,7 +88,7 @@ mod tests {
         Field::LIMIT,
     ];
 
-    /// The messages for the two required inputs.
+    /// Returns the messages about the two required inputs, if these fields are sent.
     fn messages(sent: &[&'static str]) -> Vec<String> {
         let mut fields = Fields::default();
         for name in sent {

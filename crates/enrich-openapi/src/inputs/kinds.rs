@@ -1,9 +1,9 @@
-//! The description of each input kind in the OpenAPI document.
+//! What the OpenAPI document says about each input kind.
 
 use enrich_text::Network;
 use enrich_wire::Kind;
 
-/// The name, format and description of an input kind's schema.
+/// The name of an input kind's schema, and what the schema says.
 pub(super) struct Described {
     pub(super) name: &'static str,
     pub(super) format: &'static str,

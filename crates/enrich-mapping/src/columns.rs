@@ -1,0 +1,82 @@
+//! Mappings that are given as columns on the command line.
+
+use crate::error::MappingError;
+use crate::mapping::Mapping;
+use crate::native::{Field, RecordType};
+use crate::node::list;
+use crate::record_rule::RecordRule;
+use crate::rule::Rule;
+
+/// Schemes of ids that a column may be mapped to by their name alone.
+const SCHEMES: [&str; 12] = [
+    "lei",
+    "wikidata",
+    "ror",
+    "cik",
+    "gb",
+    "siren",
+    "no",
+    "be",
+    "ee",
+    "de",
+    "permid",
+    "opencorporates",
+];
+
+impl Mapping {
+    /// A mapping of pairs of a native field and a column. Ids of companies are `lei`, `wikidata`,
+    /// or another scheme as `ids.SCHEME`. Several columns of a field are all read.
+    ///
+    /// Without a kind, the fields say it: `first_name`, `last_name` or `full_name` mean people,
+    /// `name` companies, else `domain` facts of domains.
+    ///
+    /// # Errors
+    ///
+    /// When a name is no field of the kind of record: the sentence names those that are.
+    pub fn from_columns(
+        pairs: &[(String, String)],
+        kind: Option<RecordType>,
+    ) -> Result<Self, MappingError> {
+        let has = |name: &str| pairs.iter().any(|(field, _)| field.trim() == name);
+        let kind = kind.unwrap_or_else(|| match () {
+            () if has("first_name") || has("last_name") || has("full_name") => RecordType::Person,
+            () if has("name") => RecordType::Company,
+            () if has("domain") || has("domains") => RecordType::Domain,
+            () => RecordType::Company,
+        });
+        let mut fields: Vec<(Field, Vec<&str>)> = Vec::new();
+        let (mut ids, mut id) = (Vec::new(), None);
+        for (name, column) in pairs {
+            let name = name.trim();
+            let scheme =
+                name.strip_prefix("ids.").or_else(|| SCHEMES.contains(&name).then_some(name));
+            if name == "id" {
+                id = Some(Rule::column(column));
+                continue;
+            }
+            if let Some(scheme) = scheme.filter(|_| kind == RecordType::Company) {
+                ids.push((scheme.to_owned(), Rule::column(column)));
+                continue;
+            }
+            let field = Field::from_name(name).filter(|field| field.belongs_to(kind));
+            let Some(field) = field else { return Err(unknown(name, kind)) };
+            match fields.iter_mut().find(|(known, _)| *known == field) {
+                Some((_, columns)) => columns.push(column),
+                None => fields.push((field, vec![column])),
+            }
+        }
+        let fields = fields.into_iter().map(|(field, columns)| (field, Rule::columns(columns)));
+        let rule = RecordRule::of(kind, fields.collect(), ids).with_id(id);
+        Ok(Self::of(vec![rule]))
+    }
+}
+
+fn unknown(name: &str, kind: RecordType) -> MappingError {
+    let mut names = vec!["id"];
+    names.extend(Field::names(kind));
+    if kind == RecordType::Company {
+        names.extend(SCHEMES);
+    }
+    let (kind, names) = (kind.as_str(), list(&names));
+    MappingError::Columns(format!("`{name}` is no field of a {kind}; there are {names}"))
+}

@@ -1,0 +1,141 @@
+//! Which source a file is from.
+
+use serde_json::{Map, Value};
+
+use crate::built_in::built_ins;
+use crate::input::{Input, InputKind};
+use crate::mapping::Mapping;
+use crate::native::{RecordType, is_native};
+use crate::path::Path;
+use crate::synonyms::Synonyms;
+
+/// What is known of a file by its beginning.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sample<'a> {
+    /// The file's name, without its folder; for a member of an archive, the archive's name.
+    pub file_name: &'a str,
+    /// The name of the member of an archive that the keys are from; else empty.
+    pub member: &'a str,
+    /// The names of all members of an archive.
+    pub members: &'a [String],
+    /// The form of the file.
+    pub kind: Option<InputKind>,
+    /// The columns; of one JSON object its first keys; of a list or lines of JSON objects, the keys
+    /// of the first. Without a header, the first row.
+    pub keys: &'a [String],
+    /// The first records, if they are known before the place of the records is.
+    pub records: &'a [Map<String, Value>],
+}
+
+/// Which source a file is from.
+#[derive(Clone, Debug)]
+pub enum Detection {
+    /// The file has native records.
+    Native,
+    /// A built-in source, and the input of its mapping that fits.
+    BuiltIn(&'static Mapping, &'static Input),
+    /// Several built-in sources, by name.
+    Several(Vec<&'static str>),
+    /// None that is known.
+    Unknown,
+}
+
+/// Finds out which source a file is from.
+///
+/// A file whose columns or keys are all native has native records. Else it is from the source whose
+/// required columns or keys are there. If there are several, the file's name decides.
+pub fn detect(sample: &Sample<'_>) -> Detection {
+    if says_native_type(sample) || is_all_native(sample) {
+        return Detection::Native;
+    }
+    let fits = |mapping: &'static Mapping| Some((mapping, mapping.input_for(sample)?));
+    let mut found: Vec<_> = built_ins().iter().filter_map(fits).collect();
+    let is_named = |(mapping, _): &(&'static Mapping, &'static Input)| mapping.is_named(sample);
+    if found.len() > 1 && found.iter().any(is_named) {
+        found.retain(is_named);
+    }
+    match found.as_slice() {
+        [] if is_native_enough(sample) => Detection::Native,
+        [] => Detection::Unknown,
+        [(mapping, input)] => Detection::BuiltIn(mapping, input),
+        several => Detection::Several(
+            several.iter().map(|(mapping, _)| mapping.source().name.as_str()).collect(),
+        ),
+    }
+}
+
+impl Mapping {
+    /// The input that fits a file; `None` if none does.
+    ///
+    /// For a source that the operator has named, the first of its [`inputs`](Self::inputs) with the
+    /// file's kind is the next best choice.
+    pub fn input_for(&self, sample: &Sample<'_>) -> Option<&Input> {
+        if let Some(join) = self.join() {
+            let is_there = |file: &str| {
+                sample.members.iter().any(|name| name.rsplit('/').next() == Some(file))
+            };
+            let all = join.members.iter().all(|member| is_there(&member.file));
+            return self.inputs().first().filter(|_| all);
+        }
+        self.inputs().iter().find(|input| fits(input, sample, self.is_named(sample)))
+    }
+
+    fn is_named(&self, sample: &Sample<'_>) -> bool {
+        self.fits_file(sample.file_name)
+            || (!sample.member.is_empty() && self.fits_file(sample.member))
+    }
+}
+
+/// Whether a file fits an input. One without required keys needs a known file name.
+fn fits(input: &Input, sample: &Sample<'_>, is_named: bool) -> bool {
+    let is_kind = match (input.kind, sample.kind) {
+        (Some(InputKind::Csv), Some(InputKind::Workbook)) => true,
+        (Some(wanted), Some(kind)) => wanted == kind,
+        (None, _) | (_, None) => true,
+    };
+    if !is_kind {
+        return false;
+    }
+    if !input.header.is_empty() {
+        return is_named && sample.keys.len() == input.header.len();
+    }
+    if input.keys.is_empty() {
+        return is_named;
+    }
+    input.keys.iter().all(|key| has_key(sample, key))
+}
+
+fn has_key(sample: &Sample<'_>, key: &str) -> bool {
+    let is_same = |known: &String| known.trim().eq_ignore_ascii_case(key.trim());
+    sample.keys.iter().any(is_same)
+        || sample.records.iter().any(|record| Path::column(key).is_in(record))
+}
+
+/// Whether the records say a native type.
+fn says_native_type(sample: &Sample<'_>) -> bool {
+    let is_native = |record: &Map<String, Value>| {
+        let kind = record.get("type").and_then(Value::as_str);
+        kind.is_some_and(|kind| RecordType::from_name(&kind.to_lowercase()).is_some())
+    };
+    sample.records.first().is_some_and(is_native)
+}
+
+fn is_all_native(sample: &Sample<'_>) -> bool {
+    !sample.keys.is_empty() && sample.keys.iter().all(|key| is_native(key)) && has_subject(sample)
+}
+
+/// Whether a file has native columns that make a record, and no other column whose meaning is
+/// known.
+fn is_native_enough(sample: &Sample<'_>) -> bool {
+    if !has_subject(sample) {
+        return false;
+    }
+    let others: Vec<String> = sample.keys.iter().filter(|key| !is_native(key)).cloned().collect();
+    Synonyms::known(&others).is_empty()
+}
+
+fn has_subject(sample: &Sample<'_>) -> bool {
+    ["first_name", "name", "domain", "domains"]
+        .iter()
+        .any(|key| sample.keys.iter().any(|known| known.trim().eq_ignore_ascii_case(key)))
+}

@@ -1,0 +1,327 @@
+//! A native record that is being put together.
+
+use enrich_text::{Country, Network, PageUrl, PersonPage, Phone};
+use serde_json::{Map, Value, json};
+
+use crate::external_id::external_id;
+use crate::native::RecordType;
+use crate::outcome::Note;
+use crate::route::{Route, route_url};
+
+/// A native record that is being put together.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    pub(crate) kind: RecordType,
+    pub(crate) id: Option<String>,
+    pub(crate) name: Option<String>,
+    aliases: Vec<String>,
+    pub(crate) countries: Vec<Country>,
+    domains: Vec<(String, Option<Country>)>,
+    pages: Vec<(Network, String)>,
+    emails: Vec<String>,
+    phones: Vec<String>,
+    pub(crate) ip: Option<String>,
+    pub(crate) page_rank: Option<String>,
+    ids: Vec<(String, Vec<String>)>,
+    pub(crate) parent: Option<String>,
+    pub(crate) first_name: Option<String>,
+    pub(crate) last_name: Option<String>,
+    pub(crate) title: Option<String>,
+    pub(crate) company: Option<String>,
+    company_domain: Option<String>,
+    pub(crate) notes: Vec<Note>,
+}
+
+impl Draft {
+    pub(crate) fn new(kind: RecordType) -> Self {
+        Self {
+            kind,
+            id: None,
+            name: None,
+            aliases: Vec::new(),
+            countries: Vec::new(),
+            domains: Vec::new(),
+            pages: Vec::new(),
+            emails: Vec::new(),
+            phones: Vec::new(),
+            ip: None,
+            page_rank: None,
+            ids: Vec::new(),
+            parent: None,
+            first_name: None,
+            last_name: None,
+            title: None,
+            company: None,
+            company_domain: None,
+            notes: Vec::new(),
+        }
+    }
+
+    pub(crate) fn add_alias(&mut self, name: String) {
+        add(&mut self.aliases, name);
+    }
+
+    /// Adds a country by its code or name. An unknown one is noted.
+    pub(crate) fn add_country(&mut self, text: &str) {
+        match Country::parse(text) {
+            Ok(country) => add(&mut self.countries, country),
+            Err(_) => self.notes.push(Note::UnknownCountry),
+        }
+    }
+
+    /// Adds what a URL is: a domain, a page, a person's profile. A text that is no URL stays in the
+    /// record if it stood where a domain is expected, so that the import reports it.
+    pub(crate) fn add_url(&mut self, text: &str, country: Option<Country>, is_domain: bool) {
+        match route_url(text) {
+            Route::Domain(domain) => self.add_domain(domain, country),
+            Route::Page(page) if self.kind == RecordType::Company => self.add_page(&page),
+            Route::Person(page) if self.kind == RecordType::Person => {
+                add(&mut self.pages, (Network::LinkedIn, page.to_string()));
+            }
+            Route::Person(_) => self.notes.push(Note::PersonPage),
+            Route::Page(_) => {}
+            Route::NoPage => self.notes.push(Note::NoPage),
+            Route::Platform => self.notes.push(Note::Platform),
+            Route::Unreadable if is_domain => self.add_domain(text.to_owned(), country),
+            Route::Unreadable => {}
+        }
+    }
+
+    fn add_domain(&mut self, domain: String, country: Option<Country>) {
+        if self.kind == RecordType::Person {
+            return;
+        }
+        // The same host for another country or language is no further domain.
+        if !self.domains.iter().any(|(known, _)| *known == domain) {
+            self.domains.push((domain, country));
+        }
+    }
+
+    /// Adds a domain as it stands, of a platform too.
+    pub(crate) fn add_any_domain(&mut self, domain: String) {
+        self.add_domain(domain, None);
+    }
+
+    fn add_page(&mut self, page: &PageUrl) {
+        let is_known = self.pages.iter().any(|(network, text)| {
+            *network == page.network()
+                && PageUrl::parse(*network, text).is_ok_and(|known| known.key() == page.key())
+        });
+        if !is_known {
+            self.pages.push((page.network(), page.to_string()));
+        }
+    }
+
+    /// Adds the page of a network: an address or a handle. An address of another kind goes where it
+    /// belongs; another text stays, so that the import reports it.
+    pub(crate) fn add_network(&mut self, network: Network, text: &str) {
+        if self.kind == RecordType::Person {
+            match PersonPage::parse(text) {
+                Ok(page) => add(&mut self.pages, (network, page.to_string())),
+                Err(_) => add(&mut self.pages, (network, text.to_owned())),
+            }
+            return;
+        }
+        match PageUrl::parse(network, text) {
+            Ok(page) => self.add_page(&page),
+            Err(_) if text.contains('/') => self.add_url(text, None, false),
+            Err(_) => add(&mut self.pages, (network, text.to_owned())),
+        }
+    }
+
+    pub(crate) fn add_email(&mut self, text: String) {
+        add(&mut self.emails, text);
+    }
+
+    /// Adds a number, in E.164 if it can be read. A national number is one of the record's first
+    /// country, else of the given one.
+    pub(crate) fn add_phone(&mut self, text: &str, country: Option<Country>) {
+        let country = self.countries.first().copied().or(country);
+        let phone = Phone::parse_in(text, country);
+        add(&mut self.phones, phone.map_or_else(|_| text.to_owned(), |phone| phone.to_string()));
+    }
+
+    /// Adds an id. One that its scheme does not have is noted.
+    pub(crate) fn add_id(&mut self, scheme: &str, text: &str) {
+        let Some(id) = external_id(scheme, text) else {
+            self.notes.push(Note::BadId);
+            return;
+        };
+        match self.ids.iter_mut().find(|(known, _)| known == scheme) {
+            Some((_, ids)) => add(ids, id),
+            None => self.ids.push((scheme.to_owned(), vec![id])),
+        }
+    }
+
+    /// Sets the domain of a person's employer, if it is a company's domain.
+    pub(crate) fn set_company_domain(&mut self, text: &str) {
+        match route_url(text) {
+            Route::Domain(domain) => self.company_domain = Some(domain),
+            Route::Platform => self.notes.push(Note::Platform),
+            Route::NoPage => self.notes.push(Note::NoPage),
+            Route::Page(_) | Route::Person(_) => {}
+            Route::Unreadable => self.company_domain = Some(text.to_owned()),
+        }
+    }
+
+    /// Takes the name apart if only a full name is given: the last word is the family name.
+    pub(crate) fn split_name(&mut self, full: Option<String>) {
+        let from_first = || self.first_name.clone().filter(|name| name.contains(' '));
+        if self.first_name.is_some() && self.last_name.is_some() {
+            return;
+        }
+        let Some(full) = full.or_else(from_first) else { return };
+        let halves = match full.split_once(',') {
+            Some((last, first)) => Some((first, last)),
+            None => full.rsplit_once(char::is_whitespace),
+        };
+        if let Some((first, last)) = halves {
+            self.first_name = Some(first.trim().to_owned());
+            self.last_name = Some(last.trim().to_owned());
+        }
+    }
+
+    /// The native record, or why there is none.
+    pub(crate) fn finish(self, confidence: Option<u8>) -> Result<Map<String, Value>, &'static str> {
+        let mut record = Map::new();
+        record.insert("type".to_owned(), self.kind.as_str().into());
+        set(&mut record, "id", self.id.clone());
+        match self.kind {
+            RecordType::Company => self.finish_company(&mut record)?,
+            RecordType::Person => self.finish_person(&mut record)?,
+            RecordType::Domain => self.finish_domain(&mut record)?,
+        }
+        if let Some(confidence) = confidence {
+            record.insert("confidence".to_owned(), confidence.into());
+        }
+        Ok(record)
+    }
+
+    fn finish_company(self, record: &mut Map<String, Value>) -> Result<(), &'static str> {
+        let name = self.name.clone().ok_or("no name")?;
+        let aliases = self.aliases.iter().filter(|alias| **alias != name).cloned().collect();
+        set(record, "name", Some(name.clone()));
+        set_list(record, "aliases", aliases);
+        self.set_country(record);
+        let domain = |(domain, country): &(String, Option<Country>)| match country {
+            Some(country) => json!({"domain": domain, "country": country.alpha2()}),
+            None => domain.as_str().into(),
+        };
+        if !self.domains.is_empty() {
+            let domains = self.domains.iter().map(domain).collect();
+            record.insert("domains".to_owned(), Value::Array(domains));
+        }
+        for network in [
+            Network::LinkedIn,
+            Network::Facebook,
+            Network::Instagram,
+            Network::Twitter,
+            Network::Youtube,
+        ] {
+            self.set_pages(record, network);
+        }
+        set_list(record, "emails", self.emails);
+        set_list(record, "phones", self.phones);
+        set(record, "ip", self.ip);
+        set(record, "page_rank", self.page_rank);
+        if !self.ids.is_empty() {
+            let ids = self.ids.into_iter().map(|(scheme, ids)| (scheme, one_or_list(ids)));
+            record.insert("ids".to_owned(), Value::Object(ids.collect()));
+        }
+        set(record, "parent", self.parent);
+        Ok(())
+    }
+
+    fn finish_person(self, record: &mut Map<String, Value>) -> Result<(), &'static str> {
+        match (&self.first_name, &self.last_name) {
+            (Some(_), Some(_)) => {}
+            (Some(_), None) => return Err("no last name"),
+            (None, Some(_)) => return Err("no first name"),
+            (None, None) => return Err("no name"),
+        }
+        set(record, "first_name", self.first_name.clone());
+        set(record, "last_name", self.last_name.clone());
+        set(record, "title", self.title.clone());
+        set(record, "company", self.company.clone());
+        set(record, "company_domain", self.company_domain.clone());
+        if let Some(country) = self.countries.first() {
+            record.insert("country".to_owned(), country.alpha2().into());
+        }
+        let page = self.pages.into_iter().map(|(_, page)| page).next();
+        set(record, "linkedin", page);
+        set_list(record, "emails", self.emails);
+        set_list(record, "phones", self.phones);
+        Ok(())
+    }
+
+    fn finish_domain(self, record: &mut Map<String, Value>) -> Result<(), &'static str> {
+        let (domain, _) = self.domains.into_iter().next().ok_or("no domain")?;
+        set(record, "domain", Some(domain));
+        set(record, "ip", self.ip);
+        set(record, "page_rank", self.page_rank);
+        Ok(())
+    }
+
+    fn set_country(&self, record: &mut Map<String, Value>) {
+        let codes: Vec<String> =
+            self.countries.iter().map(|country| country.alpha2().to_owned()).collect();
+        if !codes.is_empty() {
+            record.insert("country".to_owned(), one_or_list(codes));
+        }
+    }
+
+    fn set_pages(&self, record: &mut Map<String, Value>, network: Network) {
+        let pages = self.pages.iter().filter(|(of, _)| *of == network);
+        let pages: Vec<String> = pages.map(|(_, page)| page.clone()).collect();
+        if !pages.is_empty() {
+            record.insert(network.as_str().to_owned(), one_or_list(pages));
+        }
+    }
+}
+
+fn add<T: PartialEq>(list: &mut Vec<T>, value: T) {
+    if !list.contains(&value) {
+        list.push(value);
+    }
+}
+
+fn set(record: &mut Map<String, Value>, name: &str, value: Option<String>) {
+    if let Some(value) = value.filter(|value| !value.trim().is_empty()) {
+        record.insert(name.to_owned(), value.into());
+    }
+}
+
+fn set_list(record: &mut Map<String, Value>, name: &str, values: Vec<String>) {
+    if !values.is_empty() {
+        record.insert(name.to_owned(), values.into());
+    }
+}
+
+fn one_or_list(mut values: Vec<String>) -> Value {
+    match (values.pop(), values.is_empty()) {
+        (Some(only), true) => only.into(),
+        (Some(last), false) => {
+            values.push(last);
+            values.into()
+        }
+        (None, _) => Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_name_is_split_at_its_last_word() {
+        let split = |full: &str| {
+            let mut draft = Draft::new(RecordType::Person);
+            draft.split_name(Some(full.to_owned()));
+            (draft.first_name.unwrap_or_default(), draft.last_name.unwrap_or_default())
+        };
+        let pair = |first: &str, last: &str| (first.to_owned(), last.to_owned());
+        assert_eq!(split("Ada Byte Fernwright"), pair("Ada Byte", "Fernwright"));
+        assert_eq!(split("Fernwright, Ada"), pair("Ada", "Fernwright"));
+        assert_eq!(split("Neha"), pair("", ""));
+    }
+}

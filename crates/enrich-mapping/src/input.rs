@@ -1,0 +1,157 @@
+//! How a file is read into records.
+
+use glob::Pattern;
+
+use crate::error::MappingError;
+use crate::node::{Table, list};
+
+/// The form of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputKind {
+    /// Rows of text, with any delimiter.
+    Csv,
+    /// A JSON value on each line.
+    JsonLines,
+    /// One JSON value.
+    Json,
+    /// XML.
+    Xml,
+    /// An Excel workbook.
+    Workbook,
+    /// Cards with people's addresses; [`vcards`](crate::vcards) reads them.
+    Vcard,
+}
+
+/// How a file is read into records.
+///
+/// A record is a JSON object. A row has a member for each column, in order. An XML element has its
+/// text under `$`, its attributes under `@name` and its child elements under their names without
+/// the prefix of the namespace; a child that occurs repeatedly is a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Input {
+    /// The form; `None` if the file itself tells.
+    pub kind: Option<InputKind>,
+    /// Globs of the members of a zip archive that are read. Empty: the only member of the kind.
+    pub member: Vec<String>,
+    /// Globs of the members that are left out.
+    pub skip_member: Vec<String>,
+    /// The columns, or the first keys of the document or of its first record, that must be there.
+    pub keys: Vec<String>,
+    /// Where the records are within a JSON or XML document: a JSON pointer in which `*` stands for
+    /// every value of a list and every member of an object (`/records/*`). Empty: the document is
+    /// the record. The record of an object's member has the member's name under `@key`. If a
+    /// record is not an object (a list, a text), it is put into one under `$`.
+    pub records: Option<String>,
+    /// Where the names are if records are lists (`/fields`): each record becomes an object.
+    pub names: Option<String>,
+    /// The encoding, such as `windows-1252`.
+    pub encoding: Option<String>,
+    /// The delimiter of rows: `,`, `;`, `|` or a tab.
+    pub delimiter: Option<char>,
+    /// The character that escapes a quote within quotes. `None`: quotes are doubled.
+    pub escape: Option<char>,
+    /// Lines that begin so are left out.
+    pub comment: Option<char>,
+    /// The beginning of the header. Lines before it are left out.
+    pub skip_until: Option<String>,
+    /// The names of the columns if the file has no header.
+    pub header: Vec<String>,
+    /// A text that occurs in every record of interest. Records without it need not be parsed.
+    pub contains: Option<String>,
+    /// Whether records of this input are only attached to subjects that are held, whatever
+    /// `[merge]` says.
+    pub only_known: Option<bool>,
+}
+
+const KINDS: [(&str, InputKind); 6] = [
+    ("csv", InputKind::Csv),
+    ("jsonl", InputKind::JsonLines),
+    ("json", InputKind::Json),
+    ("xml", InputKind::Xml),
+    ("xlsx", InputKind::Workbook),
+    ("vcard", InputKind::Vcard),
+];
+
+const KEYS: [&str; 14] = [
+    "kind",
+    "member",
+    "skip-member",
+    "keys",
+    "records",
+    "names",
+    "encoding",
+    "delimiter",
+    "escape",
+    "comment",
+    "skip-until",
+    "header",
+    "contains",
+    "only-known",
+];
+
+impl Input {
+    pub(crate) fn read(table: &Table<'_, '_>) -> Result<Self, MappingError> {
+        table.only(&KEYS)?;
+        let kind = |node: crate::node::Node<'_, '_>| {
+            let name = node.text()?;
+            let found = KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind);
+            let names = list(&KINDS.map(|(name, _)| name));
+            found.ok_or_else(|| node.refused(format!("`{name}` is no kind; there are {names}")))
+        };
+        Ok(Self {
+            kind: table.get("kind").map(kind).transpose()?,
+            member: globs(table, "member")?,
+            skip_member: globs(table, "skip-member")?,
+            keys: table.texts("keys")?,
+            records: table.text("records")?,
+            names: table.text("names")?,
+            encoding: table.text("encoding")?,
+            delimiter: character(table, "delimiter")?,
+            escape: character(table, "escape")?,
+            comment: character(table, "comment")?,
+            skip_until: table.text("skip-until")?,
+            header: table.texts("header")?,
+            contains: table.text("contains")?,
+            only_known: table.flag("only-known")?,
+        })
+    }
+
+    /// Whether a member of a zip archive is read. Without globs every member is.
+    pub fn takes_member(&self, name: &str) -> bool {
+        let fits = |globs: &[String]| globs.iter().any(|glob| matches(glob, name));
+        (self.member.is_empty() || fits(&self.member)) && !fits(&self.skip_member)
+    }
+}
+
+/// Whether a file's name, without its folder, fits a glob, in upper or lower case.
+pub(crate) fn matches(glob: &str, name: &str) -> bool {
+    let options = glob::MatchOptions { case_sensitive: false, ..glob::MatchOptions::new() };
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    Pattern::new(glob).is_ok_and(|glob| glob.matches_with(file, options))
+}
+
+/// Reads the globs of a key.
+pub(crate) fn globs(table: &Table<'_, '_>, name: &str) -> Result<Vec<String>, MappingError> {
+    let Some(node) = table.get(name) else { return Ok(Vec::new()) };
+    let read = |node: crate::node::Node<'_, '_>| {
+        let text = node.text()?;
+        match Pattern::new(&text) {
+            Ok(_) => Ok(text),
+            Err(_) => Err(node.wrong("has a glob that is not like `*.csv`")),
+        }
+    };
+    node.list().into_iter().map(read).collect()
+}
+
+fn character(table: &Table<'_, '_>, name: &str) -> Result<Option<char>, MappingError> {
+    let Some(node) = table.get(name) else { return Ok(None) };
+    let text = node.text()?;
+    if text == "tab" {
+        return Ok(Some('\t'));
+    }
+    let mut letters = text.chars();
+    match (letters.next(), letters.next()) {
+        (Some(letter), None) if letter.is_ascii() => Ok(Some(letter)),
+        _ => Err(node.wrong("is one ASCII character or `tab`")),
+    }
+}

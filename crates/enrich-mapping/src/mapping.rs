@@ -1,0 +1,258 @@
+//! A mapping: how a source's records become native records.
+
+use std::collections::BTreeMap;
+
+use enrich_text::Country;
+use serde_json::{Map, Value};
+
+use crate::condition::{self, Condition};
+use crate::draft::Draft;
+use crate::error::MappingError;
+use crate::input::{Input, globs, matches};
+use crate::join::Join;
+use crate::native::Field;
+use crate::node::{self, Node, Table, list};
+use crate::outcome::{Mapped, Outcome, Settings};
+use crate::record_rule::RecordRule;
+use crate::source::SourceInfo;
+use crate::wikidata;
+
+/// How a source's records become native records.
+#[derive(Clone, Debug)]
+pub struct Mapping {
+    text: String,
+    pub(crate) source: SourceInfo,
+    pub(crate) files: Vec<String>,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) join: Option<Join>,
+    records: Vec<RecordRule>,
+    skips: Vec<(Condition, String)>,
+    merge: Merge,
+}
+
+/// How the records of a source are merged with what is held.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merge {
+    /// Whether records are only attached to subjects that are held.
+    pub only_known: bool,
+    /// For a field, such as `phones`: from how many records with the same domain its values are
+    /// taken. If there are more such records, the values belong to branches and are dropped.
+    pub most_of_a_domain: BTreeMap<String, u32>,
+}
+
+const KEYS: [&str; 10] =
+    ["source", "detect", "input", "join", "record", "fields", "ids", "also", "skip", "merge"];
+
+impl Mapping {
+    /// Reads a mapping file.
+    ///
+    /// # Errors
+    ///
+    /// One sentence with the line, and the names that are allowed there.
+    pub fn from_toml(text: &str) -> Result<Self, MappingError> {
+        let parsed = node::parse(text)?;
+        let file = Table::whole(text, &parsed);
+        file.only(&KEYS)?;
+        let source = match file.get("source") {
+            Some(node) => SourceInfo::read(&node.table()?)?,
+            None => SourceInfo::default(),
+        };
+        let files = match file.get("detect") {
+            Some(node) => {
+                let detect = node.table()?;
+                detect.only(&["files"])?;
+                globs(&detect, "files")?
+            }
+            None => Vec::new(),
+        };
+        let inputs = file.get("input").map_or(Vec::new(), |node| node.list());
+        let join = file.get("join").map(|node| Join::read(&node.table()?)).transpose()?;
+        let mut mapping = Self {
+            text: text.to_owned(),
+            source,
+            files,
+            inputs: inputs
+                .iter()
+                .map(|node| Input::read(&node.table()?))
+                .collect::<Result<_, _>>()?,
+            join,
+            records: read_records(&file)?,
+            skips: read_skips(&file)?,
+            merge: file.get("merge").map_or(Ok(Merge::default()), read_merge)?,
+        };
+        if mapping.inputs.is_empty() {
+            mapping.inputs.push(Input::default());
+        }
+        Ok(mapping)
+    }
+
+    /// A mapping that was not written as a file.
+    pub(crate) fn of(records: Vec<RecordRule>) -> Self {
+        Self {
+            text: String::new(),
+            source: SourceInfo::default(),
+            files: Vec::new(),
+            inputs: vec![Input::default()],
+            join: None,
+            records,
+            skips: Vec::new(),
+            merge: Merge::default(),
+        }
+    }
+
+    /// The mapping file as it was written; empty for a mapping from columns.
+    pub fn source_text(&self) -> &str {
+        &self.text
+    }
+
+    /// What the mapping says about its source.
+    pub fn source(&self) -> &SourceInfo {
+        &self.source
+    }
+
+    /// How the source's files are read, one for each layout; at least one.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// The files that have to be read together, if records are spread over several.
+    pub fn join(&self) -> Option<&Join> {
+        self.join.as_ref()
+    }
+
+    /// How the records are merged with what is held.
+    pub fn merge(&self) -> &Merge {
+        &self.merge
+    }
+
+    /// The globs of the files that the source is known by.
+    pub fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    /// Whether a file's name is one that the source is known by.
+    pub(crate) fn fits_file(&self, name: &str) -> bool {
+        self.files.iter().any(|glob| matches(glob, name))
+    }
+
+    /// Makes native records of an input record.
+    pub fn map(&self, record: &Map<String, Value>, settings: &Settings) -> Mapped {
+        let mut notes = Vec::new();
+        let skipped =
+            |reason: &str, notes| Mapped { outcome: Outcome::Skipped(reason.to_owned()), notes };
+        for (condition, reason) in &self.skips {
+            if condition.is_met(record) {
+                return skipped(reason, notes);
+            }
+        }
+        let given = settings.country.as_deref().and_then(|text| Country::parse(text).ok());
+        let seat = self.source.country.or(given);
+        let wanted = |rule: &&RecordRule| {
+            settings.record_type.is_none_or(|kind| rule.kind == kind) && rule.applies_to(record)
+        };
+        let (mut records, mut reason) = (Vec::new(), None);
+        for rule in self.records.iter().filter(wanted) {
+            let drafted = match rule.is_wikidata && wikidata::is_entity(record) {
+                true => wikidata::draft(record),
+                false => Ok(rule.draft(record, &self.source, seat)),
+            };
+            let finish = |draft: Draft| {
+                notes.extend(draft.notes.iter().copied());
+                draft.finish(self.source.confidence)
+            };
+            match drafted.and_then(finish) {
+                Ok(record) => records.push(record),
+                Err(why) => reason = reason.or(Some(why)),
+            }
+        }
+        if records.is_empty() {
+            return skipped(reason.unwrap_or("of another kind"), notes);
+        }
+        Mapped { outcome: Outcome::Records(records), notes }
+    }
+
+    /// The columns or first keys of these records that the mapping doesn't read, and that look like
+    /// domains, addresses or pages by their name or values.
+    pub fn unused(&self, records: &[Map<String, Value>]) -> Vec<String> {
+        let Some(first) = records.first() else { return Vec::new() };
+        let mut read = Vec::new();
+        self.records.iter().for_each(|rule| rule.columns_read(first, &mut read));
+        let is_read =
+            |key: &str| read.iter().any(|name| name.trim().eq_ignore_ascii_case(key.trim()));
+        let is_unused = |key: &&String| {
+            !is_read(key) && records.iter().filter_map(|record| record.get(*key)).any(is_address)
+        };
+        first.keys().filter(is_unused).cloned().collect()
+    }
+}
+
+/// Whether a value looks like a domain, a URL or an email address.
+fn is_address(value: &Value) -> bool {
+    let Some(text) = value.as_str().map(str::trim) else { return false };
+    if text.contains(' ') || text.len() > 253 {
+        return false;
+    }
+    if text.contains("://") || enrich_text::EmailAddress::parse(text).is_ok() {
+        return true;
+    }
+    enrich_text::Domain::parse(text).is_ok_and(|domain| {
+        let ending = domain.as_str().rsplit('.').next().unwrap_or_default();
+        ending.len() >= 2 && ending.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
+    })
+}
+
+/// Reads the records of a mapping: the main one, and those of `[[also]]`.
+fn read_records(file: &Table<'_, '_>) -> Result<Vec<RecordRule>, MappingError> {
+    const RECORD: [&str; 4] = ["type", "id", "when", "code"];
+    let mut records = Vec::new();
+    let (fields, ids) = (file.get("fields"), file.get("ids"));
+    let record = file.get("record").map(|node| node.table()).transpose()?;
+    if let Some(table) = &record {
+        table.only(&RECORD)?;
+    }
+    if fields.is_none() {
+        return Err(file.wrong("needs the table `[fields]`"));
+    }
+    records.push(RecordRule::read(record.as_ref(), fields, ids)?);
+    for node in file.get("also").map_or(Vec::new(), |node| node.list()) {
+        let table = node.table()?;
+        table.only(&["type", "id", "when", "fields", "ids"])?;
+        records.push(RecordRule::read(Some(&table), table.get("fields"), table.get("ids"))?);
+    }
+    Ok(records)
+}
+
+fn read_skips(file: &Table<'_, '_>) -> Result<Vec<(Condition, String)>, MappingError> {
+    let mut keys = condition::KEYS.to_vec();
+    keys.push("reason");
+    let mut skips = Vec::new();
+    for node in file.get("skip").map_or(Vec::new(), |node| node.list()) {
+        let table = node.table()?;
+        table.only(&keys)?;
+        let reason = table.text("reason")?.ok_or_else(|| table.wrong("needs a `reason`"))?;
+        skips.push((Condition::read(&table)?, reason));
+    }
+    Ok(skips)
+}
+
+fn read_merge(node: Node<'_, '_>) -> Result<Merge, MappingError> {
+    let table = node.table()?;
+    table.only(&["only-known", "most-of-a-domain"])?;
+    let mut merge =
+        Merge { only_known: table.flag("only-known")?.unwrap_or_default(), ..Merge::default() };
+    if let Some(node) = table.get("most-of-a-domain") {
+        for (name, node) in node.table()?.entries() {
+            let is_list = matches!(
+                Field::from_name(name),
+                Some(Field::Emails | Field::Phones | Field::Aliases)
+            );
+            if !is_list {
+                let names = list(&["aliases", "emails", "phones"]);
+                return Err(node.refused(format!("`{name}` can't be limited; {names} can")));
+            }
+            let most = u32::try_from(node.number()?).map_err(|_| node.wrong("is a number"))?;
+            merge.most_of_a_domain.insert(name.to_owned(), most);
+        }
+    }
+    Ok(merge)
+}

@@ -1,0 +1,189 @@
+//! Places in an input record.
+//!
+//! A place is a column or key (`Company Name`), keys joined by dots (`organisasjonsform.kode`), or
+//! a JSON pointer (`/records/0/LEI`). Lists on the way are passed through: `names.value` is the
+//! `value` of each of the `names`. `*` stands for every member of an object.
+
+use serde_json::{Map, Value};
+
+/// A place in an input record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Path {
+    whole: String,
+    steps: Vec<String>,
+}
+
+/// The most places that a numbered range may stand for.
+const MOST_OF_A_RANGE: usize = 1_000;
+
+impl Path {
+    /// Reads a place. A numbered range (`Name_{1..10}`) stands for several; a range that is wrong
+    /// or too long for none.
+    pub(crate) fn read(text: &str) -> Option<Vec<Self>> {
+        let Some((before, range, after)) = range(text) else {
+            return Some(vec![Self::column(text)]);
+        };
+        let (from, to) = range.split_once("..")?;
+        let (from, to): (usize, usize) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
+        if to < from || to - from >= MOST_OF_A_RANGE {
+            return None;
+        }
+        Some((from..=to).map(|number| Self::column(&format!("{before}{number}{after}"))).collect())
+    }
+
+    /// The place of a column or key, without numbered ranges.
+    pub(crate) fn column(text: &str) -> Self {
+        let steps = match text.strip_prefix('/') {
+            Some(pointer) => {
+                pointer.split('/').map(|step| step.replace("~1", "/").replace("~0", "~")).collect()
+            }
+            None => text.split('.').map(str::to_owned).collect(),
+        };
+        Self { whole: text.to_owned(), steps }
+    }
+
+    /// The column or the first key of the place.
+    pub(crate) fn first<'a>(&'a self, record: &Map<String, Value>) -> &'a str {
+        match self.steps.first() {
+            Some(first) if !record.contains_key(&self.whole) => first,
+            _ => &self.whole,
+        }
+    }
+
+    /// The values at the place.
+    pub(crate) fn find<'v>(&self, record: &'v Map<String, Value>) -> Vec<&'v Value> {
+        if let Some(value) = record.get(&self.whole) {
+            return vec![value];
+        }
+        let mut found = Vec::new();
+        if self.steps.len() > 1 || self.whole == "*" || self.whole.starts_with('/') {
+            in_object(record, &self.steps, &mut found);
+        }
+        if found.is_empty() {
+            found.extend(column(record, &self.whole));
+        }
+        found
+    }
+
+    /// Whether the record has the place, even if its value is empty.
+    pub(crate) fn is_in(&self, record: &Map<String, Value>) -> bool {
+        !self.find(record).is_empty()
+    }
+}
+
+/// Splits a text with a numbered range into the text before, in and after the braces.
+fn range(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once('{')?;
+    let (inside, after) = rest.split_once('}')?;
+    inside.contains("..").then_some((before, inside, after))
+}
+
+/// The column of this name, without regard to case and to blanks around it.
+fn column<'v>(record: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+    let name = name.trim();
+    let is_same = |key: &str| {
+        let key = key.trim();
+        key.len() == name.len() && key.eq_ignore_ascii_case(name)
+    };
+    record.iter().find(|(key, _)| is_same(key)).map(|(_, value)| value)
+}
+
+fn in_object<'v>(object: &'v Map<String, Value>, steps: &[String], found: &mut Vec<&'v Value>) {
+    let Some((step, rest)) = steps.split_first() else { return };
+    if step == "*" {
+        for value in object.values() {
+            in_value(value, rest, found);
+        }
+    } else if let Some(value) = object.get(step) {
+        in_value(value, rest, found);
+    }
+}
+
+fn in_value<'v>(value: &'v Value, steps: &[String], found: &mut Vec<&'v Value>) {
+    let Some((step, rest)) = steps.split_first() else {
+        found.push(value);
+        return;
+    };
+    match value {
+        Value::Object(object) => in_object(object, steps, found),
+        Value::Array(values) => {
+            if let Ok(index) = step.parse::<usize>() {
+                if let Some(value) = values.get(index) {
+                    in_value(value, rest, found);
+                }
+                return;
+            }
+            let steps = if step == "*" { rest } else { steps };
+            for value in values {
+                in_value(value, steps, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The texts of a value: a text, number or truth value itself, a list's values, the `$` of an
+/// object that stands for an XML element.
+pub(crate) fn texts(value: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    add_texts(value, &mut found);
+    found
+}
+
+fn add_texts(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Null => {}
+        Value::Bool(truth) => found.push(truth.to_string()),
+        Value::Number(number) => found.push(number.to_string()),
+        Value::String(text) => {
+            let text = text.trim();
+            if !text.is_empty() {
+                found.push(text.to_owned());
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| add_texts(value, found)),
+        Value::Object(object) => {
+            if let Some(text) = object.get("$") {
+                add_texts(text, found);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn found(record: &Value, path: &str) -> Vec<String> {
+        let paths = Path::read(path).unwrap();
+        let record = record.as_object().unwrap();
+        paths.iter().flat_map(|path| path.find(record)).flat_map(texts).collect()
+    }
+
+    #[test]
+    fn a_place_is_a_column_or_keys_or_a_pointer() {
+        let record = json!({
+            "a.b": "column", "c": {"d": [{"e": 1}, {"e": null}, {"e": "x"}]},
+            " Padded Name": " p ", "x/y": {"z": {"$": "element", "@lang": "de"}},
+        });
+        assert_eq!(found(&record, "a.b"), ["column"]);
+        assert_eq!(found(&record, "c.d.e"), ["1", "x"]);
+        assert_eq!(found(&record, "c.d.2.e"), ["x"]);
+        assert_eq!(found(&record, "c.*.e"), ["1", "x"]);
+        assert_eq!(found(&record, "/c/d/0/e"), ["1"]);
+        assert_eq!(found(&record, "padded name"), ["p"]);
+        assert_eq!(found(&record, "/x~1y/z"), ["element"]);
+        assert_eq!(found(&record, "c.d.x"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_numbered_range_stands_for_columns() {
+        let record = json!({"Name_2.Text": "b", "Name_1.Text": "a"});
+        assert_eq!(found(&record, "Name_{1..3}.Text"), ["a", "b"]);
+        assert!(Path::read("Name_{3..1}").is_none());
+        assert!(Path::read("Name_{1..x}").is_none());
+        assert!(Path::read("Name_{1..100000}").is_none());
+    }
+}

@@ -1,0 +1,203 @@
+//! The rules for one kind of native record in a mapping.
+
+use serde_json::{Map, Value};
+
+use enrich_text::{Country, Network};
+
+use crate::condition::Condition;
+use crate::draft::Draft;
+use crate::error::MappingError;
+use crate::native::{Field, RecordType};
+use crate::node::{Node, Table, list};
+use crate::rule::Rule;
+use crate::source::SourceInfo;
+
+/// The rules for one kind of native record.
+#[derive(Clone, Debug)]
+pub(crate) struct RecordRule {
+    pub(crate) kind: RecordType,
+    when: Vec<Condition>,
+    id: Option<Rule>,
+    fields: Vec<(Field, Rule)>,
+    ids: Vec<(String, Rule)>,
+    /// Whether the record is read by code for Wikidata's entities instead, if it is one.
+    pub(crate) is_wikidata: bool,
+}
+
+impl RecordRule {
+    /// A rule from fields alone.
+    pub(crate) fn of(
+        kind: RecordType,
+        fields: Vec<(Field, Rule)>,
+        ids: Vec<(String, Rule)>,
+    ) -> Self {
+        Self { kind, when: Vec::new(), id: None, fields, ids, is_wikidata: false }
+    }
+
+    /// The same rule with the source's own id.
+    pub(crate) fn with_id(self, id: Option<Rule>) -> Self {
+        Self { id, ..self }
+    }
+
+    /// Reads a record's table, with the tables of its fields and ids.
+    pub(crate) fn read(
+        record: Option<&Table<'_, '_>>,
+        fields: Option<Node<'_, '_>>,
+        ids: Option<Node<'_, '_>>,
+    ) -> Result<Self, MappingError> {
+        let of_record = |name| record.and_then(|table| table.get(name));
+        let kind = of_record("type").map_or(Ok(RecordType::Company), read_type)?;
+        let is_wikidata = match of_record("code") {
+            Some(node) if node.text()? == "wikidata" => true,
+            Some(node) => return Err(node.wrong("is `wikidata`")),
+            None => false,
+        };
+        Ok(Self {
+            kind,
+            when: of_record("when").map_or(Ok(Vec::new()), Condition::read_all)?,
+            id: of_record("id").map(Rule::read).transpose()?,
+            fields: fields.map_or(Ok(Vec::new()), |node| read_fields(kind, node))?,
+            ids: ids.map_or(Ok(Vec::new()), read_ids)?,
+            is_wikidata,
+        })
+    }
+
+    /// Whether the input record gives a record of this kind.
+    pub(crate) fn applies_to(&self, record: &Map<String, Value>) -> bool {
+        self.when.iter().all(|condition| condition.is_met(record))
+    }
+
+    /// Puts a record together. `seat` is the country of records without one, for phone numbers too.
+    pub(crate) fn draft(
+        &self,
+        record: &Map<String, Value>,
+        source: &SourceInfo,
+        seat: Option<Country>,
+    ) -> Draft {
+        let mut draft = Draft::new(self.kind);
+        let values = |rule: &Rule| rule.values(record, &source.null);
+        draft.id = self.id.as_ref().and_then(|rule| values(rule).into_iter().next());
+        // The country first: numbers may be national.
+        let (countries, others): (Vec<_>, Vec<_>) =
+            self.fields.iter().partition(|(field, _)| *field == Field::Country);
+        for (_, rule) in countries {
+            values(rule).iter().for_each(|text| draft.add_country(text));
+            if self.kind == RecordType::Person {
+                draft.countries.truncate(1);
+            }
+        }
+        if draft.countries.is_empty() && self.kind == RecordType::Company {
+            draft.countries.extend(seat);
+        }
+        let mut full_name = None;
+        for (field, rule) in others {
+            let found = values(rule);
+            match field {
+                Field::FullName => full_name = found.into_iter().next(),
+                _ => fill(&mut draft, *field, found, seat),
+            }
+        }
+        if self.kind == RecordType::Person {
+            draft.split_name(full_name);
+        }
+        for (scheme, rule) in &self.ids {
+            values(rule).iter().for_each(|text| draft.add_id(scheme, text));
+        }
+        draft
+    }
+
+    /// The columns or first keys that the rules read.
+    pub(crate) fn columns_read<'a>(
+        &'a self,
+        record: &Map<String, Value>,
+        found: &mut Vec<&'a str>,
+    ) {
+        let rules = self.fields.iter().map(|(_, rule)| rule);
+        let rules = rules.chain(self.ids.iter().map(|(_, rule)| rule)).chain(&self.id);
+        rules.for_each(|rule| rule.columns_read(record, found));
+    }
+}
+
+/// Puts the values of a field into a record.
+fn fill(draft: &mut Draft, field: Field, mut values: Vec<String>, seat: Option<Country>) {
+    let network = match field {
+        Field::LinkedIn => Some(Network::LinkedIn),
+        Field::Facebook => Some(Network::Facebook),
+        Field::Instagram => Some(Network::Instagram),
+        Field::Twitter => Some(Network::Twitter),
+        Field::Youtube => Some(Network::Youtube),
+        _ => None,
+    };
+    if let Some(network) = network {
+        values.iter().for_each(|text| draft.add_network(network, text));
+        return;
+    }
+    match field {
+        Field::Aliases => values.into_iter().for_each(|text| draft.add_alias(text)),
+        Field::Domains if draft.kind == RecordType::Domain => {
+            values.into_iter().for_each(|text| draft.add_any_domain(text));
+        }
+        Field::Domains => values.iter().for_each(|text| draft.add_url(text, None, true)),
+        Field::Urls => values.iter().for_each(|text| draft.add_url(text, None, false)),
+        Field::Emails => values.into_iter().for_each(|text| draft.add_email(text)),
+        Field::Phones => values.iter().for_each(|text| draft.add_phone(text, seat)),
+        Field::CompanyDomain => {
+            if let Some(text) = values.first() {
+                draft.set_company_domain(text);
+            }
+        }
+        _ => {
+            if !values.is_empty() {
+                set(draft, field, values.swap_remove(0));
+            }
+        }
+    }
+}
+
+/// Sets a field that has a single value.
+fn set(draft: &mut Draft, field: Field, value: String) {
+    let place = match field {
+        Field::Name => &mut draft.name,
+        Field::Ip => &mut draft.ip,
+        Field::PageRank => &mut draft.page_rank,
+        Field::Parent => &mut draft.parent,
+        Field::FirstName => &mut draft.first_name,
+        Field::LastName => &mut draft.last_name,
+        Field::Title => &mut draft.title,
+        Field::Company => &mut draft.company,
+        _ => return,
+    };
+    *place = Some(value);
+}
+
+fn read_type(node: Node<'_, '_>) -> Result<RecordType, MappingError> {
+    let name = node.text()?;
+    let names = list(&RecordType::ALL.map(|(name, _)| name));
+    let problem = || node.refused(format!("`{name}` is no type of record; there are {names}"));
+    RecordType::from_name(&name).ok_or_else(problem)
+}
+
+fn read_fields(kind: RecordType, node: Node<'_, '_>) -> Result<Vec<(Field, Rule)>, MappingError> {
+    let mut fields: Vec<(Field, Rule)> = Vec::new();
+    for (name, node) in node.table()?.entries() {
+        let found = Field::from_name(name).filter(|field| field.belongs_to(kind));
+        let Some(field) = found else {
+            let (kind, names) = (kind.as_str(), list(&Field::names(kind)));
+            let problem = format!("`{name}` is no field of a {kind}; there are {names}");
+            return Err(node.refused(problem));
+        };
+        if fields.iter().any(|(known, _)| *known == field) {
+            return Err(node.wrong("is there twice, in the singular and the plural"));
+        }
+        fields.push((field, Rule::read(node)?));
+    }
+    Ok(fields)
+}
+
+fn read_ids(node: Node<'_, '_>) -> Result<Vec<(String, Rule)>, MappingError> {
+    let mut ids = Vec::new();
+    for (scheme, node) in node.table()?.entries() {
+        ids.push((scheme.to_owned(), Rule::read(node)?));
+    }
+    Ok(ids)
+}

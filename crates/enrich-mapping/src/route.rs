@@ -1,0 +1,193 @@
+//! What a URL is: a company's domain, a page on a network, or an address on a platform.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use enrich_text::{Domain, InvalidPage, Network, PageUrl, PersonPage};
+
+use crate::table;
+
+/// What a URL is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// A company's domain, in normal form.
+    Domain(String),
+    /// A company's page on one of the five networks.
+    Page(PageUrl),
+    /// A person's profile.
+    Person(PersonPage),
+    /// An address on one of the networks that is no page, such as a post.
+    NoPage,
+    /// An address on a platform where anybody has a site: a site builder, a list of links, a
+    /// marketplace, an app store.
+    Platform,
+    /// No URL.
+    Unreadable,
+}
+
+/// Which addresses on a platform's host belong to its customers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Customers {
+    /// The subdomains, except `www`.
+    Subdomains,
+    /// The paths.
+    Pages,
+    /// Subdomains and paths.
+    Both,
+    /// Everything, the host itself too.
+    All,
+}
+
+static PLATFORMS: LazyLock<HashMap<&'static str, Customers>> = LazyLock::new(|| {
+    table::rows(include_str!("../data/platforms.txt"))
+        .flat_map(|[kind, hosts]| {
+            let customers = match kind {
+                "subdomains" => Customers::Subdomains,
+                "pages" => Customers::Pages,
+                "both" => Customers::Both,
+                _ => Customers::All,
+            };
+            table::values(hosts).map(move |host| (host, customers))
+        })
+        .collect()
+});
+
+/// Parts of the hosts of the networks. Other hosts need not be tried.
+const NETWORK_SIGNS: [&str; 11] = [
+    "linkedin.",
+    "lnkd.in",
+    "facebook.",
+    "fb.",
+    "instagram.",
+    "instagr.am",
+    "twitter.",
+    "x.com",
+    "t.co",
+    "youtube.",
+    "youtu.be",
+];
+
+/// Decides what a URL is: with or without a scheme, a bare host too.
+pub fn route_url(text: &str) -> Route {
+    let Some((host, tail)) = host_and_tail(text.trim()) else { return Route::Unreadable };
+    let host = host.to_lowercase();
+    let is_bare = tail.trim_matches(['/', '?', '#']).is_empty();
+    if NETWORK_SIGNS.iter().any(|sign| host.contains(sign))
+        && let Some(route) = on_network(&host, tail, is_bare)
+    {
+        return route;
+    }
+    if is_on_platform(&host, is_bare) {
+        return Route::Platform;
+    }
+    match Domain::parse(&host) {
+        Ok(domain) => Route::Domain(domain.as_str().to_owned()),
+        Err(_) => Route::Unreadable,
+    }
+}
+
+/// Splits a web address into its host without the port, and what follows it. `None` for an email
+/// address and for schemes other than `http` and `https`.
+fn host_and_tail(text: &str) -> Option<(&str, &str)> {
+    let rest = match text.split_once("://") {
+        Some((scheme, rest)) => match scheme.to_ascii_lowercase().as_str() {
+            "http" | "https" => rest,
+            _ => return None,
+        },
+        None => text.strip_prefix("//").unwrap_or(text),
+    };
+    // Some files have the scheme twice.
+    let rest = ["http://", "https://"].iter().find_map(|it| rest.strip_prefix(it)).unwrap_or(rest);
+    let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+    let (authority, tail) = rest.split_at(end);
+    if authority.contains('@') || !authority.contains('.') {
+        return None;
+    }
+    let host = authority.split(':').next().unwrap_or(authority);
+    Some((host.strip_suffix('.').unwrap_or(host), tail))
+}
+
+/// What an address on a network's host is; `None` for a host that is none of a network, and for a
+/// network's own home page.
+fn on_network(host: &str, tail: &str, is_bare: bool) -> Option<Route> {
+    let address = format!("https://{host}{tail}");
+    for network in Network::ALL {
+        match PageUrl::parse(network, &address) {
+            Ok(page) => return Some(Route::Page(page)),
+            Err(InvalidPage::OtherNetwork) => {}
+            Err(_) if is_bare => return None,
+            Err(_) => {
+                return Some(PersonPage::parse(&address).map_or(Route::NoPage, Route::Person));
+            }
+        }
+    }
+    None
+}
+
+/// Whether an address belongs to a customer of a platform.
+fn is_on_platform(host: &str, is_bare: bool) -> bool {
+    let host = host.strip_prefix("www.").unwrap_or(host);
+    let mut rest = host;
+    loop {
+        let is_host = rest.len() == host.len();
+        if let Some(customers) = PLATFORMS.get(rest) {
+            return match customers {
+                Customers::Subdomains => !is_host,
+                Customers::Pages => !is_bare,
+                Customers::Both => !is_host || !is_bare,
+                Customers::All => true,
+            };
+        }
+        match rest.split_once('.') {
+            Some((_, shorter)) if shorter.contains('.') => rest = shorter,
+            _ => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> String {
+        match route_url(text) {
+            Route::Domain(domain) => domain,
+            Route::Page(page) => page.to_string(),
+            Route::Person(page) => page.to_string(),
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_url_is_a_domain_a_page_or_a_platform() {
+        let cases = [
+            ("https://www.Quill.example/about?x=1", "quill.example"),
+            ("quill.example", "quill.example"),
+            ("bücher.example", "xn--bcher-kva.example"),
+            ("http://http://quill.example/", "quill.example"),
+            ("https://de.linkedin.com/company/quill/about", "linkedin.com/company/quill"),
+            ("facebook.com/101332822166556", "facebook.com/101332822166556"),
+            ("https://www.linkedin.com/in/ada-example", "linkedin.com/in/ada-example"),
+            ("https://www.linkedin.com/feed/update/1", "NoPage"),
+            ("https://www.linkedin.com/", "linkedin.com"),
+            ("https://twitter.com", "twitter.com"),
+            ("https://netflix.com/", "netflix.com"),
+            ("https://quill.wixsite.com/home", "Platform"),
+            ("https://www.wixsite.com/", "wixsite.com"),
+            ("linktr.ee/quill", "Platform"),
+            ("https://linktr.ee/", "linktr.ee"),
+            ("https://sites.google.com/view/quill", "Platform"),
+            ("https://apps.apple.com/app/quill", "Platform"),
+            ("https://www.etsy.com/shop/quill", "Platform"),
+            ("https://www.etsy.com", "etsy.com"),
+            ("info@quill.example", "Unreadable"),
+            ("mailto:info@quill.example", "Unreadable"),
+            ("ftp://quill.example", "Unreadable"),
+            ("n/a", "Unreadable"),
+            ("", "Unreadable"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(shown(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Rules: where the values of a field come from, and how they change.
+
+use serde_json::{Map, Value};
+
+use crate::condition::Condition;
+use crate::error::MappingError;
+use crate::node::{Node, Table, list};
+use crate::path::{Path, texts};
+use crate::template::Template;
+use crate::transform::Transform;
+
+/// Where the values of a field come from.
+#[derive(Clone, Debug)]
+pub(crate) enum Rule {
+    /// The values of every rule, in order.
+    All(Vec<Rule>),
+    /// The values of the first rule that has any.
+    First(Vec<Rule>),
+    /// The values of a place, or a text.
+    One(Box<Values>),
+}
+
+/// The values of a place, or a text, with their changes.
+#[derive(Clone, Debug)]
+pub(crate) struct Values {
+    origin: Origin,
+    when: Vec<Condition>,
+    split: Vec<String>,
+    null: Vec<String>,
+    strip_prefix: Vec<String>,
+    pick: Pick,
+    apply: Vec<Transform>,
+    prefix: String,
+}
+
+#[derive(Clone, Debug)]
+enum Origin {
+    Places(Vec<Path>),
+    /// Values inside those objects at a place that have given values themselves.
+    Objects {
+        places: Vec<Path>,
+        filters: Vec<Filter>,
+        take: Vec<Path>,
+    },
+    Text(Template),
+}
+
+/// The values that an object must have at a place; an empty text stands for no value.
+#[derive(Clone, Debug)]
+struct Filter {
+    place: Path,
+    allowed: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pick {
+    All,
+    First,
+    Last,
+}
+
+/// The keys of a rule that is a table.
+const KEYS: [&str; 12] = [
+    "from",
+    "value",
+    "first",
+    "when",
+    "where",
+    "take",
+    "split",
+    "null",
+    "strip-prefix",
+    "pick",
+    "apply",
+    "prefix",
+];
+
+/// How deep rules may be nested.
+const MOST_LEVELS: usize = 8;
+
+impl Rule {
+    /// Reads a rule: a place, a table, or a list of rules.
+    pub(crate) fn read(node: Node<'_, '_>) -> Result<Self, MappingError> {
+        Self::read_within(node, MOST_LEVELS)
+    }
+
+    /// A rule for the values of a column.
+    pub(crate) fn column(name: &str) -> Self {
+        Self::One(Box::new(Values::of(Origin::Places(vec![Path::column(name)]))))
+    }
+
+    /// A rule for the values of several columns.
+    pub(crate) fn columns<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        Self::All(names.into_iter().map(Self::column).collect())
+    }
+
+    fn read_within(node: Node<'_, '_>, levels: usize) -> Result<Self, MappingError> {
+        let Some(levels) = levels.checked_sub(1) else {
+            return Err(node.wrong("is nested too deep"));
+        };
+        if node.is_text() {
+            let places = read_places(node)?;
+            return Ok(Self::One(Box::new(Values::of(Origin::Places(places)))));
+        }
+        let rules = |nodes: Vec<Node<'_, '_>>| -> Result<Vec<Self>, MappingError> {
+            nodes.into_iter().map(|node| Self::read_within(node, levels)).collect()
+        };
+        if node.is_list() {
+            return Ok(Self::All(rules(node.list())?));
+        }
+        let table = node.table().map_err(|_| {
+            node.wrong("is a column, a list of columns, or a table with `from` or `value`")
+        })?;
+        table.only(&KEYS)?;
+        match table.get("first") {
+            Some(first) => {
+                table.only(&["first"])?;
+                Ok(Self::First(rules(first.list())?))
+            }
+            None => Ok(Self::One(Box::new(Values::read(&table)?))),
+        }
+    }
+
+    /// The values in a record, in order. Texts in `null` are no values.
+    pub(crate) fn values(&self, record: &Map<String, Value>, null: &[String]) -> Vec<String> {
+        match self {
+            Self::All(rules) => rules.iter().flat_map(|rule| rule.values(record, null)).collect(),
+            Self::First(rules) => rules
+                .iter()
+                .map(|rule| rule.values(record, null))
+                .find(|values| !values.is_empty())
+                .unwrap_or_default(),
+            Self::One(values) => values.values(record, null),
+        }
+    }
+
+    /// The columns or first keys that the rule reads.
+    pub(crate) fn columns_read<'a>(
+        &'a self,
+        record: &Map<String, Value>,
+        found: &mut Vec<&'a str>,
+    ) {
+        match self {
+            Self::All(rules) | Self::First(rules) => {
+                rules.iter().for_each(|rule| rule.columns_read(record, found));
+            }
+            Self::One(values) => match &values.origin {
+                Origin::Places(places) | Origin::Objects { places, .. } => {
+                    found.extend(places.iter().map(|place| place.first(record)));
+                }
+                Origin::Text(template) => template.columns_read(record, found),
+            },
+        }
+    }
+}
+
+impl Values {
+    fn of(origin: Origin) -> Self {
+        Self {
+            origin,
+            when: Vec::new(),
+            split: Vec::new(),
+            null: Vec::new(),
+            strip_prefix: Vec::new(),
+            pick: Pick::All,
+            apply: Vec::new(),
+            prefix: String::new(),
+        }
+    }
+
+    fn read(table: &Table<'_, '_>) -> Result<Self, MappingError> {
+        let mut values = Self::of(Origin::read(table)?);
+        values.when = table.get("when").map_or(Ok(Vec::new()), Condition::read_all)?;
+        values.split = table.texts("split")?;
+        if values.split.iter().any(String::is_empty) {
+            return Err(table.wrong("can't be split at an empty text"));
+        }
+        values.null = table.texts("null")?;
+        values.strip_prefix = table.texts("strip-prefix")?;
+        values.prefix = table.text("prefix")?.unwrap_or_default();
+        if let Some(node) = table.get("pick") {
+            values.pick = match node.text()?.as_str() {
+                "all" => Pick::All,
+                "first" => Pick::First,
+                "last" => Pick::Last,
+                _ => return Err(node.wrong("is `all`, `first` or `last`")),
+            };
+        }
+        if let Some(node) = table.get("apply") {
+            for node in node.list() {
+                let name = node.text()?;
+                let Some(transform) = Transform::from_name(&name) else {
+                    let names = list(&Transform::names());
+                    return Err(
+                        node.refused(format!("`{name}` is no transform; there are {names}"))
+                    );
+                };
+                values.apply.push(transform);
+            }
+        }
+        Ok(values)
+    }
+
+    fn values(&self, record: &Map<String, Value>, null: &[String]) -> Vec<String> {
+        if !self.when.iter().all(|condition| condition.is_met(record)) {
+            return Vec::new();
+        }
+        let mut found = self.origin.texts(record);
+        for separator in &self.split {
+            found = found
+                .iter()
+                .flat_map(|text| text.split(separator.as_str()))
+                .map(|part| part.trim().to_owned())
+                .collect();
+        }
+        let is_value =
+            |text: &String| !text.is_empty() && !null.contains(text) && !self.null.contains(text);
+        found.retain(is_value);
+        match self.pick {
+            Pick::All => {}
+            Pick::First => found.truncate(1),
+            Pick::Last => found = found.pop().into_iter().collect(),
+        }
+        found.into_iter().filter_map(|text| self.changed(text)).collect()
+    }
+
+    fn changed(&self, text: String) -> Option<String> {
+        let stripped = self.strip_prefix.iter().find_map(|prefix| {
+            let start = text.get(..prefix.len())?;
+            start.eq_ignore_ascii_case(prefix).then(|| text.get(prefix.len()..))?
+        });
+        let mut text = stripped.map_or_else(|| text.clone(), |rest| rest.trim().to_owned());
+        for transform in &self.apply {
+            text = transform.apply(&text)?;
+        }
+        let text = text.trim();
+        (!text.is_empty()).then(|| format!("{}{text}", self.prefix))
+    }
+}
+
+impl Origin {
+    fn read(table: &Table<'_, '_>) -> Result<Self, MappingError> {
+        match (table.get("from"), table.get("value")) {
+            (Some(from), None) => {
+                let places = read_places(from)?;
+                let filters = Self::filters(table)?;
+                let take = table.get("take").map(read_places).transpose()?;
+                if take.is_none() && filters.is_empty() {
+                    return Ok(Self::Places(places));
+                }
+                let Some(take) = take else { return Err(table.wrong("with `where` needs `take`")) };
+                Ok(Self::Objects { places, filters, take })
+            }
+            (None, Some(value)) => Ok(Self::Text(Template::read(&value.text()?))),
+            _ => Err(table.wrong("needs either `from` or `value`")),
+        }
+    }
+
+    fn filters(table: &Table<'_, '_>) -> Result<Vec<Filter>, MappingError> {
+        let Some(node) = table.get("where") else { return Ok(Vec::new()) };
+        let mut filters = Vec::new();
+        for (key, node) in node.table()?.entries() {
+            filters.push(Filter { place: Path::column(key), allowed: node.texts()? });
+        }
+        Ok(filters)
+    }
+
+    fn texts(&self, record: &Map<String, Value>) -> Vec<String> {
+        match self {
+            Self::Places(places) => {
+                places.iter().flat_map(|place| place.find(record)).flat_map(texts).collect()
+            }
+            Self::Text(template) => template.fill(record).into_iter().collect(),
+            Self::Objects { places, filters, take } => {
+                let found = places.iter().flat_map(|place| place.find(record)).flat_map(objects);
+                let fitting = found.filter(|object| filters.iter().all(|f| f.accepts(object)));
+                let taken = fitting.flat_map(|object| take.iter().flat_map(|at| at.find(object)));
+                taken.flat_map(texts).collect()
+            }
+        }
+    }
+}
+
+impl Filter {
+    fn accepts(&self, object: &Map<String, Value>) -> bool {
+        let values: Vec<String> = self.place.find(object).into_iter().flat_map(texts).collect();
+        match values.is_empty() {
+            true => self.allowed.iter().any(String::is_empty),
+            false => values.iter().any(|value| self.allowed.contains(value)),
+        }
+    }
+}
+
+/// The objects of a value that is an object or a list of objects.
+fn objects(value: &Value) -> Vec<&Map<String, Value>> {
+    match value {
+        Value::Object(object) => vec![object],
+        Value::Array(values) => values.iter().filter_map(Value::as_object).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Reads a place or a list of places.
+fn read_places(node: Node<'_, '_>) -> Result<Vec<Path>, MappingError> {
+    let mut places = Vec::new();
+    for node in node.list() {
+        let wrong = "has a numbered range that is not like `{1..10}`";
+        places.extend(Path::read(&node.text()?).ok_or_else(|| node.wrong(wrong))?);
+    }
+    Ok(places)
+}

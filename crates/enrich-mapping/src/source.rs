@@ -1,0 +1,78 @@
+//! What a mapping says about its source.
+
+use enrich_text::Country;
+
+use crate::error::MappingError;
+use crate::node::Table;
+
+/// What a mapping says about its source. Texts are empty if the mapping doesn't say them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceInfo {
+    /// The name of the format and of the source, such as `gleif`.
+    pub name: String,
+    /// The title, such as `Global LEI index (GLEIF golden copy)`.
+    pub title: String,
+    /// The licence, such as `CC0-1.0`.
+    pub licence: String,
+    /// The text that the licence asks for where the data is used.
+    pub attribution: String,
+    /// Where the data is published.
+    pub homepage: String,
+    /// What the records hold, for `--formats`.
+    pub gives: String,
+    /// The rough size of the whole source, for `--formats`.
+    pub size: String,
+    /// How far the source is trusted, from 1 to 100; given to every record.
+    pub confidence: Option<u8>,
+    /// The seat of records without a country, and the country of national phone numbers.
+    pub country: Option<Country>,
+    /// Texts that stand for no value, such as `[ND]`.
+    pub null: Vec<String>,
+}
+
+const KEYS: [&str; 10] = [
+    "name",
+    "title",
+    "licence",
+    "attribution",
+    "homepage",
+    "gives",
+    "size",
+    "confidence",
+    "country",
+    "null",
+];
+
+impl SourceInfo {
+    pub(crate) fn read(table: &Table<'_, '_>) -> Result<Self, MappingError> {
+        table.only(&KEYS)?;
+        let text = |name| table.text(name).map(Option::unwrap_or_default);
+        let name = text("name")?;
+        if name.trim().is_empty() {
+            return Err(table.wrong("needs a `name`"));
+        }
+        let mut source = Self {
+            name,
+            title: text("title")?,
+            licence: text("licence")?,
+            attribution: text("attribution")?,
+            homepage: text("homepage")?,
+            gives: text("gives")?,
+            size: text("size")?,
+            null: table.texts("null")?,
+            ..Self::default()
+        };
+        if let Some(node) = table.get("confidence") {
+            let number = u8::try_from(node.number()?).ok();
+            let confidence = number.filter(|number| (1..=100).contains(number));
+            source.confidence =
+                Some(confidence.ok_or_else(|| node.wrong("is a number from 1 to 100"))?);
+        }
+        if let Some(node) = table.get("country") {
+            let country = Country::parse(&node.text()?).ok();
+            source.country =
+                Some(country.ok_or_else(|| node.wrong("is a country's code or English name"))?);
+        }
+        Ok(source)
+    }
+}

@@ -1,0 +1,62 @@
+//! Texts with places in braces: `{all_attributes.registrar} {all_attributes.number}`.
+
+use serde_json::{Map, Value};
+
+use crate::path::{Path, texts};
+
+/// A text with places in braces.
+#[derive(Clone, Debug)]
+pub(crate) struct Template {
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    Text(String),
+    Place(Path),
+}
+
+impl Template {
+    /// Reads a text. A brace that is not closed is part of the text.
+    pub(crate) fn read(text: &str) -> Self {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some((before, (inside, after))) =
+            rest.split_once('{').and_then(|(before, after)| Some((before, after.split_once('}')?)))
+        {
+            parts.push(Part::Text(before.to_owned()));
+            parts.push(Part::Place(Path::column(inside)));
+            rest = after;
+        }
+        parts.push(Part::Text(rest.to_owned()));
+        Self { parts }
+    }
+
+    /// The text with the first value of each place; `None` if a place has no value.
+    pub(crate) fn fill(&self, record: &Map<String, Value>) -> Option<String> {
+        let mut filled = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => filled.push_str(text),
+                Part::Place(place) => {
+                    filled
+                        .push_str(place.find(record).into_iter().flat_map(texts).next()?.as_str());
+                }
+            }
+        }
+        Some(filled)
+    }
+
+    /// The columns or first keys that the text has places for.
+    pub(crate) fn columns_read<'a>(
+        &'a self,
+        record: &Map<String, Value>,
+        found: &mut Vec<&'a str>,
+    ) {
+        for part in &self.parts {
+            if let Part::Place(place) = part {
+                found.push(place.first(record));
+            }
+        }
+    }
+}

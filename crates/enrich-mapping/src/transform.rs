@@ -1,0 +1,169 @@
+//! The closed list of transforms of a single value.
+
+/// A change of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transform {
+    Trim,
+    ReverseLabels,
+    TitleCase,
+    LogRank,
+    LastPathSegment,
+    StateSuffix,
+    LanguagePrefix,
+}
+
+const TABLE: [(&str, Transform); 7] = [
+    ("trim", Transform::Trim),
+    ("reverse-labels", Transform::ReverseLabels),
+    ("title-case", Transform::TitleCase),
+    ("log-rank", Transform::LogRank),
+    ("last-path-segment", Transform::LastPathSegment),
+    ("state-suffix", Transform::StateSuffix),
+    ("language-prefix", Transform::LanguagePrefix),
+];
+
+impl Transform {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        TABLE.into_iter().find(|(known, _)| *known == name).map(|(_, transform)| transform)
+    }
+
+    pub(crate) fn names() -> Vec<&'static str> {
+        TABLE.into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// The changed value; `None` if it has no such form.
+    pub(crate) fn apply(self, text: &str) -> Option<String> {
+        match self {
+            Self::Trim => Some(text.trim().to_owned()),
+            Self::ReverseLabels => Some(text.rsplit('.').collect::<Vec<_>>().join(".")),
+            Self::TitleCase => Some(title_case(text)),
+            Self::LogRank => log_rank(text),
+            Self::LastPathSegment => {
+                text.trim_end_matches('/').rsplit('/').next().map(str::to_owned)
+            }
+            Self::StateSuffix => Some(without_state(text).to_owned()),
+            Self::LanguagePrefix => Some(without_language(text).to_owned()),
+        }
+    }
+}
+
+/// The page rank of a domain at this place of a list: 10 − log10(rank), at least 0, two decimals.
+///
+/// The first has 10.00, the thousandth 7.00, the millionth 4.00.
+fn log_rank(text: &str) -> Option<String> {
+    let rank: u64 = text.trim().parse().ok().filter(|&rank| rank > 0)?;
+    #[expect(clippy::cast_precision_loss, reason = "two decimals are kept")]
+    let value = 10.0 - (rank as f64).log10();
+    Some(format!("{:.2}", value.max(0.0)))
+}
+
+/// A name without the state that the SEC adds: `DANAHER CORP /DE/`, `QUALCOMM INC/DE`.
+fn without_state(text: &str) -> &str {
+    let ended = text.strip_suffix('/').unwrap_or(text);
+    let is_state = |word: &str| {
+        (2..=4).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_uppercase())
+    };
+    let name = match ended.rsplit_once('/') {
+        Some((name, state)) if is_state(state.trim()) => name,
+        _ => ended,
+    };
+    let name = name.trim_end_matches(['/', ' ', '\\']);
+    if name.is_empty() { text } else { name }
+}
+
+/// A name without the code of its language before it: `en: Quillmark`.
+fn without_language(text: &str) -> &str {
+    match text.split_once(": ") {
+        Some(("no_lang_code", name)) => name,
+        Some((code, name))
+            if (2..=3).contains(&code.len()) && code.bytes().all(|b| b.is_ascii_lowercase()) =>
+        {
+            name
+        }
+        _ => text,
+    }
+}
+
+/// Legal forms and abbreviations that title case would misspell, as they are written.
+const SPELLINGS: [&str; 34] = [
+    "GmbH", "mbH", "AG", "KG", "SE", "UG", "eG", "LLC", "LLP", "LP", "PLC", "S.A.", "SA", "SAS",
+    "SARL", "SRL", "S.r.l.", "SpA", "S.p.A.", "BV", "B.V.", "NV", "N.V.", "AB", "AS", "A/S", "ASA",
+    "Oy", "Oyj", "USA", "UK", "IT", "AI", "HR",
+];
+
+/// Words that stay in lower case within a name.
+const SMALL: [&str; 22] = [
+    "a", "an", "and", "at", "by", "da", "de", "del", "della", "der", "di", "do", "du", "en", "et",
+    "for", "of", "on", "the", "to", "und", "y",
+];
+
+/// A name that is all in one case, with capitals at the beginning of words. A name of a single word
+/// of up to three letters gets capitals. A name in mixed case stays as it is.
+fn title_case(text: &str) -> String {
+    let has = |test: fn(char) -> bool| text.chars().any(test);
+    if has(char::is_lowercase) && has(char::is_uppercase) {
+        return text.to_owned();
+    }
+    if text.chars().count() <= 3 {
+        return text.to_uppercase();
+    }
+    let lower = text.to_lowercase();
+    let words = lower.split(' ').enumerate().map(|(place, word)| {
+        let bare = word.trim_matches([',', '(', ')']);
+        if let Some(known) = SPELLINGS.iter().find(|known| known.to_lowercase() == bare) {
+            return word.replacen(bare, known, 1);
+        }
+        if place > 0 && SMALL.contains(&word) { word.to_owned() } else { capitalised(word) }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// A word with a capital at its beginning, and after a hyphen, an apostrophe or a bracket.
+fn capitalised(word: &str) -> String {
+    let mut is_first = true;
+    let mut out = String::with_capacity(word.len());
+    for letter in word.chars() {
+        if is_first && letter.is_alphanumeric() {
+            out.extend(letter.to_uppercase());
+            is_first = false;
+        } else {
+            out.push(letter);
+            is_first |= matches!(letter, '-' | '/' | '&' | '"');
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_becomes_a_value_between_0_and_10() {
+        let value = |rank| Transform::LogRank.apply(rank).unwrap_or_default();
+        assert_eq!(["1", "10", "1000", "1000000"].map(value), ["10.00", "9.00", "7.00", "4.00"]);
+        assert_eq!(["99999999999", "0", "-1", "x"].map(value), ["0.00", "", "", ""]);
+    }
+
+    #[test]
+    fn names_in_one_case_get_capitals() {
+        let name = |text| Transform::TitleCase.apply(text).unwrap_or_default();
+        assert_eq!(name("quillmark data services"), "Quillmark Data Services");
+        assert_eq!(name("abc"), "ABC");
+        assert_eq!(name("müller & söhne gmbh"), "Müller & Söhne GmbH");
+        assert_eq!(name("bank of the north-east, llc"), "Bank of the North-East, LLC");
+        assert_eq!(name("the \"quoted\" co"), "The \"Quoted\" Co");
+        assert_eq!(name("eBay"), "eBay");
+    }
+
+    #[test]
+    fn the_state_behind_a_name_is_cut_off() {
+        let name = |text| Transform::StateSuffix.apply(text).unwrap_or_default();
+        assert_eq!(name("QUILLMARK CORP /DE/"), "QUILLMARK CORP");
+        assert_eq!(name("QUILLMARK INC/DE"), "QUILLMARK INC");
+        assert_eq!(name("MILLPOND CORP/"), "MILLPOND CORP");
+        assert_eq!(name("MILLPOND CORP /NEW"), "MILLPOND CORP");
+        assert_eq!(name("A/B TESTING LLC"), "A/B TESTING LLC");
+        assert_eq!(name("/"), "/");
+    }
+}

@@ -1,0 +1,58 @@
+//! Which source a file is from.
+
+use enrich_mapping::{Detection, InputKind, Sample, detect};
+
+use crate::reader::fixtures;
+
+#[test]
+fn every_fixture_is_detected_as_its_source() {
+    for fixture in fixtures() {
+        let beginning = fixture.beginning();
+        match detect(&beginning.sample()) {
+            Detection::BuiltIn(mapping, _) => {
+                assert_eq!(mapping.source().name, fixture.source, "{:?}", fixture.path);
+            }
+            other => panic!("{:?} {other:?}", fixture.path),
+        }
+    }
+}
+
+fn detected(file_name: &str, columns: &[&str]) -> String {
+    let keys: Vec<String> = columns.iter().map(|&column| column.to_owned()).collect();
+    let sample = Sample { file_name, kind: Some(InputKind::Csv), keys: &keys, ..Sample::default() };
+    match detect(&sample) {
+        Detection::Native => "native".to_owned(),
+        Detection::BuiltIn(mapping, _) => mapping.source().name.clone(),
+        Detection::Several(names) => names.join(" or "),
+        Detection::Unknown => "unknown".to_owned(),
+    }
+}
+
+#[test]
+fn native_columns_are_native_whatever_the_file_is_called() {
+    assert_eq!(detected("Connections.csv", &["name", "domain", "LinkedIn"]), "native");
+    assert_eq!(detected("x.csv", &["First_Name", "last_name", "emails", "company"]), "native");
+    assert_eq!(detected("x.csv", &["domain", "page_rank"]), "native");
+    assert_eq!(detected("x.csv", &["name", "domain", "notes"]), "native");
+}
+
+#[test]
+fn plain_columns_are_of_no_source_that_is_built_in() {
+    assert_eq!(detected("x.csv", &["Company Name", "Website", "Phone"]), "unknown");
+    assert_eq!(detected("x.csv", &["name", "Website"]), "unknown");
+    assert_eq!(detected("x.csv", &["a", "b"]), "unknown");
+    assert_eq!(detected("", &[]), "unknown");
+}
+
+#[test]
+fn two_columns_without_a_header_need_a_known_file_name() {
+    assert_eq!(detected("tranco_X.csv", &["1", "quillmark.example"]), "tranco");
+    assert_eq!(detected("x.csv", &["1", "quillmark.example"]), "unknown");
+}
+
+#[test]
+fn a_file_of_two_sources_names_both() {
+    let columns = ["Record ID", "First Name", "Last Name", "Email", "Account Name"];
+    assert_eq!(detected("x.csv", &columns), "hubspot or salesforce");
+    assert_eq!(detected("hubspot-1.csv", &columns), "hubspot");
+}

@@ -1,0 +1,151 @@
+//! Mapping files, columns and synonyms.
+
+use enrich_mapping::{Mapping, Outcome, RecordType, Settings};
+use serde_json::{Map, Value, json};
+
+fn refused(text: &str) -> String {
+    Mapping::from_toml(text).unwrap_err().to_string()
+}
+
+fn records(mapping: &Mapping, record: &Value) -> Value {
+    let record: &Map<String, Value> = record.as_object().unwrap();
+    match mapping.map(record, &Settings::default()).outcome {
+        Outcome::Records(records) => records.into(),
+        Outcome::Skipped(reason) => reason.into(),
+    }
+}
+
+#[test]
+fn a_typo_is_refused_with_its_line_and_the_names_that_are_allowed() {
+    let field = refused("[source]\nname = \"x\"\n[fields]\nnmae = \"a\"\n");
+    assert!(
+        field.starts_with("line 4: `nmae` is no field of a company; there are `name`, "),
+        "{field}"
+    );
+    let cases = [
+        ("[sorce]\n", "line 1: the mapping has no `sorce`; it has `source`, "),
+        (
+            "[source]\nname=\"x\"\nlicense=\"y\"\n",
+            "line 3: `source` has no `license`; it has `name`, ",
+        ),
+        (
+            "[record]\ntype=\"firm\"\n[fields]\n",
+            "line 2: `firm` is no type of record; there are `company`, `person` and `domain`",
+        ),
+        (
+            "[fields]\nname={from=\"a\", apply=\"upper\"}\n",
+            "line 2: `upper` is no transform; there are `trim`, ",
+        ),
+        ("[fields]\nname={form=\"a\"}\n", "line 2: `name` has no `form`; it has `from`, "),
+        ("[fields]\nname=3\n", "line 2: `name` is a column, a list of columns, or a table"),
+        ("[fields]\nname=\"A_{3..1}\"\n", "line 2: `name` has a numbered range"),
+        (
+            "[fields]\nname=\"a\"\n[[skip]]\ncolumn=\"b\"\nreason=\"c\"\n",
+            "line 3: `skip` needs `equals`",
+        ),
+        (
+            "[fields]\nname=\"a\"\n[source]\nname=\"x\"\nconfidence=200\n",
+            "line 5: `confidence` is a number from 1 to 100",
+        ),
+        ("x = \n", "line 1: "),
+        ("", "line 1: the mapping needs the table `[fields]`"),
+    ];
+    for (text, expected) in cases {
+        let message = refused(text);
+        assert!(message.starts_with(expected), "{text:?}: {message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+    }
+}
+
+#[test]
+fn a_list_is_fallbacks_for_a_single_value_and_a_union_for_a_list() {
+    let mapping = Mapping::from_toml(
+        "source = {name = 'x', null = ['-']}\n[fields]\nname = ['a', 'b']\n\
+         emails = ['c', 'd']\nphones = {first = ['e', 'f']}\n",
+    )
+    .unwrap();
+    let record = json!({"a": "-", "b": "Quill", "c": "x@quill.example", "d": "y@quill.example",
+        "e": "+49 30 23125001", "f": "+49 30 23125002"});
+    assert_eq!(
+        records(&mapping, &record),
+        json!([{"type": "company", "name": "Quill",
+            "emails": ["x@quill.example", "y@quill.example"], "phones": ["+493023125001"]}])
+    );
+}
+
+#[test]
+fn columns_of_the_command_line_make_a_mapping() {
+    let pair = |field: &str, column: &str| (field.to_owned(), column.to_owned());
+    let pairs = [pair("name", "Company name"), pair("domain", "Website"), pair("lei", "LEI code")];
+    let mapping = Mapping::from_columns(&pairs, None).unwrap();
+    let record = json!({"Company name": "Quill", "Website": "www.quill.example",
+        "LEI code": "529900T8BM49AURSDO55"});
+    assert_eq!(
+        records(&mapping, &record),
+        json!([{"type": "company", "name": "Quill", "domains": ["quill.example"],
+            "ids": {"lei": "529900T8BM49AURSDO55"}}])
+    );
+    let ranks = Mapping::from_columns(&[pair("domain", "host"), pair("page_rank", "pr")], None);
+    let record = json!({"host": "facebook.com", "pr": "9.5"});
+    assert_eq!(
+        records(&ranks.unwrap(), &record),
+        json!([{"type": "domain", "domain": "facebook.com", "page_rank": "9.5"}])
+    );
+    let message = Mapping::from_columns(&[pair("nmae", "x")], None).unwrap_err().to_string();
+    assert!(
+        message.starts_with("`nmae` is no field of a company; there are `id`, `name`, "),
+        "{message}"
+    );
+    assert!(Mapping::from_columns(&[pair("title", "x")], Some(RecordType::Person)).is_ok());
+}
+
+fn synonyms(columns: &[&str]) -> String {
+    let columns: Vec<String> = columns.iter().map(|&column| column.to_owned()).collect();
+    let Some(found) = Mapping::from_synonyms(&columns) else { return "none".to_owned() };
+    let used: Vec<String> =
+        found.used.iter().map(|(column, field)| format!("{column} → {field}")).collect();
+    format!(
+        "{}: {}; unused: {}",
+        found.record_type.as_str(),
+        used.join(", "),
+        found.unused.join(", ")
+    )
+}
+
+#[test]
+fn plain_columns_are_known_in_several_languages() {
+    let cases = [
+        (
+            &["Company Name", "Website", "E-Mail", "Mirror URL"][..],
+            "company: Company Name → name, Website → domains, E-Mail → emails; unused: Mirror URL",
+        ),
+        (
+            &["Firma", "Webseite", "Telefon", "Land"],
+            "company: Firma → name, Webseite → domains, Telefon → phones, Land → country; unused: ",
+        ),
+        (&["Société", "Site web"], "company: Société → name, Site web → domains; unused: "),
+        (
+            &["Vorname", "Nachname", "Firma", "Homepage"],
+            "person: Vorname → first_name, Nachname → last_name, Firma → company, Homepage → \
+             company_domain; unused: ",
+        ),
+        (
+            &["Name", "Job Title", "Company"],
+            "person: Name → full_name, Job Title → title, Company → company; unused: ",
+        ),
+        (&["Domain", "Page Rank"], "domain: Domain → domains, Page Rank → page_rank; unused: "),
+        (&["a", "b"], "none"),
+    ];
+    for (columns, expected) in cases {
+        assert_eq!(synonyms(columns), expected);
+    }
+}
+
+#[test]
+fn columns_with_addresses_that_are_not_read_are_named() {
+    let mapping = Mapping::from_toml("[fields]\nname=\"Name\"\ndomains=\"Site\"\n").unwrap();
+    let record = json!({"Name": "Quill", "Site": "quill.example", "Second": "millpond.example",
+        "Mail": "info@quill.example", "Version": "1.2", "City": "Berlin"});
+    let unused = mapping.unused(&[record.as_object().unwrap().clone()]);
+    assert_eq!(unused, ["Second", "Mail"]);
+}

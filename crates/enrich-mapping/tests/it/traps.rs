@@ -1,0 +1,283 @@
+//! The traps of the sources, each by its name.
+
+use enrich_mapping::{Mapping, Outcome, Settings, name_only};
+use serde_json::{Map, Value, json};
+
+use crate::reader::fixture;
+
+/// What becomes of a record of a built-in source: a record, or the reason why there is none.
+fn mapped(source: &str, record: &Value) -> Value {
+    let record: &Map<String, Value> = record.as_object().unwrap();
+    match Mapping::built_in(source).unwrap().map(record, &Settings::default()).outcome {
+        Outcome::Records(mut records) => Value::Object(records.remove(0)),
+        Outcome::Skipped(reason) => reason.into(),
+    }
+}
+
+fn first(name: &str) -> Value {
+    match fixture(name).mapped(&Settings::default()).remove(0).outcome {
+        Outcome::Records(mut records) => Value::Object(records.remove(0)),
+        Outcome::Skipped(reason) => reason.into(),
+    }
+}
+
+fn entity(claims: &Value) -> Value {
+    let labels = json!({"mul": {"language": "mul", "value": "Quill"}});
+    json!({"type": "item", "id": "Q900000001", "labels": labels,
+        "aliases": [], "claims": claims})
+}
+
+fn site(url: &str, rank: &str, qualifiers: &Value) -> Value {
+    json!({"mainsnak": {"snaktype": "value", "datavalue": {"value": url, "type": "string"}},
+        "rank": rank, "qualifiers": qualifiers})
+}
+
+#[test]
+fn wikidata_prefers_preferred_and_drops_deprecated_statements() {
+    let sites = json!({"P856": [
+        site("https://old.quill.example/", "normal", &json!({})),
+        site("https://quill.example/", "preferred", &json!({})),
+        site("https://wrong.example/", "deprecated", &json!({})),
+    ]});
+    let record = mapped("wikidata", &entity(&sites));
+    assert_eq!(record["domains"], json!(["quill.example", "old.quill.example"]));
+}
+
+#[test]
+fn wikidata_drops_ended_statements_unless_nothing_else_remains() {
+    let ended = json!({"P582": [{"snaktype": "somevalue", "property": "P582"}]});
+    let both = json!({"P856": [
+        site("https://ended.example/", "preferred", &ended),
+        site("https://quill.example/", "normal", &json!({})),
+    ]});
+    assert_eq!(mapped("wikidata", &entity(&both))["domains"], json!(["quill.example"]));
+    let alone = json!({"P856": [site("https://ended.example/", "normal", &ended)]});
+    assert_eq!(mapped("wikidata", &entity(&alone))["domains"], json!(["ended.example"]));
+}
+
+#[test]
+fn wikidata_country_qualifier_makes_a_country_site_and_language_no_domain() {
+    let german = json!({"P407": [{"snaktype": "value", "datavalue": {"value": {"id": "Q188"}}}]});
+    let swiss =
+        json!({"P1001": [{"snaktype": "value", "datavalue": {"value": {"numeric-id": 39}}}]});
+    let sites = json!({"P856": [
+        site("https://quill-ch.example/", "normal", &swiss),
+        site("https://quill.example/", "normal", &json!({})),
+        site("https://quill.example/de/", "normal", &german),
+    ]});
+    let expected = json!(["quill.example", {"domain": "quill-ch.example", "country": "CH"}]);
+    assert_eq!(mapped("wikidata", &entity(&sites))["domains"], expected);
+}
+
+#[test]
+fn wikidata_without_a_country_takes_that_of_the_headquarters() {
+    let seat = json!({"mainsnak": {"snaktype": "value", "datavalue": {"value": {"id": "Q64"}}},
+        "rank": "normal",
+        "qualifiers": {"P17": [{"snaktype": "value", "datavalue": {"value": {"id": "Q183"}}}]}});
+    let claims =
+        json!({"P856": [site("https://quill.example/", "normal", &json!({}))], "P159": [seat]});
+    assert_eq!(mapped("wikidata", &entity(&claims))["country"], "DE");
+}
+
+#[test]
+fn wikidata_empty_maps_may_be_lists_and_novalue_has_no_value() {
+    let empty = json!({"type": "item", "id": "Q1", "labels": [], "aliases": [], "claims": []});
+    assert_eq!(mapped("wikidata", &empty), "no website");
+    let no_value = json!({"P856": [{"mainsnak": {"snaktype": "novalue"}, "rank": "normal"}]});
+    assert_eq!(mapped("wikidata", &entity(&no_value)), "no website");
+}
+
+#[test]
+fn wikidata_rejects_humans_dissolved_items_and_properties() {
+    let site = site("https://quill.example/", "normal", &json!({}));
+    let of = |property: &str, value: Value| {
+        let snak = json!({"snaktype": "value", "datavalue": {"value": value}});
+        let statement = json!({"mainsnak": snak, "rank": "normal"});
+        entity(&json!({"P856": [site.clone()], property: [statement]}))
+    };
+    assert_eq!(mapped("wikidata", &of("P31", json!({"id": "Q5"}))), "human");
+    assert_eq!(mapped("wikidata", &of("P31", json!({"numeric-id": 5}))), "human");
+    assert_eq!(mapped("wikidata", &of("P576", json!({"time": "+2014"}))), "dissolved");
+    let property = json!({"type": "property", "id": "P1", "labels": {}, "claims": {}});
+    assert_eq!(mapped("wikidata", &property), "no item");
+}
+
+#[test]
+fn pdl_csv_has_backslash_escaped_quotes() {
+    let Outcome::Records(records) =
+        fixture("pdl/free_company_dataset.csv").mapped(&Settings::default()).remove(1).outcome
+    else {
+        panic!("skipped")
+    };
+    assert_eq!(records[0]["name"], "The \"Mill\" Pond Co");
+    assert_eq!(records[0]["domains"], json!(["millpond.example"]));
+}
+
+#[test]
+fn pdl_names_get_capitals_and_a_low_confidence() {
+    let record = first("pdl/free_company_dataset.csv");
+    assert_eq!(record["name"], "Quillmark Analytics GmbH");
+    assert!(record["confidence"].as_u64().unwrap() < 50);
+}
+
+#[test]
+fn companies_house_columns_begin_with_blanks_and_numbers_with_zeros() {
+    let record = first("companies-house/BasicCompanyDataAsOneFile-2026-01-01.csv");
+    assert_eq!(record["ids"]["gb"], "08209948");
+    assert_eq!(record["aliases"], json!(["OLD QUILL LIMITED", "FIRST QUILL LIMITED"]));
+}
+
+#[test]
+fn gleif_skips_funds_sole_traders_and_inactive_entities_but_not_lapsed_ones() {
+    let all = fixture("gleif/20260101-0000-gleif-goldencopy-lei2-golden-copy.csv");
+    let outcomes = all.mapped(&Settings::default());
+    let reasons: Vec<String> = outcomes
+        .into_iter()
+        .map(|mapped| match mapped.outcome {
+            Outcome::Records(_) => "record".to_owned(),
+            Outcome::Skipped(reason) => reason,
+        })
+        .collect();
+    assert_eq!(reasons, ["record", "fund", "dissolved", "sole trader"]);
+}
+
+#[test]
+fn sirene_without_denomination_is_a_sole_trader_and_nd_is_withheld() {
+    let of = |name: &str| {
+        json!({"siren": "005420021", "etatAdministratifUniteLegale": "A",
+            "denominationUniteLegale": name})
+    };
+    assert_eq!(mapped("sirene", &of("")), "sole trader");
+    assert_eq!(mapped("sirene", &of("[ND]")), "withheld");
+    assert_eq!(mapped("sirene", &of("QUILL"))["ids"]["siren"], "005420021");
+}
+
+#[test]
+fn brreg_website_has_no_scheme_and_numbers_are_norwegian() {
+    let record = first("brreg/enheter_alle.json");
+    assert_eq!(record["domains"], json!(["quillmark.example"]));
+    assert_eq!(record["phones"], json!(["+4722123456", "+4741234567"]));
+}
+
+#[test]
+fn kbo_is_joined_and_web_holds_two_sites() {
+    let record = first("kbo/KboOpenData_0001_2025_06_Full");
+    assert_eq!(record["name"], "Quillmark Vereniging");
+    assert_eq!(record["domains"], json!(["quillmark.example", "shop.millpond.example"]));
+    assert_eq!(record["phones"], json!(["+3223151351"]));
+    assert_eq!(record["ids"], json!({"be": "0999065765"}));
+}
+
+#[test]
+fn estonian_contacts_that_have_ended_are_left_out() {
+    let record = first("ee/ettevotja_rekvisiidid__yldandmed.json");
+    assert_eq!(record["domains"], json!(["quillmark.example"]));
+    assert_eq!(record["phones"], json!(["+37251234567"]));
+}
+
+#[test]
+fn offeneregister_reads_no_officers() {
+    let record = first("offeneregister/de_companies_ocdata.jsonl");
+    assert!(!record.to_string().contains("Mustermann"));
+    assert_eq!(record["ids"]["de"], "Hamburg HRB 150148");
+}
+
+#[test]
+fn overture_facebook_ids_are_pages_and_brands_give_no_numbers() {
+    let record = first("overture/places.geojson");
+    assert_eq!(record["facebook"], "facebook.com/101332822166556");
+    let branded = fixture("overture/places.geojson").mapped(&Settings::default()).remove(1);
+    let Outcome::Records(records) = branded.outcome else { panic!("skipped") };
+    assert!(!records[0].contains_key("phones") && !records[0].contains_key("domains"));
+    let most = &Mapping::built_in("overture").unwrap().merge().most_of_a_domain;
+    assert_eq!(most["phones"], 3);
+}
+
+#[test]
+fn linkedin_connections_have_a_preamble_and_may_lack_the_last_name() {
+    let outcomes = fixture("Connections.csv").mapped(&Settings::default());
+    assert_eq!(outcomes[1].outcome, Outcome::Skipped("no last name".to_owned()));
+}
+
+#[test]
+fn google_contacts_join_values_in_a_cell() {
+    let record = first("google-contacts/contacts.csv");
+    let emails = ["grace@quillmark.example", "grace@millpond.example", "g.m@millpond.example"];
+    assert_eq!(record["emails"], json!(emails));
+    assert_eq!(record["phones"], json!(["+12025550199"]));
+}
+
+#[test]
+fn apollo_phones_begin_with_an_apostrophe() {
+    assert_eq!(first("apollo/apollo-contacts.csv")["phones"], json!(["+491713920001"]));
+}
+
+#[test]
+fn majestic_domains_are_in_punycode() {
+    let outcomes = fixture("majestic/majestic_million.csv").mapped(&Settings::default());
+    let Outcome::Records(records) = &outcomes[1].outcome else { panic!("skipped") };
+    assert_eq!(records[0]["domain"], "xn--mhlteich-75a.example");
+    assert_eq!(records[0]["page_rank"], "8.00");
+}
+
+#[test]
+fn ranks_keep_domains_of_networks_and_platforms() {
+    let record = json!({"rank": "1", "domain": "facebook.com"});
+    assert_eq!(mapped("tranco", &record)["domain"], "facebook.com");
+    let record = json!({"rank": "9", "domain": "quill.wixsite.com"});
+    assert_eq!(mapped("tranco", &record)["domain"], "quill.wixsite.com");
+}
+
+#[test]
+fn sec_lists_a_company_once_per_ticker_under_one_cik() {
+    let outcomes = fixture("sec/company_tickers.json").mapped(&Settings::default());
+    assert_eq!(outcomes[0].outcome, outcomes[1].outcome);
+    let mapping = Mapping::built_in("sec").unwrap();
+    let submissions = mapping.inputs().iter().find(|input| !input.member.is_empty()).unwrap();
+    assert!(submissions.takes_member("CIK0000123456.json"));
+    assert!(!submissions.takes_member("CIK0000123456-submissions-001.json"));
+}
+
+#[test]
+fn ror_skips_inactive_and_withdrawn_organisations() {
+    let outcomes = fixture("ror/v2.9-ror-data.json").mapped(&Settings::default());
+    assert_eq!(outcomes[1].outcome, Outcome::Skipped("inactive".to_owned()));
+}
+
+#[test]
+fn nsi_brands_are_only_attached() {
+    let mapping = Mapping::built_in("nsi").unwrap();
+    assert_eq!(mapping.inputs()[1].only_known, Some(true));
+    assert!(!mapping.merge().only_known);
+}
+
+#[test]
+fn registers_without_domains_are_only_attached() {
+    for name in ["gleif", "companies-house", "sec", "sirene", "offeneregister", "sp500"] {
+        assert!(Mapping::built_in(name).unwrap().merge().only_known, "{name}");
+    }
+}
+
+#[test]
+fn a_company_without_any_key_but_its_name_is_name_only() {
+    let is_name_only = |record: Value| name_only(record.as_object().unwrap());
+    assert!(is_name_only(json!({"type": "company", "name": "Quill", "country": "DE"})));
+    assert!(!is_name_only(json!({"type": "company", "name": "Quill", "ids": {"lei": "x"}})));
+    assert!(!is_name_only(
+        json!({"type": "company", "name": "Quill", "domains": ["quill.example"]})
+    ));
+    assert!(!is_name_only(json!({"type": "domain", "domain": "quill.example"})));
+}
+
+#[test]
+fn the_country_of_the_import_is_the_seat_and_the_region_of_numbers() {
+    let mapping = Mapping::from_toml("[fields]\nname=\"a\"\nphones=\"b\"\n").unwrap();
+    let settings = Settings { country: Some("DE".to_owned()), ..Settings::default() };
+    let record = json!({"a": "Quill", "b": "030 23125001"});
+    let Outcome::Records(records) = mapping.map(record.as_object().unwrap(), &settings).outcome
+    else {
+        panic!("skipped")
+    };
+    assert_eq!(records[0]["country"], "DE");
+    assert_eq!(records[0]["phones"], json!(["+493023125001"]));
+}

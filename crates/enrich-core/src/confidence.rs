@@ -17,7 +17,7 @@ impl Confidence {
     /// (`docs/matching.md`).
     pub const LEAST_BY_NAME: Self = Self(90);
 
-    /// Creates a confidence; `None` outside 1 to 100.
+    /// Creates a confidence. Returns `None` if `percent` is not from 1 to 100.
     pub const fn new(percent: u8) -> Option<Self> {
         if percent >= 1 && percent <= 100 { Some(Self(percent)) } else { None }
     }

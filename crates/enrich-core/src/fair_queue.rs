@@ -91,8 +91,8 @@ impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
     }
 
     /// Removes and returns the newest item of the tenant with the most items, to make room for an
-    /// item of a tenant that has `own` items. Removes nothing and returns `None` if the first
-    /// tenant would then have fewer items than the second.
+    /// item of a tenant that has `own` items. Removes nothing and returns `None` if the tenant with
+    /// the most items would then have fewer items than the other tenant.
     fn displace(&mut self, own: usize) -> Option<T> {
         let longest = self.items.values_mut().max_by_key(|items| items.len())?;
         if longest.len() < own + 2 {

@@ -10,8 +10,8 @@ use enrich_text::{CompanyName, Country, Domain, EmailAddress, Network, PageUrl, 
 
 use crate::record::{CompanyRecord, PersonRecord};
 
-/// By what a store finds the subject of a record among the stored subjects. The store tries what
-/// [`CompanyRecord::identity`] or [`PersonRecord::identities`] returns, in order.
+/// What a store searches for, to find the subject of a record among the stored subjects. The store
+/// tries what [`CompanyRecord::identity`] or [`PersonRecord::identities`] returns, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Identity<'a> {
     /// The subject is the company with this domain.
@@ -33,7 +33,7 @@ pub enum Identity<'a> {
 }
 
 impl CompanyRecord {
-    /// Returns by what the company is found: its main domain, else its LinkedIn page, else its name
+    /// Returns what the company is found by: its main domain, else its LinkedIn page, else its name
     /// and seats.
     pub fn identity(&self) -> Identity<'_> {
         if let Some((main, _)) = self.sites.first() {
@@ -48,7 +48,7 @@ impl CompanyRecord {
 }
 
 impl PersonRecord {
-    /// Returns by what the person is found, the most certain first. The first one that fits a
+    /// Returns what the person is found by, the most certain first. The first one that fits a
     /// stored person decides. A person is searched for by email address or name only if no stored
     /// person has the record's page. So if the person who is then found has a page, it is a
     /// different page, and another person.

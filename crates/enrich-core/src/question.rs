@@ -29,7 +29,7 @@ pub enum CompanyRef {
     Page(PageUrl),
     /// An email address. The directory looks for a company with this address; else for an employee
     /// with this address; else for a company with the address's domain, unless this is a public
-    /// mail host. An address with a `+tag` is tried with it first, then without it.
+    /// mail host. An address with a `+tag` is tried with the tag first, then without it.
     Email(EmailAddress),
     /// A name, possibly with a country.
     Name {

@@ -29,8 +29,8 @@ impl<'a> Fields<'a> {
         given.iter().any(Option::is_some).then_some(Given(given))
     }
 
-    /// Moves the value of the field `from` to the field `to`, as its value under the singular. Does
-    /// nothing if `to` already has a value under the singular.
+    /// Moves the value of the field `from` to the field `to`, as if the file gave it under the
+    /// singular of `to`. Does nothing if the file itself gives a value under this singular.
     pub(crate) fn move_to_singular(&mut self, from: Field, to: Field) {
         if let Some(Given([singular, own])) = self.get(from)
             && self.0[to as usize][0].is_none()

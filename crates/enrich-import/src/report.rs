@@ -48,7 +48,6 @@ pub struct Report {
     pub first_rejected: Vec<(u64, Rejection)>,
     /// The names of fields that the native format doesn't have for records of this kind, at most 32
     /// names. Mistyped names of fields are among them.
-    /// 32. They help to find mistyped names.
     pub ignored_fields: BTreeSet<String>,
     /// The layout of the source, or of the first of several sources; `None` for an empty source.
     pub layout: Option<Layout>,

@@ -22,8 +22,7 @@ pub fn private_folder() -> DirBuilder {
     builder
 }
 
-/// Syncs a folder itself to disk, that is, the names of its files. An empty path means the current
-/// folder.
+/// Syncs to disk the names of the files in a folder. An empty path means the current folder.
 ///
 /// # Errors
 ///

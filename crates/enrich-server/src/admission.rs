@@ -112,8 +112,8 @@ impl Admission {
         place.is_some()
     }
 
-    /// Whether the connection must end, because a new guest has taken its place. If not, but the
-    /// connection is a guest, its task will be woken when it must end.
+    /// Whether the connection must end, because a new guest has taken its place. If it need not end
+    /// yet but is a guest, its task will be woken when it must end.
     pub(crate) fn is_evicted(&self, context: &Context<'_>) -> bool {
         if self.place.borrow().is_none() {
             let mut waker = self.waker.borrow_mut();

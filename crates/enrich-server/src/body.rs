@@ -25,8 +25,8 @@ pub(crate) struct Unread {
 }
 
 /// Reads the body of a request. The body is refused if it has more than [`MAX_BODY_BYTES`] bytes,
-/// is not complete within `limit`, or is compressed. With `poll_again`, the connection is asked to
-/// poll the request once more; it is `None` in tests without a connection.
+/// is not complete within `limit`, or is compressed. Through `poll_again`, this function asks the
+/// connection to poll the request once more; it is `None` in tests without a connection.
 pub(crate) async fn read(
     headers: &HeaderMap,
     body: &mut Payload,
@@ -78,11 +78,11 @@ async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRe
 ///
 /// Most bodies arrive together with the request's head. The HTTP layer polls the handler as soon as
 /// it has the head, and polls the handler again in the same turn when it has delivered body bytes.
-/// So if the body is not complete at the first poll, the handler waits for the second one, and the
-/// body need not wake the task: this would make the HTTP layer process the connection once more.
-/// Therefore the first poll has a waker that does nothing. A timer starts only at the second poll,
-/// so most calls need none. If requests are pipelined, the handler may be polled only once in a
-/// turn; then the connection starts another turn.
+/// So if the body is not complete at the first poll, it usually is at the second one. The arrival
+/// of the body need not wake the task, because this would make the HTTP layer process the whole
+/// connection once more. Therefore the first poll has a waker that does nothing. A timer starts
+/// only at the second poll, so most calls need none. If requests are pipelined, the handler may be
+/// polled only once in a turn; then the connection starts another turn.
 async fn within<F: Future>(
     limit: Duration,
     poll_again: Option<&PollAgain>,

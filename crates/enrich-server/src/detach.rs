@@ -30,8 +30,8 @@ impl<T> Future for DetachOnDrop<T> {
 
 impl<T> Drop for DetachOnDrop<T> {
     fn drop(&mut self) {
-        // The rest of the future runs as a task of this worker thread. Only if the thread stops, it
-        // does not run to its end; but if the call was charged before, the ledger has the charge.
+        // The rest of the future runs as a task of this worker thread. It is cut off only if the
+        // thread stops. If the call was charged before that, the ledger has the charge.
         if let Some(unfinished) = self.0.take() {
             actix_web::rt::spawn(unfinished);
         }

@@ -1,4 +1,4 @@
-//! Why a server could not start, or could not run on.
+//! Why a server could not start, or could not continue.
 
 use std::error::Error;
 use std::io;

@@ -105,8 +105,8 @@ impl DirectoryFile {
     }
 }
 
-/// Reads columns that exist in every schema from version 2 on. For an older schema, `derived_by` is
-/// 0.
+/// Reads columns that exist in every schema from version 2 on. If the schema is older, `derived_by`
+/// is set to 0.
 fn read(connection: &Connection, schema: u32) -> rusqlite::Result<DirectoryFile> {
     let revision: i64 = connection.value("SELECT generation FROM state", [])?;
     let derived_by = match schema {

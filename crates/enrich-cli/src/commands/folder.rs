@@ -64,9 +64,9 @@ impl Common {
         self.data.open_directory(Options::default())
     }
 
-    /// Opens the data folder with its ledger. The folder must exist. For a command that works only
-    /// if the accounts are in the data folder: if a PostgreSQL database is configured, returns an
-    /// error with the text `instead`, which says what to do instead.
+    /// Opens the data folder with its ledger. The folder must exist. This is for commands that work
+    /// only if the accounts are in the data folder. If a PostgreSQL database is configured, returns
+    /// an error with the text `instead`, which tells the user what to do instead.
     pub(crate) fn open_whole(&self, instead: &str) -> Result<Store, Failure> {
         Ok(Store::open(self.data.whole_path(instead)?)?)
     }
@@ -115,9 +115,9 @@ impl DataFolder {
         Ok(Settings::load(SettingsLayer::empty(), self.config.clone())?)
     }
 
-    /// Returns the path of the data folder, for a command that works only if the accounts are in
-    /// it. If a PostgreSQL database is configured, returns an error with the text `instead`, which
-    /// says what to do instead.
+    /// Returns the path of the data folder. This is for commands that work only if the accounts are
+    /// in the data folder. If a PostgreSQL database is configured, returns an error with the text
+    /// `instead`, which tells the user what to do instead.
     pub(crate) fn whole_path(&self, instead: &str) -> Result<&Path, Failure> {
         match self.store()? {
             Some(_) => Err(Failure::Impossible(instead.to_owned())),

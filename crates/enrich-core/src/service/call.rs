@@ -80,8 +80,8 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// The credits that this call was charged: 0 for a miss or a replay.
     pub used: Credits,
-    /// The credits that the first answer was charged. For a replay, this is more than `used`;
-    /// otherwise both are equal.
+    /// The credits that were charged for the first answer. This differs from `used` only for a
+    /// replay, whose `used` is 0.
     pub first_charge: Credits,
     /// The number of items: 0 for a miss, 1 for a single answer.
     pub items: u64,

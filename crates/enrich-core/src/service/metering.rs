@@ -110,8 +110,9 @@ impl<'a> MeteredCall<'a> {
                 if !matches!(result, Err(Refusal::NotEnoughCredits { .. })) {
                     return result;
                 }
-                // This call had too few credits. Perhaps another process has answered the same call
-                // since the stored response was read, and has charged the last credits for it.
+                // The balance was too low. Perhaps another process has handled the same call
+                // meanwhile, and has charged the last credits for it; then its response is stored
+                // now.
                 match self.stored_response(&key, &question).await? {
                     Some(stored) => self.replay(stored).await,
                     None => result,

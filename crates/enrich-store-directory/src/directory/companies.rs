@@ -9,7 +9,8 @@ use super::lookup::{Lookup, Stop};
 use super::names::{self, CandidateMatch};
 use super::view::View;
 
-/// The most people with one email address that are searched for one with an employer.
+/// If several people have one email address, at most this number of them is read, to find one with
+/// an employer.
 const MOST_SHARING: usize = 8;
 
 /// Returns the identifier that a company reference contains; `None` if the reference contains none,

@@ -83,8 +83,8 @@ pub(crate) struct Ranked {
 
 impl Fit {
     /// Returns the confidence that the name means this company, if no other company fits equally
-    /// well. The numbers were measured: they are the shares of such answers for real names that
-    /// were right (`docs/matching.md`).
+    /// well. The numbers were measured with real names: each is the share of such answers that were
+    /// right (`docs/matching.md`).
     const fn confidence(self) -> Confidence {
         Confidence::clamped(match self {
             Self::Name => 99,

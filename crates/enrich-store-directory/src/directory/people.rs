@@ -31,9 +31,9 @@ struct NameConfidence {
     /// The names are equal. What is missing to 100 percent stands for other people with the same
     /// name, and for people whose record names the wrong employer or country.
     same: u8,
-    /// One of the names has the family name first, as in Hungary, Vietnam and lists of names. Two
-    /// different people seldom have names that are equal in swapped order, and such two seldom work
-    /// at one company.
+    /// One of the names has the family name first, as in Hungary, Vietnam and lists of names. The
+    /// names are seldom those of two people: few names can be read in both orders, and two such
+    /// people seldom work at one company.
     order: u8,
     /// One given name is only an initial. At a company, one in five such matches is another person
     /// with the same initial.
@@ -46,8 +46,8 @@ struct NameConfidence {
     /// country share one part.
     family_part: u8,
     /// One given name is a short form of the other. Most people called Bob are Robert, but some
-    /// short forms stand for several names. It is rare that of two colleagues, one uses the short
-    /// form of a name and the other the full form.
+    /// short forms stand for several names. Two colleagues seldom have the same given name, one in
+    /// its short form and the other in full.
     short_form: u8,
     /// Only one name has a suffix. Many sources leave suffixes out, but a suffix can also
     /// distinguish two people, such as father and son.

@@ -20,7 +20,7 @@ use super::subject_facts::Kind;
 use super::writer::Writer;
 use crate::directory::codes::{sql_id, subject_id};
 
-/// By what a record is recognised.
+/// What a record is recognised by.
 #[derive(Clone, Copy)]
 enum RecordFingerprint<'a> {
     /// A hash of the record's content.

@@ -94,9 +94,9 @@ impl LedgerFiles {
         Err(error)
     }
 
-    /// Whether of all files, only the write-ahead log was unlinked, and no other process has
-    /// written to a new one. Only then, the log's index is about the log that this process has
-    /// open.
+    /// Whether the write-ahead log is the only file that was unlinked, and no other process has
+    /// written to a new log. Only in this case, the log's index describes the log that this process
+    /// has open.
     fn is_log_unlinked_alone(&self) -> bool {
         let is_empty = std::fs::metadata(&self.log.path).map_or(true, |log| log.len() == 0);
         is_empty && !self.database.is_replaced() && !self.index.is_replaced()

@@ -139,7 +139,7 @@ fn copy(backup: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError> 
     sync_all(to)
 }
 
-/// Syncs a folder and all folders below it to disk, that is, the names of their files.
+/// Syncs to disk the names of the files in a folder, and in all folders below it.
 fn sync_all(folder: &Path) -> Result<(), BackupError> {
     let failed = |source| BackupError::file(folder, source);
     for entry in fs::read_dir(folder).map_err(failed)? {

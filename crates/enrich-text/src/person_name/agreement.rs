@@ -249,8 +249,8 @@ fn is_initial_of(one: &str, other: &str) -> bool {
     (is_initial(one) && other.starts_with(one)) || (is_initial(other) && one.starts_with(other))
 }
 
-/// Whether of two words, one is in Latin letters and the other in another script, and both have the
-/// same consonants. They must not be known as two given names.
+/// Whether one of two words is in Latin letters, the other one is in another script, and both have
+/// the same consonants. They must not be known as two given names.
 fn are_one_in_two_scripts(one: &str, other: &str) -> bool {
     one.is_ascii() != other.is_ascii()
         && consonants(one) == consonants(other)

@@ -55,9 +55,9 @@ pub(super) struct ByName {
 #[derive(Debug, Serialize)]
 pub(super) struct Named {
     pub(super) name: String,
-    /// The main domain, if it is a company.
+    /// The main domain, if the subject is a company.
     pub(super) domain: Option<String>,
-    /// The confidence in percent, if it was found by name.
+    /// The confidence in percent, if the subject was found by its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) confidence: Option<u8>,
 }

@@ -3,8 +3,8 @@
 //!
 //! A bucket is one line of the processor's cache, because reading one uncached line is the main
 //! cost of a look-up. The hash of an entry determines its own bucket. If this bucket is full, the
-//! entry goes into the next bucket with space, and its own bucket stores the distance to that one.
-//! The standard library's hash map would take twice the memory, and even more while it grows.
+//! entry goes into the next bucket with space, and the full bucket stores the distance to it. The
+//! standard library's hash map would take twice the memory, and even more while it grows.
 
 use std::fmt;
 

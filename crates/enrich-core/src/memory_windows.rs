@@ -19,8 +19,8 @@ pub struct MemoryWindows {
     accounts: Mutex<FxHashMap<AccountId, Window>>,
 }
 
-/// From this number of windows in memory on, a new window may cause the removal of windows that
-/// have ended.
+/// When at least this many windows are in memory, a new window may cause the removal of windows
+/// that have ended.
 const SWEEP_FROM: usize = 4096;
 
 #[async_trait]

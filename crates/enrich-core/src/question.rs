@@ -47,7 +47,7 @@ pub enum CompanyRef {
 /// How a caller identifies a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersonRef {
-    /// An email address. If it has a `+tag`, it is tried with it first, then without it.
+    /// An email address. If it has a `+tag`, it is tried with the tag first, then without it.
     Email(EmailAddress),
     /// The page of the person.
     Page(PersonPage),

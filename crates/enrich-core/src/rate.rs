@@ -1,6 +1,6 @@
 //! Rate limits: how many requests are allowed in a window of time, for each key, and optionally for
-//! all keys of an account together. Requests are always counted, and responses show the status.
-//! Whether requests beyond the limit are refused, the operator decides.
+//! all keys of an account together. Requests are always counted, and responses show the status. The
+//! operator decides whether requests beyond the limit are refused.
 //!
 //! Windows start at whole multiples of their length on the UTC clock, at the same time for every
 //! key. A count depends only on the window's state and the time of the request.

@@ -17,8 +17,8 @@ use crate::credits::Credits;
 
 /// Most shortfalls of one account in a day.
 pub(crate) const MOST_A_DAY: u32 = 100;
-/// From this number of accounts in memory on, a new account may cause the removal of the counts of
-/// earlier days.
+/// When the counts of at least this many accounts are in memory, a new account may cause the
+/// removal of the counts of earlier days.
 const SWEEP_FROM: usize = 4096;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 

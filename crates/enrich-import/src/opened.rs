@@ -30,7 +30,8 @@ const MAX_HELD_WORKBOOK: usize = 64 * 1024 * 1024;
 /// The decompressed bytes of a source, and what is known before any byte is read.
 pub(crate) struct Input {
     pub(crate) bytes: Box<dyn BufRead>,
-    /// The input once more as a file with positions to seek to; `None` if the input is not a file.
+    /// The same input as a `File`, which has positions to seek to; `None` if the input is not a
+    /// file.
     pub(crate) file: Option<File>,
     /// The format that the file's name shows.
     pub(crate) format: Option<Format>,

@@ -27,7 +27,7 @@ const BUFFER_BYTES: usize = 128 * 1024;
 /// encoding are detected.
 pub struct Source {
     input: Box<dyn Read + Send>,
-    /// The input once more as a file; `None` if the input is not a file.
+    /// The same input as a `File`; `None` if the input is not a file.
     file: Option<File>,
     read_as: ReadAs,
     format: Option<Format>,

@@ -1,7 +1,7 @@
 //! Decides what a charge or a grant does to an account: to its balance, and which row it adds to
 //! the ledger.
 //!
-//! A decision depends only on the account's balance. Everything else, the store checks: whether the
+//! A decision depends only on the account's balance. The store checks everything else: whether the
 //! account exists, whether the idempotency key was used before, and whether the entry exists that
 //! an adjustment corrects.
 

@@ -39,7 +39,7 @@ struct Readiness {
     charging: bool,
     /// Whether a shutdown has begun.
     shutting_down: bool,
-    /// Whether the store can be used that this process shares with others; absent if it uses a data
+    /// Whether the store that this process shares with others can be used; absent if it uses a data
     /// folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     store: Option<bool>,

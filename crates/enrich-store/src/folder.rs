@@ -345,7 +345,7 @@ fn match_secrets(folder: &Path, secrets: &Secrets, parts: Parts) -> Result<(), O
 }
 
 /// Returns those of the secrets that a database has not recorded yet. Fails if a recorded secret is
-/// missing in `secret.key`, or is another one there.
+/// missing in `secret.key`, or differs there.
 fn compare<'a>(
     connection: &Connection,
     database: &Database,

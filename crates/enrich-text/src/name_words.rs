@@ -147,7 +147,8 @@ fn is_long(word: &str) -> bool {
     word.len() >= FEWEST_LETTERS && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// Returns FNV-1a hashes: of a word, and of the word without each one of its letters.
+/// Returns the FNV-1a hash of a word, and for each of its letters, the hash of the word without
+/// this letter.
 fn deletion_hashes(word: &str) -> impl Iterator<Item = u64> + '_ {
     (0..=word.len()).map(move |missing| {
         let left = word.bytes().enumerate().filter(move |(at, _)| *at != missing);

@@ -141,7 +141,7 @@ fn add<'b>(
     if fields.insert(name, value) { Ok(()) } else { Err(Undecodable::FieldTwice) }
 }
 
-/// Parses a value that is inside of `depth` levels. If it is a list or an object, its content is
+/// Parses a value that is inside `depth` levels. If it is a list or an object, its content is
 /// checked but not kept.
 #[derive(Clone, Copy)]
 struct Nested<'f> {

@@ -89,7 +89,7 @@ impl Health {
             Ok(report) => report,
             Err(error) => return Ok(Self::unreadable(error_chain(&error))),
         };
-        // Whether one copy of the database is enough, this command does not decide. So it accepts a
+        // This command does not decide whether one copy of the database is enough. So it accepts a
         // database without a synchronous standby.
         let inspected = inspect(url.expose(), store.secrets(), true, || SystemClock.now());
         let problems = match inspected {

@@ -95,7 +95,7 @@ impl CreditsCommand {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         match self {
             Self::Grant(GrantArgs { on, change }) => {
-                // From a closed account, credits can be taken back; but it cannot be granted any.
+                // Credits can be taken back from a closed account, but not granted to it.
                 let (ports, account) =
                     if change.credits < 0 { on.find()? } else { on.find_open()? };
                 on.common.show(&changed(&ports, account.id, change, None)?, console)

@@ -66,8 +66,8 @@ struct Input {
     file: PathBuf,
     source: Source,
     name: SourceName,
-    /// Which file it is, stored with its source: the full path without the compression extension.
-    /// `None` for a pipe without a path.
+    /// What identifies the file: its full path without the compression extension. It is stored with
+    /// the source. `None` for a pipe without a path.
     origin: Option<String>,
 }
 
@@ -200,8 +200,8 @@ fn other_file(input: &Input, known: &str) -> Failure {
     ))
 }
 
-/// Returns which file it is: its full path without the compression extension. For standard input
-/// this is `-`; for another pipe, it is `None`.
+/// Returns what identifies the file: its full path without the compression extension. For standard
+/// input this is `-`; for another pipe, it is `None`.
 fn origin(file: &Path) -> Option<String> {
     if is_standard(file) {
         return Some("-".to_owned());

@@ -37,7 +37,7 @@ impl PublicUrl {
         !self.0.is_empty()
     }
 
-    /// Whether the scheme is https. If it is, a proxy before the server ends TLS.
+    /// Whether the scheme is https. If it is, a proxy in front of the server terminates TLS.
     pub(crate) fn is_https(&self) -> bool {
         self.0.starts_with("https://")
     }

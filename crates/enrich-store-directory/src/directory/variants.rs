@@ -36,7 +36,8 @@ pub(crate) fn variants(word: &str) -> Vec<i64> {
     variants
 }
 
-/// Returns the FNV-1a hash, 64 bits. The hashes are stored, so this function must never change.
+/// Returns the 64-bit FNV-1a hash of some bytes. The hashes are stored, so this function must never
+/// change.
 fn hash(bytes: &[u8]) -> i64 {
     let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use enrich_core::{Attribute, Confidence, Fact, Origin, SubjectId};
 use enrich_text::Country;
 
-/// From this number of facts on, an index is used. With fewer facts, a linear search is faster.
+/// If there are at least this many facts, an index is used. With fewer facts, a linear search is
+/// faster.
 const LONG: usize = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -41,8 +41,8 @@ const ROWS_BEHIND: &str = concat!(
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     known: RwLock<FxHashMap<AccountId, Head>>,
-    /// Knows when this process last looked for rows of other processes. It serves for reading a
-    /// cached balance; for a decision, the writing thread always looks.
+    /// Knows when this process last looked for rows of other processes, and so whether a cached
+    /// balance may be read without a new look. Before a decision, the writing thread always looks.
     refresh_gate: RefreshGate,
 }
 

@@ -15,7 +15,7 @@ use crate::ledger::{NotAsWritten, read_whole};
 /// A hash over all rows of the log, in order, up to one of them.
 pub(super) type Digest = [u8; 32];
 
-/// A row of the log as an end: its position, and the digest of the log up to it.
+/// A place in the log: the position of a row, and the digest of all rows up to this row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LogPosition {
     /// The position of the row; 0 before the first row.

@@ -7,7 +7,7 @@ use crate::web_address::Path;
 
 /// The most characters of a handle on Instagram.
 const MAX_INSTAGRAM: usize = 30;
-/// The most characters that a handle on Twitter has ever been allowed. Today's limit is 15.
+/// The most characters that Twitter has ever allowed in a handle. Today's limit is 15.
 const MAX_TWITTER: usize = 20;
 
 pub(super) fn on_site(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {

@@ -5,7 +5,7 @@ use super::reading::is_initial;
 use super::spelling::{consonants, spelling};
 use super::{PersonName, given_names};
 
-/// How two names differ that can be names of the same person. For equal names, all fields are
+/// How two names differ, if they can be names of the same person. For equal names, all fields are
 /// `false`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameDifferences {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// From this number of letters on, words are compared in the common form of their spellings. In a
+/// Words of at least this many letters are compared in the common form of their spellings. In a
 /// shorter word, a single letter can distinguish two people: Terry and Terri, Wang and Vang.
 const LONG: usize = 6;
 

@@ -86,7 +86,7 @@ impl Mapping {
     }
 }
 
-/// Whether a file fits an input. One without required keys needs a known file name.
+/// Whether a file fits an input.
 fn fits(input: &Input, sample: &Sample<'_>, is_named: bool) -> bool {
     let is_kind = match (input.kind, sample.kind) {
         (Some(InputKind::Csv), Some(InputKind::Workbook)) => true,
@@ -99,10 +99,13 @@ fn fits(input: &Input, sample: &Sample<'_>, is_named: bool) -> bool {
     if !input.header.is_empty() {
         return is_named && sample.keys.len() == input.header.len();
     }
-    if input.keys.is_empty() {
+    // Without keys, and before a header that comes after notes, only the name tells.
+    let has_keys = input.keys.iter().all(|key| has_key(sample, key));
+    if input.keys.is_empty() || sample.keys.is_empty() || (input.skip_until.is_some() && !has_keys)
+    {
         return is_named;
     }
-    input.keys.iter().all(|key| has_key(sample, key))
+    has_keys
 }
 
 fn has_key(sample: &Sample<'_>, key: &str) -> bool {

@@ -1,6 +1,6 @@
 //! A native record that is being put together.
 
-use enrich_text::{Country, Network, PageUrl, PersonPage, Phone};
+use enrich_text::{Country, Domain, Network, PageUrl, PersonPage, Phone};
 use serde_json::{Map, Value, json};
 
 use crate::external_id::external_id;
@@ -97,9 +97,11 @@ impl Draft {
         }
     }
 
-    /// Adds a domain as it stands, of a platform too.
-    pub(crate) fn add_any_domain(&mut self, domain: String) {
-        self.add_domain(domain, None);
+    /// Adds a domain in normal form, of a network or a platform too. Another text stays, so that
+    /// the import reports it.
+    pub(crate) fn add_any_domain(&mut self, text: String) {
+        let domain = Domain::parse(&text).map(|domain| domain.as_str().to_owned());
+        self.add_domain(domain.unwrap_or(text), None);
     }
 
     fn add_page(&mut self, page: &PageUrl) {

@@ -113,10 +113,11 @@ impl Field {
     }
 }
 
-/// Whether a column or key is one that native records have.
+/// Whether a column or key is one that native records have, or is within one (`ids.lei`).
 pub(crate) fn is_native(name: &str) -> bool {
+    let first = name.split('.').next().unwrap_or(name);
     let plain: String =
-        name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+        first.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     let is_field = TABLE.into_iter().any(|(field, known, _)| {
         !matches!(field, Field::Urls | Field::FullName) && {
             let known = known.replace('_', "");

@@ -62,6 +62,14 @@ impl Mapping {
             () if has("domains") => RecordType::Domain,
             () => return None,
         };
+        Self::from_synonyms_of(columns, record_type)
+    }
+
+    /// Like [`from_synonyms`](Self::from_synonyms), for a file whose kind of records is known;
+    /// `None` if no column has a field of this kind.
+    pub fn from_synonyms_of(columns: &[String], record_type: RecordType) -> Option<Synonyms> {
+        let known = Synonyms::known(columns);
+        let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
         let target = |meaning: &'static str| match (record_type, meaning) {
             (RecordType::Company, "company") => Some("name"),
             (RecordType::Person, "name") if has("full_name") || has("first_name") => None,
@@ -90,6 +98,9 @@ impl Mapping {
                 None => fields.push((field, vec![column])),
             }
             used.push((column.to_owned(), field.name()));
+        }
+        if fields.is_empty() {
+            return None;
         }
         let fields = fields.into_iter().map(|(field, columns)| (field, Rule::columns(columns)));
         let rule = RecordRule::of(record_type, fields.collect(), ids);

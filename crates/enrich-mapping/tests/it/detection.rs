@@ -56,3 +56,19 @@ fn a_file_of_two_sources_names_both() {
     assert_eq!(detected("x.csv", &columns), "hubspot or salesforce");
     assert_eq!(detected("hubspot-1.csv", &columns), "hubspot");
 }
+
+#[test]
+fn notes_before_the_header_need_a_known_file_name() {
+    assert_eq!(detected("Connections (1).csv", &["Notes:"]), "linkedin-connections");
+    assert_eq!(detected("x.csv", &["Notes:"]), "unknown");
+}
+
+#[test]
+fn a_file_whose_keys_are_not_known_is_told_by_its_name() {
+    assert_eq!(detected("majestic_million.csv", &[]), "majestic");
+}
+
+#[test]
+fn keys_within_native_ones_are_native() {
+    assert_eq!(detected("x.csv", &["name", "ids", "ids.lei"]), "native");
+}

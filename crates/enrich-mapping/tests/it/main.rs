@@ -3,6 +3,7 @@
 
 mod detection;
 mod mapping_file;
+mod properties;
 mod reader;
 mod sources;
 mod traps;

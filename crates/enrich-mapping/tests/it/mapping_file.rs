@@ -149,3 +149,12 @@ fn columns_with_addresses_that_are_not_read_are_named() {
     let unused = mapping.unused(&[record.as_object().unwrap().clone()]);
     assert_eq!(unused, ["Second", "Mail"]);
 }
+
+#[test]
+fn the_kind_of_a_file_with_plain_columns_may_be_given() {
+    let columns = ["Name", "Job Title", "Website"].map(str::to_owned);
+    let found = Mapping::from_synonyms_of(&columns, RecordType::Company).unwrap();
+    let used: Vec<&str> = found.used.iter().map(|(_, field)| *field).collect();
+    assert_eq!(used, ["name", "domains"]);
+    assert!(Mapping::from_synonyms_of(&["a".to_owned()], RecordType::Company).is_none());
+}

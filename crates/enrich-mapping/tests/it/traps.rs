@@ -281,3 +281,23 @@ fn the_country_of_the_import_is_the_seat_and_the_region_of_numbers() {
     assert_eq!(records[0]["country"], "DE");
     assert_eq!(records[0]["phones"], json!(["+493023125001"]));
 }
+
+#[test]
+fn gleif_xml_elements_that_occur_once_are_no_lists() {
+    let name = json!({"@xml:lang": "fr", "@type": "PREVIOUS_LEGAL_NAME", "$": "Ancienne Quill SA"});
+    let record = json!({"LEI": {"$": "QUILL000000000000001"}, "Entity": {
+        "LegalName": {"@xml:lang": "en", "$": "Quill SA"},
+        "OtherEntityNames": {"OtherEntityName": name},
+        "LegalAddress": {"Country": {"$": "BE"}},
+        "EntityStatus": {"$": "ACTIVE"}}});
+    let record = mapped("gleif", &record);
+    assert_eq!(record["aliases"], json!(["Ancienne Quill SA"]));
+    assert_eq!(record["country"], "BE");
+}
+
+#[test]
+fn nsi_brands_are_known_by_their_item_and_not_by_their_path() {
+    let record = json!({"@key": "brands/shop/books", "id": "quill-1", "displayName": "Quill",
+        "tags": {"brand": "Quill", "brand:wikidata": "Q900000101"}});
+    assert_eq!(mapped("nsi", &record)["ids"], json!({"wikidata": "Q900000101"}));
+}

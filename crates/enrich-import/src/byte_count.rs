@@ -13,6 +13,10 @@ impl ByteCount {
         self.0.set(bytes);
     }
 
+    pub(crate) fn add(&self, bytes: u64) {
+        self.0.set(self.0.get() + bytes);
+    }
+
     /// Returns the number of bytes counted since the last call of this method.
     pub(crate) fn take(&self) -> u64 {
         self.0.take()
@@ -35,7 +39,7 @@ impl Counted {
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
-        self.count.0.set(self.count.0.get() + read as u64);
+        self.count.add(read as u64);
         Ok(read)
     }
 }

@@ -84,6 +84,9 @@ impl fmt::Display for Content {
 /// The first bytes of zip archives; workbooks are zip archives.
 pub(crate) const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 
+/// The first bytes of a zip archive without files.
+const EMPTY_ZIP_MAGIC: &[u8] = b"PK\x05\x06";
+
 /// The first bytes of file formats that are not lists.
 const MAGIC: [(&[u8], Content); 13] = [
     (b"%PDF-", Content::Pdf),
@@ -104,13 +107,18 @@ const MAGIC: [(&[u8], Content); 13] = [
 /// The first bytes of old Excel and Word files, and of new ones with a password.
 const COMPOUND_MAGIC: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
+/// Whether a file begins like a zip archive or a workbook.
+pub(crate) fn is_archive(head: &[u8]) -> bool {
+    head.starts_with(ZIP_MAGIC) || head.starts_with(EMPTY_ZIP_MAGIC)
+}
+
 /// Returns the reason if a file that begins with these bytes is certainly not a list; `None` if the
 /// file may be a list.
 pub(crate) fn refused(head: &[u8]) -> Option<NoList> {
     if head.starts_with(COMPOUND_MAGIC) {
         return Some(NoList::OtherWorkbook("an old or password-protected Excel file (.xls)"));
     }
-    if head.starts_with(b"PK\x05\x06") {
+    if head.starts_with(EMPTY_ZIP_MAGIC) {
         return Some(NoList::Zip);
     }
     let found = MAGIC.iter().find(|(magic, _)| head.starts_with(magic));

@@ -1,16 +1,32 @@
 //! Detects the delimiter of a CSV file from its first lines.
 
 use crate::delimiter::Delimiter;
-use crate::lines::Line;
+use crate::lines::{Line, Lines};
 use crate::splitter::Splitter;
 
 /// Returns the delimiter that a line such as `sep=;` sets. Some programs write such a first line
 /// for spreadsheets.
-pub(crate) fn announced(line: &[u8]) -> Option<Delimiter> {
+fn announced(line: &[u8]) -> Option<Delimiter> {
     let (name, value) = line.split_at_checked(4)?;
     let value = std::str::from_utf8(value).ok()?;
     let value = if value == "\t" { value } else { value.trim_end() };
     name.eq_ignore_ascii_case(b"sep=").then(|| Delimiter::parse(value))?
+}
+
+/// Returns the delimiter of a file that begins with `looked_at`: the chosen one, else the one that a
+/// first line such as `sep=;` names, else the one that fits. Consumes such a first line of `lines`.
+pub(crate) fn of_file(
+    lines: &mut Lines,
+    looked_at: &[Line],
+    usual: Delimiter,
+    chosen: Option<Delimiter>,
+) -> Delimiter {
+    let announced = looked_at.first().and_then(|line| announced(&line.bytes));
+    if announced.is_some() {
+        // This cannot fail, because the line was read already.
+        let _ = lines.next();
+    }
+    chosen.or(announced).unwrap_or_else(|| detect(looked_at, usual))
 }
 
 /// Detects the delimiter of a file that begins with these lines. Returns `otherwise` if no
@@ -19,7 +35,7 @@ pub(crate) fn announced(line: &[u8]) -> Option<Delimiter> {
 /// A delimiter fits if it splits the header into at least two fields. If several delimiters fit,
 /// the result is the one with the largest share of rows that have as many fields as the header. If
 /// these shares are equal too, the result is the delimiter that splits the header into more fields.
-pub(crate) fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
+fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
     let mut best = (otherwise, 0.0, 1);
     let others = Delimiter::ALL.into_iter().filter(|one| *one != otherwise);
     for delimiter in [otherwise].into_iter().chain(others) {

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
+/// The first bytes of bzip2 (`BZh1` to `BZh9`) before the digit.
+const BZIP2_MAGIC: &[u8] = b"BZh";
 const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
 
 /// The format of records.
@@ -25,6 +27,8 @@ pub enum Format {
 pub enum Compression {
     /// Gzip, as in RFC 1952.
     Gzip,
+    /// Bzip2.
+    Bzip2,
     /// Zstandard, as in RFC 8878.
     Zstd,
 }
@@ -33,11 +37,16 @@ impl Compression {
     /// Returns the compression of an input that begins with `bytes`; `None` if the input is not
     /// compressed.
     ///
-    /// No valid UTF-8 text begins with the bytes of either compression, so no text is mistaken for
-    /// compressed data.
+    /// No valid UTF-8 text begins with the bytes of gzip or Zstandard. Bzip2 is recognised by
+    /// `BZh` and a digit, with which no list is likely to begin.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
         match bytes {
             _ if bytes.starts_with(GZIP_MAGIC) => Some(Self::Gzip),
+            _ if bytes.starts_with(BZIP2_MAGIC)
+                && matches!(bytes.get(BZIP2_MAGIC.len()), Some(b'1'..=b'9')) =>
+            {
+                Some(Self::Bzip2)
+            }
             _ if bytes.starts_with(ZSTD_MAGIC) => Some(Self::Zstd),
             _ => None,
         }
@@ -45,14 +54,17 @@ impl Compression {
 }
 
 /// Returns the format and the compression that a file name shows. The endings are `.jsonl`,
-/// `.ndjson`, `.csv`, `.tsv`, `.tab` or `.xlsx` for the format, then `.gz` or `.zst` for the
-/// compression, in upper or lower case.
+/// `.ndjson`, `.geojsonl`, `.geojsonseq`, `.csv`, `.tsv`, `.tab` or `.xlsx` for the format, then
+/// `.gz`, `.bz2` or `.zst` for the compression, in upper or lower case.
 pub fn format_from_file_name(file_name: &str) -> (Option<Format>, Option<Compression>) {
-    let compressions = [(".gz", Compression::Gzip), (".zst", Compression::Zstd)];
+    let compressions =
+        [(".gz", Compression::Gzip), (".bz2", Compression::Bzip2), (".zst", Compression::Zstd)];
     let (rest, compression) = without_ending(file_name, &compressions);
     let formats = [
         (".jsonl", Format::JsonLines),
         (".ndjson", Format::JsonLines),
+        (".geojsonl", Format::JsonLines),
+        (".geojsonseq", Format::JsonLines),
         (".csv", Format::Csv),
         (".tsv", Format::Tsv),
         (".tab", Format::Tsv),
@@ -88,6 +100,7 @@ mod tests {
             ("acme.JSONL.GZ", jsonl, Some(Compression::Gzip)),
             ("acme.v2.ndjson.zst", jsonl, Some(Compression::Zstd)),
             ("acme.csv", Some(Format::Csv), None),
+            ("acme.csv.bz2", Some(Format::Csv), Some(Compression::Bzip2)),
             ("acme.TSV.gz", Some(Format::Tsv), Some(Compression::Gzip)),
             ("acme.xlsx", Some(Format::Xlsx), None),
             ("acme.gz", None, Some(Compression::Gzip)),

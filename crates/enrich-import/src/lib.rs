@@ -5,7 +5,8 @@
 //! the results. Records have the native format. `enrich-text` parses the values of records and the
 //! inputs of the interface by the same lenient rules.
 //!
-//! [`Rows`] reads the rows of such a source as they are, without parsing records.
+//! [`Rows`] reads the rows of such a source as they are, without parsing records. [`InputRecords`]
+//! reads the records of files with other layouts: archives, JSON, XML and tables.
 //!
 //! What is not here: the rules of merging (`enrich-core`), any store, the terminal.
 
@@ -14,12 +15,16 @@ mod bounds;
 mod byte_count;
 mod content;
 mod csv;
+mod decompressed;
 mod delimiter;
 mod delimiter_detection;
 mod encoding;
 mod field;
 mod format;
+mod glob;
 mod import;
+mod input;
+mod input_fault;
 mod jsonl;
 mod layout;
 mod limits;
@@ -46,6 +51,8 @@ pub use delimiter::Delimiter;
 pub use encoding::TextEncoding;
 pub use format::{Compression, Format, format_from_file_name};
 pub use import::{Cause, ImportError, Progress, import};
+pub use input::{InputKind, InputOptions, InputRecord, InputRecords, Place, Sample, sample};
+pub use input_fault::{FileNames, InputFault};
 pub use layout::{Layout, ReadAs};
 pub use names::plain_name;
 pub use read_error::{HeaderError, ReadError};

@@ -13,9 +13,9 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(crate) struct Line {
     /// The line's number in the file, from 1.
     pub(crate) number: u64,
-    /// The line's bytes. If the line is too long, only the first [`MAX_LINE_BYTES`].
+    /// The line's bytes. If the line is too long, only the first bytes up to the maximum.
     pub(crate) bytes: Vec<u8>,
-    /// Whether the line is longer than [`MAX_LINE_BYTES`].
+    /// Whether the line is longer than the maximum.
     pub(crate) is_too_long: bool,
     /// Whether the line ended in CR LF, not in LF alone.
     pub(crate) had_return: bool,
@@ -31,6 +31,10 @@ impl Line {
 pub(crate) struct Lines {
     input: Box<dyn BufRead>,
     read: u64,
+    /// Maximum length of a line, in bytes.
+    max_bytes: usize,
+    /// Lines that begin with this text are comments.
+    comment: Option<Vec<u8>>,
     returned: VecDeque<Line>,
     /// An error that occurred in [`Self::peek`]. `next` returns the error after the lines that were
     /// read before the error.
@@ -41,7 +45,25 @@ impl Lines {
     /// Returns a reader of lines that end in LF or CR LF. It skips a byte order mark before the
     /// first line.
     pub(crate) fn new(input: Box<dyn BufRead>) -> Self {
-        Self { input, read: 0, returned: VecDeque::new(), failure: None }
+        Self {
+            input,
+            read: 0,
+            max_bytes: MAX_LINE_BYTES,
+            comment: None,
+            returned: VecDeque::new(),
+            failure: None,
+        }
+    }
+
+    /// Allows lines of this many bytes.
+    pub(crate) fn with_max_bytes(self, max_bytes: usize) -> Self {
+        Self { max_bytes, ..self }
+    }
+
+    /// Skips lines that begin with this text, where blank lines are skipped too.
+    pub(crate) fn skipping(self, comment: Option<&str>) -> Self {
+        let comment = comment.filter(|comment| !comment.is_empty());
+        Self { comment: comment.map(|comment| comment.as_bytes().to_vec()), ..self }
     }
 
     /// Returns the next line; `None` at the end. If the input fails in the middle of a line, the
@@ -55,7 +77,7 @@ impl Lines {
         }
         let mut bytes = Vec::new();
         // The length of the longest line that is allowed, with its CR LF.
-        let most = MAX_LINE_BYTES + 2;
+        let most = self.max_bytes + 2;
         let length = (&mut self.input).take(most as u64).read_until(b'\n', &mut bytes)?;
         if length == 0 {
             return Ok(None);
@@ -70,8 +92,8 @@ impl Lines {
         } else if length == most {
             self.input.skip_until(b'\n')?;
         }
-        let is_too_long = bytes.len() > MAX_LINE_BYTES;
-        bytes.truncate(MAX_LINE_BYTES);
+        let is_too_long = bytes.len() > self.max_bytes;
+        bytes.truncate(self.max_bytes);
         self.read += 1;
         if self.read == 1 && bytes.starts_with(BYTE_ORDER_MARK) {
             bytes.drain(..BYTE_ORDER_MARK.len());
@@ -79,11 +101,15 @@ impl Lines {
         Ok(Some(Line { number: self.read, bytes, is_too_long, had_return }))
     }
 
-    /// Returns the next line that is not blank; `None` at the end.
+    fn is_comment(&self, line: &Line) -> bool {
+        self.comment.as_ref().is_some_and(|comment| line.bytes.starts_with(comment))
+    }
+
+    /// Returns the next line that is not blank and not a comment; `None` at the end.
     pub(crate) fn next_filled(&mut self) -> io::Result<Option<Line>> {
         loop {
             match self.next()? {
-                Some(line) if line.is_blank() => {}
+                Some(line) if line.is_blank() || self.is_comment(&line) => {}
                 next => return Ok(next),
             }
         }

@@ -4,7 +4,6 @@
 use std::fs::File;
 use std::io::{self, BufRead, Cursor, Read};
 
-use crate::bounds::Halt;
 use crate::byte_count::ByteCount;
 use crate::content::{self, NoList, ZIP_MAGIC};
 use crate::delimiter::Delimiter;
@@ -12,20 +11,20 @@ use crate::delimiter_detection;
 use crate::encoding::{Decoding, KnownEncoding, detect_by_start, resumed};
 use crate::format::Format;
 use crate::layout::{Layout, ReadAs};
-use crate::lines::{Line, Lines};
-use crate::read_error::{HeaderError, ReadError};
+use crate::lines::Lines;
+use crate::read_error::ReadError;
 use crate::splitter::Splitter;
 use crate::workbook::{Limits, Workbook};
 
 /// Number of bytes at the beginning of a source that are used to detect its content.
-const HEAD_BYTES: usize = 16 * 1024;
+pub(crate) const HEAD_BYTES: usize = 16 * 1024;
 /// Maximum number of lines that are examined to detect the delimiter, and maximum number of their
 /// bytes.
-const LOOKED_AT_LINES: usize = 100;
-const LOOKED_AT_BYTES: usize = 256 * 1024;
+pub(crate) const LOOKED_AT_LINES: usize = 100;
+pub(crate) const LOOKED_AT_BYTES: usize = 256 * 1024;
 /// Maximum size of a workbook that is read from a stream, in bytes. Such a workbook is kept in
 /// memory.
-const MAX_HELD_WORKBOOK: usize = 64 * 1024 * 1024;
+pub(crate) const MAX_HELD_WORKBOOK: usize = 64 * 1024 * 1024;
 
 /// The decompressed bytes of a source, and what is known before any byte is read.
 pub(crate) struct Input {
@@ -154,20 +153,12 @@ impl Opened {
         };
         self.format = Some(if format == Format::JsonLines { format } else { Format::Csv });
         if format != Format::JsonLines {
-            let delimiter = self.delimiter(&lines, format, read_as);
-            self.delimiter = Some(delimiter);
+            let usual = if format == Format::Tsv { Delimiter::Tab } else { Delimiter::Comma };
+            let chosen = read_as.delimiter;
+            self.delimiter =
+                Some(delimiter_detection::of_file(&mut self.lines, &lines, usual, chosen));
         }
         Ok(())
-    }
-
-    fn delimiter(&mut self, lines: &[Line], format: Format, read_as: ReadAs) -> Delimiter {
-        let announced = lines.first().and_then(|line| delimiter_detection::announced(&line.bytes));
-        if announced.is_some() {
-            // This cannot fail: `peek` has already read this line.
-            let _ = self.lines.next();
-        }
-        let usual = if format == Format::Tsv { Delimiter::Tab } else { Delimiter::Comma };
-        read_as.delimiter.or(announced).unwrap_or_else(|| delimiter_detection::detect(lines, usual))
     }
 
     fn read_workbook(
@@ -207,21 +198,6 @@ impl Opened {
 
     /// Turns an I/O error of reading into the [`ReadError`] that describes it.
     pub(crate) fn explain(&self, error: io::Error) -> ReadError {
-        if let Some(halt) = Halt::of(&error) {
-            return halt.into();
-        }
-        if let Some(header) = HeaderError::of(&error) {
-            return header.into();
-        }
-        if let Some(refused) = NoList::of(&error) {
-            return refused.into();
-        }
-        // An error of the operating system has an error number. An error of the decompression has
-        // none.
-        match error.kind() {
-            _ if error.raw_os_error().is_some() || !self.is_compressed => ReadError::Failed(error),
-            io::ErrorKind::UnexpectedEof => ReadError::EndsInTheMiddle,
-            _ => ReadError::Damaged(error),
-        }
+        ReadError::of(error, self.is_compressed)
     }
 }

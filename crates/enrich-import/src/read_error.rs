@@ -4,6 +4,7 @@ use std::io;
 
 use crate::bounds::Halt;
 use crate::content::NoList;
+use crate::input_fault::InputFault;
 
 /// Why a source can't be read to its end.
 #[derive(Debug, thiserror::Error)]
@@ -26,9 +27,46 @@ pub enum ReadError {
     /// The file is not a list.
     #[error(transparent)]
     NoList(#[from] NoList),
+    /// The input has another layout than expected, or a record can't be read.
+    #[error(transparent)]
+    Input(#[from] InputFault),
+    /// A file of a zip archive can't be read.
+    #[error("`{name}` in the zip archive can't be read")]
+    Member {
+        /// The file's name, with its folder.
+        name: String,
+        /// Why the file can't be read.
+        #[source]
+        error: Box<ReadError>,
+    },
     /// A limit of [`Bounds`](crate::Bounds), or its `is_stopped`, ended the reading.
     #[error(transparent)]
     Halted(#[from] Halt),
+}
+
+impl ReadError {
+    /// Returns the error that an I/O error stands for.
+    pub(crate) fn of(error: io::Error, is_compressed: bool) -> Self {
+        if let Some(halt) = Halt::of(&error) {
+            return halt.into();
+        }
+        if let Some(header) = HeaderError::of(&error) {
+            return header.into();
+        }
+        if let Some(refused) = NoList::of(&error) {
+            return refused.into();
+        }
+        if let Some(fault) = InputFault::of(&error) {
+            return fault.into();
+        }
+        // An error of the operating system has an error number. An error of the decompression has
+        // none.
+        match error.kind() {
+            _ if error.raw_os_error().is_some() || !is_compressed => Self::Failed(error),
+            io::ErrorKind::UnexpectedEof => Self::EndsInTheMiddle,
+            _ => Self::Damaged(error),
+        }
+    }
 }
 
 /// Why a CSV header can't be used.

@@ -2,28 +2,28 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
-use std::path::Path;
+use std::io::{self, Chain, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use enrich_core::SourceName;
-use flate2::read::MultiGzDecoder;
+use tempfile::TempPath;
 
 use crate::bounds::{Bounded, Bounds};
 use crate::byte_count::{ByteCount, Counted};
+use crate::content;
+use crate::decompressed::decompressed;
 use crate::format::{Compression, Format, format_from_file_name};
 use crate::layout::ReadAs;
 use crate::opened::{Input, Opened};
 use crate::read_error::ReadError;
 use crate::workbook::Limits;
 
-/// Buffer size for reading and decompressing.
-const BUFFER_BYTES: usize = 128 * 1024;
-
 /// An input of records.
 ///
 /// The file's name can show format and compression: `.jsonl`, `.ndjson`, `.csv`, `.tsv` or `.xlsx`,
-/// then `.gz` or `.zst`, in upper or lower case. If the name does not show them, the first bytes
-/// do. A workbook is always recognised by its first bytes, whatever its name. Delimiter and
+/// then `.gz`, `.bz2` or `.zst`, in upper or lower case. If the name does not show them, the first
+/// bytes do. A workbook is always recognised by its first bytes, whatever its name. Delimiter and
 /// encoding are detected.
 pub struct Source {
     input: Box<dyn Read + Send>,
@@ -32,6 +32,9 @@ pub struct Source {
     read_as: ReadAs,
     format: Option<Format>,
     compression: Option<Compression>,
+    file_name: String,
+    /// Where the source can be opened again, if it is a file.
+    place: Option<FilePlace>,
     total_bytes: Option<u64>,
     name: Option<SourceName>,
     bounds: Option<Bounds>,
@@ -52,6 +55,7 @@ impl Source {
         let other = is_file.then(|| file.try_clone()).transpose().map_err(ReadError::NotOpened)?;
         let mut source = Self::reader(&file_name, file);
         source.total_bytes = is_file.then_some(metadata.len());
+        source.place = is_file.then(|| FilePlace::Path(path.to_owned()));
         source.file = other;
         Ok(source)
     }
@@ -71,6 +75,8 @@ impl Source {
             read_as: ReadAs::default(),
             format,
             compression,
+            file_name: file_name.to_owned(),
+            place: None,
             total_bytes: None,
             name: SourceName::new(file_name),
             bounds: None,
@@ -103,39 +109,181 @@ impl Source {
         self.total_bytes
     }
 
+    /// Returns the name of the file, without its folder; `stdin` for standard input.
+    pub fn file_name(&self) -> &str {
+        &self.file_name
+    }
+
+    /// Opens the source as a list: text or a workbook.
     pub(crate) fn open(self) -> Result<Opened, ReadError> {
+        let begun = self.begin()?;
+        let compression = begun.compression();
+        let bytes = decompressed(begun.input, compression).map_err(ReadError::Failed)?;
+        let limits = Limits::new(begun.bounds.as_ref());
+        let bytes = match begun.bounds {
+            Some(bounds) => Box::new(Bounded::new(bytes, bounds)),
+            None => bytes,
+        };
+        let input = Input {
+            bytes,
+            file: begun.file.filter(|_| compression.is_none()),
+            format: begun.format,
+            read_as: begun.read_as,
+            limits,
+            is_compressed: compression.is_some(),
+            read_bytes: begun.read_bytes,
+        };
+        Opened::new(input)
+    }
+
+    /// Reads the first bytes of the source, before decompression.
+    pub(crate) fn begin(self) -> Result<Begun, ReadError> {
         let read_bytes = ByteCount::default();
         let mut input = Counted::new(self.input, read_bytes.clone());
         let mut first = Vec::new();
         (&mut input).take(4).read_to_end(&mut first).map_err(ReadError::Failed)?;
-        let compression = self.compression.or_else(|| Compression::of_bytes(&first));
-        let input = Cursor::new(first).chain(input);
-        let input: Box<dyn BufRead> = match compression {
-            None => Box::new(BufReader::with_capacity(BUFFER_BYTES, input)),
-            Some(Compression::Gzip) => {
-                let input = MultiGzDecoder::new(BufReader::with_capacity(BUFFER_BYTES, input));
-                Box::new(BufReader::with_capacity(BUFFER_BYTES, input))
-            }
-            Some(Compression::Zstd) => {
-                let input = zstd::Decoder::new(input).map_err(ReadError::Failed)?;
-                Box::new(BufReader::with_capacity(BUFFER_BYTES, input))
-            }
-        };
-        let limits = Limits::new(self.bounds.as_ref());
-        let input = match self.bounds {
-            Some(bounds) => Box::new(Bounded::new(input, bounds)),
-            None => input,
-        };
-        let input = Input {
-            bytes: input,
-            file: self.file.filter(|_| compression.is_none()),
+        Ok(Begun {
+            input: Cursor::new(first.clone()).chain(input),
+            first,
+            file: self.file,
+            file_name: self.file_name,
             format: self.format,
+            named_compression: self.compression,
             read_as: self.read_as,
-            limits,
-            is_compressed: compression.is_some(),
+            bounds: self.bounds,
             read_bytes,
+        })
+    }
+}
+
+/// Where a file is. A temporary file is deleted when its last place is dropped.
+#[derive(Clone)]
+enum FilePlace {
+    Path(PathBuf),
+    Temporary(Arc<TempPath>),
+}
+
+impl FilePlace {
+    fn open(&self) -> io::Result<File> {
+        match self {
+            Self::Path(path) => File::open(path),
+            Self::Temporary(path) => File::open(path.as_ref()),
+        }
+    }
+}
+
+impl Source {
+    /// Returns two sources with the same content. Read the first one before the second one is used.
+    ///
+    /// A stream is kept in memory as far as the first one reads it; a zip archive from a stream is
+    /// written into a temporary file.
+    pub(crate) fn twice(self) -> Result<(Self, Again), ReadError> {
+        let source = self.in_a_file_if_archive()?;
+        if let Some(place) = source.place.clone() {
+            let first = place.open().and_then(|file| Ok((file.try_clone()?, file)));
+            let (input, file) = first.map_err(ReadError::NotOpened)?;
+            let first = Self {
+                input: Box::new(input),
+                file: Some(file),
+                file_name: source.file_name.clone(),
+                name: source.name.clone(),
+                bounds: source.bounds.clone(),
+                place: Some(place),
+                ..source
+            };
+            return Ok((first, Again { source, kept: None }));
+        }
+        let kept = Arc::new(Mutex::new(Kept { input: source.input, bytes: Vec::new() }));
+        let first = Self {
+            input: Box::new(Keeping(Arc::clone(&kept))),
+            file_name: source.file_name.clone(),
+            name: source.name.clone(),
+            bounds: source.bounds.clone(),
+            file: None,
+            place: None,
+            ..source
         };
-        Opened::new(input)
+        let source = Self { input: Box::new(io::empty()), file: None, place: None, ..source };
+        Ok((first, Again { source, kept: Some(kept) }))
+    }
+
+    /// Writes a zip archive from a stream into a temporary file, because its list of files is at
+    /// its end.
+    pub(crate) fn in_a_file_if_archive(mut self) -> Result<Self, ReadError> {
+        if self.file.is_some() {
+            return Ok(self);
+        }
+        let mut first = Vec::new();
+        (&mut self.input).take(4).read_to_end(&mut first).map_err(ReadError::Failed)?;
+        let is_archive = content::is_archive(&first) && self.compression.is_none();
+        let mut input = Cursor::new(first).chain(self.input);
+        if !is_archive {
+            return Ok(Self { input: Box::new(input), ..self });
+        }
+        let spooled = tempfile::NamedTempFile::new().and_then(|mut file| {
+            io::copy(&mut input, &mut file)?;
+            let opened = file.reopen()?;
+            Ok((opened.try_clone()?, opened, file.into_temp_path()))
+        });
+        let (input, file, path) = spooled.map_err(ReadError::Failed)?;
+        let place = Some(FilePlace::Temporary(Arc::new(path)));
+        Ok(Self { input: Box::new(input), file: Some(file), place, ..self })
+    }
+}
+
+/// A source that is read a second time.
+pub(crate) struct Again {
+    source: Source,
+    kept: Option<Arc<Mutex<Kept>>>,
+}
+
+impl Again {
+    /// Returns the source, from its beginning.
+    pub(crate) fn source(self) -> Source {
+        let Some(kept) = self.kept else { return self.source };
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let input = std::mem::replace(&mut kept.input, Box::new(io::empty()));
+        let input = Cursor::new(std::mem::take(&mut kept.bytes)).chain(input);
+        Source { input: Box::new(input), ..self.source }
+    }
+}
+
+/// A stream, and the bytes that were read from it.
+struct Kept {
+    input: Box<dyn Read + Send>,
+    bytes: Vec<u8>,
+}
+
+struct Keeping(Arc<Mutex<Kept>>);
+
+impl Read for Keeping {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = kept.input.read(buffer)?;
+        kept.bytes.extend_from_slice(buffer.get(..read).unwrap_or_default());
+        Ok(read)
+    }
+}
+
+/// A source whose first bytes are known.
+pub(crate) struct Begun {
+    /// The whole source, before decompression.
+    pub(crate) input: Chain<Cursor<Vec<u8>>, Counted>,
+    /// The first four bytes, or less of a shorter source.
+    pub(crate) first: Vec<u8>,
+    pub(crate) file: Option<File>,
+    pub(crate) file_name: String,
+    pub(crate) format: Option<Format>,
+    named_compression: Option<Compression>,
+    pub(crate) read_as: ReadAs,
+    pub(crate) bounds: Option<Bounds>,
+    pub(crate) read_bytes: ByteCount,
+}
+
+impl Begun {
+    /// Returns the compression that the name or the first bytes show.
+    pub(crate) fn compression(&self) -> Option<Compression> {
+        self.named_compression.or_else(|| Compression::of_bytes(&self.first))
     }
 }
 

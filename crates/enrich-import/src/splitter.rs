@@ -40,9 +40,16 @@ pub(crate) struct Splitter {
 
 impl Splitter {
     pub(crate) fn new(delimiter: Delimiter) -> Self {
+        Self::with_escape(delimiter, None)
+    }
+
+    /// Returns a splitter of rows in which `escape` stands before a quote inside quotes, if one is
+    /// given. Otherwise such a quote is doubled.
+    pub(crate) fn with_escape(delimiter: Delimiter, escape: Option<u8>) -> Self {
         // A CR without LF doesn't end a row. For `Lines`, it doesn't end a line either.
         let reader = ReaderBuilder::new()
             .delimiter(delimiter.as_byte())
+            .escape(escape)
             .terminator(Terminator::Any(b'\n'))
             .build();
         Self {
@@ -61,6 +68,11 @@ impl Splitter {
     /// not read.
     pub(crate) fn of_workbook(workbook: Workbook) -> Self {
         Self { workbook: Some(workbook), ..Self::new(Delimiter::Comma) }
+    }
+
+    /// Sets the number of columns of a workbook whose header is not read.
+    pub(crate) fn set_width(&mut self, columns: usize) {
+        self.width = columns;
     }
 
     /// Reads the header into the splitter's fields. Returns `false` if there is no header.

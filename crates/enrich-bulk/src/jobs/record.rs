@@ -228,6 +228,7 @@ impl Record {
         });
         name.push_str(match compression {
             Some(Compression::Gzip) => ".gz",
+            Some(Compression::Bzip2) => ".bz2",
             Some(Compression::Zstd) => ".zst",
             None => "",
         });

@@ -23,12 +23,18 @@ pub(crate) fn write_atomically(path: &Path, content: &impl Serialize) -> Result<
     sync_folder_of(path)
 }
 
-/// Compresses a text as one member (gzip) or frame (zstd), which can follow others in a file.
+/// Compresses a text as one member (gzip), stream (bzip2) or frame (zstd), which can follow others in a file.
 /// Without a compression, returns the text unchanged.
 pub(crate) fn compressed(text: &[u8], compression: Option<Compression>) -> io::Result<Vec<u8>> {
     match compression {
         None => Ok(text.to_vec()),
         Some(Compression::Zstd) => zstd::encode_all(text, zstd::DEFAULT_COMPRESSION_LEVEL),
+        Some(Compression::Bzip2) => {
+            let level = bzip2::Compression::default();
+            let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), level);
+            encoder.write_all(text)?;
+            encoder.finish()
+        }
         Some(Compression::Gzip) => {
             let level = flate2::Compression::default();
             let mut encoder = flate2::write::GzEncoder::new(Vec::new(), level);

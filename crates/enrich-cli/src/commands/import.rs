@@ -26,7 +26,7 @@ Examples:
   enrich import - --source crm < export.jsonl
 
 Reads JSON Lines, CSV (delimiter and encoding are detected) and Excel workbooks (.xlsx: the first
-sheet), plain, .gz or .zst. A running server answers from what was imported without a restart. Lines
+sheet), plain, .gz, .bz2 or .zst. A running server answers from what was imported without a restart. Lines
 that cannot be used are rejected and the rest is imported; importing a file again is harmless and
 completes an import that stopped. A source is named after its file; a file of the same name in
 another folder is refused unless --source says what its source is called.
@@ -208,7 +208,7 @@ fn origin(file: &Path) -> Option<String> {
     }
     let path = file.canonicalize().ok().filter(|path| path.is_file())?;
     let path = path.to_string_lossy();
-    let endings = [".gz", ".zst"];
+    let endings = [".gz", ".bz2", ".zst"];
     let stem = endings.iter().find_map(|ending| path.strip_suffix(ending));
     Some(stem.unwrap_or(&path).to_owned())
 }

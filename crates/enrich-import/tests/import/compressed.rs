@@ -20,6 +20,12 @@ pub(crate) fn zstd(text: &str) -> Vec<u8> {
     zstd::encode_all(text.as_bytes(), 1).unwrap()
 }
 
+pub(crate) fn bzip2(text: &str) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
 /// Returns lines that compress badly, so that a compressed file that is cut off still contains
 /// complete lines.
 fn many_lines() -> String {
@@ -39,6 +45,8 @@ fn format_and_compression_are_told_by_name_or_by_content() {
         ("a.jsonl.zst", zstd(LINES)),
         ("a.csv.gz", gzip(csv)),
         ("a.csv.zst", zstd(csv)),
+        ("a.csv.bz2", bzip2(csv)),
+        ("stdin", bzip2(LINES)),
         ("a.gz", gzip(csv)),
         ("stdin", LINES.into()),
         ("stdin", csv.into()),

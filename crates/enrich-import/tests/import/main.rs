@@ -9,6 +9,16 @@ mod compressed;
 #[cfg(test)]
 mod csv;
 #[cfg(test)]
+mod inputs;
+#[cfg(test)]
+mod inputs_archives;
+#[cfg(test)]
+mod inputs_json;
+#[cfg(test)]
+mod inputs_tables;
+#[cfg(test)]
+mod inputs_xml;
+#[cfg(test)]
 mod json_lines;
 #[cfg(test)]
 mod memory;

@@ -1,0 +1,30 @@
+//! Decompresses an input while it is read.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use bzip2::bufread::MultiBzDecoder;
+use flate2::bufread::MultiGzDecoder;
+
+use crate::format::Compression;
+
+/// Buffer size for reading and decompressing.
+pub(crate) const BUFFER_BYTES: usize = 128 * 1024;
+
+/// Returns a reader of the decompressed text. Compressed parts that follow each other are read to
+/// the last.
+pub(crate) fn decompressed(
+    input: impl Read + 'static,
+    compression: Option<Compression>,
+) -> io::Result<Box<dyn BufRead>> {
+    let input = buffered(input);
+    Ok(match compression {
+        None => Box::new(input),
+        Some(Compression::Gzip) => Box::new(buffered(MultiGzDecoder::new(input))),
+        Some(Compression::Bzip2) => Box::new(buffered(MultiBzDecoder::new(input))),
+        Some(Compression::Zstd) => Box::new(buffered(zstd::Decoder::with_buffer(input)?)),
+    })
+}
+
+fn buffered<R: Read>(input: R) -> BufReader<R> {
+    BufReader::with_capacity(BUFFER_BYTES, input)
+}

@@ -1,0 +1,250 @@
+//! Reads the records of files with any layout: CSV, workbooks, JSON and XML, in archives too. A
+//! mapping makes native records of them.
+//!
+//! One record is in memory at a time, however large the file is.
+
+mod archive;
+mod content;
+mod json;
+mod json_lines;
+mod record;
+mod sample;
+mod table;
+mod xml;
+
+use std::fs::File;
+use std::io::{self, BufRead};
+
+use crate::bounds::{Bounded, Bounds};
+use crate::byte_count::ByteCount;
+use crate::content as list_content;
+use crate::decompressed::decompressed;
+use crate::delimiter::Delimiter;
+use crate::encoding::TextEncoding;
+use crate::format::{Compression, Format};
+use crate::layout::Layout;
+use crate::read_error::ReadError;
+use crate::source::Source;
+use crate::workbook::Limits;
+use archive::{Archive, Member};
+use content::{Content, Opened};
+pub use record::{InputRecord, Place};
+pub use sample::{Sample, sample};
+
+/// The kind of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputKind {
+    /// Rows of text, with any delimiter.
+    Csv,
+    /// An object on each line. Lines may have the separator of JSON text sequences (RFC 7464).
+    JsonLines,
+    /// A JSON text that has the records at a path.
+    Json,
+    /// An XML text that has the records at a path.
+    Xml,
+    /// The first sheet of an Excel workbook.
+    Xlsx,
+}
+
+/// How to read an input. What is not set is detected.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InputOptions {
+    /// The kind of the input. JSON and JSON Lines are told from each other by the text if the
+    /// records are at no path, or are the elements of an array.
+    pub kind: Option<InputKind>,
+    /// Which files of a zip archive are read, one after the other: patterns with `*` and `?`. Case
+    /// doesn't matter; a pattern without `/` is compared with the name without the folder. If there
+    /// is none, the archive must have a single file.
+    pub members: Vec<String>,
+    /// Which of these files are left out, by the same patterns.
+    pub skip_members: Vec<String>,
+    /// Where the records are. In JSON: a JSON pointer (RFC 6901) in which `*` stands for each
+    /// member of an object and each element of an array, as in `/records/*`; the empty path stands
+    /// for the whole text. If a `*` stands for a member, the record has its name under `@key`. A
+    /// record that is no object is put into one under `$`; but an array becomes an object if
+    /// `fields`, `columns` or `header` before it names the columns. In XML: the names of the
+    /// elements, as in `/LEIData/LEIRecords/LEIRecord`.
+    pub record_path: Option<String>,
+    /// The encoding of the text.
+    pub encoding: Option<TextEncoding>,
+    /// The delimiter of CSV.
+    pub delimiter: Option<Delimiter>,
+    /// The character that stands before a quote inside quotes in CSV. By default, such a quote is
+    /// doubled.
+    pub escape: Option<u8>,
+    /// Lines of CSV and JSON Lines that begin with this text are comments.
+    pub comment: Option<String>,
+    /// Lines of CSV before the one that begins with this text are skipped. That line is the header.
+    pub skip_until: Option<String>,
+    /// The column names of a table without a header. If empty, the first row is the header.
+    pub columns: Vec<String>,
+    /// JSON records whose text doesn't contain this text are passed over without parsing them.
+    pub contains: Option<String>,
+}
+
+/// Reads the records of a source, one after the other.
+pub struct InputRecords {
+    options: InputOptions,
+    archive: Option<Archive>,
+    current: Option<Opened>,
+    /// The file of the archive that is read.
+    member: Option<String>,
+    is_compressed: bool,
+    bounds: Option<Bounds>,
+    read_bytes: ByteCount,
+}
+
+impl InputRecords {
+    /// Opens a source. A zip archive from a stream is written into a temporary file first.
+    ///
+    /// # Errors
+    ///
+    /// When the source, or the first of its files, can't be read; when its header can't be used.
+    pub fn open(source: Source, options: InputOptions) -> Result<Self, ReadError> {
+        let begun = source.in_a_file_if_archive()?.begin()?;
+        let compression = begun.compression();
+        let mut records = Self {
+            options,
+            archive: None,
+            current: None,
+            member: None,
+            is_compressed: compression.is_some(),
+            bounds: begun.bounds.clone(),
+            read_bytes: begun.read_bytes.clone(),
+        };
+        records.options.encoding = records.options.encoding.or(begun.read_as.encoding);
+        records.options.delimiter = records.options.delimiter.or(begun.read_as.delimiter);
+        let file = begun.file.filter(|_| compression.is_none());
+        if let Some(file) = file.as_ref().filter(|_| list_content::is_archive(&begun.first)) {
+            let file = file.try_clone().map_err(ReadError::Failed)?;
+            let length = file.metadata().map(|data| data.len()).unwrap_or_default();
+            let archive = Archive::open(file, &records.options, records.read_bytes.clone());
+            records.archive = archive.map_err(|error| ReadError::of(error, true))?;
+            if records.archive.is_some() {
+                records.is_compressed = true;
+                records.next_member()?;
+                return Ok(records);
+            }
+            // This is a workbook. The positions that are read are not in order.
+            records.read_bytes.set(length);
+        }
+        let bytes = decompressed(begun.input, compression).map_err(ReadError::Failed)?;
+        records.current = Some(records.opened(begun.file_name, bytes, file)?);
+        Ok(records)
+    }
+
+    /// Returns the next record; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// When the source can't be read further. A single record that can't be read is no error: its
+    /// fields are the reason.
+    pub fn next_record(&mut self) -> Result<Option<InputRecord>, ReadError> {
+        loop {
+            let Some(current) = &mut self.current else { return Ok(None) };
+            match current.next() {
+                Ok(Some(record)) => return Ok(Some(record)),
+                Ok(None) => self.next_member()?,
+                Err(error) => return Err(self.explain(error)),
+            }
+        }
+    }
+
+    /// Returns the kind of the input; `None` after the end of an archive.
+    pub fn kind(&self) -> Option<InputKind> {
+        self.current.as_ref().map(|current| current.kind)
+    }
+
+    /// Returns the name of the file in the zip archive that is read, with its folder.
+    pub fn member(&self) -> Option<&str> {
+        self.member.as_deref()
+    }
+
+    /// Returns the names of all files in the zip archive, at most 1,000.
+    pub fn members(&self) -> &[String] {
+        self.archive.as_ref().map(Archive::names).unwrap_or_default()
+    }
+
+    /// Returns the names in the object around the records in JSON, at most [`MAX_COLUMNS`].
+    ///
+    /// [`MAX_COLUMNS`]: crate::MAX_COLUMNS
+    pub fn envelope(&self) -> &[String] {
+        self.current.as_ref().map(|current| current.envelope.as_slice()).unwrap_or_default()
+    }
+
+    /// Returns the path of the records in JSON or XML.
+    pub fn record_path(&self) -> Option<&str> {
+        self.current.as_ref()?.path.as_deref()
+    }
+
+    /// Returns the names of a table's columns, without those of columns that have none.
+    pub fn columns(&self) -> Vec<String> {
+        self.current.as_ref().map(Opened::columns).unwrap_or_default()
+    }
+
+    /// Returns the layout as far as it is known. XML and JSON count as JSON Lines.
+    pub fn layout(&self) -> Option<Layout> {
+        let current = self.current.as_ref()?;
+        let (sheet, sheets) = current.sheet.clone().unzip();
+        let format = match current.kind {
+            InputKind::Csv => Format::Csv,
+            InputKind::Xlsx => Format::Xlsx,
+            InputKind::JsonLines | InputKind::Json | InputKind::Xml => Format::JsonLines,
+        };
+        Some(Layout {
+            format,
+            delimiter: current.delimiter(),
+            encoding: current.text_encoding(),
+            sheet,
+            sheets: sheets.unwrap_or_default(),
+        })
+    }
+
+    /// Returns the number of bytes read since the last call, counted before decompression.
+    pub fn newly_read_bytes(&self) -> u64 {
+        self.read_bytes.take()
+    }
+
+    /// Opens the next file of the archive. After the last one, there is no current content.
+    fn next_member(&mut self) -> Result<(), ReadError> {
+        self.current = None;
+        let Some(archive) = &mut self.archive else { return Ok(()) };
+        let next = archive.next_member().map_err(|error| ReadError::of(error, true))?;
+        let Some(Member { name, mut content }) = next else { return Ok(()) };
+        self.member = Some(name.clone());
+        // A file in an archive may be compressed itself.
+        let compression = match content.fill_buf() {
+            Ok(ready) => Compression::of_bytes(ready),
+            Err(error) => return Err(self.explain(error)),
+        };
+        let bytes = decompressed(content, compression).map_err(|error| self.explain(error))?;
+        self.current = Some(self.opened(name, bytes, None)?);
+        Ok(())
+    }
+
+    fn opened(
+        &self,
+        name: String,
+        bytes: Box<dyn BufRead>,
+        file: Option<File>,
+    ) -> Result<Opened, ReadError> {
+        let bytes = match self.bounds.clone() {
+            Some(bounds) => Box::new(Bounded::new(bytes, bounds)),
+            None => bytes,
+        };
+        let limits = Limits::new(self.bounds.as_ref());
+        let content = Content { name, bytes, file, limits };
+        Opened::new(content, &self.options).map_err(|error| self.explain(error))
+    }
+
+    /// Returns the error that an I/O error stands for, with the file of the archive.
+    fn explain(&self, error: io::Error) -> ReadError {
+        let error = ReadError::of(error, self.is_compressed);
+        match &self.member {
+            Some(name) if !matches!(error, ReadError::Halted(_)) => {
+                ReadError::Member { name: name.clone(), error: Box::new(error) }
+            }
+            _ => error,
+        }
+    }
+}

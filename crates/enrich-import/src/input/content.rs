@@ -1,0 +1,223 @@
+//! Opens a decompressed content: detects what it is, and returns the reader of its records.
+
+use std::fs::File;
+use std::io::{self, BufRead, Cursor, Read};
+
+use super::json::{JsonLayout, JsonReader, detected, first_names};
+use super::json_lines::JsonLinesReader;
+use super::record::InputRecord;
+use super::table::TableReader;
+use super::xml::{self, XmlReader};
+use super::{InputKind, InputOptions};
+use crate::content::{self, NoList, ZIP_MAGIC};
+use crate::delimiter::Delimiter;
+use crate::encoding::{Decoding, KnownEncoding, TextEncoding, detect_by_start, resumed};
+use crate::format::{Format, format_from_file_name};
+use crate::lines::Lines;
+use crate::opened::{HEAD_BYTES, MAX_HELD_WORKBOOK};
+use crate::rows::MAX_COLUMNS;
+use crate::workbook::{Limits, Workbook};
+
+/// Number of bytes of a text that are used to detect the layout of JSON and XML.
+const LAYOUT_BYTES: usize = 1024 * 1024;
+
+/// A content to open.
+pub(super) struct Content {
+    /// The name of the file, which may show the format.
+    pub(super) name: String,
+    pub(super) bytes: Box<dyn BufRead>,
+    /// The content as a seekable file, if it is one.
+    pub(super) file: Option<File>,
+    pub(super) limits: Limits,
+}
+
+/// An opened content.
+pub(super) struct Opened {
+    pub(super) kind: InputKind,
+    pub(super) encoding: KnownEncoding,
+    pub(super) sheet: Option<(String, usize)>,
+    /// The path of the records in JSON or XML.
+    pub(super) path: Option<String>,
+    /// The names in the object that holds the records.
+    pub(super) envelope: Vec<String>,
+    reader: Reader,
+}
+
+enum Reader {
+    Table(Box<TableReader>),
+    JsonLines(Box<JsonLinesReader>),
+    Json(Box<JsonReader>),
+    Xml(Box<XmlReader>),
+    Empty,
+}
+
+impl Opened {
+    pub(super) fn new(content: Content, options: &InputOptions) -> io::Result<Self> {
+        let Content { name, mut bytes, file, limits } = content;
+        let mut head = Vec::new();
+        let failure = (&mut bytes).take(HEAD_BYTES as u64).read_to_end(&mut head).err();
+        if head.starts_with(ZIP_MAGIC) {
+            return Self::workbook(file, resumed(head, failure, bytes), limits, options);
+        }
+        if let Some(refused) = content::refused(&head) {
+            return Err(io::Error::other(refused));
+        }
+        let mark = detect_by_start(&head).map_or(0, |(_, mark)| mark);
+        let begins_like = kind_by_beginning(head.get(mark..).unwrap_or_default());
+        let kind = options.kind.unwrap_or(begins_like);
+        let encoding = match kind {
+            InputKind::Xml => options.encoding.or_else(|| xml::declared_encoding(&head)),
+            _ => options.encoding,
+        };
+        let guesses = matches!(kind, InputKind::Csv | InputKind::Xlsx);
+        let input = resumed(head.clone(), failure, bytes);
+        let (decoding, encoding) = Decoding::new(input, &head, encoding, guesses)?;
+        let text: Box<dyn BufRead> = Box::new(decoding);
+        let (reader, kind, path) = match kind {
+            InputKind::Json | InputKind::JsonLines => {
+                let mut opened = json(text, &name, options);
+                opened.encoding = encoding;
+                return Ok(opened);
+            }
+            InputKind::Xml => {
+                let (reader, path) = xml_records(text, options)?;
+                (reader, kind, Some(path))
+            }
+            InputKind::Csv if options.kind.is_some() && begins_like == InputKind::Json => {
+                return Err(io::Error::other(NoList::JsonAsCsv));
+            }
+            InputKind::Csv | InputKind::Xlsx => (csv(text, &name, options)?, InputKind::Csv, None),
+        };
+        Ok(Self { kind, encoding, sheet: None, path, envelope: Vec::new(), reader })
+    }
+
+    /// Returns the next record; `None` at the end.
+    pub(super) fn next(&mut self) -> io::Result<Option<InputRecord>> {
+        match &mut self.reader {
+            Reader::Table(reader) => reader.next(),
+            Reader::JsonLines(reader) => reader.next(),
+            Reader::Json(reader) => reader.next(),
+            Reader::Xml(reader) => reader.next(),
+            Reader::Empty => Ok(None),
+        }
+    }
+
+    /// Returns the delimiter of CSV.
+    pub(super) fn delimiter(&self) -> Option<Delimiter> {
+        match &self.reader {
+            Reader::Table(reader) => reader.delimiter(),
+            _ => None,
+        }
+    }
+
+    /// Returns the columns of a table, without those that have no name.
+    pub(super) fn columns(&self) -> Vec<String> {
+        match &self.reader {
+            Reader::Table(reader) => reader.columns().map(str::to_owned).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn text_encoding(&self) -> Option<TextEncoding> {
+        self.sheet.is_none().then(|| self.encoding.get())
+    }
+
+    fn workbook(
+        file: Option<File>,
+        mut bytes: Box<dyn BufRead>,
+        limits: Limits,
+        options: &InputOptions,
+    ) -> io::Result<Self> {
+        let workbook = match file {
+            Some(file) => Workbook::open(Box::new(file), limits)?,
+            None => {
+                let mut held = Vec::new();
+                (&mut bytes).take(MAX_HELD_WORKBOOK as u64 + 1).read_to_end(&mut held)?;
+                if held.len() > MAX_HELD_WORKBOOK {
+                    let refused = NoList::LargeWorkbook("more than 64 MiB");
+                    return Err(io::Error::other(refused));
+                }
+                Workbook::open(Box::new(Cursor::new(held)), limits)?
+            }
+        };
+        let sheet = Some((workbook.sheet.clone(), workbook.sheets));
+        let table = TableReader::workbook(workbook, options)?;
+        let reader = table.map_or(Reader::Empty, |table| Reader::Table(Box::new(table)));
+        let encoding = KnownEncoding::default();
+        let (kind, envelope) = (InputKind::Xlsx, Vec::new());
+        Ok(Self { kind, encoding, sheet, path: None, envelope, reader })
+    }
+}
+
+/// Detects what a text is by its first letters. (In UTF-16, zero bytes are between them.)
+fn kind_by_beginning(head: &[u8]) -> InputKind {
+    let mut letters = head.iter().filter(|byte| !byte.is_ascii_whitespace() && **byte != 0);
+    match (letters.next(), letters.next()) {
+        // 0x1E is the separator of JSON text sequences.
+        (Some(b'{' | 0x1e), _) => InputKind::Json,
+        // Some databases write column names in brackets.
+        (Some(b'['), Some(b'{' | b'[' | b']' | b'"') | None) => InputKind::Json,
+        (Some(b'<'), _) => InputKind::Xml,
+        _ => InputKind::Csv,
+    }
+}
+
+fn csv(text: Box<dyn BufRead>, name: &str, options: &InputOptions) -> io::Result<Reader> {
+    let usual = match format_from_file_name(name).0 {
+        Some(Format::Tsv) => Delimiter::Tab,
+        _ => Delimiter::Comma,
+    };
+    let table = TableReader::csv(Lines::new(text), usual, options)?;
+    Ok(table.map_or(Reader::Empty, |table| Reader::Table(Box::new(table))))
+}
+
+/// Opens JSON. Without a path, and if the path is that of a plain array, JSON Lines and arrays are
+/// told from each other by the text.
+fn json(text: Box<dyn BufRead>, name: &str, options: &InputOptions) -> Opened {
+    let wanted = options.contains.as_deref();
+    let (head, text) = peeked(text);
+    let is_array = head.trim_ascii_start().first() == Some(&b'[');
+    let is_named_lines = format_from_file_name(name).0 == Some(Format::JsonLines);
+    let has_lines = options.kind == Some(InputKind::JsonLines) || is_named_lines;
+    let layout = match options.record_path.as_deref() {
+        Some(path) if !matches!(path, "" | "/*") => JsonLayout::Records(path.to_owned()),
+        // The members of an object may be the records.
+        Some("/*") if !is_array && !has_lines => match detected(&head, head.len() < LAYOUT_BYTES) {
+            JsonLayout::Lines => JsonLayout::Lines,
+            JsonLayout::Records(_) => JsonLayout::Records("/*".to_owned()),
+        },
+        _ if has_lines && !is_array => JsonLayout::Lines,
+        _ => detected(&head, head.len() < LAYOUT_BYTES),
+    };
+    let (reader, kind, path) = match layout {
+        JsonLayout::Lines => {
+            let comment = options.comment.as_deref();
+            let reader = Box::new(JsonLinesReader::new(Lines::new(text), comment, wanted));
+            (Reader::JsonLines(reader), InputKind::JsonLines, None)
+        }
+        JsonLayout::Records(path) => {
+            let reader = Box::new(JsonReader::new(text, &path, wanted));
+            (Reader::Json(reader), InputKind::Json, Some(path))
+        }
+    };
+    let has_envelope = !is_array && path.as_deref().is_some_and(|path| !path.is_empty());
+    let envelope = if has_envelope { first_names(&head, MAX_COLUMNS) } else { Vec::new() };
+    Opened { kind, encoding: KnownEncoding::default(), sheet: None, path, envelope, reader }
+}
+
+fn xml_records(text: Box<dyn BufRead>, options: &InputOptions) -> io::Result<(Reader, String)> {
+    let (head, text) = peeked(text);
+    let path = match &options.record_path {
+        Some(path) => path.clone(),
+        None => xml::detected_path(&head),
+    };
+    let reader = XmlReader::new(text, &path);
+    Ok((Reader::Xml(Box::new(reader)), path))
+}
+
+/// Returns the beginning of a text, and the whole text.
+fn peeked(mut text: Box<dyn BufRead>) -> (Vec<u8>, Box<dyn BufRead>) {
+    let mut head = Vec::new();
+    let failure = (&mut text).take(LAYOUT_BYTES as u64).read_to_end(&mut head).err();
+    (head.clone(), resumed(head, failure, text))
+}

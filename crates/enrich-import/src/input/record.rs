@@ -1,0 +1,29 @@
+//! A record of an input, before any mapping.
+
+use serde_json::{Map, Value};
+
+use crate::rejection::Rejection;
+
+/// A record of an input, before any mapping.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputRecord {
+    /// Where the record is.
+    pub place: Place,
+    /// The record's text as in the file.
+    pub text: Vec<u8>,
+    /// The record, or why it can't be read.
+    ///
+    /// A row is an object of texts by column name, in column order, without the columns that have
+    /// no name. An XML element is an object: its text is under `$`, its attributes under `@name`,
+    /// its child elements under their names without prefix; several of the same name are an array.
+    pub fields: Result<Map<String, Value>, Rejection>,
+}
+
+/// The place of a record in its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The record's number, from 1.
+    pub record: u64,
+    /// The line at which the record begins, from 1. In a workbook, the row's number.
+    pub line: u64,
+}

@@ -1,0 +1,104 @@
+//! The beginning of an input, from which its format is recognised.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::{InputKind, InputOptions, InputRecord, InputRecords};
+use crate::read_error::ReadError;
+use crate::rows::MAX_COLUMNS;
+use crate::source::Source;
+
+/// A sample ends when its records have this many bytes.
+const MAX_SAMPLE_BYTES: usize = 4 * 1024 * 1024;
+
+/// The beginning of an input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// The name of the file, without its folder.
+    pub file_name: String,
+    /// The name of the file in the zip archive that the records are from, with its folder.
+    pub member: Option<String>,
+    /// The names of all files in the zip archive, at most 1,000.
+    pub members: Vec<String>,
+    /// The kind of the input; `None` if it is empty.
+    pub kind: Option<InputKind>,
+    /// Where the records are in JSON or XML.
+    pub record_path: Option<String>,
+    /// The names in the object around the records in JSON; empty if there is none.
+    pub envelope: Vec<String>,
+    /// The names of a table's columns, or the names in the first records, in order, at most
+    /// [`MAX_COLUMNS`]. After the name of an object, the names in this object follow, as in
+    /// `Entity.LegalName`.
+    pub names: Vec<String>,
+    /// The first records.
+    pub records: Vec<InputRecord>,
+}
+
+/// Reads the first records of a source, at most `records`. Returns the source too, which begins at
+/// its beginning.
+///
+/// # Errors
+///
+/// When the source can't be read.
+pub fn sample(
+    source: Source,
+    options: InputOptions,
+    records: usize,
+) -> Result<(Sample, Source), ReadError> {
+    let file_name = source.file_name().to_owned();
+    let (first, again) = source.twice()?;
+    let sample = read(InputRecords::open(first, options)?, file_name, records)?;
+    Ok((sample, again.source()))
+}
+
+fn read(mut input: InputRecords, file_name: String, records: usize) -> Result<Sample, ReadError> {
+    let member = input.member().map(str::to_owned);
+    let (kind, record_path) = (input.kind(), input.record_path().map(str::to_owned));
+    let envelope = input.envelope().to_vec();
+    let mut names = Names::default();
+    for column in input.columns() {
+        names.add(column);
+    }
+    let is_table = !names.all.is_empty();
+    let (mut first, mut bytes) = (Vec::new(), 0);
+    while first.len() < records && bytes < MAX_SAMPLE_BYTES {
+        let Some(record) = input.next_record()? else { break };
+        bytes += record.text.len();
+        if let Ok(fields) = record.fields.as_ref()
+            && !is_table
+        {
+            names.add_of(fields);
+        }
+        first.push(record);
+    }
+    let (members, names) = (input.members().to_vec(), names.all);
+    Ok(Sample { file_name, member, members, kind, record_path, envelope, names, records: first })
+}
+
+#[derive(Default)]
+struct Names {
+    all: Vec<String>,
+    known: HashSet<String>,
+}
+
+impl Names {
+    fn add(&mut self, name: String) {
+        if self.all.len() < MAX_COLUMNS && self.known.insert(name.clone()) {
+            self.all.push(name);
+        }
+    }
+
+    fn add_of(&mut self, fields: &Map<String, Value>) {
+        for (name, value) in fields {
+            self.add(name.clone());
+            let Value::Object(members) = value else { continue };
+            for inner in members.keys() {
+                if self.all.len() >= MAX_COLUMNS {
+                    return;
+                }
+                self.add(format!("{name}.{inner}"));
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Reads the rows of CSV or of a workbook as objects.
+
+use std::io;
+
+use serde_json::{Map, Value};
+
+use super::InputOptions;
+use super::record::{InputRecord, Place};
+use crate::delimiter::Delimiter;
+use crate::delimiter_detection;
+use crate::input_fault::InputFault;
+use crate::lines::Lines;
+use crate::opened::{LOOKED_AT_BYTES, LOOKED_AT_LINES};
+use crate::read_error::HeaderError;
+use crate::rejection::Rejection;
+use crate::rows::MAX_COLUMNS;
+use crate::splitter::{RawRow, Splitter};
+use crate::workbook::Workbook;
+
+/// Maximum number of lines before the header.
+const MAX_PREAMBLE_LINES: usize = 1_000;
+
+pub(super) struct TableReader {
+    lines: Lines,
+    splitter: Splitter,
+    /// The names of the columns; `None` for a column without a name, which is ignored.
+    columns: Vec<Option<String>>,
+    records: u64,
+    /// The delimiter, unless the rows come from a workbook.
+    delimiter: Option<Delimiter>,
+}
+
+impl TableReader {
+    /// Opens CSV whose delimiter is detected unless chosen. Returns `None` if it is empty.
+    pub(super) fn csv(
+        lines: Lines,
+        usual: Delimiter,
+        options: &InputOptions,
+    ) -> io::Result<Option<Self>> {
+        let mut lines = lines.skipping(options.comment.as_deref());
+        if let Some(begins_with) = &options.skip_until {
+            skip_until(&mut lines, begins_with)?;
+        }
+        let looked_at = lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
+        let chosen = options.delimiter;
+        let delimiter = delimiter_detection::of_file(&mut lines, &looked_at, usual, chosen);
+        let splitter = Splitter::with_escape(delimiter, options.escape);
+        let table =
+            Self { lines, splitter, columns: Vec::new(), records: 0, delimiter: Some(delimiter) };
+        table.with_header(options)
+    }
+
+    /// Opens the first sheet of a workbook. Returns `None` if the sheet is empty.
+    pub(super) fn workbook(workbook: Workbook, options: &InputOptions) -> io::Result<Option<Self>> {
+        let table = Self {
+            lines: Lines::new(Box::new(io::empty())),
+            splitter: Splitter::of_workbook(workbook),
+            columns: Vec::new(),
+            records: 0,
+            delimiter: None,
+        };
+        table.with_header(options)
+    }
+
+    pub(super) fn delimiter(&self) -> Option<Delimiter> {
+        self.delimiter
+    }
+
+    pub(super) fn columns(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().flatten().map(String::as_str)
+    }
+
+    /// Returns the next row; `None` at the end.
+    pub(super) fn next(&mut self) -> io::Result<Option<InputRecord>> {
+        let Some(RawRow { line, text, is_whole }) = self.splitter.next_row(&mut self.lines)? else {
+            return Ok(None);
+        };
+        self.records += 1;
+        let fields = is_whole.and_then(|()| self.fields());
+        Ok(Some(InputRecord { place: Place { record: self.records, line }, text, fields }))
+    }
+
+    fn fields(&self) -> Result<Map<String, Value>, Rejection> {
+        let (found, expected) = (self.splitter.fields().count(), self.columns.len());
+        if found != expected {
+            return Err(Rejection::FieldCount { found, expected });
+        }
+        let mut fields = Map::with_capacity(expected);
+        for (column, bytes) in self.columns.iter().zip(self.splitter.fields()) {
+            let Some(column) = column else { continue };
+            let text = std::str::from_utf8(bytes).map_err(|_| Rejection::NotUtf8)?;
+            fields.insert(column.clone(), Value::String(text.to_owned()));
+        }
+        Ok(fields)
+    }
+
+    fn with_header(mut self, options: &InputOptions) -> io::Result<Option<Self>> {
+        if !options.columns.is_empty() {
+            self.columns = options.columns.iter().map(|name| named(name)).collect();
+            self.splitter.set_width(self.columns.len());
+            return Ok(Some(self));
+        }
+        if !self.splitter.read_header(&mut self.lines)? {
+            return Ok(None);
+        }
+        let found = self.splitter.fields().count();
+        if found > MAX_COLUMNS {
+            let most = MAX_COLUMNS;
+            return Err(io::Error::other(HeaderError::TooManyColumns { found, most }));
+        }
+        let names = self.splitter.names().map_err(io::Error::other)?;
+        self.columns = names.into_iter().map(named).collect();
+        for (at, name) in self.columns.iter().enumerate() {
+            let before = self.columns.get(..at).unwrap_or_default();
+            if let Some(name) = name.as_ref().filter(|_| before.contains(name)) {
+                return Err(InputFault::RepeatedColumn(name.clone()).into());
+            }
+        }
+        Ok(Some(self))
+    }
+}
+
+fn named(name: &str) -> Option<String> {
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// Skips the lines before the one that begins with this text.
+fn skip_until(lines: &mut Lines, begins_with: &str) -> io::Result<()> {
+    for _ in 0..MAX_PREAMBLE_LINES {
+        let Some(line) = lines.next()? else { break };
+        let begin = line.bytes.trim_ascii_start();
+        let begin = begin.strip_prefix(b"\"").unwrap_or(begin);
+        if begin.starts_with(begins_with.as_bytes()) {
+            lines.put_back(std::iter::once(line));
+            return Ok(());
+        }
+    }
+    let begins_with = begins_with.to_owned();
+    Err(InputFault::NoHeader { begins_with, lines: MAX_PREAMBLE_LINES }.into())
+}

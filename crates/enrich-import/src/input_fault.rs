@@ -1,0 +1,147 @@
+//! Why an input of any layout can't be read: archives, JSON, XML and tables.
+
+use std::fmt;
+use std::io;
+
+/// Maximum size of one record, in bytes.
+pub(crate) const MAX_RECORD_BYTES: usize = 64 * 1024 * 1024;
+/// Maximum number of values in one record. A value takes up to 200 bytes of memory however short its
+/// text is.
+pub(crate) const MAX_RECORD_VALUES: usize = 1_000_000;
+/// Maximum number of names of an archive's files in a message.
+pub(crate) const MAX_NAMED_FILES: usize = 10;
+
+/// Why an input can't be read. Each message says what to do; it never contains values of records.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InputFault {
+    /// The zip archive has no end, so it can't be read.
+    #[error("the zip archive is incomplete or damaged: its list of files is missing; get it again")]
+    CutArchive,
+    /// The zip archive contradicts itself.
+    #[error("the zip archive is damaged; get it again")]
+    DamagedArchive,
+    /// The archive has too many files.
+    #[error("the zip archive has more than {0} files that fit; unpack it and name the files")]
+    TooManyFiles(usize),
+    /// No file of the archive fits.
+    #[error("no file in the zip archive fits `{pattern}`; it has {files}")]
+    NoFile {
+        /// The pattern that was asked for.
+        pattern: String,
+        /// The files that the archive has.
+        files: FileNames,
+    },
+    /// The archive has no file with records.
+    #[error("the zip archive is empty")]
+    EmptyArchive,
+    /// The archive has several files, and none is chosen.
+    #[error("the zip archive has several files ({0}); unpack it, and name the file to read")]
+    SeveralFiles(FileNames),
+    /// A file of the archive is encrypted.
+    #[error("`{0}` in the zip archive has a password; unpack it first")]
+    Encrypted(String),
+    /// A file of the archive is compressed in a way that can't be read.
+    #[error("`{file}` in the zip archive is compressed with method {method}; unpack it first")]
+    Method {
+        /// The name of the file.
+        file: String,
+        /// The method's number, as in PKWARE's APPNOTE 4.4.5.
+        method: u16,
+    },
+    /// A record is too large.
+    #[error(
+        "record {record} (line {line}) is longer than 64 MiB or has more than 1,000,000 values; \
+         check that the file is complete and that its format is the right one"
+    )]
+    LargeRecord {
+        /// The record's number in its file, from 1.
+        record: u64,
+        /// The line at which the record begins, from 1.
+        line: u64,
+    },
+    /// The text ends within a record, or before its brackets or elements are closed.
+    #[error("the file ends in the middle, after {0} whole records; get it again")]
+    EndsInside(u64),
+    /// The text is not JSON at this place.
+    #[error("this is not JSON from line {line} on, after {record} records")]
+    NotJson {
+        /// The number of records before the place.
+        record: u64,
+        /// The line, from 1.
+        line: u64,
+    },
+    /// There is nothing at the path of the records.
+    #[error("the file has no records at `{0}`; its layout is not that of the format")]
+    NothingAtPath(String),
+    /// The XML is not well-formed.
+    #[error("this is not well-formed XML in record {record}, near byte {byte}")]
+    NotXml {
+        /// The number of the record that is read, from 1.
+        record: u64,
+        /// The position in the text, in bytes.
+        byte: u64,
+    },
+    /// The XML declares or uses entities of its own.
+    #[error("the XML file declares entities of its own, which are not read; write it without them")]
+    XmlEntities,
+    /// The XML is nested too deeply.
+    #[error("record {record} has more than {most} XML elements inside each other")]
+    DeepXml {
+        /// The record's number, from 1.
+        record: u64,
+        /// Maximum number of elements inside each other.
+        most: usize,
+    },
+    /// Two columns have the same name.
+    #[error("the header has the column `{0}` twice; rename or remove one")]
+    RepeatedColumn(String),
+    /// No line begins as the header should.
+    #[error("none of the first {lines} lines begins with `{begins_with}`, as the header should")]
+    NoHeader {
+        /// How the header begins.
+        begins_with: String,
+        /// The number of lines that were read.
+        lines: usize,
+    },
+}
+
+impl InputFault {
+    /// Returns the fault that an I/O error contains, if it contains one.
+    pub(crate) fn of(error: &io::Error) -> Option<Self> {
+        error.get_ref()?.downcast_ref().cloned()
+    }
+}
+
+impl From<InputFault> for io::Error {
+    fn from(fault: InputFault) -> Self {
+        Self::other(fault)
+    }
+}
+
+/// Names of files in an archive, at most ten.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileNames {
+    pub(crate) first: Vec<String>,
+    pub(crate) more: usize,
+}
+
+impl FileNames {
+    pub(crate) fn add(&mut self, name: &str) {
+        if self.first.len() < MAX_NAMED_FILES {
+            let shown = name.chars().filter(|letter| !letter.is_control()).take(100);
+            self.first.push(shown.collect());
+        } else {
+            self.more += 1;
+        }
+    }
+}
+
+impl fmt::Display for FileNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.first.join(", "))?;
+        match self.more {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Records of tables: CSV with its variants, workbooks.
+
+use enrich_import::{Delimiter, InputKind, InputOptions, TextEncoding};
+
+use crate::inputs::{failure, fields, lines, records, until_error};
+
+fn options() -> InputOptions {
+    InputOptions::default()
+}
+
+#[test]
+fn rows_are_objects_in_the_order_of_the_columns() {
+    let text = ",Name, Number ,Zip\n1,Quill,007,\n2,\"Ink; Ltd\",,9\n";
+    let records = records("a.csv", text, options());
+    let expected = [
+        "{\"Name\":\"Quill\",\"Number\":\"007\",\"Zip\":\"\"}",
+        "{\"Name\":\"Ink; Ltd\",\"Number\":\"\",\"Zip\":\"9\"}",
+    ];
+    assert_eq!(fields(&records), expected);
+    assert_eq!(lines(&records), [2, 3]);
+}
+
+#[test]
+fn quotes_may_be_escaped_by_a_backslash() {
+    let text = "name,site\n\"The \\\"Quill\\\" Ltd, 2\",a.example\n\"Ink \"\"x\"\"\",b.example\n";
+    let records = records("a.csv", text, InputOptions { escape: Some(b'\\'), ..options() });
+    let expected = [
+        "{\"name\":\"The \\\"Quill\\\" Ltd, 2\",\"site\":\"a.example\"}",
+        "{\"name\":\"Ink \\\"x\\\"\",\"site\":\"b.example\"}",
+    ];
+    assert_eq!(fields(&records), expected);
+}
+
+#[test]
+fn lines_before_the_header_are_skipped() {
+    let text = "Notes:\n\"When exporting, you may notice; that, some; of\"\n\n\
+        First Name,Last Name,URL\nAda,Quill,\n";
+    let skip = InputOptions { skip_until: Some("First Name,".to_owned()), ..options() };
+    let rows = records("Connections.csv", text, skip.clone());
+    assert_eq!(fields(&rows), ["{\"First Name\":\"Ada\",\"Last Name\":\"Quill\",\"URL\":\"\"}"]);
+    assert_eq!(lines(&rows), [5]);
+    let error = failure("Connections.csv", "a,b\n1,2\n", skip);
+    assert_eq!(
+        error,
+        "none of the first 1000 lines begins with `First Name,`, as the header should"
+    );
+}
+
+#[test]
+fn a_table_without_a_header_gets_column_names() {
+    let columns = vec!["rank".to_owned(), "domain".to_owned()];
+    let records = records(
+        "tranco.csv",
+        "1,quill.example\r\n2,ink.example\r\n",
+        InputOptions { columns, ..options() },
+    );
+    let expected = [
+        "{\"rank\":\"1\",\"domain\":\"quill.example\"}",
+        "{\"rank\":\"2\",\"domain\":\"ink.example\"}",
+    ];
+    assert_eq!(fields(&records), expected);
+    assert_eq!(lines(&records), [1, 2]);
+}
+
+#[test]
+fn comments_are_skipped_between_rows() {
+    let text = "# made on Monday\na,b\n#x\n1,2\n\"3\n#4\",5\n";
+    let rows = records("a.csv", text, InputOptions { comment: Some("#".to_owned()), ..options() });
+    assert_eq!(fields(&rows), ["{\"a\":\"1\",\"b\":\"2\"}", "{\"a\":\"3\\n#4\",\"b\":\"5\"}"]);
+}
+
+#[test]
+fn delimiter_and_encoding_are_detected_or_set() {
+    let (text, _, _) = encoding_rs::WINDOWS_1252.encode("Firma;Ort\nSchröder;Köln\n");
+    let expected = ["{\"Firma\":\"Schröder\",\"Ort\":\"Köln\"}"];
+    assert_eq!(fields(&records("a.csv", text.to_vec(), options())), expected);
+    let set = InputOptions {
+        delimiter: Some(Delimiter::Comma),
+        encoding: TextEncoding::parse("utf-8"),
+        ..options()
+    };
+    let rows = records("a.csv", text.to_vec(), set);
+    assert_eq!(fields(&rows), ["the line is not UTF-8"]);
+    let utf_16: Vec<u8> =
+        "\u{feff}Firma;Ort\nSchröder;Köln\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(fields(&records("a.csv", utf_16, options())), expected);
+}
+
+#[test]
+fn a_row_of_ten_mebibytes_costs_itself_alone() {
+    let text = format!("a,b\n{},1\n2,3\n", "x".repeat(10 * 1024 * 1024));
+    let rows = records("a.csv", text, options());
+    assert_eq!(
+        fields(&rows),
+        ["the line is longer than 1048576 bytes", "{\"a\":\"2\",\"b\":\"3\"}"]
+    );
+    let rows = records("a.csv", "a,b\n1\n1,2,3\n", options());
+    assert_eq!(fields(&rows)[0], "the row has 1 fields where the header has 2");
+}
+
+#[test]
+fn a_column_must_not_be_there_twice() {
+    let error = failure("a.csv", "Name,Site,Name \n1,2,3\n", options());
+    assert_eq!(error, "the header has the column `Name` twice; rename or remove one");
+    let rows = records("a.csv", "Name,,\n1,2,3\n", options());
+    assert_eq!(fields(&rows), ["{\"Name\":\"1\"}"]);
+}
+
+#[test]
+fn an_empty_table_has_no_records() {
+    for text in ["", "\n\n", "a,b\n"] {
+        assert_eq!(records("a.csv", text, options()), []);
+    }
+}
+
+#[test]
+fn json_under_the_kind_csv_is_told() {
+    let csv = InputOptions { kind: Some(InputKind::Csv), ..options() };
+    let error = failure("a.csv", "{\"a\":1}\n", csv);
+    assert!(error.starts_with("this is JSON, not CSV"), "{error}");
+}
+
+#[test]
+fn rows_of_a_workbook_are_objects() {
+    let mut workbook = rust_xlsxwriter::Workbook::new();
+    let sheet = workbook.add_worksheet();
+    for (row, cells) in
+        [["Company", "Site"], ["Quill", ""], ["Ink", "ink.example"]].iter().enumerate()
+    {
+        for (column, cell) in cells.iter().enumerate() {
+            sheet.write(row as u32, column as u16, *cell).unwrap();
+        }
+    }
+    let bytes = workbook.save_to_buffer().unwrap();
+    for name in ["a.xlsx", "stdin"] {
+        let rows = records(name, bytes.clone(), options());
+        let expected = [
+            "{\"Company\":\"Quill\",\"Site\":\"\"}",
+            "{\"Company\":\"Ink\",\"Site\":\"ink.example\"}",
+        ];
+        assert_eq!(fields(&rows), expected);
+    }
+}
+
+#[test]
+fn a_workbook_of_a_million_empty_rows_has_few_records() {
+    let mut workbook = rust_xlsxwriter::Workbook::new();
+    let sheet = workbook.add_worksheet_with_constant_memory().unwrap();
+    sheet.write(0, 0, "Company").unwrap();
+    let bold = rust_xlsxwriter::Format::new().set_bold();
+    for row in 1..1_000_000 {
+        sheet.write_blank(row, 0, &bold).unwrap();
+    }
+    sheet.write(1_000_000, 0, "Quill").unwrap();
+    let rows = records("a.xlsx", workbook.save_to_buffer().unwrap(), options());
+    assert_eq!(fields(&rows), ["{\"Company\":\"Quill\"}"]);
+    assert_eq!(lines(&rows), [1_000_001]);
+}
+
+#[test]
+fn what_is_no_list_is_told() {
+    let (_, error) = until_error("a.csv", b"%PDF-1.7\n".to_vec(), options());
+    assert!(error.unwrap().to_string().starts_with("this is a PDF document"));
+}

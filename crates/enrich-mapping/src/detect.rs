@@ -93,7 +93,10 @@ fn fits(input: &Input, sample: &Sample<'_>, is_named: bool) -> bool {
         (Some(wanted), Some(kind)) => wanted == kind,
         (None, _) | (_, None) => true,
     };
-    if !is_kind {
+    let is_there = input.member.is_empty()
+        || sample.members.is_empty()
+        || sample.members.iter().any(|member| input.takes_member(member));
+    if !is_kind || !is_there {
         return false;
     }
     if !input.header.is_empty() {

@@ -153,7 +153,7 @@ impl Mapping {
         let (mut records, mut reason) = (Vec::new(), None);
         for rule in self.records.iter().filter(wanted) {
             let drafted = match rule.is_wikidata && wikidata::is_entity(record) {
-                true => wikidata::draft(record),
+                true => wikidata::draft(record, seat),
                 false => Ok(rule.draft(record, &self.source, seat)),
             };
             let finish = |draft: Draft| {

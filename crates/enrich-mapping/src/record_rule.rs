@@ -80,13 +80,17 @@ impl RecordRule {
         // The country first: numbers may be national.
         let (countries, others): (Vec<_>, Vec<_>) =
             self.fields.iter().partition(|(field, _)| *field == Field::Country);
+        let mut has_country = false;
         for (_, rule) in countries {
-            values(rule).iter().for_each(|text| draft.add_country(text));
+            let texts = values(rule);
+            has_country |= !texts.is_empty();
+            texts.iter().for_each(|text| draft.add_country(text));
             if self.kind == RecordType::Person {
                 draft.countries.truncate(1);
             }
         }
-        if draft.countries.is_empty() && self.kind == RecordType::Company {
+        // A country that is not known is not the source's own.
+        if !has_country && self.kind == RecordType::Company {
             draft.countries.extend(seat);
         }
         let mut full_name = None;

@@ -47,7 +47,12 @@ pub(crate) fn is_entity(record: &Map<String, Value>) -> bool {
 }
 
 /// Puts together the record of an entity, or says why there is none.
-pub(crate) fn draft(entity: &Map<String, Value>) -> Result<Draft, &'static str> {
+///
+/// `seat` is the country of entities without one.
+pub(crate) fn draft(
+    entity: &Map<String, Value>,
+    seat: Option<Country>,
+) -> Result<Draft, &'static str> {
     if entity.get("type").and_then(Value::as_str) != Some("item") {
         return Err("no item");
     }
@@ -71,6 +76,9 @@ pub(crate) fn draft(entity: &Map<String, Value>) -> Result<Draft, &'static str> 
     }
     add_names(&mut draft, entity, claims);
     add_countries(&mut draft, claims);
+    if draft.countries.is_empty() {
+        draft.countries.extend(seat);
+    }
     add_sites(&mut draft, claims);
     for (property, network, before) in PAGES {
         for statement in statements(claims, property) {

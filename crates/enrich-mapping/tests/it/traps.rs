@@ -301,3 +301,10 @@ fn nsi_brands_are_known_by_their_item_and_not_by_their_path() {
         "tags": {"brand": "Quill", "brand:wikidata": "Q900000101"}});
     assert_eq!(mapped("nsi", &record)["ids"], json!({"wikidata": "Q900000101"}));
 }
+
+#[test]
+fn an_unknown_country_is_not_replaced_by_that_of_the_source() {
+    let record = json!({"CompanyName": "QUILL", "CompanyNumber": "FC012345",
+        "CountryOfOrigin": "CHANNEL ISLANDS"});
+    assert_eq!(mapped("companies-house", &record).get("country"), None);
+}

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -14,12 +14,13 @@ use anyhow::{Context, anyhow, ensure};
 use enrich_testkit::serving::Serving;
 
 use crate::call::{Outcome, domain_to_name};
+use crate::client;
 use crate::echo;
 use crate::folder::World;
 use crate::part::Part;
 use crate::prober::{Sampled, check_sample, send};
 use crate::process::Process;
-use crate::program::Program;
+use crate::program::{Data, Program};
 use crate::reconciliation::{Expected, Prices, Reconciliation};
 use crate::workload::{Plan, Workload};
 use crate::wrk::{Wrk, WrkSummary};
@@ -29,14 +30,32 @@ use enrich_testkit::http::{Connection, Reply};
 /// the size.
 const SIZE_TOLERANCE: f64 = 0.1;
 
+/// Time limit for a server to get ready after its start.
+const READY_WITHIN: Duration = Duration::from_secs(120);
+
 /// What all contests of a run have in common.
 pub(crate) struct Setup {
     pub(crate) program: Program,
     pub(crate) wrk: PathBuf,
     pub(crate) prices: Prices,
     pub(crate) folder: PathBuf,
-    /// The worlds that are served, each with the path of its copy of the data folder.
-    pub(crate) worlds: Vec<(World, PathBuf)>,
+    pub(crate) targets: Vec<Target>,
+}
+
+/// What a service serves.
+pub(crate) struct Target {
+    /// The name of the service in the report.
+    pub(crate) name: String,
+    pub(crate) world: World,
+    /// The data of each server. All servers of a service have the same accounts.
+    pub(crate) servers: Vec<Data>,
+}
+
+impl Target {
+    /// The data of the first server, for commands on the accounts.
+    pub(crate) fn data(&self) -> anyhow::Result<&Data> {
+        self.servers.first().context("a service without a server")
+    }
 }
 
 /// The duration and the connections of a load.
@@ -57,10 +76,10 @@ pub(crate) struct Contest {
     pub(crate) notes: Vec<String>,
 }
 
-/// A server, and the load generator that loads it.
+/// One server or several ones, and the load generator that loads them.
 struct Server {
-    serving: Serving,
-    process: Process,
+    servings: Vec<Serving>,
+    processes: Vec<Process>,
     wrk: Wrk,
 }
 
@@ -86,9 +105,9 @@ impl Contest {
     /// Starts the servers, draws the requests, and checks the answers to a sample of them.
     pub(crate) fn open(setup: &Setup, workload: Workload) -> anyhow::Result<Self> {
         let (mut services, mut notes, mut first) = (Vec::new(), Vec::new(), None);
-        for (place, (world, folder)) in setup.worlds.iter().enumerate() {
-            let name = world.spec.description();
-            let opened = Service::open(setup, workload, place, world, folder);
+        for (place, target) in setup.targets.iter().enumerate() {
+            let name = &target.name;
+            let opened = Service::open(setup, workload, place, target);
             let (service, plan, answers) =
                 opened.with_context(|| format!("the service, {name}"))?;
             notes.extend(plan.note.as_ref().map(|note| format!("{name}: {note}")));
@@ -111,7 +130,7 @@ impl Contest {
         }
         for place in order {
             let at = place.saturating_sub(1);
-            if let Some(calls) = self.workload.redraw(&setup.worlds[at].0, load.round)? {
+            if let Some(calls) = self.workload.redraw(&setup.targets[at].world, load.round)? {
                 self.server(place).wrk.replace_calls(&calls)?;
             }
             let part = match place.checked_sub(1) {
@@ -130,7 +149,7 @@ impl Contest {
     fn description(&self, setup: &Setup, place: usize, load: Load) -> String {
         let server = match place.checked_sub(1) {
             None => "the yardstick".to_owned(),
-            Some(at) => format!("the service, {}", setup.worlds[at].0.spec.description()),
+            Some(at) => format!("the service, {}", setup.targets[at].name),
         };
         let Load { connections, round, .. } = load;
         format!("{}, {connections} connections, round {round}, {server}", self.workload)
@@ -138,10 +157,10 @@ impl Contest {
 
     /// Stops the servers. Returns the totals of each service.
     pub(crate) fn close(self) -> anyhow::Result<Vec<Account>> {
-        self.yardstick.serving.stop()?;
+        self.yardstick.stop()?;
         let close = |service: Service| {
             let (charges, credits) = service.reconciliation.charged();
-            service.server.serving.stop()?;
+            service.server.stop()?;
             Ok(Account { charges, credits, first_answer: service.first_answer })
         };
         self.services.into_iter().map(close).collect()
@@ -153,28 +172,34 @@ impl Service {
         setup: &Setup,
         workload: Workload,
         place: usize,
-        world: &World,
-        folder: &Path,
+        target: &Target,
     ) -> anyhow::Result<(Self, Plan, Vec<Reply>)> {
         let Setup { program, prices, .. } = setup;
-        let credits_before = program.balances(folder)?;
+        let (world, data) = (&target.world, target.data()?);
+        let credits_before = program.balances(data)?;
         let log = setup.folder.join(format!("service-{place}.log"));
         let log = File::options().create(true).append(true).open(log)?;
-        let started = Instant::now();
-        let serving = program.serve(folder, &workload.options(), log)?;
-        let address = serving.address();
+        let (started, mut servings) = (Instant::now(), Vec::new());
+        for data in &target.servers {
+            servings.push(program.serve(data, &workload.options(), log.try_clone()?)?);
+        }
+        let addresses: Vec<_> = servings.iter().map(Serving::address).collect();
+        for address in &addresses {
+            wait_until_ready(*address)?;
+        }
+        let address = *addresses.first().context("a service without a server")?;
         first_answer(world, address, prices)?;
         let first_answer = started.elapsed();
 
         let mut reconciliation =
-            Reconciliation::new(program, folder.to_owned(), address, credits_before);
+            Reconciliation::new(program, data.clone(), addresses.clone(), credits_before);
         let plan = workload.plan(world, address, prices)?;
         reconciliation.reconcile()?;
-        let answers = check_sample(address, &plan.sample, plan.outcome, prices)?;
+        let answers = check_shares(&addresses, &plan.sample, plan.outcome, prices)?;
         let asked = plan.sample.len() as u64;
         reconciliation
             .expect(&Expected { outcome: plan.outcome, answers: asked..=asked }, prices)?;
-        let server = Server::new(setup, serving, &format!("{workload}-{place}"), &plan)?;
+        let server = Server::new(setup, servings, &format!("{workload}-{place}"), &plan)?;
         let (outcome, sample) = (plan.outcome, plan.sample.clone());
         Ok((Self { server, outcome, sample, reconciliation, first_answer }, plan, answers))
     }
@@ -209,9 +234,9 @@ impl Service {
         let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
             let checking = scope.spawn(|| {
-                let (address, mut number) = (self.server.serving.address(), 0);
+                let (addresses, mut number) = (self.server.addresses(), 0);
                 while !is_over.load(Ordering::Relaxed) {
-                    number += check_sample(address, &self.sample, self.outcome, prices)?.len();
+                    number += check_shares(&addresses, &self.sample, self.outcome, prices)?.len();
                 }
                 anyhow::Ok(number as u64)
             });
@@ -222,6 +247,35 @@ impl Service {
             Ok((loaded?, checked))
         })
     }
+}
+
+/// Waits until the server says that it is ready: with a store, it charges only then.
+pub(crate) fn wait_until_ready(address: SocketAddr) -> anyhow::Result<()> {
+    let started = Instant::now();
+    loop {
+        match client::page(address, "/readyz") {
+            Ok(_) => return Ok(()),
+            Err(error) if started.elapsed() > READY_WITHIN => {
+                return Err(error.context("the server does not get ready"));
+            }
+            Err(_) => thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}
+
+/// Checks the answers to a sample of which each server gets an equal share.
+fn check_shares(
+    addresses: &[SocketAddr],
+    sample: &[Sampled],
+    outcome: Outcome,
+    prices: &Prices,
+) -> anyhow::Result<Vec<Reply>> {
+    let share = sample.len().div_ceil(addresses.len().max(1)).max(1);
+    let mut answers = Vec::with_capacity(sample.len());
+    for (address, sample) in addresses.iter().zip(sample.chunks(share)) {
+        answers.extend(check_sample(*address, sample, outcome, prices)?);
+    }
+    Ok(answers)
 }
 
 /// Looks up one company, which must be found and charged. This is the service's first answer.
@@ -235,12 +289,26 @@ fn first_answer(world: &World, address: SocketAddr, prices: &Prices) -> anyhow::
 }
 
 impl Server {
-    fn new(setup: &Setup, serving: Serving, name: &str, plan: &Plan) -> anyhow::Result<Self> {
+    fn new(setup: &Setup, servings: Vec<Serving>, name: &str, plan: &Plan) -> anyhow::Result<Self> {
         let folder = setup.folder.join(name);
         fs::create_dir(&folder).with_context(|| folder.display().to_string())?;
         let wrk = Wrk::new(&setup.wrk, &folder, &plan.requests)?;
-        let process = Process::with_id(serving.process_id())?;
-        Ok(Self { serving, process, wrk })
+        let processes = servings.iter().map(|serving| Process::with_id(serving.process_id()));
+        let processes = processes.collect::<Result<_, _>>()?;
+        Ok(Self { servings, processes, wrk })
+    }
+
+    fn addresses(&self) -> Vec<SocketAddr> {
+        self.servings.iter().map(Serving::address).collect()
+    }
+
+    fn stop(self) -> anyhow::Result<()> {
+        Ok(self.servings.into_iter().try_for_each(Serving::stop)?)
+    }
+
+    /// Returns the sum of a measure over all processes.
+    fn sum(&self, measure: fn(&Process) -> anyhow::Result<u64>) -> anyhow::Result<u64> {
+        self.processes.iter().map(measure).sum()
     }
 
     /// Starts a yardstick whose answers have the same sizes as `answers` of a service.
@@ -263,16 +331,16 @@ impl Server {
             (size - wanted).abs() <= wanted * SIZE_TOLERANCE,
             "its answers have {size:.0} bytes and the service's {wanted:.0}"
         );
-        Self::new(setup, serving, &format!("{workload}-yardstick"), plan)
+        Self::new(setup, vec![serving], &format!("{workload}-yardstick"), plan)
     }
 
     fn part(&self, workload: Workload, load: Load) -> anyhow::Result<(WrkSummary, Part)> {
         let Load { connections, seconds, round } = load;
         let name = format!("{workload}-{connections}-{round}");
-        let before = self.process.processor_micros()?;
-        let summary = self.wrk.run(self.serving.address(), (connections, seconds), round, &name)?;
-        let used = self.process.processor_micros()?.saturating_sub(before);
-        let private_bytes = self.process.private_bytes()? as f64;
+        let before = self.sum(Process::processor_micros)?;
+        let summary = self.wrk.run(&self.addresses(), (connections, seconds), round, &name)?;
+        let used = self.sum(Process::processor_micros)?.saturating_sub(before);
+        let private_bytes = self.sum(Process::private_bytes)? as f64;
         summary.check()?;
         let part = Part {
             requests_per_second: summary.requests_a_second(),

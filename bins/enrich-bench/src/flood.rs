@@ -24,6 +24,7 @@ use crate::names::{Kind, NameGenerator};
 use crate::part::median;
 use crate::prepare::prepare;
 use crate::process::Process;
+use crate::program::Data;
 use crate::reconciliation::Reconciliation;
 use crate::report::write_table;
 use crate::workload::Workload;
@@ -141,6 +142,7 @@ impl Flood {
         let keys = prepare(scratch, &program, spec, err)?;
         let data = folder.join("data");
         folder::copy(&scratch.folder(spec), &data)?;
+        let data = Data::folder(&data);
         let world = World { spec, generated: Generated::new(self.companies), keys };
         let before = program.prove(&data)?;
         let serving = program.serve(&data, &[], File::create(folder.join("service.log"))?)?;
@@ -153,7 +155,7 @@ impl Flood {
             reconciliation: Reconciliation::new(
                 &program,
                 data.clone(),
-                address,
+                vec![address],
                 program.balances(&data)?,
             ),
         };
@@ -197,9 +199,9 @@ impl Flood {
             let flooding = (flood > 0).then(|| {
                 let load = (usize::from(flood), seconds + LONGER_SECONDS);
                 let (wrk, address) = (&setup.flooding, setup.address);
-                scope.spawn(move || wrk.run(address, load, round, "flood"))
+                scope.spawn(move || wrk.run(&[address], load, round, "flood"))
             });
-            let summary = setup.calm.run(setup.address, (calm, seconds), round, "calm")?;
+            let summary = setup.calm.run(&[setup.address], (calm, seconds), round, "calm")?;
             if let Some(flooding) = flooding {
                 // wrk counts refused searches as failed; the service's counters distinguish them.
                 flooding.join().map_err(|_| anyhow!("the flood panicked"))??;

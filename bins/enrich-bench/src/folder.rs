@@ -10,6 +10,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
+use enrich_secrets::SECRET_FILE;
 
 use crate::generated::Generated;
 
@@ -152,6 +153,15 @@ pub(crate) fn copy(original: &Path, copy: &Path) -> anyhow::Result<()> {
             File::open(&to)?.sync_all()?;
         }
     }
+    Ok(File::open(copy)?.sync_all()?)
+}
+
+/// Creates a data folder without accounts at `copy`, for a node: it has the `secret.key` of
+/// `original` and links to the directory.
+pub(crate) fn copy_node(original: &Path, copy: &Path) -> anyhow::Result<()> {
+    DirBuilder::new().mode(0o700).create(copy).with_context(|| copy.display().to_string())?;
+    symlink(original.join(SHARED).canonicalize()?, copy.join(SHARED))?;
+    fs::copy(original.join(SECRET_FILE), copy.join(SECRET_FILE))?;
     Ok(File::open(copy)?.sync_all()?)
 }
 

@@ -7,16 +7,21 @@ mod bench_args;
 mod call;
 mod client;
 mod contest;
+mod copy;
 mod echo;
 mod flood;
 mod folder;
 mod generated;
+mod limit;
+mod load_args;
 mod machine;
 mod metrics;
 mod mixed;
 mod names;
+mod nodes;
 mod part;
 mod pg;
+mod postgres;
 mod prepare;
 mod prober;
 mod process;
@@ -32,9 +37,11 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::copy::Copy;
 use crate::echo::Echo;
 use crate::flood::Flood;
 use crate::names::Names;
+use crate::nodes::Nodes;
 use crate::pg::Pg;
 use crate::prepare::Prepare;
 use crate::run::Run;
@@ -59,9 +66,12 @@ Examples:
   enrich-bench names --scratch target/bench --companies 70000,1000000 --seconds 20
   enrich-bench flood --scratch target/bench --companies 1000000
   enrich-bench pg --cases bare400,accounts400 --rounds 5
+  enrich-bench nodes --scratch target/bench --companies 1000000 --json nodes.json
+  enrich-bench copy --scratch target/bench --charges 10000000
 
-Exit status: 0 measured, and every answer was the expected one; 1 it could not be measured, or an
-answer or the ledger was wrong; 2 a wrong command line."
+Exit status: 0 measured, every answer was the expected one, and every limit holds (nodes, copy); 1
+it could not be measured, an answer or the ledger was wrong, or a limit does not hold; 2 a wrong
+command line."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -78,6 +88,10 @@ enum Command {
     Flood(Flood),
     /// Measure charges over PostgreSQL, without HTTP
     Pg(Pg),
+    /// Measure several servers over PostgreSQL against one over a data folder
+    Nodes(Nodes),
+    /// Measure the copy of a ledger to PostgreSQL, and back
+    Copy(Copy),
     /// Make the data folders that a run needs
     Prepare(Prepare),
     /// Serve the yardstick: a bare handler that reads and writes the same JSON
@@ -91,6 +105,8 @@ fn main() -> ExitCode {
         Command::Names(names) => names.run(&mut out, &mut err),
         Command::Flood(flood) => flood.run(&mut out, &mut err),
         Command::Pg(pg) => pg.run(&mut out, &mut err),
+        Command::Nodes(nodes) => nodes.run(&mut out, &mut err),
+        Command::Copy(copy) => copy.run(&mut out, &mut err),
         Command::Prepare(prepare) => prepare.run(&mut err),
         Command::Echo(echo) => echo.run(&mut out),
     };

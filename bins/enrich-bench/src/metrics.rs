@@ -32,9 +32,16 @@ pub(crate) struct Tally(pub(crate) BTreeMap<String, Counts>);
 const PAGES: [&str; 3] = ["/metrics", "/healthz", "/readyz"];
 
 impl Tally {
-    /// Reads the counters of the service at `address`.
-    pub(crate) fn of(address: SocketAddr) -> anyhow::Result<Self> {
-        Self::read(&client::page(address, "/metrics")?)
+    /// Reads the counters of the servers at `addresses`. Returns their sums.
+    pub(crate) fn of_all(addresses: &[SocketAddr]) -> anyhow::Result<Self> {
+        let mut all = Self::default();
+        for address in addresses {
+            for (endpoint, counts) in Self::read(&client::page(*address, "/metrics")?)?.0 {
+                let sum = all.0.entry(endpoint).or_default();
+                *sum = sum.plus(&counts);
+            }
+        }
+        Ok(all)
     }
 
     /// Parses counters in Prometheus' text format.

@@ -17,6 +17,15 @@ use serde_json::Value;
 #[derive(Clone, Debug)]
 pub(crate) struct Program(PathBuf);
 
+/// What a command works on: a data folder, and the database that has its accounts and its ledger
+/// instead.
+#[derive(Clone)]
+pub(crate) struct Data {
+    pub(crate) folder: PathBuf,
+    /// The URL of the PostgreSQL database; `None` if the folder has the accounts.
+    pub(crate) store: Option<String>,
+}
+
 /// The totals that `enrich ledger verify` prints.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Proof {
@@ -49,15 +58,19 @@ impl Program {
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 
-    /// Starts a server that serves a folder on a free port.
+    /// Starts a server on a free port. With a store, it accepts a database without a standby.
     pub(crate) fn serve(
         &self,
-        folder: &Path,
+        data: &Data,
         options: &[String],
         log: File,
     ) -> anyhow::Result<Serving> {
         let mut command = self.command(["serve", "--listen", "127.0.0.1:0"]);
-        command.arg("--data").arg(folder).args(options);
+        data.name_in(&mut command);
+        if data.store.is_some() {
+            command.arg("--one-copy");
+        }
+        command.args(options);
         Ok(Serving::spawn(command, log.into())?)
     }
 
@@ -93,29 +106,32 @@ impl Program {
         Ok(())
     }
 
-    pub(crate) fn balances(&self, folder: &Path) -> anyhow::Result<u64> {
-        let accounts = self.json(["account", "list"], Some(folder))?;
+    pub(crate) fn balances(&self, data: &Data) -> anyhow::Result<u64> {
+        let accounts = self.json(["account", "list"], Some(data))?;
         let accounts = accounts.as_array().context("`enrich account list` lists nothing")?;
         let balances = accounts.iter().map(|account| account["balance"].as_u64());
         balances.sum::<Option<u64>>().context("`enrich account list` shows an account without one")
     }
 
-    /// Verifies the whole ledger of a folder. Returns the ledger's totals.
-    pub(crate) fn prove(&self, folder: &Path) -> anyhow::Result<Proof> {
+    /// Verifies the whole ledger. Returns the ledger's totals.
+    pub(crate) fn prove(&self, data: &Data) -> anyhow::Result<Proof> {
         let began = Instant::now();
-        let proof = self.json(["ledger", "verify"], Some(folder))?;
+        let proof = self.json(["ledger", "verify"], Some(data))?;
         let read = Proof { seconds: began.elapsed().as_secs_f64(), ..Proof::deserialize(&proof)? };
         ensure!(read.ok, "`enrich ledger verify` says {proof}");
-        let balances = self.balances(folder)?;
+        let balances = self.balances(data)?;
         let left = u64::try_from(read.granted).ok().and_then(|all| all.checked_sub(read.charged));
         ensure!(left == Some(balances), "the balances are {balances} credits, but {proof}");
         Ok(read)
     }
 
-    /// Checks both databases of a folder.
-    pub(crate) fn check(&self, folder: &Path) -> anyhow::Result<()> {
-        let health = self.json(["check"], Some(folder))?;
-        ensure!(health["ok"] == true, "`enrich check` says {health}");
+    /// Checks both databases of a folder, or the PostgreSQL database.
+    pub(crate) fn check(&self, data: &Data) -> anyhow::Result<()> {
+        let health = match data.store {
+            None => self.json(["check"], Some(data))?,
+            Some(_) => self.json(["store", "check", "--one-copy"], Some(data))?,
+        };
+        ensure!(health["ok"] == true, "the check of {} says {health}", data.folder.display());
         Ok(())
     }
 
@@ -137,16 +153,16 @@ impl Program {
 
     /// Runs a command that prints JSON, and returns the JSON. An exit status of 1 is no error if
     /// the command printed JSON.
-    fn json<const N: usize>(
+    pub(crate) fn json<const N: usize>(
         &self,
         words: [&str; N],
-        folder: Option<&Path>,
+        data: Option<&Data>,
     ) -> anyhow::Result<Value> {
         let shown = format!("`enrich {}`", words.join(" "));
         let mut command = self.command(words);
         command.arg("--json");
-        if let Some(folder) = folder {
-            command.arg("--data").arg(folder);
+        if let Some(data) = data {
+            data.name_in(&mut command);
         }
         let output = command.output().with_context(|| format!("{shown} cannot be run"))?;
         match serde_json::from_slice(&output.stdout) {
@@ -159,7 +175,7 @@ impl Program {
     }
 
     /// Returns a command without the environment variables that are settings of Enrich.
-    fn command<const N: usize>(&self, words: [&str; N]) -> Command {
+    pub(crate) fn command<const N: usize>(&self, words: [&str; N]) -> Command {
         let mut command = Command::new(&self.0);
         command.args(words);
         let is_setting = |name: &OsStr| name.to_string_lossy().starts_with("ENRICH_");
@@ -167,6 +183,26 @@ impl Program {
             command.env_remove(name);
         }
         command
+    }
+}
+
+impl Data {
+    /// Returns a folder that has the accounts itself.
+    pub(crate) fn folder(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), store: None }
+    }
+
+    /// Returns a folder with a database, whose URL has a password.
+    pub(crate) fn with_store(folder: &Path, url: String) -> Self {
+        Self { folder: folder.to_owned(), store: Some(url) }
+    }
+
+    /// Names both to a command. The URL is in its environment, which other users cannot see.
+    pub(crate) fn name_in(&self, command: &mut Command) {
+        command.env("ENRICH_DATA", &self.folder);
+        if let Some(url) = &self.store {
+            command.env("ENRICH_STORE", url);
+        }
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,7 +10,7 @@ use anyhow::{Context, ensure};
 
 use crate::call::Outcome;
 use crate::metrics::Tally;
-use crate::program::Program;
+use crate::program::{Data, Program};
 
 /// Time limit for a service to finish its work after its last connection was closed.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -22,11 +21,11 @@ const BETWEEN_READINGS: Duration = Duration::from_millis(50);
 /// The price of an answer at each endpoint, in credits, by the endpoint's path.
 pub(crate) type Prices = BTreeMap<String, u64>;
 
-/// Compares the counters of one service with the balances, from the start of the service.
+/// Compares the counters of one service, of one or several servers, with the balances, from the start of the service.
 pub(crate) struct Reconciliation {
     program: Program,
-    folder: PathBuf,
-    address: SocketAddr,
+    data: Data,
+    addresses: Vec<SocketAddr>,
     /// The sum of all balances before the service started.
     credits_before: u64,
     tally: Tally,
@@ -41,15 +40,15 @@ pub(crate) struct Expected {
 
 impl Reconciliation {
     /// Begins the comparison for a service that was just started. `credits_before` is the sum of
-    /// all balances in `folder`.
+    /// all balances in `data`. All servers of the service are at `addresses`.
     pub(crate) fn new(
         program: &Program,
-        folder: PathBuf,
-        address: SocketAddr,
+        data: Data,
+        addresses: Vec<SocketAddr>,
         credits_before: u64,
     ) -> Self {
         let (program, tally) = (program.clone(), Tally::default());
-        Self { program, folder, address, credits_before, tally }
+        Self { program, data, addresses, credits_before, tally }
     }
 
     /// Returns the counters since the previous call. The balances must have decreased by the
@@ -62,7 +61,7 @@ impl Reconciliation {
         loop {
             let tally = self.settled()?;
             let charged = tally.sum().credits;
-            let balances = self.program.balances(&self.folder)?;
+            let balances = self.program.balances(&self.data)?;
             if self.credits_before.checked_sub(balances) == Some(charged) {
                 let since = tally.since(&self.tally);
                 self.tally = tally;
@@ -79,14 +78,14 @@ impl Reconciliation {
 
     /// Returns the counters when they no longer change.
     fn settled(&self) -> anyhow::Result<Tally> {
-        let (mut last, mut same, started) = (Tally::of(self.address)?, 0, Instant::now());
+        let (mut last, mut same, started) = (Tally::of_all(&self.addresses)?, 0, Instant::now());
         while same < STILL {
             ensure!(
                 started.elapsed() < PATIENCE,
                 "the service still answers, though nobody asks it any more"
             );
             thread::sleep(BETWEEN_READINGS);
-            let next = Tally::of(self.address)?;
+            let next = Tally::of_all(&self.addresses)?;
             same = if next == last { same + 1 } else { 0 };
             last = next;
         }

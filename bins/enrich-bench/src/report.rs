@@ -76,6 +76,15 @@ impl Row {
 }
 
 impl Report {
+    /// Returns the ratios of throughput to the first service, each with its workload and number of
+    /// connections.
+    pub(crate) fn to_first(&self) -> impl Iterator<Item = (Workload, usize, f64)> {
+        let rows = self.rows.iter();
+        rows.filter_map(|row| {
+            Some((row.workload, row.connections, row.to_first?.requests_per_second))
+        })
+    }
+
     /// Writes the tables in Markdown. Numbers in brackets are ratios to the yardstick.
     pub(crate) fn write_markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         let Settings { rounds, seconds, warmup_seconds } = self.settings;

@@ -14,26 +14,33 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 
-/// Number of threads of the load generator.
+/// Number of threads of the load generator for one server. Several servers have one thread each.
 const THREADS: usize = 2;
 
 /// Time limit for an answer. A later answer counts as an error.
 const TIMEOUT: &str = "10s";
 
-/// The common part of the scripts: the lists, the random order, the final line. Every thread has an
-/// order of its own. The same seed gives the same order.
+/// The common part of the scripts: the servers, the lists, the random order, the final line. Every
+/// thread loads one server, and has an order of its own. The same seed gives the same order.
 const LISTS: &str = r#"
-local threads = 0
-function setup(thread)
-  threads = threads + 1
-  thread:set("number", threads)
-end
-
 local function read(path)
   local file = assert(io.open(path, "rb"))
   local text = file:read("*a")
   file:close()
   return text
+end
+
+local threads = 0
+local servers = {}
+function setup(thread)
+  if threads == 0 then
+    for host, port in read(SERVERS):gmatch("([^ ]+) (%d+)\n") do
+      servers[#servers + 1] = wrk.lookup(host, port)[1]
+    end
+  end
+  thread.addr = servers[threads % #servers + 1]
+  threads = threads + 1
+  thread:set("number", threads)
 end
 
 local random = math.random
@@ -98,6 +105,7 @@ pub(crate) struct Requests {
 pub(crate) struct Wrk {
     program: PathBuf,
     script: PathBuf,
+    servers: PathBuf,
     calls: PathBuf,
 }
 
@@ -139,6 +147,7 @@ impl Wrk {
     /// Writes the script and its lists into `folder`, which must exist.
     pub(crate) fn new(program: &Path, folder: &Path, requests: &Requests) -> anyhow::Result<Self> {
         let (calls, keys) = (folder.join("calls"), folder.join("keys"));
+        let servers = folder.join("servers");
         let script = folder.join("script.lua");
         fs::write(&keys, ended(requests.keys.iter())?)?;
         let quoted = |path: &Path| -> anyhow::Result<String> {
@@ -148,13 +157,14 @@ impl Wrk {
             Ok(format!("{text:?}"))
         };
         let mut text = format!("local CALLS, KEYS = {}, {}\n", quoted(&calls)?, quoted(&keys)?);
+        text += &format!("local SERVERS = {}\n", quoted(&servers)?);
         text += LISTS;
         match &requests.fresh_after {
             None => text += PLAIN,
             Some(first) => text += &format!("local FIRST = {first:?}\n{FRESH}"),
         }
         fs::write(&script, text)?;
-        let wrk = Self { program: program.to_owned(), script, calls };
+        let wrk = Self { program: program.to_owned(), script, servers, calls };
         wrk.replace_calls(&requests.calls)?;
         Ok(wrk)
     }
@@ -165,16 +175,26 @@ impl Wrk {
         fs::write(&self.calls, ended(parts)?).with_context(|| self.calls.display().to_string())
     }
 
-    /// Loads a server. `order` seeds the random order, and `name` is part of the idempotency keys.
+    /// Loads the servers at `addresses` with equal shares of the connections. `order` seeds the
+    /// random order, and `name` is part of the idempotency keys.
     pub(crate) fn run(
         &self,
-        address: SocketAddr,
+        addresses: &[SocketAddr],
         (connections, seconds): (usize, u64),
         order: u64,
         name: &str,
     ) -> anyhow::Result<WrkSummary> {
+        let address = addresses.first().context("there is no server to load")?;
+        ensure!(addresses.len() <= connections, "there are more servers than connections");
+        let lines = addresses.iter().map(|at| format!("{} {}\n", at.ip(), at.port()));
+        fs::write(&self.servers, lines.collect::<String>())?;
+        // Each server has the same number of threads.
+        let threads = match addresses.len() {
+            1 => THREADS.min(connections),
+            servers => servers,
+        };
         let output = Command::new(&self.program)
-            .args(["--threads", &THREADS.min(connections).to_string()])
+            .args(["--threads", &threads.to_string()])
             .args(["--connections", &connections.to_string()])
             .args(["--duration", &format!("{seconds}s"), "--timeout", TIMEOUT])
             .args(["--latency", "--script"])

@@ -9,74 +9,49 @@ use enrich_core::{Account, Clock as _, NewKey};
 use enrich_secrets::{SECRET_FILE, Secrets};
 use enrich_store::SystemClock;
 use enrich_store_postgres::{Options, Store, migrate};
-use enrich_testkit::postgres::{Cluster, ClusterOptions, Database};
-use enrich_testkit::tcp_proxy::TcpProxy;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, TryStreamExt as _};
 use tempfile::TempDir;
 
 use crate::pg::load::Customer;
+use crate::postgres::Postgres;
 
 /// Credits of each account. They are enough for every run.
 const CREDITS: i64 = 1_000_000_000_000;
 
 pub(crate) struct Setting {
-    // Dropped in this order: connections, proxy, servers.
-    proxy: TcpProxy,
-    database: Database,
+    postgres: Postgres,
     secrets: Secrets,
     _folder: TempDir,
-    _cluster: Cluster,
-    _standby: Option<Cluster>,
 }
 
 impl Setting {
-    /// Starts the cluster. Returns `None` if PostgreSQL is not installed.
-    pub(crate) fn start(delay: Duration, has_standby: bool) -> Result<Option<Self>> {
-        let options = ClusterOptions {
-            settings: vec![
-                ("shared_buffers".into(), "512MB".into()),
-                ("max_wal_size".into(), "8GB".into()),
-                ("checkpoint_timeout".into(), "30min".into()),
-            ],
-            ..ClusterOptions::default()
-        };
-        let (cluster, standby) = if has_standby {
-            match Cluster::start_pair(&options)? {
-                Some((primary, standby)) => (primary, Some(standby)),
-                None => return Ok(None),
-            }
-        } else {
-            match Cluster::start(&options)? {
-                Some(cluster) => (cluster, None),
-                None => return Ok(None),
-            }
-        };
+    /// Starts the cluster and makes the tables.
+    pub(crate) fn start(delay: Duration, has_standby: bool) -> Result<Self> {
+        let postgres = Postgres::start(delay, has_standby)?;
         let folder = tempfile::tempdir()?;
         let secrets = Secrets::create(&folder.path().join(SECRET_FILE))?;
-        let database = cluster.database();
-        migrate(&database.url(), &secrets)?;
-        // The proxy delays each direction by half of the whole delay.
-        let proxy = TcpProxy::start(cluster.address(), delay / 2)?;
-        Ok(Some(Self {
-            proxy,
-            database,
-            secrets,
-            _folder: folder,
-            _cluster: cluster,
-            _standby: standby,
-        }))
+        migrate(&postgres.database.url(), &secrets)?;
+        Ok(Self { postgres, secrets, _folder: folder })
     }
 
     /// Returns the URL of the database through the proxy.
     pub(crate) fn url(&self) -> String {
-        self.database.url_at(&[self.proxy.address()])
+        self.postgres.url()
     }
 
     /// Runs a statement in the database.
     pub(crate) fn execute(&self, statement: &str) -> Result<()> {
         let psql = std::process::Command::new("psql")
-            .args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-c", statement, &self.database.url()])
+            .args([
+                "-X",
+                "-q",
+                "-v",
+                "ON_ERROR_STOP=1",
+                "-c",
+                statement,
+                &self.postgres.database.url(),
+            ])
             .status()
             .context("psql does not start")?;
         if psql.success() { Ok(()) } else { bail!("psql refused a statement") }
@@ -122,7 +97,7 @@ impl HeldSnapshot {
         let hold = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM account; \
                     SELECT pg_sleep(3600)";
         let psql = std::process::Command::new("psql")
-            .args(["-X", "-q", "-c", hold, &setting.database.url()])
+            .args(["-X", "-q", "-c", hold, &setting.postgres.database.url()])
             .stdout(std::process::Stdio::null())
             .spawn()
             .context("psql does not start")?;

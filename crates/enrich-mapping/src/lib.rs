@@ -47,6 +47,7 @@ mod external_id;
 mod input;
 mod join;
 mod mapping;
+mod meaning;
 mod name_only;
 mod native;
 mod node;

@@ -203,7 +203,7 @@ fn is_address(value: &Value) -> bool {
 
 /// Reads the records of a mapping: the main one, and those of `[[also]]`.
 fn read_records(file: &Table<'_, '_>) -> Result<Vec<RecordRule>, MappingError> {
-    const RECORD: [&str; 4] = ["type", "id", "when", "code"];
+    const RECORD: [&str; 5] = ["type", "id", "when", "synonyms", "code"];
     let mut records = Vec::new();
     let (fields, ids) = (file.get("fields"), file.get("ids"));
     let record = file.get("record").map(|node| node.table()).transpose()?;
@@ -216,7 +216,7 @@ fn read_records(file: &Table<'_, '_>) -> Result<Vec<RecordRule>, MappingError> {
     records.push(RecordRule::read(record.as_ref(), fields, ids)?);
     for node in file.get("also").map_or(Vec::new(), |node| node.list()) {
         let table = node.table()?;
-        table.only(&["type", "id", "when", "fields", "ids"])?;
+        table.only(&["type", "id", "when", "synonyms", "fields", "ids"])?;
         records.push(RecordRule::read(Some(&table), table.get("fields"), table.get("ids"))?);
     }
     Ok(records)

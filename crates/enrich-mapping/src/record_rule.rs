@@ -7,8 +7,10 @@ use enrich_text::{Country, Network};
 use crate::condition::Condition;
 use crate::draft::Draft;
 use crate::error::MappingError;
+use crate::meaning::{meaning, target};
 use crate::native::{Field, RecordType};
 use crate::node::{Node, Table, list};
+use crate::path::texts;
 use crate::rule::Rule;
 use crate::source::SourceInfo;
 
@@ -20,6 +22,8 @@ pub(crate) struct RecordRule {
     id: Option<Rule>,
     fields: Vec<(Field, Rule)>,
     ids: Vec<(String, Rule)>,
+    /// Whether columns that no rule reads are read by the usual spellings of their names.
+    has_synonyms: bool,
     /// Whether the record is read by code for Wikidata's entities instead, if it is one.
     pub(crate) is_wikidata: bool,
 }
@@ -31,7 +35,15 @@ impl RecordRule {
         fields: Vec<(Field, Rule)>,
         ids: Vec<(String, Rule)>,
     ) -> Self {
-        Self { kind, when: Vec::new(), id: None, fields, ids, is_wikidata: false }
+        Self {
+            kind,
+            when: Vec::new(),
+            id: None,
+            fields,
+            ids,
+            has_synonyms: false,
+            is_wikidata: false,
+        }
     }
 
     /// The same rule with the source's own id.
@@ -58,6 +70,9 @@ impl RecordRule {
             id: of_record("id").map(Rule::read).transpose()?,
             fields: fields.map_or(Ok(Vec::new()), |node| read_fields(kind, node))?,
             ids: ids.map_or(Ok(Vec::new()), read_ids)?,
+            has_synonyms: record
+                .map_or(Ok(None), |table| table.flag("synonyms"))?
+                .unwrap_or_default(),
             is_wikidata,
         })
     }
@@ -77,28 +92,27 @@ impl RecordRule {
         let mut draft = Draft::new(self.kind);
         let values = |rule: &Rule| rule.values(record, &source.null);
         draft.id = self.id.as_ref().and_then(|rule| values(rule).into_iter().next());
+        let mut fields: Vec<(Field, Vec<String>)> =
+            self.fields.iter().map(|(field, rule)| (*field, values(rule))).collect();
+        if self.has_synonyms {
+            self.add_synonyms(record, &mut fields);
+        }
         // The country first: numbers may be national.
         let (countries, others): (Vec<_>, Vec<_>) =
-            self.fields.iter().partition(|(field, _)| *field == Field::Country);
-        let mut has_country = false;
-        for (_, rule) in countries {
-            let texts = values(rule);
-            has_country |= !texts.is_empty();
-            texts.iter().for_each(|text| draft.add_country(text));
-            if self.kind == RecordType::Person {
-                draft.countries.truncate(1);
-            }
-        }
-        // A country that is not known is not the source's own.
-        if !has_country && self.kind == RecordType::Company {
-            draft.countries.extend(seat);
+            fields.into_iter().partition(|(field, _)| *field == Field::Country);
+        let countries: Vec<String> = countries.into_iter().flat_map(|(_, texts)| texts).collect();
+        countries.iter().for_each(|text| draft.add_country(text));
+        match self.kind {
+            RecordType::Person => draft.countries.truncate(1),
+            // A country that is not known is not the source's own.
+            _ if countries.is_empty() => draft.countries.extend(seat),
+            _ => {}
         }
         let mut full_name = None;
-        for (field, rule) in others {
-            let found = values(rule);
+        for (field, found) in others {
             match field {
                 Field::FullName => full_name = found.into_iter().next(),
-                _ => fill(&mut draft, *field, found, seat),
+                _ => fill(&mut draft, field, found, seat),
             }
         }
         if self.kind == RecordType::Person {
@@ -108,6 +122,22 @@ impl RecordRule {
             values(rule).iter().for_each(|text| draft.add_id(scheme, text));
         }
         draft
+    }
+
+    /// Adds the values of columns that no rule reads, by the usual spellings of their names.
+    fn add_synonyms(&self, record: &Map<String, Value>, fields: &mut Vec<(Field, Vec<String>)>) {
+        let mut read = Vec::new();
+        self.columns_read(record, &mut read);
+        let is_read = |key: &str| read.iter().any(|name| name.eq_ignore_ascii_case(key.trim()));
+        for (key, value) in record.iter().filter(|(key, _)| !is_read(key)) {
+            let name = meaning(key).and_then(|meaning| target(self.kind, meaning, true));
+            let field = name.and_then(Field::from_name);
+            let Some(field) = field.filter(|field| field.belongs_to(self.kind)) else { continue };
+            match fields.iter_mut().find(|(known, _)| *known == field) {
+                Some((_, found)) => found.extend(texts(value)),
+                None => fields.push((field, texts(value))),
+            }
+        }
     }
 
     /// The columns or first keys that the rules read.

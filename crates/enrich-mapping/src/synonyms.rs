@@ -1,13 +1,10 @@
 //! Columns by the usual spellings of their names, in several languages.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 use crate::mapping::Mapping;
+use crate::meaning::{meaning, target};
 use crate::native::{Field, RecordType};
 use crate::record_rule::RecordRule;
 use crate::rule::Rule;
-use crate::table;
 
 /// A mapping of a file with plain columns, such as `Company` and `Website`.
 #[derive(Clone, Debug)]
@@ -22,13 +19,6 @@ pub struct Synonyms {
     pub unused: Vec<String>,
 }
 
-/// The meanings of columns, by their names in plain form.
-static MEANINGS: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
-    table::rows(include_str!("../data/synonyms.txt"))
-        .flat_map(|[meaning, names]| table::values(names).map(move |name| (plain(name), meaning)))
-        .collect()
-});
-
 /// Words in names of columns that hold addresses.
 const ADDRESS_WORDS: [&str; 10] = [
     "domain", "url", "website", "webseite", "homepage", "site", "mail", "linkedin", "facebook",
@@ -38,7 +28,6 @@ const ADDRESS_WORDS: [&str; 10] = [
 impl Synonyms {
     /// The columns whose meaning is known.
     pub(crate) fn known(columns: &[String]) -> Vec<(&str, &'static str)> {
-        let meaning = |column: &String| MEANINGS.get(&plain(column)).copied();
         columns.iter().filter_map(|column| Some((column.as_str(), meaning(column)?))).collect()
     }
 }
@@ -48,13 +37,14 @@ impl Mapping {
     /// columns that make a record: a person's or company's name, or a domain.
     ///
     /// A file with first and last names, or with a full name and a job title or employer, has
-    /// people; one with another name has companies; one with neither has facts of domains.
+    /// people; one with another name, and with the contact of a company, has companies; one with neither has facts of domains.
     pub fn from_synonyms(columns: &[String]) -> Option<Synonyms> {
         let known = Synonyms::known(columns);
         let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
         let is_person = has("first_name")
             || has("last_name")
             || has("full_name")
+            || (has("contact") && !has("company"))
             || (has("name") && has("title"));
         let record_type = match () {
             () if is_person => RecordType::Person,
@@ -70,25 +60,15 @@ impl Mapping {
     pub fn from_synonyms_of(columns: &[String], record_type: RecordType) -> Option<Synonyms> {
         let known = Synonyms::known(columns);
         let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
-        let target = |meaning: &'static str| match (record_type, meaning) {
-            (RecordType::Company, "company") => Some("name"),
-            (RecordType::Person, "name") if has("full_name") || has("first_name") => None,
-            (RecordType::Person, "name") => Some("full_name"),
-            (RecordType::Person, "domains") => Some("company_domain"),
-            (RecordType::Person, "company_linkedin") => None,
-            (RecordType::Company, "company_linkedin") => Some("linkedin"),
-            (_, meaning) => Some(meaning),
-        };
+        let is_named = has("full_name") || has("first_name");
         let mut fields: Vec<(Field, Vec<&str>)> = Vec::new();
         let mut ids: Vec<(String, Rule)> = Vec::new();
         let mut used = Vec::new();
         for &(column, meaning) in &known {
-            let Some(name) = target(meaning) else { continue };
+            let Some(name) = target(record_type, meaning, is_named) else { continue };
             if let Some(scheme) = name.strip_prefix("ids.") {
-                if record_type == RecordType::Company {
-                    ids.push((scheme.to_owned(), Rule::column(column)));
-                    used.push((column.to_owned(), scheme));
-                }
+                ids.push((scheme.to_owned(), Rule::column(column)));
+                used.push((column.to_owned(), scheme));
                 continue;
             }
             let field = Field::from_name(name).filter(|field| field.belongs_to(record_type));
@@ -112,9 +92,4 @@ impl Mapping {
         let unused = columns.iter().filter(is_unused).cloned().collect();
         Some(Synonyms { mapping: Mapping::of(vec![rule]), record_type, used, unused })
     }
-}
-
-/// The letters and digits of a column's name in lower case.
-fn plain(name: &str) -> String {
-    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

@@ -134,6 +134,10 @@ fn plain_columns_are_known_in_several_languages() {
             "person: Name → full_name, Job Title → title, Company → company; unused: ",
         ),
         (&["Domain", "Page Rank"], "domain: Domain → domains, Page Rank → page_rank; unused: "),
+        (
+            &["Company", "Website", "Contact person", "Phone"],
+            "company: Company → name, Website → domains, Phone → phones; unused: ",
+        ),
         (&["a", "b"], "none"),
     ];
     for (columns, expected) in cases {

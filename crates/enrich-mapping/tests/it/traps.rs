@@ -308,3 +308,14 @@ fn an_unknown_country_is_not_replaced_by_that_of_the_source() {
         "CountryOfOrigin": "CHANNEL ISLANDS"});
     assert_eq!(mapped("companies-house", &record).get("country"), None);
 }
+
+#[test]
+fn columns_of_a_customer_database_are_known_by_synonyms() {
+    let record = json!({"Record ID": "1", "Vorname": "", "First Name": "Ada",
+        "Last Name": "Fernwright", "E-Mail": "ada@quillmark.example", "Handy": "+49 171 3920001",
+        "Berufsbezeichnung": "Head of Data", "Firma": "Quillmark"});
+    let expected = json!({"type": "person", "id": "contact-1", "first_name": "Ada",
+        "last_name": "Fernwright", "title": "Head of Data", "company": "Quillmark",
+        "emails": ["ada@quillmark.example"], "phones": ["+491713920001"], "confidence": 80});
+    assert_eq!(mapped("hubspot", &record), expected);
+}

@@ -1,0 +1,44 @@
+//! What columns mean, by the usual spellings of their names in several languages.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::native::RecordType;
+use crate::table;
+
+/// The meanings of columns, by their names in plain form.
+static MEANINGS: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
+    table::rows(include_str!("../data/synonyms.txt"))
+        .flat_map(|[meaning, names]| table::values(names).map(move |name| (plain(name), meaning)))
+        .collect()
+});
+
+/// What a column means, such as `domains`; `None` if its name is not known.
+pub(crate) fn meaning(column: &str) -> Option<&'static str> {
+    MEANINGS.get(&plain(column)).copied()
+}
+
+/// The field that a column with this meaning has in a kind of record: a field's name, or `ids.` and
+/// a scheme. `None` if the kind has no such field. `is_named` says whether a person has a first or
+/// full name in other columns.
+pub(crate) fn target(
+    kind: RecordType,
+    meaning: &'static str,
+    is_named: bool,
+) -> Option<&'static str> {
+    match (kind, meaning) {
+        (RecordType::Company, "company") => Some("name"),
+        (RecordType::Company, "contact") => None,
+        (RecordType::Company, "company_linkedin") => Some("linkedin"),
+        (RecordType::Person, "name" | "contact") => (!is_named).then_some("full_name"),
+        (RecordType::Person, "domains") => Some("company_domain"),
+        (RecordType::Person, "company_linkedin") => None,
+        (RecordType::Person, meaning) if meaning.starts_with("ids.") => None,
+        (_, meaning) => Some(meaning),
+    }
+}
+
+/// The letters and digits of a column's name in lower case.
+fn plain(name: &str) -> String {
+    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}

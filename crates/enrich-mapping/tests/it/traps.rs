@@ -319,3 +319,21 @@ fn columns_of_a_customer_database_are_known_by_synonyms() {
         "emails": ["ada@quillmark.example"], "phones": ["+491713920001"], "confidence": 80});
     assert_eq!(mapped("hubspot", &record), expected);
 }
+
+#[test]
+fn brreg_branches_are_not_companies() {
+    let record = json!({"organisasjonsnummer": "999999904", "navn": "QUILLMARK ASA AVD OSLO",
+        "organisasjonsform": {"kode": "BEDR"}, "overordnetEnhet": "999999901"});
+    assert_eq!(mapped("brreg", &record), "branch");
+}
+
+#[test]
+fn ror_csv_has_several_values_and_languages_in_a_cell() {
+    let record = json!({"id": "https://ror.org/0quill123", "names.types.ror_display": "Quill U",
+        "names.types.label": "en: Quill University; fr: Université Quill",
+        "names.types.acronym": "no_lang_code: QU", "status": "active",
+        "locations.geonames_details.country_code": "KR; JP"});
+    let record = mapped("ror", &record);
+    assert_eq!(record["aliases"], json!(["Quill University", "Université Quill", "QU"]));
+    assert_eq!(record["country"], json!(["KR", "JP"]));
+}

@@ -34,6 +34,7 @@
 
 mod balances;
 mod compare;
+mod doubts;
 mod job;
 mod lane;
 mod locked;
@@ -59,6 +60,7 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::sync::oneshot;
 
 use crate::ledger::balances::{Asked, Balances, read_balances};
+pub use crate::ledger::doubts::Doubts;
 use crate::ledger::job::Job;
 use crate::ledger::lane::{Lane, LaneStatus};
 use crate::ledger::record_count::RecordCount;
@@ -126,6 +128,13 @@ impl PostgresLedger {
     fn is_serving(&self) -> bool {
         let last = self.node.pulse.last();
         last.began.elapsed() < SEEN_WITHIN && last.state.mode == "serving"
+    }
+
+    /// How charges and grants ended whose first reply was lost.
+    pub fn doubts(&self) -> Doubts {
+        let mut sum = Doubts::default();
+        self.lanes.iter().for_each(|(_, status)| status.doubts.add_to(&mut sum));
+        sum
     }
 
     /// Puts a job into the queue of its account's lane. Fails if the lane does not charge or its

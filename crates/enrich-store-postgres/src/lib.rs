@@ -29,7 +29,7 @@ mod usage;
 pub use accounts::PostgresAccounts;
 pub use connect::UrlError;
 pub use inspect::{NodeReport, StoreReport, accept_loss, inspect};
-pub use ledger::PostgresLedger;
+pub use ledger::{Doubts, PostgresLedger};
 pub use node::Options;
 pub use open_error::OpenError;
 pub use rate_windows::PostgresRateLimiter;

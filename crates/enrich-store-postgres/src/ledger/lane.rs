@@ -26,6 +26,7 @@ use crate::connect::Connection;
 use crate::database::Connections;
 use crate::ledger::balances::Balances;
 use crate::ledger::compare::Plan;
+use crate::ledger::doubts::DoubtCounts;
 use crate::ledger::job::{Job, SharedError};
 use crate::ledger::locked::{self, RecordSpace, Settled};
 use crate::ledger::record_count::RecordCount;
@@ -54,11 +55,16 @@ pub(super) struct LaneStatus {
     has_primary: AtomicBool,
     /// Whether the database is older than what this process has read from it before.
     is_outdated: AtomicBool,
+    pub(super) doubts: DoubtCounts,
 }
 
 impl LaneStatus {
     pub(super) fn new() -> Self {
-        Self { has_primary: AtomicBool::new(true), is_outdated: AtomicBool::new(false) }
+        Self {
+            has_primary: AtomicBool::new(true),
+            is_outdated: AtomicBool::new(false),
+            doubts: DoubtCounts::default(),
+        }
     }
 
     /// Whether the lane accepts charges.
@@ -259,7 +265,7 @@ impl Lane {
     async fn settle_locked(&mut self, mut group: Vec<Job>) -> Option<[Vec<Job>; 2]> {
         let mut attempts = 0;
         while !group.is_empty() {
-            group = give_up(group);
+            group = give_up(group, &self.status.doubts);
             // Writing no job confirms nothing.
             if group.is_empty() {
                 return None;
@@ -318,6 +324,9 @@ impl Lane {
         self.record_count.count(settled.counted, settled.grown);
         self.learn(settled.heads);
         for (job, decision) in group.into_iter().zip(settled.decisions) {
+            if job.doubted.is_some() {
+                self.status.doubts.count(&decision);
+            }
             job.tell(decision);
         }
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use enrich_core::port::ledger::ChargeError;
 use rustc_hash::FxHashSet;
 
+use crate::ledger::doubts::DoubtCounts;
 use crate::ledger::job::Job;
 
 /// How long a job may wait for a primary. After this time, it is refused.
@@ -37,11 +38,12 @@ pub(super) fn take_repeated(group: &mut Vec<Job>) -> Vec<Job> {
 
 /// Refuses the jobs that have waited for too long. The caller of a job in doubt is told that the
 /// outcome is unknown. Returns the other jobs.
-pub(super) fn give_up(group: Vec<Job>) -> Vec<Job> {
+pub(super) fn give_up(group: Vec<Job>, doubts: &DoubtCounts) -> Vec<Job> {
     let mut left = Vec::with_capacity(group.len());
     for job in group {
         match job.doubted {
             Some(since) if since.elapsed() >= DOUBT_FOR => {
+                doubts.count_unknown();
                 job.tell(Err(ChargeError::Unknown(Box::new(ReplyLost))));
             }
             None if job.arrived.elapsed() >= WAIT_FOR_PRIMARY => {

@@ -53,7 +53,7 @@ impl Lane {
             Err(error) => {
                 tracing::debug!(%error, "there is no primary");
                 self.note_down(began);
-                *group = give_up(mem::take(group));
+                *group = give_up(mem::take(group), &self.status.doubts);
                 sleep(RETRY_PAUSE).await;
                 None
             }
@@ -172,7 +172,7 @@ impl Lane {
         while let Ok(job) = self.queue.try_recv() {
             self.state.waiting.push(job);
         }
-        self.state.waiting = give_up(mem::take(&mut self.state.waiting));
+        self.state.waiting = give_up(mem::take(&mut self.state.waiting), &self.status.doubts);
     }
 
     /// Records that the database confirms commits.

@@ -1,0 +1,60 @@
+//! Counts the charges and grants whose first reply was lost, by how they ended.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use enrich_core::port::ledger::{ChargeError, Charged, Granted};
+
+use crate::ledger::job::Decision;
+
+/// How charges and grants ended whose first reply was lost, since the store was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Doubts {
+    /// Written.
+    pub taken: u64,
+    /// Not written: another call had used the idempotency key.
+    pub replayed: u64,
+    /// Not written: refused for lack of credits, or a grant that does not fit.
+    pub refused: u64,
+    /// Not found out in time.
+    pub unknown: u64,
+}
+
+/// The counts of a lane.
+#[derive(Debug, Default)]
+pub(super) struct DoubtCounts {
+    taken: AtomicU64,
+    replayed: AtomicU64,
+    refused: AtomicU64,
+    unknown: AtomicU64,
+}
+
+impl DoubtCounts {
+    /// Counts one.
+    pub(super) fn count(&self, ended: &Result<Decision, ChargeError>) {
+        let count = match ended {
+            Ok(
+                Decision::Charged(Charged::Taken { .. })
+                | Decision::Granted(Granted::Written { .. }),
+            ) => &self.taken,
+            Ok(Decision::Charged(Charged::Replayed(_))) => &self.replayed,
+            Ok(Decision::Charged(Charged::Insufficient { .. }) | Decision::Granted(_)) => {
+                &self.refused
+            }
+            Err(_) => &self.unknown,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts one as unknown.
+    pub(super) fn count_unknown(&self) {
+        self.unknown.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Adds the counts to those of other lanes.
+    pub(super) fn add_to(&self, sum: &mut Doubts) {
+        sum.taken += self.taken.load(Ordering::Relaxed);
+        sum.replayed += self.replayed.load(Ordering::Relaxed);
+        sum.refused += self.refused.load(Ordering::Relaxed);
+        sum.unknown += self.unknown.load(Ordering::Relaxed);
+    }
+}

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::broken::Broken;
 use crate::pg::call::{Call, Micros};
-use crate::pg::node::URL_VARIABLE;
+use crate::pg::node::{DOUBTS, URL_VARIABLE};
 use crate::pg::world::World;
 
 /// Time limit for charging to resume.
@@ -27,6 +27,9 @@ const INTERVAL: Duration = Duration::from_millis(2);
 
 /// The calls that the nodes have reported so far, each with the number of its node.
 type Told = Arc<Mutex<Vec<(usize, Call)>>>;
+/// How many of the calls whose first reply was lost were taken, were repeats, were refused, and
+/// stayed unknown.
+pub(crate) type Doubts = [u64; 4];
 
 /// The nodes that use one database.
 pub(crate) struct Fleet {
@@ -39,6 +42,8 @@ pub(crate) struct Fleet {
     /// The names of the nodes that were killed.
     pub(crate) killed: BTreeSet<String>,
     told: Told,
+    /// The counts of the nodes that were not killed and have ended.
+    pub(crate) doubts: Doubts,
     log: PathBuf,
 }
 
@@ -48,7 +53,7 @@ struct Running {
     url: String,
     child: Child,
     input: Option<ChildStdin>,
-    reader: Option<JoinHandle<Result<()>>>,
+    reader: Option<JoinHandle<Result<Doubts>>>,
 }
 
 impl Fleet {
@@ -63,6 +68,7 @@ impl Fleet {
             started: 0,
             killed: BTreeSet::new(),
             told: Told::default(),
+            doubts: Doubts::default(),
             log,
         }
     }
@@ -124,7 +130,8 @@ impl Fleet {
                 }
                 thread::sleep(INTERVAL);
             };
-            join(&mut node)?;
+            let doubts = join(&mut node)?;
+            self.doubts.iter_mut().zip(doubts).for_each(|(sum, count)| *sum += count);
             ensure!(status.success(), "a node failed; see {}", self.log.display());
         }
         Ok(())
@@ -187,22 +194,27 @@ fn name_of(number: usize) -> String {
     format!("n{number}")
 }
 
-/// Reads the calls that a node reports. If the last line is not complete, because the node was
-/// killed, the line is ignored.
-fn read(number: usize, output: ChildStdout, told: &Told) -> Result<()> {
+/// Reads the calls that a node reports, and the node's counts in its last line. If the last line is
+/// not complete, because the node was killed, the line is ignored.
+fn read(number: usize, output: ChildStdout, told: &Told) -> Result<Doubts> {
     let mut output = BufReader::new(output);
     let mut line = String::new();
+    let mut doubts = Doubts::default();
     while output.read_line(&mut line)? > 0 {
-        if let Some(whole) = line.strip_suffix('\n') {
+        if let Some(counts) = line.strip_prefix(DOUBTS) {
+            for (sum, count) in doubts.iter_mut().zip(counts.split_whitespace()) {
+                *sum = count.parse()?;
+            }
+        } else if let Some(whole) = line.strip_suffix('\n') {
             let call = whole.parse()?;
             told.lock().unwrap_or_else(PoisonError::into_inner).push((number, call));
         }
         line.clear();
     }
-    Ok(())
+    Ok(doubts)
 }
 
-fn join(node: &mut Running) -> Result<()> {
-    let Some(reader) = node.reader.take() else { return Ok(()) };
+fn join(node: &mut Running) -> Result<Doubts> {
+    let Some(reader) = node.reader.take() else { return Ok(Doubts::default()) };
     reader.join().map_err(|_| anyhow!("a reader panicked"))?
 }

@@ -19,7 +19,7 @@ use enrich_core::{
     Price, RequestId, StoredResponse,
 };
 use enrich_store::SystemClock;
-use enrich_store_postgres::{PostgresLedger, Store};
+use enrich_store_postgres::{Doubts, PostgresLedger, Store};
 use fastrand::Rng;
 
 use crate::pg::call::{Call, End, Micros, now};
@@ -27,6 +27,9 @@ use crate::pg::world::World;
 
 /// The environment variable with the URL of the database. The URL contains a password.
 pub(crate) const URL_VARIABLE: &str = "ENRICH_STORE";
+/// The start of the last line of a node. The line's numbers are how many of the calls whose first
+/// reply was lost were taken, were repeats, were refused, and stayed unknown.
+pub(crate) const DOUBTS: &str = "doubts ";
 /// Time limit for a node to open the store.
 const OPEN_WITHIN: Duration = Duration::from_secs(60);
 /// Percentage of calls that are grants. All grants are to the nearly empty account.
@@ -105,6 +108,9 @@ pub(crate) fn run(args: &NodeArgs) -> Result<()> {
         }
         node.is_over.store(true, Ordering::Relaxed);
     });
+    let Doubts { taken, replayed, refused, unknown } = node.store.ledger.doubts();
+    let mut output = node.output.lock().unwrap_or_else(PoisonError::into_inner);
+    writeln!(output, "{DOUBTS}{taken} {replayed} {refused} {unknown}")?;
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use crate::broken::Broken;
 use crate::judge::Kind;
 use crate::pg::Setting;
 use crate::pg::call::Micros;
-use crate::pg::fleet::Fleet;
+use crate::pg::fleet::{Doubts, Fleet};
 use crate::pg::judge::{Evidence, judge, read_rows};
 use crate::pg::tally::{InFlight, Outages, Tally};
 use crate::pg::world::World;
@@ -36,6 +36,7 @@ pub(crate) struct Outcome {
     pub(crate) tally: Tally,
     pub(crate) in_flight: InFlight,
     pub(crate) outages: Outages,
+    pub(crate) doubts: Doubts,
 }
 
 impl Trial {
@@ -83,6 +84,7 @@ impl Trial {
         self.fleet.stop()?;
         outcome.tally.add(self.judge_all(true)?);
         outcome.in_flight.count(&self.fleet.calls(), &self.faults);
+        outcome.doubts.iter_mut().zip(self.fleet.doubts).for_each(|(sum, count)| *sum += count);
         Ok(())
     }
 
@@ -117,7 +119,11 @@ impl Outcome {
     /// Adds all results to a summary.
     pub(crate) fn add_to(&self, summary: Summary) -> Summary {
         let summary = self.in_flight.add_to(self.tally.add_to(summary));
+        let [taken, replayed, refused, unknown] = self.doubts;
+        let in_doubt =
+            format!("{taken} taken, {replayed} repeats, {refused} refused, {unknown} unknown");
         summary
+            .row("in doubt", in_doubt)
             .row("median outage, ms", self.outages.median_millis())
             .row("longest outage, ms", self.outages.longest_millis())
     }

@@ -310,6 +310,26 @@ fn two_servers_share_accounts_and_credits() {
 }
 
 #[test]
+fn names_that_were_missed_on_any_node_are_counted_together() {
+    let Some(url) = fresh() else { return };
+    let nodes = Nodes::over(url);
+    let (_, key) = nodes.account("9");
+    nodes.add("b");
+    let options = ["--count-misses", "texts"];
+    for server in [nodes.serve("a", &options), nodes.serve("b", &options)] {
+        assert_eq!(look_up(server.address, &key, "Zebrafinch Holdings").status, 200);
+        server.signal("TERM");
+        assert!(server.ended(Duration::from_secs(60)).0.success());
+    }
+    let most = nodes.json("b", &["stats", "--misses"]);
+    assert_eq!((&most[0]["name"], &most[0]["calls"]), (&"Zebrafinch Holdings".into(), &2.into()));
+    let calls = || nodes.json("a", &["stats", "--missed", "ZEBRAFINCH holdings"])["calls"].clone();
+    assert_eq!(calls(), 2);
+    nodes.json("a", &["forget", "--kind", "missed", "Zebrafinch Holdings"]);
+    assert_eq!(calls(), 0);
+}
+
+#[test]
 fn a_node_without_its_database_is_not_ready_until_it_is_back() {
     let Some(mut cluster) = Cluster::start(&ClusterOptions::default()).unwrap() else { return };
     let nodes = Nodes::over(cluster.url());

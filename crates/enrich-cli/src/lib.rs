@@ -9,6 +9,7 @@ mod cli;
 mod commands;
 mod demo;
 mod hide;
+mod missed_names;
 mod node;
 mod serve;
 mod served;

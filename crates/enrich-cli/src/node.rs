@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::bail;
 use enrich_core::port::directory::Directory;
 use enrich_core::{Clock, Service, ServicePorts};
 use enrich_server::{Prepared, UnreadyReason};
@@ -14,7 +13,7 @@ use enrich_store_postgres as postgres;
 
 use crate::account_ports::node_folder_error;
 use crate::served::{LISTS, with_settings};
-use crate::settings::{CountMisses, Settings, StoreUrl};
+use crate::settings::{Settings, StoreUrl};
 
 /// A node: its directory, and its connection to PostgreSQL.
 pub(crate) struct Node {
@@ -29,8 +28,7 @@ impl Node {
     ///
     /// # Errors
     ///
-    /// When the directory or PostgreSQL cannot be used, or when a setting is not possible for a
-    /// node.
+    /// When the directory or PostgreSQL cannot be used.
     pub(crate) fn open(data: &Path, url: &StoreUrl, settings: &Settings) -> anyhow::Result<Self> {
         let Some(location) = &settings.directory_from else {
             let (node, directory) = Self::with_directory(data, url, settings)?;
@@ -69,7 +67,7 @@ impl Node {
     /// Returns what the server serves for this node.
     pub(crate) fn prepared(self, settings: &Settings, greeting: String) -> Prepared {
         let Self { directory, store, lists } = self;
-        let service = Service::new(ServicePorts {
+        let mut service = Service::new(ServicePorts {
             directory,
             accounts: Arc::clone(&store.accounts) as _,
             ledger: Arc::clone(&store.ledger) as _,
@@ -77,6 +75,7 @@ impl Node {
             usage: Arc::clone(&store.usage) as _,
             clock: Arc::new(SystemClock),
         });
+        service.misses = store.misses.clone().map(|misses| misses as _);
         let sign_ins = Arc::clone(&store.sign_ins) as _;
         let reason = move || store.not_ready(SystemClock.now()).map(|reason| reason.to_string());
         let unready_reason: UnreadyReason = Arc::new(reason);
@@ -99,13 +98,11 @@ fn open_store(
     secrets: &Secrets,
     settings: &Settings,
 ) -> anyhow::Result<postgres::Store> {
-    if settings.count_misses != CountMisses::Off {
-        bail!("missed names are counted in a data folder; leave out count_misses with a store");
-    }
     let options = postgres::Options {
         node: host_name(),
         accepts_one_copy: settings.one_copy,
         max_kept: settings.max_kept,
+        count_misses: settings.count_misses.into(),
         ..postgres::Options::default()
     };
     Ok(postgres::Store::open(url.expose(), secrets, options)?)

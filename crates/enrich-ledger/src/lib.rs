@@ -5,6 +5,7 @@ pub mod copy;
 mod decide;
 mod key_cache;
 mod last_row;
+mod misses;
 mod response;
 mod row;
 mod sign_in;
@@ -18,6 +19,9 @@ pub use api_key::{key_hash, open_key, seal_key};
 pub use decide::{ChargeDecision, NoPrice, check_price, decide_charge, decide_grant};
 pub use key_cache::{KeyCache, KeyHash, KeyReading};
 pub use last_row::{DoesNotFollow, LastRow};
+pub use misses::{
+    MissCount, MissCounter, MissedName, TakenMisses, expired_day_of_misses, missed_name_hashes,
+};
 pub use response::{
     RecordedCharge, ResponseName, SealedResponse, StoredRecord, has_expired, response_names,
     seal_response, share_of,

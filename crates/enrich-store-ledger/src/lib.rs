@@ -15,8 +15,9 @@ use enrich_secrets::Secrets;
 use enrich_store_sqlite::{self as sqlite, Database, DatabaseReport, OpenError, Options};
 
 pub use accounts::SqliteAccounts;
+pub use enrich_ledger::{MissCounter, MissedName};
 pub use ledger::{CopyError, SqliteLedger, begin, export, import, verify};
-pub use misses::{MissCounter, MissedName, forget_missed, missed, most_missed};
+pub use misses::{forget_missed, missed, most_missed};
 pub use sign_ins::SqliteSignIns;
 pub use statistics::{AccountUse, Outcomes, UseStatistics, use_statistics};
 pub use usage::SqliteUsage;

@@ -17,7 +17,7 @@ use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::usage::{DayCount, Usage, Use, UseOutcome};
 use enrich_core::{AccountId, Clock as _, KeyId, Timestamp};
-use enrich_ledger::{GatheredUsage, LastUses, UsageKey, UsageSum};
+use enrich_ledger::{GatheredUsage, LastUses, MissCounter, UsageKey, UsageSum};
 use enrich_store_sqlite::{
     self as sqlite, Column, Durability, OpenError, Readers, SystemClock, Worker, store_error,
 };
@@ -25,7 +25,7 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
-use crate::misses::{self, MissCounter};
+use crate::misses;
 
 /// Interval between writes of counts.
 const ROUND: Duration = Duration::from_secs(5);
@@ -213,7 +213,7 @@ impl UsageWriter {
             && (pace == Pace::Hurried || self.missed_at.elapsed() >= MISSES_ROUND)
         {
             self.missed_at = Instant::now();
-            misses.write(&mut self.connection, || pace.pause())?;
+            misses::write(misses, &mut self.connection, || pace.pause())?;
         }
         let is_due = self.tidied_at.is_none_or(|at| at.elapsed() >= TIDY_ROUND);
         if pace == Pace::Steady && is_due {

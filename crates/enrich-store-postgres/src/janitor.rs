@@ -8,14 +8,16 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use enrich_core::IdempotencyRecord;
+use enrich_core::port::misses::CountMisses;
+use enrich_core::{IdempotencyRecord, Timestamp};
+use enrich_ledger::expired_day_of_misses;
 use tokio::sync::watch;
 use tokio::time::sleep;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use crate::background::Background;
-use crate::columns::Value;
+use crate::columns::{Value, timestamp};
 use crate::failure::Failure;
 use crate::heartbeat::Heartbeat;
 use crate::node::Node;
@@ -23,6 +25,8 @@ use crate::pulse::Reading;
 
 /// Interval between rounds.
 const INTERVAL: Duration = Duration::from_secs(10);
+/// Interval between removals of expired counts of missed names.
+const MISSES_INTERVAL: Duration = Duration::from_secs(60 * 60);
 /// Time limit for one statement, and for all removals of a round. It is shorter than the lease.
 const LONGEST: Duration = Duration::from_secs(10);
 /// Maximum number of rows that one statement removes.
@@ -51,18 +55,27 @@ const REMOVE_WINDOWS: &str = "DELETE FROM rate_count WHERE (scope, seconds, numb
     RETURNING number";
 const REMOVE_NODES: &str = "DELETE FROM node WHERE seen_at < clock_timestamp() - INTERVAL '1 day'";
 
+const REMOVE_MISSES: &str = "DELETE FROM missed_name WHERE day <= $1";
+const REMOVE_TEXTS: &str = "UPDATE missed_name SET name = NULL WHERE name IS NOT NULL";
+
 /// The janitor of one node.
 struct Janitor {
     node: Uuid,
     background: Background,
     readings: watch::Receiver<Arc<Reading>>,
+    /// Whether the texts of missed names are stored.
+    keeps_texts: bool,
+    /// When expired counts of missed names were last removed; `None` if never.
+    misses_removed_at: Option<Instant>,
 }
 
 /// Starts the janitor's task. The task ends when the store is closed.
 pub(crate) fn start(node: &Node, heartbeat: &Heartbeat) {
-    let janitor = Janitor::new(node, heartbeat);
+    let mut janitor = Janitor::new(node, heartbeat);
     node.database.runtime().spawn(async move {
         loop {
+            // The pause comes first, so that a process that ends soon does no work.
+            sleep(INTERVAL).await;
             match janitor.round().await {
                 Err(error) if error.loses_connection() => {
                     tracing::debug!(%error, "the janitor has no connection to the database");
@@ -70,7 +83,6 @@ pub(crate) fn start(node: &Node, heartbeat: &Heartbeat) {
                 Err(error) => tracing::warn!(%error, "expired rows could not be removed"),
                 Ok(_) => {}
             }
-            sleep(INTERVAL).await;
         }
     });
 }
@@ -81,12 +93,14 @@ impl Janitor {
             node: heartbeat.id(),
             background: Background::new(node.database.connections(), LONGEST),
             readings: node.pulse.readings(),
+            keeps_texts: node.options.count_misses == CountMisses::Texts,
+            misses_removed_at: None,
         }
     }
 
     /// Does the work if the node has the lease or can take it. Returns whether the node has the
     /// lease.
-    async fn round(&self) -> Result<bool, Failure> {
+    async fn round(&mut self) -> Result<bool, Failure> {
         let node = [(&self.node as _, Type::UUID)];
         if self.background.query(TAKE_LEASE, &node).await?.is_empty() {
             return Ok(false);
@@ -97,6 +111,10 @@ impl Janitor {
         self.count_kept().await?;
         self.remove(REMOVE_WINDOWS, now).await?;
         self.background.query(REMOVE_NODES, &[]).await?;
+        if self.misses_removed_at.is_none_or(|at| at.elapsed() >= MISSES_INTERVAL) {
+            self.remove_misses(timestamp(now * MICROS_PER_SECOND)?).await?;
+            self.misses_removed_at = Some(Instant::now());
+        }
         Ok(true)
     }
 
@@ -109,6 +127,16 @@ impl Janitor {
         let Some(newest) = newest else { return Ok(()) };
         let day = IdempotencyRecord::SECONDS * MICROS_PER_SECOND;
         self.remove(REMOVE_KEPT, day_ago.min(newest.saturating_sub(day))).await
+    }
+
+    /// Removes expired counts of missed names, and texts if texts are not to be stored.
+    async fn remove_misses(&self, now: Timestamp) -> Result<(), Failure> {
+        let expired = expired_day_of_misses(now);
+        self.background.query(REMOVE_MISSES, &[(&expired, Type::INT8)]).await?;
+        if !self.keeps_texts {
+            self.background.query(REMOVE_TEXTS, &[]).await?;
+        }
+        Ok(())
     }
 
     /// Stores the number of idempotency records, for all nodes.
@@ -144,7 +172,7 @@ mod tests {
     const TURN: &str = "SELECT turn FROM lease";
 
     fn round(node: &Node, heartbeat: &Heartbeat) -> bool {
-        let janitor = Janitor::new(node, heartbeat);
+        let mut janitor = Janitor::new(node, heartbeat);
         let round = async move { janitor.round().await.unwrap() };
         node.database.runtime().block_on(round).unwrap()
     }
@@ -180,7 +208,10 @@ mod tests {
              INSERT INTO rate_count (scope, seconds, number, taken)
              VALUES ('{node}', 60, {past}, 7), ('{node}', 60, {next}, 7);
              INSERT INTO node (id, name, build, seen_at, flush)
-             VALUES ('{other}', '', '', clock_timestamp() - INTERVAL '25 hours', 3)",
+             VALUES ('{other}', '', '', clock_timestamp() - INTERVAL '25 hours', 3);
+             INSERT INTO missed_name (day, hash, name, calls)
+             VALUES ({today} - 31, '', 'Quill', 1), ({today} - 20, '', 'Quill', 1)",
+            today = now / (24 * 60 * 60),
             node = heartbeat.id(),
             newest = now * MICROS_PER_SECOND,
             next = past + 2,
@@ -192,5 +223,7 @@ mod tests {
         assert_eq!(database.number("SELECT max(number) - min(number) FROM rate_count"), 0);
         assert_eq!(database.number("SELECT max(number) FROM rate_count"), past + 2);
         assert_eq!(database.number("SELECT count(*) FROM node"), 1);
+        assert_eq!(database.number("SELECT count(*) FROM missed_name"), 1);
+        assert_eq!(database.number("SELECT count(name) FROM missed_name"), 0);
     }
 }

@@ -11,6 +11,7 @@ mod heartbeat;
 mod inspect;
 mod janitor;
 mod ledger;
+mod misses;
 mod node;
 mod open_error;
 mod pulse;
@@ -28,8 +29,10 @@ mod usage;
 
 pub use accounts::PostgresAccounts;
 pub use connect::UrlError;
+pub use enrich_ledger::{MissCounter, MissedName};
 pub use inspect::{NodeReport, StoreReport, accept_loss, inspect};
 pub use ledger::{Doubts, PostgresLedger};
+pub use misses::MissedNames;
 pub use node::Options;
 pub use open_error::OpenError;
 pub use rate_windows::PostgresRateLimiter;

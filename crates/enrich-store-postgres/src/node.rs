@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use enrich_core::port::misses::CountMisses;
 use enrich_secrets::Secrets;
 use tokio_postgres::Client;
 
@@ -27,6 +28,8 @@ pub struct Options {
     /// Maximum number of idempotency records. When half of them exist, an account may have at most
     /// a sixteenth of the maximum; beyond this, it gets no new record.
     pub max_kept: u64,
+    /// Whether the names of missed companies are counted. It should be the same on all nodes.
+    pub count_misses: CountMisses,
 }
 
 impl Default for Options {
@@ -36,6 +39,7 @@ impl Default for Options {
             accepts_one_copy: false,
             charge_queue: 4096,
             max_kept: 1_000_000,
+            count_misses: CountMisses::Off,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use enrich_core::{RatePolicy, Timestamp};
+use enrich_ledger::MissCounter;
 use enrich_secrets::Secrets;
 use jiff::SignedDuration;
 
@@ -13,6 +14,7 @@ use crate::connect::Connector;
 use crate::heartbeat::Heartbeat;
 use crate::janitor;
 use crate::ledger::PostgresLedger;
+use crate::misses::MissedNames;
 use crate::node::{Node, Options};
 use crate::open_error::OpenError;
 use crate::rate_windows::PostgresRateLimiter;
@@ -34,6 +36,8 @@ pub struct Store {
     pub usage: Arc<PostgresUsage>,
     /// The port for the list of directory snapshots.
     pub snapshots: Arc<PostgresSnapshots>,
+    /// The counter of missed names; `None` when they are not counted.
+    pub misses: Option<Arc<MissCounter>>,
     node: Node,
     heartbeat: Heartbeat,
 }
@@ -49,6 +53,8 @@ pub struct CommandPorts {
     pub sign_ins: Arc<PostgresSignIns>,
     /// The port for the list of directory snapshots.
     pub snapshots: Arc<PostgresSnapshots>,
+    /// The counts of missed names.
+    pub missed_names: MissedNames,
 }
 
 /// Creates or upgrades the schema of the database at `url`. The user in the URL must own the
@@ -76,11 +82,13 @@ impl Store {
         let node = Node::open(url, secrets, options)?;
         let heartbeat = Heartbeat::start(&node)?;
         janitor::start(&node, &heartbeat);
+        let misses = MissCounter::new(node.options.count_misses, secrets).map(Arc::new);
         Ok(Self {
             accounts: Arc::new(PostgresAccounts::new(node.clone())),
             ledger: Arc::new(PostgresLedger::start(&node)),
             sign_ins: Arc::new(PostgresSignIns::new(node.clone())),
-            usage: Arc::new(PostgresUsage::start(&node, &heartbeat)),
+            usage: Arc::new(PostgresUsage::start(&node, &heartbeat, misses.clone())),
+            misses,
             snapshots: Arc::new(PostgresSnapshots::new(&node, Some(&heartbeat))),
             node,
             heartbeat,
@@ -124,6 +132,7 @@ impl CommandPorts {
             accounts: Arc::new(PostgresAccounts::new(node.clone())),
             ledger: Arc::new(PostgresLedger::start(&node)),
             snapshots: Arc::new(PostgresSnapshots::new(&node, None)),
+            missed_names: MissedNames::new(&node),
             sign_ins: Arc::new(PostgresSignIns::new(node)),
         })
     }

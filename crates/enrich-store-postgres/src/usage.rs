@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::usage::{DayCount, Usage, Use, UseOutcome};
 use enrich_core::{AccountId, Credits, KeyId, Timestamp};
-use enrich_ledger::{GatheredUsage, LastUses};
+use enrich_ledger::{GatheredUsage, LastUses, MissCounter};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
@@ -24,6 +24,7 @@ use crate::columns::{Value, unreadable, unsigned};
 use crate::database::Database;
 use crate::failure::Failure;
 use crate::heartbeat::Heartbeat;
+use crate::misses::MissWriter;
 use crate::node::Node;
 
 mod batch;
@@ -34,6 +35,8 @@ use batch::{Batch, BatchWriter};
 const ROUND: Duration = Duration::from_secs(5);
 /// Interval between writes of the keys' last use.
 const MARK_ROUND: Duration = Duration::from_secs(60);
+/// Interval between writes of missed names.
+const MISSES_ROUND: Duration = Duration::from_secs(60);
 /// Maximum number of calls of `flush` that wait.
 const MAX_FLUSHES: usize = 64;
 /// How long closing the store waits until the remaining counts are written.
@@ -56,18 +59,19 @@ pub struct PostgresUsage {
 }
 
 impl PostgresUsage {
-    /// Starts the task that writes the counts.
-    pub(crate) fn start(node: &Node, heartbeat: &Heartbeat) -> Self {
+    /// Starts the task that writes the counts, also those of missed names, if there are any.
+    pub(crate) fn start(
+        node: &Node,
+        heartbeat: &Heartbeat,
+        misses: Option<Arc<MissCounter>>,
+    ) -> Self {
         let gathered = Arc::new(Mutex::new(GatheredUsage::default()));
         let (flushes, asked) = mpsc::channel(MAX_FLUSHES);
         let (end, ended) = oneshot::channel();
-        let writer = UsageWriter {
-            gathered: Arc::clone(&gathered),
-            writer: BatchWriter::new(node.database.connections(), heartbeat.id()),
-            pending: None,
-            unmarked: LastUses::default(),
-            marked_at: Instant::now(),
-        };
+        let connections = node.database.connections();
+        let misses = misses.map(|counter| MissWriter::new(counter, Arc::clone(&connections)));
+        let writer = BatchWriter::new(connections, heartbeat.id());
+        let writer = UsageWriter::new(Arc::clone(&gathered), writer, misses);
         node.database.runtime().spawn(async move {
             writer.run(asked).await;
             // If nobody waits for the end, sending fails.
@@ -128,25 +132,49 @@ struct UsageWriter {
     /// The last use of keys that are in no batch yet.
     unmarked: LastUses,
     marked_at: Instant,
+    misses: Option<MissWriter>,
+    missed_at: Instant,
 }
 
 /// Which counts a write includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
-    /// A write in the background. The last use of keys is included only every [`MARK_ROUND`].
+    /// A write in the background. The last use of keys is included only every [`MARK_ROUND`], and
+    /// missed names only every [`MISSES_ROUND`].
     Steady,
     /// A write for which a caller waits. Everything is included.
     Hurried,
 }
 
 impl UsageWriter {
+    fn new(
+        gathered: Arc<Mutex<GatheredUsage>>,
+        writer: BatchWriter,
+        misses: Option<MissWriter>,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            gathered,
+            writer,
+            pending: None,
+            unmarked: LastUses::default(),
+            marked_at: now,
+            misses,
+            missed_at: now,
+        }
+    }
+
     /// Writes at regular intervals and on request, until the store is closed.
     async fn run(mut self, mut asked: mpsc::Receiver<Reply>) {
         loop {
             match timeout(ROUND, asked.recv()).await {
                 Ok(Some(reply)) => {
+                    let mut written = self.write(Pace::Hurried).await;
+                    if written.is_ok() {
+                        written = self.write_misses(Pace::Hurried).await;
+                    }
                     // The caller may no longer wait; then sending fails.
-                    let _ = reply.send(self.write(Pace::Hurried).await);
+                    let _ = reply.send(written);
                 }
                 Ok(None) => return self.write_and_report(Pace::Hurried).await,
                 Err(_) => self.write_and_report(Pace::Steady).await,
@@ -158,6 +186,20 @@ impl UsageWriter {
         if let Err(error) = self.write(pace).await {
             tracing::warn!(%error, "usage counts could not be written and are kept for later");
         }
+        if let Err(error) = self.write_misses(pace).await {
+            tracing::warn!(%error, "counts of missed names could not be written");
+        }
+    }
+
+    /// Writes the counts of missed names.
+    async fn write_misses(&mut self, pace: Pace) -> Result<(), StoreError> {
+        if let Some(misses) = &self.misses
+            && (pace == Pace::Hurried || self.missed_at.elapsed() >= MISSES_ROUND)
+        {
+            self.missed_at = Instant::now();
+            misses.write().await?;
+        }
+        Ok(())
     }
 
     /// Writes the collected counts. Keeps the counts that could not be written.

@@ -23,7 +23,7 @@ pub use database::{
 pub use disk::check_space;
 pub use error::OpenError;
 pub use log::{begin_log, move_log, refuse_without_log, wal_and_shm_paths, write_log_again};
-pub use options::{CountMisses, Options};
+pub use options::Options;
 pub use refresh_gate::{Moment, RefreshGate};
 pub use size::{DatabaseSize, bytes, database_size, file_bytes};
 pub use statements::Statements;

@@ -1,6 +1,7 @@
 //! The limits and settings of a store.
 
 use enrich_core::Confidence;
+use enrich_core::port::misses::CountMisses;
 
 use crate::database::Durability;
 
@@ -41,17 +42,4 @@ impl Default for Options {
             hash_index: true,
         }
     }
-}
-
-/// Whether and how to count company names that look-ups did not find.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CountMisses {
-    /// These names are not counted.
-    #[default]
-    Off,
-    /// These names are counted, and only keyed hashes of them are stored. So nobody can list the
-    /// names, but whoever has a name can read its count.
-    Hashed,
-    /// These names are counted, and their texts are stored.
-    Texts,
 }

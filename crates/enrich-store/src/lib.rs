@@ -8,6 +8,7 @@ mod store;
 
 pub use backup::{BackupError, BackupReport, back_up, restore};
 pub use directory_store::DirectoryStore;
+pub use enrich_core::port::misses::CountMisses;
 pub use enrich_secrets::{SecretError, Secrets};
 pub use enrich_store_directory::{
     CompactError, CompactReport, DirectoryStatistics, KindStatistics, SqliteDirectory,
@@ -18,7 +19,7 @@ pub use enrich_store_ledger::{
     UseStatistics,
 };
 pub use enrich_store_sqlite::{
-    CountMisses, DatabaseReport, DatabaseSize, Durability, OpenError, Options, SystemClock,
+    DatabaseReport, DatabaseSize, Durability, OpenError, Options, SystemClock,
 };
 pub use folder::{
     discard_new_secrets, load_or_create_secrets, load_secrets, mark_ledger_moved, read_secrets,

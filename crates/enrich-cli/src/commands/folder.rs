@@ -10,6 +10,7 @@ use enrich_store::{DirectoryStore, OpenError, Options, Secrets, Store, load_secr
 use super::console::{Console, Format, Shown};
 use super::failure::{Failure, Verdict};
 use crate::account_ports::AccountPorts;
+use crate::missed_names::MissedNames;
 use crate::settings::{Settings, SettingsLayer, StoreUrl};
 
 // The option for the data folder. (A doc comment here would become the help of every command.)
@@ -62,6 +63,14 @@ impl Common {
     /// Opens the directory of the data folder, which must exist.
     pub(crate) fn open_directory(&self) -> Result<DirectoryStore, Failure> {
         self.data.open_directory(Options::default())
+    }
+
+    /// Opens the counts of missed names in the data folder, which must exist, or in PostgreSQL.
+    pub(crate) fn open_missed_names(&self) -> Result<MissedNames, Failure> {
+        match self.data.store()? {
+            Some(url) => Ok(MissedNames::open(&url, &self.data.secrets()?)?),
+            None => Ok(MissedNames::Folder(Store::open(self.data.path())?)),
+        }
     }
 
     /// Opens the data folder with its ledger. The folder must exist. This is for commands that work

@@ -109,13 +109,8 @@ impl Forget {
         let forgetting = importer.forget(&suppressed, SystemClock.now());
         let Removed { values, subjects } =
             pollster::block_on(forgetting).map_err(|error| Failure::impossible(&error))?;
-        for what in &suppressed {
-            // A caller may have sent the domain as a company's name, so its text may be among the
-            // missed names.
-            if let Some(store) = &whole
-                && let Suppressed::Domain(domain) = what
-                && let Ok(name) = CompanyName::parse(domain.as_str())
-            {
+        if let Some(store) = &whole {
+            for name in suppressed.iter().filter_map(missed_name) {
                 store.forget_missed(&name)?;
             }
         }
@@ -139,7 +134,20 @@ impl Shown for Forgotten {
 fn forget_on_nodes(url: &StoreUrl, common: &Common, what: &[Suppressed]) -> Result<(), Failure> {
     let secrets = common.data.secrets()?;
     let ports = CommandPorts::open(url.expose(), &secrets)?;
-    Ok(forget(&*ports.snapshots, &secrets, what, SystemClock.now())?)
+    forget(&*ports.snapshots, &secrets, what, SystemClock.now())?;
+    for name in what.iter().filter_map(missed_name) {
+        pollster::block_on(ports.missed_names.forget(&name))?;
+    }
+    Ok(())
+}
+
+/// Returns the name under which a value may have been counted as missed. Callers may have sent a
+/// domain in place of a company's name.
+fn missed_name(what: &Suppressed) -> Option<CompanyName> {
+    match what {
+        Suppressed::Domain(domain) => CompanyName::parse(domain.as_str()).ok(),
+        _ => None,
+    }
 }
 
 /// Removes names from the counts of company names that look-ups did not find.
@@ -154,12 +162,10 @@ fn forget_missed(
         })
     };
     let names = texts.iter().enumerate().map(name).collect::<Result<Vec<_>, _>>()?;
-    let store = common.open_whole(
-        "missed names are counted in a folder with its ledger; with --store none are counted",
-    )?;
+    let missed_names = common.open_missed_names()?;
     let mut values = 0;
     for name in &names {
-        values += store.forget_missed(name)?;
+        values += missed_names.forget(name)?;
     }
     let forgotten = names.len() as u64;
     common.show(&Forgotten { forgotten, values, subjects: 0 }, console)

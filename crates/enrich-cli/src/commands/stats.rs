@@ -46,17 +46,21 @@ pub(crate) struct Stats {
 
 impl Stats {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        let now = SystemClock.now();
+        if self.misses {
+            return self
+                .common
+                .show(&misses::most_missed(&self.common.open_missed_names()?, now)?, console);
+        }
+        if let Some(name) = &self.missed {
+            return self
+                .common
+                .show(&misses::missed(&self.common.open_missed_names()?, now, name)?, console);
+        }
         let store = self.common.open_whole(
             "statistics are of a folder with its ledger; with --store, `enrich source list` counts \
              the directory's sources and the account page shows an account's use",
         )?;
-        let now = SystemClock.now();
-        if self.misses {
-            return self.common.show(&misses::most_missed(&store, now)?, console);
-        }
-        if let Some(name) = &self.missed {
-            return self.common.show(&misses::missed(&store, now, name)?, console);
-        }
         let last = day_of(now);
         let first = last - i64::from(self.days) + 1;
         self.common.show(&Report::gather(&store, now, first, last)?, console)

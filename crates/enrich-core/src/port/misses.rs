@@ -3,6 +3,19 @@
 use enrich_text::CompanyName;
 use jiff::Timestamp;
 
+/// Whether and how to count company names that look-ups did not find.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CountMisses {
+    /// These names are not counted.
+    #[default]
+    Off,
+    /// These names are counted, and only keyed hashes of them are stored. So nobody can list the
+    /// names, but whoever has a name can read its count.
+    Hashed,
+    /// These names are counted, and their texts are stored.
+    Texts,
+}
+
 /// Counts the company names that look-ups did not find. Names of people, addresses and numbers are
 /// never counted.
 pub trait Misses: Send + Sync {

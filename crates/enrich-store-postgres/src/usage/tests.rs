@@ -17,13 +17,8 @@ fn ids() -> (AccountId, KeyId) {
 }
 
 fn writer(node: &Node, heartbeat: &Heartbeat) -> UsageWriter {
-    UsageWriter {
-        gathered: Arc::default(),
-        writer: BatchWriter::new(node.database.connections(), heartbeat.id()),
-        pending: None,
-        unmarked: LastUses::default(),
-        marked_at: Instant::now(),
-    }
+    let writer = BatchWriter::new(node.database.connections(), heartbeat.id());
+    UsageWriter::new(Arc::default(), writer, None)
 }
 
 /// Counts three calls, and writes them on the node's thread, as the task does.
@@ -68,7 +63,7 @@ fn a_flush_whose_reply_is_lost_counts_once_whether_it_was_committed_or_not() {
     let node = database.node_at(proxy.address());
     // The heartbeat belongs to a second node, so that its commits do not pass the proxy.
     let (_direct, heartbeat) = database.live_node();
-    let usage = PostgresUsage::start(&node, &heartbeat);
+    let usage = PostgresUsage::start(&node, &heartbeat, None);
     let (account, key) = ids();
     for (round, trigger) in (1..).zip([Trigger::CutBefore, Trigger::CutAfter, Trigger::LoseReply]) {
         usage.count(used(account, key));
@@ -94,7 +89,7 @@ fn counts_go_on_after_the_database_lost_the_last_batches() {
 fn counts_wait_while_the_node_has_no_row() {
     let Some(database) = TestDatabase::create() else { return };
     let (node, heartbeat) = database.live_node();
-    let usage = PostgresUsage::start(&node, &heartbeat);
+    let usage = PostgresUsage::start(&node, &heartbeat, None);
     let (account, key) = ids();
     database.execute("DELETE FROM node");
     usage.count(used(account, key));
@@ -124,7 +119,8 @@ fn counts_of_several_nodes_add_up_and_the_last_are_written_at_the_end() {
     let Some(database) = TestDatabase::create() else { return };
     let (account, key) = ids();
     let nodes = [database.live_node(), database.live_node(), database.live_node()];
-    let usages = nodes.each_ref().map(|(node, heartbeat)| PostgresUsage::start(node, heartbeat));
+    let usages =
+        nodes.each_ref().map(|(node, heartbeat)| PostgresUsage::start(node, heartbeat, None));
     for usage in &usages {
         for _ in 0..7 {
             usage.count(used(account, key));
@@ -143,6 +139,6 @@ fn counts_of_several_nodes_add_up_and_the_last_are_written_at_the_end() {
         calls: 24,
         credits: Credits(24),
     };
-    let usage = PostgresUsage::start(&nodes[0].0, &nodes[0].1);
+    let usage = PostgresUsage::start(&nodes[0].0, &nodes[0].1, None);
     assert_eq!(block_on(usage.days(account, 0, 0)).unwrap(), [expected]);
 }

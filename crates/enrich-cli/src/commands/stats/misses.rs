@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use enrich_core::Timestamp;
-use enrich_store::Store;
 use enrich_text::CompanyName;
 use serde::Serialize;
 
 use super::super::table::write_table;
 use super::super::{Failure, Shown};
 use super::date;
+use crate::missed_names::MissedNames;
 
 /// Maximum number of names that are printed.
 const MOST: usize = 100;
@@ -35,8 +35,8 @@ pub(super) struct OneMissed {
     calls: u64,
 }
 
-pub(super) fn most_missed(store: &Store, now: Timestamp) -> Result<MostMissed, Failure> {
-    let missed = store.most_missed(now, MOST)?.into_iter().map(|it| Missed {
+pub(super) fn most_missed(names: &MissedNames, now: Timestamp) -> Result<MostMissed, Failure> {
+    let missed = names.most(now, MOST)?.into_iter().map(|it| Missed {
         hash: it.hash.iter().map(|byte| format!("{byte:02x}")).collect(),
         name: it.name,
         calls: it.calls,
@@ -45,9 +45,13 @@ pub(super) fn most_missed(store: &Store, now: Timestamp) -> Result<MostMissed, F
     Ok(MostMissed(missed.collect()))
 }
 
-pub(super) fn missed(store: &Store, now: Timestamp, name: &str) -> Result<OneMissed, Failure> {
+pub(super) fn missed(
+    names: &MissedNames,
+    now: Timestamp,
+    name: &str,
+) -> Result<OneMissed, Failure> {
     let read = CompanyName::parse(name).map_err(|error| Failure::impossible(&error))?;
-    let calls = store.missed(now, &read)?;
+    let calls = names.calls(now, &read)?;
     Ok(OneMissed { name: read.display().to_owned(), calls })
 }
 

@@ -1,0 +1,50 @@
+//! The counts of missed names: in a data folder, or in PostgreSQL.
+
+use enrich_core::Timestamp;
+use enrich_core::port::error::StoreError;
+use enrich_store::{MissedName, Secrets, Store};
+use enrich_store_postgres as postgres;
+use enrich_text::CompanyName;
+use pollster::block_on;
+
+use crate::settings::StoreUrl;
+
+/// Where missed names are counted.
+pub(crate) enum MissedNames {
+    /// In a data folder.
+    Folder(Store),
+    /// In PostgreSQL.
+    Database(postgres::MissedNames),
+}
+
+impl MissedNames {
+    /// The counts in the database at `url`.
+    pub(crate) fn open(url: &StoreUrl, secrets: &Secrets) -> Result<Self, postgres::OpenError> {
+        let ports = postgres::CommandPorts::open(url.expose(), secrets)?;
+        Ok(Self::Database(ports.missed_names))
+    }
+
+    /// The names that were missed most in the last 30 days, at most `most`.
+    pub(crate) fn most(&self, now: Timestamp, most: usize) -> Result<Vec<MissedName>, StoreError> {
+        match self {
+            Self::Folder(store) => store.most_missed(now, most),
+            Self::Database(names) => block_on(names.most(now, most)),
+        }
+    }
+
+    /// How often a name was missed in the last 30 days.
+    pub(crate) fn calls(&self, now: Timestamp, name: &CompanyName) -> Result<u64, StoreError> {
+        match self {
+            Self::Folder(store) => store.missed(now, name),
+            Self::Database(names) => block_on(names.calls(now, name)),
+        }
+    }
+
+    /// Deletes the counts of a name; returns their number.
+    pub(crate) fn forget(&self, name: &CompanyName) -> Result<u64, StoreError> {
+        match self {
+            Self::Folder(store) => store.forget_missed(name),
+            Self::Database(names) => block_on(names.forget(name)),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Counts of missed company names in memory, until a store writes them.
+
+use std::mem;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use enrich_core::Timestamp;
+use enrich_core::port::misses::{CountMisses, Misses};
+use enrich_secrets::{Purpose, Secret, Secrets};
+use enrich_text::CompanyName;
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+
+use crate::usage::day_of;
+
+/// The number of days that counts are kept, today included.
+const KEPT_DAYS: i64 = 30;
+/// The most names that are collected in memory before they are written: less than a megabyte.
+const MOST_GATHERED: usize = 4096;
+/// The longest name that is counted, in bytes.
+const LONGEST: usize = 200;
+/// The most digits of a text that is counted. A text with more digits may be a phone number.
+const MOST_DIGITS: usize = 6;
+
+/// A missed name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissedName {
+    /// The keyed hash of the name's folded form without legal forms and spaces.
+    pub hash: [u8; 32],
+    /// The name's text; `None` when only hashes are stored.
+    pub name: Option<String>,
+    /// How often the name was missed.
+    pub calls: u64,
+    /// The last day on which the name was missed, in days since 1970-01-01 (UTC).
+    pub last_day: i64,
+}
+
+/// The misses of a name on one day.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissCount {
+    /// The day, in days since 1970-01-01 (UTC).
+    pub day: i64,
+    /// The keyed hash of the name's folded form without legal forms and spaces.
+    pub hash: [u8; 32],
+    /// The number of misses.
+    pub calls: u64,
+    /// The name's text; `None` when only hashes are stored.
+    pub name: Option<String>,
+}
+
+/// The counts that were in memory.
+#[derive(Debug)]
+pub struct TakenMisses {
+    /// The counts, by day and hash.
+    pub counts: Vec<MissCount>,
+    /// The number of misses that were not counted, because too many names were in memory.
+    pub lost: u64,
+}
+
+/// Counts names in memory.
+#[derive(Debug)]
+pub struct MissCounter {
+    secrets: Secrets,
+    keeps_texts: bool,
+    /// By day and hash.
+    gathered: Mutex<FxHashMap<(i64, [u8; 32]), MissCount>>,
+    lost: AtomicU64,
+}
+
+impl MissCounter {
+    /// The most names that a store keeps for a day.
+    pub const MOST_A_DAY: u32 = 10_000;
+
+    /// Creates a counter; `None` if counting is switched off.
+    pub fn new(what: CountMisses, secrets: &Secrets) -> Option<Self> {
+        (what != CountMisses::Off).then(|| Self {
+            secrets: secrets.clone(),
+            keeps_texts: what == CountMisses::Texts,
+            gathered: Mutex::default(),
+            lost: AtomicU64::new(0),
+        })
+    }
+
+    /// Whether texts are stored.
+    pub fn keeps_texts(&self) -> bool {
+        self.keeps_texts
+    }
+
+    /// Adds a count, such as one that could not be written.
+    pub fn add(&self, count: MissCount) {
+        let mut gathered = self.gathered.lock();
+        let is_full = gathered.len() >= MOST_GATHERED;
+        let counted = (count.day, count.hash);
+        match gathered.get_mut(&counted) {
+            Some(known) => known.calls = known.calls.saturating_add(count.calls),
+            None if is_full => drop(self.lost.fetch_add(1, Ordering::Relaxed)),
+            None => drop(gathered.insert(counted, count)),
+        }
+    }
+
+    /// Takes all counts.
+    pub fn take(&self) -> TakenMisses {
+        let lost = self.lost.swap(0, Ordering::Relaxed);
+        let gathered = mem::take(&mut *self.gathered.lock());
+        let mut counts: Vec<MissCount> = gathered.into_values().collect();
+        counts.sort_unstable_by_key(|count| (count.day, count.hash));
+        TakenMisses { counts, lost }
+    }
+}
+
+impl Misses for MissCounter {
+    fn count(&self, name: &CompanyName, at: Timestamp) {
+        let text = name.display();
+        if !is_countable(text) {
+            return;
+        }
+        let hash = hash(self.secrets.current(), name);
+        let name = self.keeps_texts.then(|| text.to_owned());
+        self.add(MissCount { day: day_of(at), hash, calls: 1, name });
+    }
+}
+
+/// Returns the hashes under which a missed name may be stored: one for each secret.
+pub fn missed_name_hashes(secrets: &Secrets, name: &CompanyName) -> Vec<[u8; 32]> {
+    secrets.newest_first().map(|secret| hash(secret, name)).collect()
+}
+
+fn hash(secret: &Secret, name: &CompanyName) -> [u8; 32] {
+    secret.hash(Purpose::MissedName, &[name.squashed().as_bytes()])
+}
+
+/// The newest day whose counts of missed names have expired, in days since 1970-01-01 (UTC).
+pub fn expired_day_of_misses(now: Timestamp) -> i64 {
+    day_of(now) - KEPT_DAYS
+}
+
+/// Whether a text is a name. Email addresses, numbers and URLs, sent in place of a name, are not
+/// counted.
+fn is_countable(text: &str) -> bool {
+    let digits = text.chars().filter(char::is_ascii_digit).count();
+    text.len() <= LONGEST && digits <= MOST_DIGITS && !text.contains(['@', '/'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_numbers_and_pages_are_not_counted() {
+        for text in [
+            "ada@quill.example",
+            "+44 20 7946 0123",
+            "linkedin.com/in/ada-penn",
+            &"a".repeat(LONGEST + 1),
+        ] {
+            assert!(!is_countable(text), "{text}");
+        }
+        for text in ["Quill Ltd", "3M", "1-800-Flowers", "Café Zürich GmbH"] {
+            assert!(is_countable(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_gathers_in_memory_has_an_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let secrets = Secrets::create(&folder.path().join(enrich_secrets::SECRET_FILE)).unwrap();
+        let counter = MissCounter::new(CountMisses::Hashed, &secrets).unwrap();
+        for number in 0..MOST_GATHERED + 3 {
+            let (day, hash) = (number as i64, [0; 32]);
+            counter.add(MissCount { day, hash, calls: 1, name: None });
+        }
+        let taken = counter.take();
+        assert_eq!((taken.counts.len(), taken.lost), (MOST_GATHERED, 3));
+    }
+}

@@ -258,7 +258,6 @@ fn number_of(column: i64) -> Result<SnapshotNumber, Failure> {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use enrich_testkit::contract::snapshots::{a_list_of_snapshots, a_list_of_suppressions};
     use pollster::block_on;
 
     use super::*;
@@ -267,18 +266,6 @@ mod tests {
     fn snapshots(database: &TestDatabase) -> PostgresSnapshots {
         let (node, heartbeat) = database.live_node();
         PostgresSnapshots::new(&node, Some(&heartbeat))
-    }
-
-    #[test]
-    fn snapshots_keep_the_contract() {
-        let Some(database) = TestDatabase::create() else { return };
-        block_on(a_list_of_snapshots(&snapshots(&database)));
-    }
-
-    #[test]
-    fn suppressions_keep_the_contract() {
-        let Some(database) = TestDatabase::create() else { return };
-        block_on(a_list_of_suppressions(&snapshots(&database)));
     }
 
     #[test]

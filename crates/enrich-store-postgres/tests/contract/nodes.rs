@@ -1,4 +1,4 @@
-//! Tests with several nodes on one database.
+//! Tests with several nodes on one database. `main.rs` makes a test of each public function.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use enrich_testkit::contract::{new_key, noon};
 use futures_util::future::join_all;
 use pollster::block_on;
 
-use super::Postgres;
+use super::{Postgres, Route};
 
 /// Three nodes, and an account with a key and credits.
 pub(super) struct Cluster {
@@ -25,9 +25,10 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// Opens three nodes on a new database; `None` if PostgreSQL is not installed.
-    pub(super) fn with(credits: i64) -> Option<Self> {
-        Some(Self::over(Postgres::new()?, credits))
+    /// Opens three nodes on a new database; `None` if PostgreSQL or a needed pgbouncer is not
+    /// installed.
+    pub(super) fn with(route: Route, credits: i64) -> Option<Self> {
+        Some(Self::over(Postgres::by(route)?, credits))
     }
 
     /// Opens three nodes on this database.
@@ -82,7 +83,7 @@ impl Cluster {
         })
     }
 
-    fn assert_sound(&self, balance: u64) {
+    pub(super) fn assert_sound(&self, balance: u64) {
         for node in &self.nodes {
             let left = block_on(node.ledger.balance(self.account)).unwrap();
             assert_eq!(left, Some(Credits(balance)));
@@ -92,16 +93,14 @@ impl Cluster {
     }
 }
 
-#[test]
-fn the_last_credits_asked_of_three_nodes_are_given_to_the_credit() {
-    let Some(cluster) = Cluster::with(1_000) else { return };
+pub(super) fn the_last_credits_asked_of_three_nodes_are_given_to_the_credit(route: Route) {
+    let Some(cluster) = Cluster::with(route, 1_000) else { return };
     assert_eq!(cluster.race(700, |_| cluster.charge()), 1_000);
     cluster.assert_sound(0);
 }
 
-#[test]
-fn a_key_used_on_three_nodes_at_once_is_charged_once() {
-    let Some(cluster) = Cluster::with(1_000) else { return };
+pub(super) fn a_key_used_on_three_nodes_at_once_is_charged_once(route: Route) {
+    let Some(cluster) = Cluster::with(route, 1_000) else { return };
     let taken = cluster.race(100, |number| cluster.keyed(&format!("k{}", number % 50)));
     assert_eq!(taken, 50);
     cluster.assert_sound(950);
@@ -113,9 +112,8 @@ fn a_key_used_on_three_nodes_at_once_is_charged_once() {
     }
 }
 
-#[test]
-fn grants_and_charges_of_three_nodes_add_up() {
-    let Some(cluster) = Cluster::with(1_000) else { return };
+pub(super) fn grants_and_charges_of_three_nodes_add_up(route: Route) {
+    let Some(cluster) = Cluster::with(route, 1_000) else { return };
     thread::scope(|scope| {
         for node in &cluster.nodes {
             scope.spawn(|| {
@@ -129,9 +127,8 @@ fn grants_and_charges_of_three_nodes_add_up() {
     cluster.assert_sound(1_000 + 1_500 - 600);
 }
 
-#[test]
-fn a_new_key_is_accepted_at_once_and_a_revoked_one_for_a_second_at_most() {
-    let Some(cluster) = Cluster::with(0) else { return };
+pub(super) fn a_new_key_is_accepted_at_once_and_a_revoked_one_for_a_second_at_most(route: Route) {
+    let Some(cluster) = Cluster::with(route, 0) else { return };
     let [one, other, _] = &cluster.nodes[..] else { unreachable!("three nodes") };
     let find = |node: &Store, key: &NewKey| block_on(node.accounts.find_key(&key.key)).unwrap();
     let second = new_key(cluster.account, "second");

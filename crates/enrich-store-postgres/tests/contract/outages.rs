@@ -9,14 +9,14 @@ use enrich_testkit::tcp_proxy::{Cut, TcpProxy};
 use futures_util::future::join_all;
 use pollster::block_on;
 
-use super::Postgres;
 use super::nodes::Cluster;
+use super::{Postgres, Route};
 
 /// Time limit for charging to resume.
 const RESUMED_WITHIN: Duration = Duration::from_secs(30);
 
 /// Sends charges until one succeeds.
-fn wait_for_charge(cluster: &Cluster, store: &Store) {
+pub(super) fn wait_for_charge(cluster: &Cluster, store: &Store) {
     let begun = Instant::now();
     loop {
         let charged = block_on(store.ledger.charge(cluster.charge()));
@@ -38,7 +38,7 @@ fn open(postgres: &Postgres, proxies: &[&TcpProxy]) -> Store {
 
 #[test]
 fn charging_resumes_after_an_outage_in_which_it_was_refused() {
-    let Some(cluster) = Cluster::with(1_000) else { return };
+    let Some(cluster) = Cluster::with(Route::Direct, 1_000) else { return };
     let server = enrich_testkit::postgres::Cluster::shared().unwrap();
     let proxy = TcpProxy::start(server.address(), Duration::ZERO).unwrap();
     let store = open(&cluster.postgres, &[&proxy]);
@@ -63,7 +63,7 @@ fn charging_resumes_after_an_outage_in_which_it_was_refused() {
 
 #[test]
 fn a_host_that_hangs_does_not_keep_the_others_waiting() {
-    let Some(cluster) = Cluster::with(1_000) else { return };
+    let Some(cluster) = Cluster::with(Route::Direct, 1_000) else { return };
     let server = enrich_testkit::postgres::Cluster::shared().unwrap();
     let proxies = [(); 2].map(|()| TcpProxy::start(server.address(), Duration::ZERO).unwrap());
     let store = open(&cluster.postgres, &[&proxies[0], &proxies[1]]);
@@ -88,7 +88,8 @@ fn a_host_that_hangs_does_not_keep_the_others_waiting() {
 fn a_primary_without_its_standby_does_not_count_as_charging() {
     let pair = Servers::start_pair(&ClusterOptions::default()).unwrap();
     let Some((primary, mut standby)) = pair else { return };
-    let cluster = Cluster::over(Postgres::in_database(primary.fresh_database().unwrap()), 1_000);
+    let database = primary.fresh_database().unwrap();
+    let cluster = Cluster::over(Postgres::in_database(database, vec![primary.address()]), 1_000);
     let store = cluster.postgres.store();
     wait_for_charge(&cluster, &store);
     standby.kill().unwrap();

@@ -1,4 +1,4 @@
-//! Parses domains, emails, phone numbers, page URLs, names and countries.
+//! Parses domains, emails, phone numbers, page URLs, names, countries and ids of organisations.
 //!
 //! ```
 //! use enrich_text::Domain;
@@ -18,6 +18,7 @@ mod contrast;
 mod country;
 mod domain;
 mod email;
+mod external_id;
 mod fold;
 mod host;
 mod input;
@@ -42,6 +43,7 @@ pub use contrast::{Contrast, Side, contrasting};
 pub use country::{Country, InvalidCountry};
 pub use domain::{Domain, InvalidDomain};
 pub use email::{EmailAddress, InvalidEmailAddress};
+pub use external_id::{ExternalId, InvalidExternalId};
 pub use fold::fold;
 pub use input::MAX_CHARACTERS;
 pub use letters::oddity;

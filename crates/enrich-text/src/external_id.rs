@@ -1,0 +1,169 @@
+//! Ids of organisations in registers and public data sets, such as `lei:…` and `wikidata:Q42`.
+
+mod schemes;
+
+use std::fmt;
+
+use crate::input::{self, refuses_unreadable};
+use schemes::{SCHEMES, Scheme};
+
+/// The longest name of a scheme, in bytes.
+const MAX_SCHEME: usize = 32;
+/// The longest id of a scheme whose rules are not known, in characters.
+const MAX_ID: usize = 128;
+
+/// An id of an organisation: a scheme, and the id within the scheme.
+///
+/// The text is the scheme, `:` and the id. The ids of known schemes are in normal form and have a
+/// valid checksum.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExternalId(String);
+
+/// Why a text is not an id of an organisation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidExternalId {
+    /// The text is empty or only white space.
+    #[error("an id cannot be empty")]
+    Empty,
+    /// The text is too long.
+    #[error("an id has at most 128 characters; this is longer")]
+    TooLong,
+    /// The text contains control characters.
+    #[error("an id holds no control characters; send plain text")]
+    ControlCharacter,
+    /// There is no scheme, or its name is not one.
+    #[error(
+        "an id needs a scheme of letters a to z, digits, `_` and `-`, at most 32, like `lei` in \
+         `lei:213800D1EI4B9WTWWD28`"
+    )]
+    NoScheme,
+    /// The id does not have the form of its scheme, or its checksum is wrong.
+    #[error("this is no id of `{scheme}`: {form}")]
+    NotOfScheme {
+        /// The scheme's name.
+        scheme: &'static str,
+        /// The form of the scheme's ids.
+        form: &'static str,
+    },
+}
+
+refuses_unreadable!(InvalidExternalId);
+
+impl ExternalId {
+    /// Parses the id of an organisation in a scheme.
+    ///
+    /// # Errors
+    ///
+    /// When the scheme's name is not one, or the id does not have the form of a known scheme.
+    pub fn parse(scheme: &str, id: &str) -> Result<Self, InvalidExternalId> {
+        let id = input::plain(id)?;
+        let scheme = input::plain(scheme)?.to_ascii_lowercase();
+        if !is_scheme(&scheme) {
+            return Err(InvalidExternalId::NoScheme);
+        }
+        let known = SCHEMES.iter().find(|known| known.name == scheme);
+        let Some(Scheme { name, form, normal }) = known else {
+            if id.chars().nth(MAX_ID).is_some() {
+                return Err(InvalidExternalId::TooLong);
+            }
+            return Ok(Self(format!("{scheme}:{id}")));
+        };
+        let bad = InvalidExternalId::NotOfScheme { scheme: name, form };
+        normal(id).map(|id| Self(format!("{name}:{id}"))).ok_or(bad)
+    }
+
+    /// Parses a text such as `lei:213800D1EI4B9WTWWD28`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no scheme, and as [`Self::parse`].
+    pub fn from_text(text: &str) -> Result<Self, InvalidExternalId> {
+        let (scheme, id) = text.split_once(':').ok_or(InvalidExternalId::NoScheme)?;
+        Self::parse(scheme, id)
+    }
+
+    /// Whether a text has the form of a scheme and an id, such as `lei:213800D1EI4B9WTWWD28`. The
+    /// id may still be one that [`Self::from_text`] refuses. A URL is not an id.
+    pub fn is_like(text: &str) -> bool {
+        text.trim().split_once(':').is_some_and(|(scheme, id)| {
+            is_scheme(scheme) && !id.is_empty() && !id.starts_with([' ', '/'])
+        })
+    }
+
+    /// Returns the names of the schemes whose rules are known.
+    pub fn known_schemes() -> impl Iterator<Item = &'static str> {
+        SCHEMES.iter().map(|scheme| scheme.name)
+    }
+
+    /// The scheme, such as `lei`.
+    pub fn scheme(&self) -> &str {
+        self.0.split_once(':').map_or(&self.0, |(scheme, _)| scheme)
+    }
+
+    /// The id within the scheme.
+    pub fn id(&self) -> &str {
+        self.0.split_once(':').map_or("", |(_, id)| id)
+    }
+
+    /// The scheme and the id, such as `lei:213800D1EI4B9WTWWD28`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ExternalId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn is_scheme(text: &str) -> bool {
+    let is_allowed = |byte: u8| {
+        byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-')
+    };
+    (1..=MAX_SCHEME).contains(&text.len()) && text.bytes().all(is_allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_scheme_is_accepted_and_its_id_kept() {
+        let id = ExternalId::parse(" IPEDS ", " 100654 ").unwrap();
+        assert_eq!((id.scheme(), id.id(), id.as_str()), ("ipeds", "100654", "ipeds:100654"));
+        let id = ExternalId::from_text("x_1-y:a:b c").unwrap();
+        assert_eq!((id.scheme(), id.id()), ("x_1-y", "a:b c"));
+        assert_eq!(ExternalId::from_text(id.as_str()), Ok(id));
+    }
+
+    #[test]
+    fn a_text_without_a_scheme_is_refused() {
+        for text in ["100654", ":100654", "i peds:1", "ïpeds:1", &format!("{}:1", "x".repeat(33))]
+        {
+            assert!(ExternalId::from_text(text).is_err(), "{text}");
+        }
+        assert_eq!(ExternalId::from_text("ipeds: "), Err(InvalidExternalId::Empty));
+        let long = "1".repeat(MAX_ID + 1);
+        assert_eq!(ExternalId::parse("ipeds", &long), Err(InvalidExternalId::TooLong));
+        assert_eq!(ExternalId::parse("x", "a\nb"), Err(InvalidExternalId::ControlCharacter));
+    }
+
+    #[test]
+    fn an_error_says_the_form_of_the_scheme_and_not_the_value() {
+        let error = ExternalId::parse("cik", "secretive").unwrap_err().to_string();
+        assert_eq!(error, "this is no id of `cik`: 1 to 10 digits");
+    }
+
+    #[test]
+    fn a_url_or_a_name_with_a_colon_is_not_like_an_id() {
+        for text in ["lei:1", "ipeds:100654", " ror:x"] {
+            assert!(ExternalId::is_like(text), "{text}");
+        }
+        for text in
+            ["https://quill.example", "Re:Store", "Quill: Pens", "quill: pens", "quill", "a:"]
+        {
+            assert!(!ExternalId::is_like(text), "{text}");
+        }
+    }
+}

@@ -1,14 +1,32 @@
 //! Decides to which stored subject a record belongs, by the native format's rules on merging.
 //!
-//! A company record belongs to the stored company that has the record's main domain. If the record
-//! has no domain, its LinkedIn page decides; if it has no such page either, its name and seats
-//! decide. For a person record, the LinkedIn page decides, else an email address, else name and
-//! employer. People with two different LinkedIn pages are always two people, even if they have the
-//! same address or name.
+//! A company record belongs to the stored company that has one of the record's external ids
+//! ([`CompanyRecord::ids`]), else to the one that has the record's main domain. If the record has
+//! no domain, its LinkedIn page decides; if it has no such page either, its name and seats decide.
+//! None of these merges two companies with different ids in one scheme ([`ids_differ`]). For a
+//! person record, the LinkedIn page decides, else an email address, else name and employer. People
+//! with two different LinkedIn pages are always two people, even if they have the same address or
+//! name.
 
-use enrich_text::{CompanyName, Country, Domain, EmailAddress, Network, PageUrl, PersonPage};
+use enrich_text::{
+    CompanyName, Country, Domain, EmailAddress, ExternalId, Network, PageUrl, PersonPage,
+};
 
 use crate::record::{CompanyRecord, PersonRecord};
+
+/// Whether a company has an id in a scheme of `ids`, but none of the ids that `ids` has in this
+/// scheme. `known` are the company's ids, such as `lei:…`. Such a company is not merged with a
+/// record that has `ids`, unless they have the same id in another scheme.
+pub fn ids_differ(ids: &[ExternalId], known: &[String]) -> bool {
+    ids.iter().any(|id| {
+        let scheme = id.scheme();
+        let is_of_scheme =
+            |text: &str| text.strip_prefix(scheme).is_some_and(|rest| rest.starts_with(':'));
+        let has_scheme = known.iter().any(|known| is_of_scheme(known));
+        let is_shared = |id: &ExternalId| known.iter().any(|known| known == id.as_str());
+        has_scheme && !ids.iter().any(|id| id.scheme() == scheme && is_shared(id))
+    })
+}
 
 /// What a store searches for, to find the subject of a record among the stored subjects. The store
 /// tries what [`CompanyRecord::identity`] or [`PersonRecord::identities`] returns, in order.
@@ -62,5 +80,30 @@ impl PersonRecord {
             identities.push(Identity::NameAtEmployer);
         }
         identities
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_differ_only_within_a_scheme() {
+        let ids = |texts: &[&str]| -> Vec<ExternalId> {
+            texts.iter().map(|text| ExternalId::from_text(text).unwrap()).collect()
+        };
+        for (given, known, expected) in [
+            (&["x:1"][..], &["x:2"][..], true),
+            (&["x:1"], &["x:1"], false),
+            (&["x:1"], &["y:2"], false),
+            (&["x:1"], &["xx:2"], false),
+            (&["x:1", "x:2"], &["x:2"], false),
+            (&["x:1", "y:1"], &["x:1", "y:2"], true),
+            (&[], &["x:1"], false),
+            (&["x:1"], &[], false),
+        ] {
+            let known: Vec<String> = known.iter().map(|&text| text.to_owned()).collect();
+            assert_eq!(ids_differ(&ids(given), &known), expected, "{given:?} {known:?}");
+        }
     }
 }

@@ -29,6 +29,10 @@ pub enum Attribute {
     Email,
     /// A phone number.
     Phone,
+    /// A company's id in a register or data set: `lei:…`.
+    ExternalId,
+    /// The organisation that a company belongs to, in the form of [`crate::Parent`].
+    Parent,
     /// A person's first name.
     FirstName,
     /// A person's last name.
@@ -106,6 +110,8 @@ pub fn company_from_facts(id: SubjectId, facts: &[Fact]) -> Option<Company> {
         pages: pages(facts),
         emails: all(facts, Attribute::Email),
         phones: all(facts, Attribute::Phone),
+        ids: all(facts, Attribute::ExternalId),
+        parent: best(facts, Attribute::Parent).map(str::to_owned),
         employees: Vec::new(),
         name,
     })

@@ -1,8 +1,8 @@
 //! The questions that endpoints ask the directory.
 
 use enrich_text::{
-    CompanyName, Country, Domain, EmailAddress, InvalidCompanyName, PageUrl, PersonName,
-    PersonPage, Phone,
+    CompanyName, Country, Domain, EmailAddress, ExternalId, InvalidCompanyName, PageUrl,
+    PersonName, PersonPage, Phone,
 };
 
 /// A question to the directory.
@@ -27,6 +27,8 @@ pub enum CompanyRef {
     Domain(Domain),
     /// One of the company's pages.
     Page(PageUrl),
+    /// By one of the company's ids in registers and data sets. No endpoint asks so.
+    Id(ExternalId),
     /// An email address. The directory looks for a company with this address; else for an employee
     /// with this address; else for a company with the address's domain, unless this is a public
     /// mail host. An address with a `+tag` is tried with the tag first, then without it.

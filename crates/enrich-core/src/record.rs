@@ -4,10 +4,11 @@
 use std::net::IpAddr;
 
 use enrich_text::{
-    CompanyName, Country, Domain, EmailAddress, PageUrl, PersonName, PersonPage, Phone,
+    CompanyName, Country, Domain, EmailAddress, ExternalId, PageUrl, PersonName, PersonPage, Phone,
 };
 
 use crate::confidence::Confidence;
+use crate::parent::Parent;
 
 /// The name of a source of records: 1 to 200 characters without control characters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,6 +95,10 @@ pub struct CompanyRecord {
     pub ip: Option<IpAddr>,
     /// The page rank of the main domain, as the source gives it.
     pub page_rank: Option<String>,
+    /// The company's ids in registers and data sets.
+    pub ids: Vec<ExternalId>,
+    /// The organisation that the company belongs to.
+    pub parent: Option<Box<Parent>>,
 }
 
 impl CompanyRecord {
@@ -110,6 +115,8 @@ impl CompanyRecord {
             phones: Vec::new(),
             ip: None,
             page_rank: None,
+            ids: Vec::new(),
+            parent: None,
         }
     }
 }

@@ -83,6 +83,11 @@ pub struct Company {
     pub emails: Vec<String>,
     /// The company's own phone numbers (E.164 with `+`), in stored order.
     pub phones: Vec<String>,
+    /// The company's ids in registers and data sets, such as `lei:…`, first seen first.
+    pub ids: Vec<String>,
+    /// The organisation that the company belongs to, as a source names it
+    /// ([`crate::Parent::parse`]).
+    pub parent: Option<String>,
     /// The company's employees. They are read only if the question needs them
     /// ([`crate::Projection::Employees`]).
     pub employees: Vec<Employee>,
@@ -120,6 +125,8 @@ impl Company {
             pages: Vec::new(),
             emails: Vec::new(),
             phones: Vec::new(),
+            ids: Vec::new(),
+            parent: None,
             employees: Vec::new(),
         }
     }

@@ -5,6 +5,7 @@ use std::io;
 use enrich_core::Record;
 
 use crate::field::{Field, Kind, Named};
+use crate::ids::scheme_of_column;
 use crate::lines::Lines;
 use crate::opened::Opened;
 use crate::parsed::Parsed;
@@ -68,6 +69,13 @@ impl Table {
                         parts.extend([named.field.name().as_bytes(), text.trim().as_bytes()]);
                     }
                 }
+                Column::Ids(scheme) if self.kind == Kind::Company => {
+                    fields.add_ids(scheme, text);
+                    if !text.trim().is_empty() {
+                        parts.extend([scheme.as_bytes(), text.trim().as_bytes()]);
+                    }
+                }
+                Column::Ids(scheme) => notes.ignore_field(scheme),
                 Column::Other(name) => notes.note_unused(name, text),
             }
         }
@@ -88,6 +96,8 @@ impl Table {
 enum Column {
     /// The column gives this field of the native format.
     Field(Named),
+    /// The column holds a company's ids in this scheme.
+    Ids(&'static str),
     /// The column has a name that is not a field's name, and is ignored.
     Other(String),
 }
@@ -119,13 +129,14 @@ fn columns(splitter: &Splitter, notes: &mut Notes) -> Result<Vec<Column>, Header
             taken.push(named);
             Some(named)
         });
-        named.map_or_else(
-            || {
+        match (named, scheme_of_column(name)) {
+            (Some(named), _) => Column::Field(named),
+            (None, Some(scheme)) => Column::Ids(scheme),
+            (None, None) => {
                 notes.ignore_field(name);
                 Column::Other(name.to_owned())
-            },
-            Column::Field,
-        )
+            }
+        }
     });
     Ok(columns.collect())
 }

@@ -56,6 +56,8 @@ pub(crate) enum Field {
     Company,
     CompanyDomain,
     Domain,
+    Ids,
+    Parent,
 }
 
 /// A field of the native format, and whether the file names the field in the singular.
@@ -69,7 +71,7 @@ pub(crate) struct Named {
 
 /// Every field with its name and the kinds of records that have the field, in the order of
 /// [`Field`].
-const TABLE: [(Field, &str, &[Kind]); 22] = {
+const TABLE: [(Field, &str, &[Kind]); 24] = {
     use Kind::{Company, Domain, Person};
     [
         (Field::Type, "type", &[Company, Person, Domain]),
@@ -94,6 +96,8 @@ const TABLE: [(Field, &str, &[Kind]); 22] = {
         (Field::Company, "company", &[Person]),
         (Field::CompanyDomain, "company_domain", &[Person]),
         (Field::Domain, "domain", &[Company, Domain]),
+        (Field::Ids, "ids", &[Company]),
+        (Field::Parent, "parent", &[Company]),
     ]
 };
 
@@ -108,12 +112,9 @@ impl Field {
     /// Returns the field with this name. The name may also be the other form of the field's name:
     /// the singular of a plural, or the plural of a singular.
     pub(crate) fn from_name(name: &str) -> Option<Named> {
-        // `ids` is reserved for the ids of several registers, so `ids` is not accepted as the
-        // plural of `id`.
-        let is_kept = name == "ids";
         let exact = TABLE.into_iter().find(|(_, known, _)| *known == name);
         let other = || TABLE.into_iter().find(|(_, known, _)| differ_in_number(known, name));
-        let (field, known, _) = exact.or_else(|| if is_kept { None } else { other() })?;
+        let (field, known, _) = exact.or_else(other)?;
         Some(Named { field, is_singular: name.len() < known.len() })
     }
 
@@ -126,8 +127,8 @@ impl Field {
             Some((field, ..)) => Some(Named { field, is_singular: false }),
             None => TABLE.into_iter().find_map(|(field, known, _)| {
                 let known = plain_name(known);
-                let fits = plain != "ids" && differ_in_number(&known, &plain);
-                fits.then_some(Named { field, is_singular: plain.len() < known.len() })
+                differ_in_number(&known, &plain)
+                    .then_some(Named { field, is_singular: plain.len() < known.len() })
             }),
         }
     }
@@ -178,7 +179,8 @@ mod tests {
         assert_eq!(field("alias"), Some((Field::Aliases, true)));
         assert_eq!(field("countries"), Some((Field::Country, false)));
         assert_eq!(field("companies"), Some((Field::Company, false)));
-        assert_eq!(field("ids"), None, "it is kept for ids of several registers");
+        assert_eq!(field("id"), Some((Field::Id, false)));
+        assert_eq!(field("ids"), Some((Field::Ids, false)), "not the plural of `id`");
         assert_eq!(field("colour"), None);
     }
 
@@ -197,7 +199,7 @@ mod tests {
                 "{column}"
             );
         }
-        assert_eq!(Field::from_column("IDs"), None);
+        assert_eq!(Field::from_column("IDs").map(|named| named.field), Some(Field::Ids));
         assert_eq!(Field::from_column("-"), None);
     }
 

@@ -22,6 +22,7 @@ mod encoding;
 mod field;
 mod format;
 mod glob;
+mod ids;
 mod import;
 mod input;
 mod input_fault;

@@ -29,7 +29,7 @@ pub(crate) fn members<'a, V: Deserialize<'a>>(
 }
 
 /// The members of a JSON object, in their order. Members with the same name are all kept.
-struct Object<V>(Vec<(String, V)>);
+pub(crate) struct Object<V>(pub(crate) Vec<(String, V)>);
 
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for Object<V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -11,32 +11,48 @@ const CSV_LIST_SEPARATOR: char = '|';
 
 /// The fields of a record. The file may give a list field both under its name and under the
 /// singular of the name, such as `emails` and `email`. So each field has two places: first the
-/// value under the singular, then the value under the name itself.
+/// value under the singular, then the value under the name itself. In CSV, a company's
+/// ids may also have a column for each scheme.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Fields<'a>([[Option<Raw<'a>>; 2]; Field::COUNT]);
+pub(crate) struct Fields<'a> {
+    values: [[Option<Raw<'a>>; 2]; Field::COUNT],
+    /// The fields of a CSV row that hold ids, each with the scheme.
+    ids: Vec<(&'static str, &'a str)>,
+}
 
 impl<'a> Fields<'a> {
     /// Sets the value of a field in the place for the name that the file uses. Returns `false` if
     /// this place already had a value.
     pub(crate) fn set(&mut self, named: Named, raw: Raw<'a>) -> bool {
         let place = usize::from(!named.is_singular);
-        self.0[named.field as usize][place].replace(raw).is_none()
+        self.values[named.field as usize][place].replace(raw).is_none()
     }
 
     /// Returns the values of a field; `None` if it has none. Null and empty text count as no value.
     pub(crate) fn get(&self, field: Field) -> Option<Given<'a>> {
-        let given = self.0[field as usize].map(|raw| raw.filter(|raw| !raw.is_absent()));
+        let given = self.values[field as usize].map(|raw| raw.filter(|raw| !raw.is_absent()));
         given.iter().any(Option::is_some).then_some(Given(given))
+    }
+
+    /// Adds the field of a CSV column that holds ids of a scheme.
+    pub(crate) fn add_ids(&mut self, scheme: &'static str, text: &'a str) {
+        self.ids.push((scheme, text));
+    }
+
+    /// Returns the ids in CSV columns of their own, each with its scheme.
+    pub(crate) fn ids_by_column(&self) -> impl Iterator<Item = (&'static str, Item<'a>)> {
+        let items = |text: &'a str| text.split(CSV_LIST_SEPARATOR).filter_map(Item::of_text);
+        self.ids.iter().flat_map(move |&(scheme, text)| items(text).map(move |id| (scheme, id)))
     }
 
     /// Moves the value of the field `from` to the field `to`, as if the file gave it under the
     /// singular of `to`. Does nothing if the file itself gives a value under this singular.
     pub(crate) fn move_to_singular(&mut self, from: Field, to: Field) {
         if let Some(Given([singular, own])) = self.get(from)
-            && self.0[to as usize][0].is_none()
+            && self.values[to as usize][0].is_none()
         {
-            self.0[to as usize][0] = own.or(singular);
-            self.0[from as usize] = [None, None];
+            self.values[to as usize][0] = own.or(singular);
+            self.values[from as usize] = [None, None];
         }
     }
 }
@@ -98,7 +114,7 @@ impl<'a> Raw<'a> {
 
     /// Returns the values of a list field, except empty ones. A value that is not a list counts as
     /// a list of one value.
-    fn list(self) -> Vec<Item<'a>> {
+    pub(crate) fn list(self) -> Vec<Item<'a>> {
         match self {
             Self::Json(raw) if raw.get().starts_with('[') => json_list(raw),
             Self::Json(raw) => Item::of_json(raw).into_iter().collect(),

@@ -1,7 +1,7 @@
 //! Parses a record's fields into the domain's types.
 
 use enrich_core::{
-    CompanyRecord, Confidence, DomainRecord, EmployerRecord, Origin, PersonRecord, Record,
+    CompanyRecord, Confidence, DomainRecord, EmployerRecord, Origin, Parent, PersonRecord, Record,
 };
 use enrich_text::{
     CompanyName, Country, Domain, EmailAddress, Network, PageUrl, PersonName, PersonPage, Phone,
@@ -16,7 +16,7 @@ use crate::value::{Values, confidence, ip_address, plain_text};
 /// The version of this parser, a part of every record's hash. Increase it when a change of the
 /// parser gives the same bytes another meaning. Then every record has a new hash, so that the next
 /// import of an old file imports all its records again.
-const READING: u8 = 2;
+const READING: u8 = 3;
 
 const PAGES: [(Field, Network); 5] = [
     (Field::LinkedIn, Network::LinkedIn),
@@ -67,8 +67,9 @@ pub(crate) fn read(
 /// look-up returns.
 pub(crate) fn is_name_only(record: &Record) -> bool {
     match record {
-        Record::Company(CompanyRecord { sites, pages, emails, phones, .. }) => {
-            sites.is_empty() && pages.is_empty() && emails.is_empty() && phones.is_empty()
+        Record::Company(CompanyRecord { sites, pages, emails, phones, ids, .. }) => {
+            let is_reached = !(emails.is_empty() && phones.is_empty());
+            sites.is_empty() && pages.is_empty() && ids.is_empty() && !is_reached
         }
         Record::Person(PersonRecord { employer, page, emails, phones, .. }) => {
             employer.is_none() && page.is_none() && emails.is_empty() && phones.is_empty()
@@ -117,6 +118,8 @@ fn company(values: &mut Values<'_, '_>, content: [u8; 16]) -> Result<CompanyReco
         phones: values.list(Field::Phones, Phone::parse),
         ip,
         page_rank,
+        ids: values.ids(),
+        parent: values.one(Field::Parent, Parent::parse).map(Box::new),
     })
 }
 

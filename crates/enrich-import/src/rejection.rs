@@ -1,9 +1,10 @@
 //! Why a line is rejected, and why a value is dropped. The messages never contain text of the line
 //! or the value.
 
+use enrich_core::InvalidParent;
 use enrich_text::{
-    InvalidCompanyName, InvalidCountry, InvalidDomain, InvalidEmailAddress, InvalidPage,
-    InvalidPersonName, InvalidPersonPage, InvalidPhone, MAX_CHARACTERS,
+    InvalidCompanyName, InvalidCountry, InvalidDomain, InvalidEmailAddress, InvalidExternalId,
+    InvalidPage, InvalidPersonName, InvalidPersonPage, InvalidPhone, MAX_CHARACTERS,
 };
 
 use crate::limits::{MAX_LINE_BYTES, MAX_LINES_OF_A_ROW, MAX_LIST_VALUES};
@@ -126,6 +127,12 @@ pub enum BadValue {
     /// The value is not a page of the field's network, such as LinkedIn.
     #[error(transparent)]
     Page(#[from] InvalidPage),
+    /// The value is not an id in a register or data set.
+    #[error(transparent)]
+    ExternalId(#[from] InvalidExternalId),
+    /// The value does not name an organisation.
+    #[error(transparent)]
+    Parent(#[from] InvalidParent),
     /// The value is a page of the network, but not the page of a person.
     #[error(transparent)]
     PersonPage(#[from] InvalidPersonPage),

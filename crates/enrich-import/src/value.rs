@@ -139,7 +139,7 @@ impl Values<'_, '_> {
 
     /// Returns the value of `read`. If it is an error, notes the value of `field` as dropped and
     /// returns `None`.
-    fn or_note<T>(&mut self, field: Field, read: Result<T, BadValue>) -> Option<T> {
+    pub(crate) fn or_note<T>(&mut self, field: Field, read: Result<T, BadValue>) -> Option<T> {
         match read {
             Ok(value) => Some(value),
             Err(reason) => {
@@ -173,7 +173,7 @@ pub(crate) fn ip_address(text: &str) -> Result<std::net::IpAddr, BadValue> {
     text.trim().parse().map_err(|_| BadValue::NotAnIpAddress)
 }
 
-fn parse_item<T, E>(
+pub(crate) fn parse_item<T, E>(
     field: Field,
     item: &Item<'_>,
     parse: impl Fn(&str) -> Result<T, E>,
@@ -191,5 +191,5 @@ where
 
 /// Whether the field accepts a JSON number. Files often give the values of these fields as numbers.
 fn takes_numbers(field: Field) -> bool {
-    matches!(field, Field::Id | Field::Confidence | Field::PageRank | Field::Phones)
+    matches!(field, Field::Id | Field::Ids | Field::Confidence | Field::PageRank | Field::Phones)
 }

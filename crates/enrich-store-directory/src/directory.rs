@@ -21,6 +21,7 @@ pub(crate) mod names;
 pub(crate) mod people;
 pub(crate) mod postings;
 pub(crate) mod profile;
+pub(crate) mod shared_ids;
 mod suppressed;
 pub(crate) mod variants;
 pub(crate) mod view;

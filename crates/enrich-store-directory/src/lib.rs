@@ -35,11 +35,17 @@ pub const DIRECTORY: Database = Database {
 };
 
 /// The row counts that a check reports. Each has a name and a query.
-const COUNTS: [(&str, &str); 6] = [
+const COUNTS: [(&str, &str); 8] = [
     ("companies", "SELECT count(*) FROM subject WHERE kind = 1"),
     ("people", "SELECT count(*) FROM subject WHERE kind = 2"),
     ("domains with facts", "SELECT count(DISTINCT domain) FROM domain_fact"),
     ("values", "SELECT (SELECT count(*) FROM fact) + (SELECT count(*) FROM domain_fact)"),
+    ("external ids", "SELECT count(DISTINCT key) FROM identifier WHERE kind = 9"),
+    (
+        "shared ids",
+        "SELECT count(*) FROM (SELECT 1 FROM identifier WHERE kind = 9 GROUP BY key
+                               HAVING count(*) > 1)",
+    ),
     ("sources", "SELECT count(*) FROM source"),
     ("suppressed values", "SELECT count(*) FROM suppressed"),
 ];
@@ -74,7 +80,7 @@ pub fn open(
 
 /// Checks the directory at `path`: runs SQLite's own checks, checks the index of words, and counts
 /// rows. The index of words is not checked if the file is damaged, or if [`derive_all`] must run
-/// first.
+/// first. Ids that several companies have are noted, because these companies may be one.
 ///
 /// # Errors
 ///
@@ -86,6 +92,7 @@ pub fn check(path: &Path) -> rusqlite::Result<DatabaseReport> {
     // unreadable.
     if report.problems.is_empty() && !importer::deriving::is_due(&connection)? {
         report.problems = directory::index_check::problems(&connection)?;
+        report.notes = directory::shared_ids::shared_ids(&connection)?;
     }
     Ok(report)
 }

@@ -236,6 +236,8 @@ pub struct DatabaseReport {
     pub schema_version: i64,
     /// The faults that were found; empty if there are none.
     pub problems: Vec<String>,
+    /// What an operator should know of the content. It is not a fault of the database.
+    pub notes: Vec<String>,
     /// The numbers of rows, each with its name.
     pub counts: Vec<(&'static str, u64)>,
 }
@@ -265,6 +267,7 @@ pub fn examine(
     Ok(DatabaseReport {
         schema_version: schema_version(connection)?.unwrap_or_default(),
         problems,
+        notes: Vec::new(),
         counts: counts.iter().map(count).collect::<rusqlite::Result<_>>()?,
     })
 }

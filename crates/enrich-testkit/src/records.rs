@@ -9,7 +9,8 @@ use enrich_core::{
     CompanyRecord, Confidence, DomainRecord, EmployerRecord, Origin, PersonRecord, Record,
 };
 use enrich_text::{
-    CompanyName, Country, Domain, EmailAddress, Network, PageUrl, PersonName, PersonPage, Phone,
+    CompanyName, Country, Domain, EmailAddress, ExternalId, Network, PageUrl, PersonName,
+    PersonPage, Phone,
 };
 
 /// Returns a company that has only a name.
@@ -25,6 +26,8 @@ pub fn company(name: &str) -> CompanyRecord {
         phones: Vec::new(),
         ip: None,
         page_rank: None,
+        ids: Vec::new(),
+        parent: None,
     }
 }
 
@@ -85,6 +88,11 @@ pub fn countries(codes: &[&str]) -> Vec<Country> {
     codes.iter().map(|code| country(code)).collect()
 }
 
+/// Parses ids with their schemes, such as `lei:…`. Panics if one is invalid.
+pub fn ids(texts: &[&str]) -> Vec<ExternalId> {
+    texts.iter().map(|text| external_id(text)).collect()
+}
+
 /// Parses email addresses. Panics if one is invalid.
 pub fn emails(texts: &[&str]) -> Vec<EmailAddress> {
     texts.iter().map(|text| email(text)).collect()
@@ -103,6 +111,11 @@ pub fn company_name(text: &str) -> CompanyName {
 /// Parses a domain. Panics if it is invalid.
 pub fn domain(text: &str) -> Domain {
     Domain::parse(text).expect("a domain")
+}
+
+/// Parses an id with its scheme. Panics if it is invalid.
+pub fn external_id(text: &str) -> ExternalId {
+    ExternalId::from_text(text).expect("an id")
 }
 
 /// Returns the country with this code. Panics if no country has the code.

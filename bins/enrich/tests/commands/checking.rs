@@ -63,3 +63,27 @@ fn a_database_that_is_none_or_gone_is_a_problem_and_ends_with_one() {
     assert_eq!(ran.status, 1, "{ran:?}");
     assert!(ran.out.contains("lacks ledger.sqlite"), "{ran:?}");
 }
+
+#[test]
+fn an_id_that_two_companies_have_is_noted_and_no_problem() {
+    let fixture = Fixture::new();
+    fixture.file(
+        "records.jsonl",
+        concat!(
+            r#"{"name":"Quill","domain":"quill.example","ids":{"x":"1"}}"#,
+            "\n",
+            r#"{"name":"Ink","domain":"ink.example","ids":{"y":"1"}}"#,
+            "\n",
+            r#"{"name":"Both","domain":"both.example","ids":{"x":"1","y":"1"}}"#,
+            "\n",
+        ),
+    );
+    assert_eq!(fixture.run(&["import", "records.jsonl"]).status, 0);
+    let health = fixture.json(&["check"]);
+    assert_eq!(health["ok"], true);
+    let note = "2 companies have the id y:1: Quill, Ink";
+    assert_eq!(health["directory"]["notes"], serde_json::json!([note]));
+    assert_eq!(health["directory"]["counts"]["shared_ids"], 1);
+    let text = fixture.run(&["check"]).out;
+    assert!(text.contains(&format!("\nnote: {note}\nall is well\n")), "{text}");
+}

@@ -80,3 +80,25 @@ fn what_is_no_request_is_a_wrong_command_line() {
         fixture.run(words).refused(2, "");
     }
 }
+
+#[test]
+fn a_company_is_shown_by_its_id_with_all_ids_and_its_parent() {
+    let fixture = Fixture::new();
+    let films = r#"{"name":"Quill Films","ids":{"wikidata":"Q42","cik":"17"},"parent":"x:1"}"#;
+    let quill = r#"{"name":"Quill","domain":"quill.example","ids":{"x":"1"}}"#;
+    fixture.file("records.jsonl", format!("{films}\n{quill}\n"));
+    assert_eq!(fixture.run(&["import", "records.jsonl"]).status, 0);
+    let found = fixture.json(&["lookup", "company", "--id", "wikidata:q42"]);
+    assert_eq!(found["company"]["ids"], json!({"cik": ["17"], "wikidata": ["Q42"]}));
+    let parent = json!({"given": "x:1", "name": "Quill", "domain": "quill.example"});
+    assert_eq!(found["company"]["parent"], parent);
+    let text = fixture.run(&["lookup", "company", "--id", "cik:017"]);
+    assert!(text.out.contains("wikidata id  Q42\n"), "{text:?}");
+    let nothing = fixture.json(&["lookup", "company", "--id", "cik:18"]);
+    assert_eq!(nothing, json!({"company": null}));
+    for wrong in [&["lookup", "company"][..], &["lookup", "cuf", "--id", "x:1"]] {
+        fixture.run(wrong).refused(2, "--id SCHEME:ID");
+    }
+    let explained = fixture.run(&["lookup", "cuf", "companyName=Quill", "--explain"]);
+    assert!(explained.out.contains("Its ids: x:1\n"), "{explained:?}");
+}

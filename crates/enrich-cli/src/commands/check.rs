@@ -25,7 +25,8 @@ Example:
 Reads both databases from end to end: schema versions, integrity, how many there are of what they
 hold. `enrich ledger verify` checks whether the ledger adds up. Nothing is repaired; it may run
 while a server does. JSON: {\"ok\",\"problems\",\"sqlite\",\"directory\",\"ledger\"}, both databases as
-{\"schema_version\",\"problems\",\"counts\"}.
+{\"schema_version\",\"problems\",\"notes\",\"counts\"}. A note names an id that two companies have:
+they may be one.
 
 Exit status: 0 if all is well; 1 if anything is wrong: the problems are listed; 2 if there is no
 data folder.")]
@@ -48,6 +49,7 @@ struct Health {
 struct Database {
     schema_version: i64,
     problems: Vec<String>,
+    notes: Vec<String>,
     #[serde(serialize_with = "as_object")]
     counts: Vec<(&'static str, u64)>,
 }
@@ -125,8 +127,8 @@ impl From<CheckReport> for Health {
 
 impl From<DatabaseReport> for Database {
     fn from(report: DatabaseReport) -> Self {
-        let DatabaseReport { schema_version, problems, counts } = report;
-        Self { schema_version, problems, counts }
+        let DatabaseReport { schema_version, problems, notes, counts } = report;
+        Self { schema_version, problems, notes, counts }
     }
 }
 
@@ -149,6 +151,11 @@ impl Shown for Health {
             }
         }
         pairs.write(out)?;
+        for note in
+            databases.iter().filter_map(|(_, database)| database.as_ref()).flat_map(|it| &it.notes)
+        {
+            writeln!(out, "note: {note}")?;
+        }
         let mut problems: Vec<String> = self.problems.clone();
         for (name, database) in databases {
             let found = database.iter().flat_map(|database| &database.problems);

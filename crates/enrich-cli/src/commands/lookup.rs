@@ -1,6 +1,7 @@
 //! `enrich lookup`: makes the same look-up as an endpoint, prints the answer and can explain it.
 //! Nobody is charged.
 
+mod company;
 mod explanation;
 mod reading;
 mod shown;
@@ -11,11 +12,12 @@ use enrich_core::port::directory::Directory;
 use enrich_core::{Credits, Refusal};
 use enrich_server::API_VERSIONS;
 use enrich_store::Options;
-use enrich_text::Country;
+use enrich_text::{Country, ExternalId};
 use enrich_wire::{Fields, Value};
 
 use super::{Common, Console, Failure, Verdict, named};
 use crate::settings::LookUpSettings;
+use company::LookedUp;
 use explanation::LookUpToExplain;
 use shown::Explained;
 
@@ -26,6 +28,7 @@ Examples:
   enrich lookup name_to_domain company_name=\"Quill Ltd\" country_code=GB
   enrich lookup cuf companyName=\"Quil Ldt\" --min-confidence 50 --explain
   enrich lookup mti phoneNumber=\"020 7946 0123\" --country GB
+  enrich lookup company --id wikidata:Q42
 
 Prints the body the endpoint would answer with, its balance as 0: nothing is charged or counted.
 `enrich endpoints` lists the paths and their fields.
@@ -36,14 +39,20 @@ which of its names fits best, and what speaks most for it (+) and against it (-)
 times its weight. With --json as well, both are one object {\"body\",\"explained\"}, which holds all
 companies that were compared and all their features.
 
+`company` is no endpoint: it shows the company that has an id, with all of its ids and the company
+that it belongs to. JSON: {\"company\"}, null if no company has the id.
+
 Exit status: 0 if it was answered, found or not; 1 if the fields cannot be used: the body says why.")]
 pub(crate) struct Lookup {
-    /// The endpoint: its path, or the end of it
-    #[arg(value_name = "PATH", value_parser = endpoint)]
-    endpoint: Target,
+    /// The endpoint: its path, or the end of it; `company` shows the company with --id
+    #[arg(value_name = "PATH", value_parser = asked)]
+    asked: Asked,
     /// The fields of the request
     #[arg(value_name = "FIELD=VALUE", value_parser = field)]
     fields: Vec<(String, String)>,
+    /// With `company`: the company's id in a register or data set
+    #[arg(long, value_name = "SCHEME:ID", value_parser = ExternalId::from_text)]
+    id: Option<ExternalId>,
     #[command(flatten)]
     settings: LookUpSettings,
     /// The country (alpha-2 code) that national phone numbers are read with
@@ -55,6 +64,19 @@ pub(crate) struct Lookup {
     // `--json` matters only with `--explain`, because the body is JSON anyway.
     #[command(flatten)]
     common: Common,
+}
+
+/// What is looked up.
+#[derive(Clone, Copy, Debug)]
+enum Asked {
+    /// The answer of an endpoint.
+    Endpoint(Target),
+    /// The company that has an id.
+    Company,
+}
+
+fn asked(text: &str) -> Result<Asked, String> {
+    if text == "company" { Ok(Asked::Company) } else { endpoint(text).map(Asked::Endpoint) }
 }
 
 /// Parses the path of an endpoint. `/v1/cuf`, `v1/cuf` and `cuf` all mean the same endpoint.
@@ -74,7 +96,19 @@ fn field(text: &str) -> Result<(String, String), String> {
 
 impl Lookup {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let Target { api_version, endpoint } = self.endpoint;
+        let Target { api_version, endpoint } = match (self.asked, &self.id) {
+            (Asked::Endpoint(target), None) => target,
+            (Asked::Company, Some(id)) if self.fields.is_empty() && !self.explain => {
+                let store = self.common.data.open_directory(Options::default())?;
+                return self.common.show(&LookedUp::of(&store.directory, id)?, console);
+            }
+            _ => {
+                return Err(Failure::Impossible(
+                    "an id is looked up by `enrich lookup company --id SCHEME:ID`, without fields"
+                        .to_owned(),
+                ));
+            }
+        };
         let mut fields = Fields::default();
         for (name, value) in &self.fields {
             if !fields.insert(name.into(), Value::Text(value.into())) {

@@ -35,6 +35,7 @@ fn write_company(company: &CompanyRef, lines: &mut Vec<u8>) {
         CompanyRef::Page(page) => {
             write_texts(&["company_page", page.network().as_str(), page.key()], lines);
         }
+        CompanyRef::Id(id) => write_texts(&["company_id", id.as_str()], lines),
         CompanyRef::Email(email) => write_texts(&["company_email", email.as_str()], lines),
         CompanyRef::Name { name, country } => {
             let country = country.map_or("", |country| country.alpha2());

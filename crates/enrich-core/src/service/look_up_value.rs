@@ -192,7 +192,19 @@ macro_rules! stored_by_fields {
     };
 }
 
-stored_by_fields!(Company { id, name, aliases, seats, sites, pages, emails, phones, employees });
+stored_by_fields!(Company {
+    id,
+    name,
+    aliases,
+    seats,
+    sites,
+    pages,
+    emails,
+    phones,
+    ids,
+    parent,
+    employees,
+});
 stored_by_fields!(Site { domain, country });
 stored_by_fields!(Employee { name, title, page });
 stored_by_fields!(Person {

@@ -37,7 +37,7 @@ fn company_ref(values: &dyn SuppressedValues, company: &CompanyRef) -> bool {
             is_domain(values, domain)
         }
         CompanyRef::Email(email) => is_email(values, email.clone()),
-        CompanyRef::Page(_) | CompanyRef::Name { .. } => false,
+        CompanyRef::Page(_) | CompanyRef::Id(_) | CompanyRef::Name { .. } => false,
     }
 }
 
@@ -54,6 +54,7 @@ fn screened_company(values: &dyn SuppressedValues, mut company: Company) -> Opti
     company.emails.retain(|email| !is_email_text(values, email));
     company.phones.retain(|phone| !is_phone_text(values, phone));
     let is_suppressed = |employee: &Employee| is_page_text(values, employee.page.as_deref());
+    company.parent = company.parent.filter(|parent| !is_domain_text(values, parent));
     company.employees.retain(|employee| !is_suppressed(employee));
     Some(company)
 }

@@ -256,3 +256,11 @@ fn a_column_of_domains_that_is_not_used_is_named() {
     let (report, _) = imported(FILE, text);
     assert_eq!(report.unused_keys(), ["Web page"]);
 }
+
+#[test]
+fn a_known_scheme_has_a_column_of_its_own() {
+    let text = "name,LEI,wikidata,no,No.,ids\nQuill,,Q42|q43,923609016,7,x:1|cik:017\n";
+    let [company] = companies(text).try_into().unwrap();
+    let ids: Vec<&str> = company.ids.iter().map(|id| id.as_str()).collect();
+    assert_eq!(ids, ["x:1", "cik:17", "wikidata:Q42", "wikidata:Q43", "no:923609016"]);
+}

@@ -347,3 +347,27 @@ fn singular_and_plural_of_a_field_mean_the_same() {
     let (report, _) = imported(FILE, r#"{"name":"Quill","website":"quill.example"}"#);
     assert_eq!((report.name_only, report.unused_keys()), (1, vec!["website"]));
 }
+
+#[test]
+fn ids_are_an_object_by_scheme_or_a_list_of_texts() {
+    let ids = |json: &str| {
+        let company = company(&format!(r#"{{"name":"Quill","ids":{json}}}"#));
+        company.ids.iter().map(|id| id.as_str().to_owned()).collect::<Vec<_>>()
+    };
+    let both = ["wikidata:Q42", "cik:320193", "cik:17"];
+    assert_eq!(ids(r#"{"wikidata":"q42","cik":[320193,"0017"],"lei":null}"#), both);
+    assert_eq!(ids(r#"["wikidata:q42","cik:320193","CIK:17"]"#), both);
+    assert_eq!(ids("null"), [""; 0]);
+    let company = company(r#"{"name":"Quill Films","parent":"https://www.Quill.example"}"#);
+    assert_eq!(company.parent.unwrap().as_str(), "quill.example");
+}
+
+#[test]
+fn a_bad_id_is_dropped_and_the_others_are_kept() {
+    let line =
+        r#"{"name":"Quill","parent":"lei:1","ids":{"lei":"1","ror":true,"x":"7","a b":"1"}}"#;
+    let (report, records) = imported(FILE, line);
+    let [Record::Company(company)] = records.as_slice() else { panic!("{records:?}") };
+    assert_eq!(company.ids.iter().map(ToString::to_string).collect::<Vec<_>>(), ["x:7"]);
+    assert_eq!((report.dropped, company.parent.as_ref()), (4, None));
+}

@@ -25,6 +25,8 @@ pub(crate) const fn attribute_code(attribute: Attribute) -> i64 {
         Attribute::PersonPage => 11,
         Attribute::Ip => 12,
         Attribute::PageRank => 13,
+        Attribute::ExternalId => 14,
+        Attribute::Parent => 15,
         Attribute::Page(Network::Facebook) => 21,
         Attribute::Page(Network::Instagram) => 22,
         Attribute::Page(Network::Twitter) => 23,
@@ -35,12 +37,12 @@ pub(crate) const fn attribute_code(attribute: Attribute) -> i64 {
 
 pub(crate) fn attribute_of(code: i64) -> Result<Attribute, FromSqlError> {
     use Attribute::{
-        Alias, Country, Domain, Email, Employer, FirstName, Ip, LastName, Name, Page, PageRank,
-        PersonPage, Phone, Title,
+        Alias, Country, Domain, Email, Employer, ExternalId, FirstName, Ip, LastName, Name, Page,
+        PageRank, Parent, PersonPage, Phone, Title,
     };
     let others = [
         Name, Alias, Country, Domain, Email, Phone, FirstName, LastName, Title, Employer,
-        PersonPage, Ip, PageRank,
+        PersonPage, Ip, PageRank, ExternalId, Parent,
     ];
     let mut all = others.into_iter().chain(Network::ALL.map(Page));
     all.find(|attribute| attribute_code(*attribute) == code).ok_or(FromSqlError::OutOfRange(code))
@@ -68,6 +70,11 @@ pub(crate) enum IdentifierKind {
     CompanyLabel = 7,
     /// The initials of a company's name.
     CompanyInitials = 8,
+    /// A company's id in a register or data set: `lei:…`.
+    CompanyId = 9,
+    /// The organisation that a company belongs to, as a source names it. No look-up uses it; it is
+    /// needed to find domains to be forgotten.
+    CompanyParent = 10,
     /// The key of a person's page.
     PersonPage = 11,
     /// A person's email address.
@@ -103,7 +110,7 @@ mod tests {
 
     #[test]
     fn every_attribute_reads_back_from_its_number() {
-        for code in (1..=13).chain(21..=25) {
+        for code in (1..=15).chain(21..=25) {
             assert_eq!(attribute_of(code).map(attribute_code), Ok(code));
         }
     }

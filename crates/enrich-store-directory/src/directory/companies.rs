@@ -21,6 +21,7 @@ pub(crate) fn one_identifier(company: &CompanyRef) -> Option<(IdentifierKind, &s
             Some((IdentifierKind::CompanyDomain, domain.as_str()))
         }
         CompanyRef::Page(page) => Some((IdentifierKind::CompanyPage, page.key())),
+        CompanyRef::Id(id) => Some((IdentifierKind::CompanyId, id.as_str())),
         _ => None,
     }
 }
@@ -34,6 +35,7 @@ pub(crate) fn find(
     match company {
         CompanyRef::Domain(domain) => Ok(by_domain(view, domain)?),
         CompanyRef::Page(page) => Ok(view.first_with(IdentifierKind::CompanyPage, page.key())?),
+        CompanyRef::Id(id) => Ok(view.first_with(IdentifierKind::CompanyId, id.as_str())?),
         CompanyRef::Email(email) => Ok(by_email(view, email)?),
         CompanyRef::Name { name, country } => names::find(lookup, name, *country),
         CompanyRef::DomainOrName(domain, name) => match by_domain(view, domain)? {
@@ -55,7 +57,7 @@ pub(crate) fn find_all(
             Some(found) => Some(found),
             None => return names::find_all(lookup, name, None),
         },
-        CompanyRef::Domain(_) | CompanyRef::Page(_) | CompanyRef::Email(_) => {
+        CompanyRef::Domain(_) | CompanyRef::Page(_) | CompanyRef::Email(_) | CompanyRef::Id(_) => {
             find(lookup, company)?
         }
     };

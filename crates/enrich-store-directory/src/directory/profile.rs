@@ -61,6 +61,10 @@ struct CompanyRow<'a> {
     emails: Vec<String>,
     #[serde(rename = "t", default, skip_serializing_if = "Vec::is_empty")]
     phones: Vec<String>,
+    #[serde(rename = "i", default, skip_serializing_if = "Vec::is_empty")]
+    ids: Vec<String>,
+    #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
+    parent: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -95,6 +99,8 @@ pub(crate) fn write_company(company: Company) -> Result<String, BadProfile> {
         pages: company.pages.into_iter().map(page).collect(),
         emails: company.emails,
         phones: company.phones,
+        ids: company.ids,
+        parent: company.parent,
     })?)
 }
 
@@ -116,6 +122,8 @@ pub(crate) fn read_company(id: SubjectId, profile: &str) -> Result<Company, BadP
         pages: row.pages.into_iter().map(page).collect::<Result<_, _>>()?,
         emails: row.emails,
         phones: row.phones,
+        ids: row.ids,
+        parent: row.parent,
         employees: Vec::new(),
     })
 }
@@ -230,6 +238,8 @@ mod tests {
             pages: vec![(Network::Twitter, "twitter.com/quill".into())],
             emails: vec!["post@quill.example".into()],
             phones: vec!["+12025550123".into()],
+            ids: vec!["wikidata:Q42".into()],
+            parent: Some("quill-group.example".into()),
             employees: Vec::new(),
         };
         let profile = write_company(company.clone()).unwrap();

@@ -1,8 +1,8 @@
 //! Imports companies, and the employers in people's records.
 //!
-//! The rules of the native format decide to which company a record belongs
-//! ([`CompanyRecord::identity`]). If no stored company fits these rules, two more questions are
-//! asked before a new company is added:
+//! A record belongs to the stored company that has one of the record's external ids. Else the rules
+//! of the native format decide ([`CompanyRecord::identity`]). If no stored company fits these
+//! rules, two more questions are asked before a new company is added:
 //!
 //! - Has the same source given a record with the same id before? Then the new record describes the
 //!   company of that earlier record.
@@ -10,13 +10,18 @@
 //!   record describes this company. Because of this question, people and companies can be imported
 //!   in any order.
 //!
+//! None of these rules merges a record with a company that has other ids in the same scheme
+//! ([`ids_differ`]).
+//!
 //! Values are merged by the rules of the native format. If another record with the same id is
 //! imported, the values of the earlier record stay too. To replace them, remove the source and
 //! import it again.
 
 use enrich_core::port::importer::{Effect, ImportOutcome};
-use enrich_core::{Attribute, CompanyRecord, Confidence, EmployerRecord, Identity, SubjectId};
-use enrich_text::{CompanyName, Country};
+use enrich_core::{
+    Attribute, CompanyRecord, Confidence, EmployerRecord, Identity, SubjectId, ids_differ,
+};
+use enrich_text::{CompanyName, Country, ExternalId};
 
 use super::origins::Remembered;
 use super::subject_facts::{Kind, SourceClaim, SubjectFacts};
@@ -29,6 +34,8 @@ use crate::directory::names::{self, Fit};
 const MOST_NAMESAKES: usize = 1000;
 /// The most bare companies that are compared with a record.
 const MOST_BARE: usize = 64;
+/// The most companies with one domain, page or id whose ids are compared with those of a record.
+const MOST_SHARING: usize = 64;
 /// The confidence of a company's name if it is only the company's domain. Any other name has a
 /// higher confidence.
 pub(crate) const DOMAIN_AS_NAME: Confidence = Confidence::clamped(1);
@@ -87,7 +94,7 @@ impl Writer<'_> {
             return Ok(held);
         }
         let bare = match name {
-            Some(name) => self.bare_company(name)?,
+            Some(name) => self.bare_company(name, &[])?,
             None => None,
         };
         let mut subject_facts = match bare {
@@ -116,9 +123,18 @@ impl Writer<'_> {
         record: &CompanyRecord,
         earlier: Option<SubjectId>,
     ) -> rusqlite::Result<SubjectFacts> {
-        let mut held = self.company_of(&record.identity())?.or(earlier);
+        let mut held = self.company_with_id(&record.ids)?;
         if held.is_none() {
-            held = self.bare_company(&record.name)?;
+            held = self.company_of(&record.identity(), &record.ids)?;
+        }
+        if held.is_none()
+            && let Some(earlier) = earlier
+            && self.may_be(earlier, &record.ids)?
+        {
+            held = Some(earlier);
+        }
+        if held.is_none() {
+            held = self.bare_company(&record.name, &record.ids)?;
         }
         match held {
             Some(id) => self.subject_facts(id, Kind::Company),
@@ -126,25 +142,63 @@ impl Writer<'_> {
         }
     }
 
-    fn company_of(&self, identity: &Identity<'_>) -> rusqlite::Result<Option<SubjectId>> {
+    /// Finds the first company that has one of these ids. A company without a different id in
+    /// another scheme comes first.
+    fn company_with_id(&self, ids: &[ExternalId]) -> rusqlite::Result<Option<SubjectId>> {
+        let mut first = None;
+        for id in ids {
+            let kind = IdentifierKind::CompanyId;
+            for holder in self.view().holders(kind, id.as_str(), MOST_SHARING)? {
+                if ids.len() == 1 || self.may_be(holder.subject, ids)? {
+                    return Ok(Some(holder.subject));
+                }
+                first = first.or(Some(holder.subject));
+            }
+        }
+        Ok(first)
+    }
+
+    /// Whether no id of a company speaks against a record with `ids`.
+    fn may_be(&self, company: SubjectId, ids: &[ExternalId]) -> rusqlite::Result<bool> {
+        if ids.is_empty() {
+            return Ok(true);
+        }
+        let company = self.view().company(company)?;
+        Ok(company.is_some_and(|company| !ids_differ(ids, &company.ids)))
+    }
+
+    fn company_of(
+        &self,
+        identity: &Identity<'_>,
+        ids: &[ExternalId],
+    ) -> rusqlite::Result<Option<SubjectId>> {
         let (kind, key) = match identity {
             Identity::Domain(domain) => (IdentifierKind::CompanyDomain, domain.as_str()),
             Identity::Page(page) => (IdentifierKind::CompanyPage, page.key()),
-            Identity::NameAndSeats(name, seats) => return self.company_named(name, seats),
+            Identity::NameAndSeats(name, seats) => return self.company_named(name, seats, ids),
             Identity::PersonPage(_) | Identity::Emails(_) | Identity::NameAtEmployer => {
                 return Ok(None);
             }
         };
-        self.view().first_holder(kind, key)
+        if ids.is_empty() {
+            return self.view().first_holder(kind, key);
+        }
+        for holder in self.view().holders(kind, key, MOST_SHARING)? {
+            if self.may_be(holder.subject, ids)? {
+                return Ok(Some(holder.subject));
+            }
+        }
+        Ok(None)
     }
 
     /// Finds the stored company that has `name` as its name or alias and a seat in one of the
     /// countries `seats`. If `seats` is empty, the company must have no seat either. If several
-    /// companies fit, returns the first.
+    /// companies fit, returns the first. A company whose ids differ from `ids` does not fit.
     fn company_named(
         &self,
         name: &CompanyName,
         seats: &[Country],
+        ids: &[ExternalId],
     ) -> rusqlite::Result<Option<SubjectId>> {
         let kind = IdentifierKind::CompanyName;
         for holder in self.view().holders(kind, name.squashed(), MOST_NAMESAKES)? {
@@ -152,18 +206,23 @@ impl Writer<'_> {
             let has_common_seat = company.seats.iter().any(|seat| seats.contains(seat));
             let have_none = company.seats.is_empty() && seats.is_empty();
             let is_named_so = matches!(names::fit(name, &company), Some(Fit::Name | Fit::Alias));
-            if (has_common_seat || have_none) && is_named_so {
+            if (has_common_seat || have_none) && is_named_so && !ids_differ(ids, &company.ids) {
                 return Ok(Some(company.id));
             }
         }
         Ok(None)
     }
 
-    fn bare_company(&self, name: &CompanyName) -> rusqlite::Result<Option<SubjectId>> {
+    /// Finds the first bare company with this name whose ids do not differ from `ids`.
+    fn bare_company(
+        &self,
+        name: &CompanyName,
+        ids: &[ExternalId],
+    ) -> rusqlite::Result<Option<SubjectId>> {
         for id in self.view().bare_companies(name.squashed(), MOST_BARE)? {
-            let company = self.view().company(id)?;
-            let fit = company.and_then(|company| names::fit(name, &company));
-            if matches!(fit, Some(Fit::Name | Fit::Alias)) {
+            let Some(company) = self.view().company(id)? else { continue };
+            let is_named_so = matches!(names::fit(name, &company), Some(Fit::Name | Fit::Alias));
+            if is_named_so && !ids_differ(ids, &company.ids) {
                 return Ok(Some(id));
             }
         }
@@ -220,5 +279,11 @@ fn assert_company(
     }
     for phone in &record.phones {
         subject_facts.assert_fact(claim, Attribute::Phone, phone.as_str());
+    }
+    for id in &record.ids {
+        subject_facts.assert_fact(claim, Attribute::ExternalId, id.as_str());
+    }
+    if let Some(parent) = &record.parent {
+        subject_facts.assert_fact(claim, Attribute::Parent, parent.as_str());
     }
 }

@@ -102,6 +102,13 @@ fn of_company(company: Company, facts: &[Fact]) -> Result<Derived, BadProfile> {
             Attribute::Phone => {
                 derived.add(IdentifierKind::CompanyPhone, value.to_owned(), 0, confidence);
             }
+            Attribute::ExternalId => {
+                derived.add(IdentifierKind::CompanyId, value.to_owned(), 0, confidence);
+            }
+            Attribute::Parent => {
+                let tier = u8::from(company.parent.as_deref() != Some(value));
+                derived.add(IdentifierKind::CompanyParent, value.to_owned(), tier, confidence);
+            }
             _ => {}
         }
     }

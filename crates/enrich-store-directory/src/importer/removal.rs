@@ -133,13 +133,14 @@ impl Writer<'_> {
             std::iter::once(host).chain(above).any(|host| names.contains(host))
         };
         let is_it = |fact: &Fact| match fact.attribute {
-            Attribute::Domain => is_host(&fact.value),
+            Attribute::Domain | Attribute::Parent => is_host(&fact.value),
             Attribute::Email => fact.value.rsplit('@').next().is_some_and(is_host),
             Attribute::Name => fact.confidence == DOMAIN_AS_NAME && is_host(&fact.value),
             _ => false,
         };
         let mut subjects = Vec::new();
-        for kind in [IdentifierKind::CompanyDomain].into_iter().chain(EMAIL_KINDS) {
+        let kinds = [IdentifierKind::CompanyDomain, IdentifierKind::CompanyParent];
+        for kind in kinds.into_iter().chain(EMAIL_KINDS) {
             let all = "SELECT key, subject FROM identifier WHERE kind = ?1";
             self.connection.each(all, [kind], |row| {
                 let key = row.get_ref(0)?.as_str()?;

@@ -2,7 +2,7 @@
 //! hashes are stored, so the table does not show who asked to be forgotten.
 
 use enrich_core::port::importer::Suppressed;
-use enrich_core::{CompanyRecord, PersonRecord};
+use enrich_core::{CompanyRecord, Parent, PersonRecord};
 use enrich_secrets::{Purpose, Secret, Secrets};
 use enrich_store_sqlite::{Column, Statements};
 use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
@@ -71,6 +71,12 @@ impl Writer<'_> {
             // The main domain was removed, and the IP address and the page rank are facts about it.
             dropped += u32::from(record.ip.take().is_some());
             dropped += u32::from(record.page_rank.take().is_some());
+        }
+        if let Some(Parent::Domain(domain)) = record.parent.as_deref()
+            && self.is_domain_suppressed(domain)?
+        {
+            record.parent = None;
+            dropped += 1;
         }
         Ok(dropped)
     }

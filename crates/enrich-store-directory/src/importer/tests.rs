@@ -11,7 +11,7 @@ use enrich_secrets::{SECRET_FILE, Secrets};
 use enrich_store::{OpenError, Store};
 use enrich_store_sqlite::{self as sqlite, Durability};
 use enrich_testkit::records::{
-    aliases, company, company_name, countries, country, domain, email, emails, hashed, page,
+    aliases, company, company_name, countries, country, domain, email, emails, hashed, ids, page,
     person, person_page, phone, phones, sites, trusted,
 };
 use enrich_text::Network;
@@ -33,6 +33,7 @@ const EMAILS: [&str; 5] =
     ["a@quill.example", "a+x@quill.example", "b@ink.example", "c@x.example", "d@eu.quill.example"];
 const PHONES: [&str; 3] = ["+447700900001", "+447700900002", "+12025550101"];
 const HANDLES: [&str; 3] = ["one", "two", "three"];
+const IDS: [&str; 5] = ["x:1", "x:2", "y:1", "y:2", "lei:213800D1EI4B9WTWWD28"];
 const COUNTRIES: [&str; 3] = ["GB", "CH", "US"];
 const SOURCES: [&str; 3] = ["a", "b", "c"];
 
@@ -68,6 +69,7 @@ impl Chance {
                 pages: handles.iter().map(|text| page(Network::LinkedIn, text)).collect(),
                 emails: emails(&self.some(&EMAILS)),
                 phones: phones(&self.some(&PHONES)),
+                ids: ids(&self.some(&IDS)),
                 page_rank: (self.below(2) == 0).then(|| percent.to_string()),
                 ..company(self.one(&NAMES))
             });

@@ -4,6 +4,7 @@
 
 mod companies;
 mod domains;
+mod external_ids;
 mod forgetting;
 mod ids;
 mod loads;
@@ -12,6 +13,7 @@ mod sources;
 
 pub use companies::*;
 pub use domains::*;
+pub use external_ids::*;
 pub use forgetting::*;
 pub use ids::*;
 pub use loads::*;
@@ -84,6 +86,11 @@ macro_rules! importer_contract {
             forgetting_what_is_not_held_keeps_it_out,
             several_values_are_forgotten_as_one_change,
             two_pages_are_two_people_of_one_address,
+            one_id_is_one_company_whatever_else_differs,
+            two_ids_of_one_scheme_are_two_companies,
+            two_companies_that_a_record_joins_stay_two,
+            an_id_goes_with_its_source,
+            a_parent_is_a_relation_and_no_merge,
         ]);
     };
 }

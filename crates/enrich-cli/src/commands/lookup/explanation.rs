@@ -57,6 +57,9 @@ pub(super) struct Named {
     pub(super) name: String,
     /// The main domain, if the subject is a company.
     pub(super) domain: Option<String>,
+    /// A company's ids in registers and data sets, such as `lei:…`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) ids: Vec<String>,
     /// The confidence in percent, if the subject was found by its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) confidence: Option<u8>,
@@ -232,6 +235,7 @@ impl From<Compared<'_>> for ByName {
         let only_bearer = compared.only_bearer.map(|(company, sure)| Named {
             name: company.name.clone(),
             domain: company.domain().map(str::to_owned),
+            ids: company.ids.clone(),
             confidence: Some(sure.percent()),
         });
         let candidates = compared.judged.iter().map(Candidate::from).collect();
@@ -254,7 +258,8 @@ impl From<&Found> for Named {
             Subject::Person(person) => (person.full_name(), None),
             Subject::Domain(facts) => (facts.domain.clone(), None),
         };
-        Self { name, domain, confidence: Some(found.confidence.percent()) }
+        let ids = found.company().map(|company| company.ids.clone()).unwrap_or_default();
+        Self { name, domain, ids, confidence: Some(found.confidence.percent()) }
     }
 }
 

@@ -18,6 +18,7 @@ fn of_company(company: &CompanyRef) -> String {
     match company {
         CompanyRef::Domain(domain) => format!("the company with the domain {domain}"),
         CompanyRef::Page(page) => format!("the company with the page {page}"),
+        CompanyRef::Id(id) => format!("the company with the id {id}"),
         CompanyRef::Email(email) => format!(
             "the company with the address {email}: its own, or else of somebody who works there, \
              or else at its domain"

@@ -45,7 +45,12 @@ impl Shown for Explained {
         }
         let reason = &explained.reason;
         match &explained.found {
-            Some(found) => writeln!(out, "\nFound: {}: {reason}", described(found))?,
+            Some(found) => {
+                writeln!(out, "\nFound: {}: {reason}", described(found))?;
+                if !found.ids.is_empty() {
+                    writeln!(out, "Its ids: {}", found.ids.join(", "))?;
+                }
+            }
             None => writeln!(out, "\nNothing found: {reason}")?,
         }
         if explained.found.is_some() && !explained.is_answered {

@@ -1,0 +1,109 @@
+//! How a record names the organisation that a company belongs to.
+
+use std::fmt;
+
+use enrich_text::{CompanyName, Domain, ExternalId, InvalidCompanyName, InvalidExternalId};
+
+use crate::question::CompanyRef;
+
+/// The organisation that a company belongs to, as a record names it.
+///
+/// It is stored as text and resolved when it is needed, because the organisation may be imported
+/// later. It never affects which company a record belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Parent {
+    /// By an id in a scheme.
+    Id(ExternalId),
+    /// By a domain, or by a name that has the form of a domain.
+    Domain(Domain),
+    /// By name.
+    Name(CompanyName),
+}
+
+/// Why a text does not name an organisation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidParent {
+    /// The text has a scheme, and is not an id of the scheme.
+    #[error(transparent)]
+    Id(#[from] InvalidExternalId),
+    /// The text is no name.
+    #[error(transparent)]
+    Name(#[from] InvalidCompanyName),
+}
+
+impl Parent {
+    /// Parses an id with its scheme (`lei:213800D1EI4B9WTWWD28`), a domain or a name. The text of a
+    /// parsed parent parses to the same parent.
+    ///
+    /// # Errors
+    ///
+    /// When the text is none of them.
+    pub fn parse(text: &str) -> Result<Self, InvalidParent> {
+        if ExternalId::is_like(text) {
+            return Ok(Self::Id(ExternalId::from_text(text)?));
+        }
+        let name = CompanyName::parse(text)?;
+        let is_one_word = !name.display().contains(char::is_whitespace);
+        match Domain::parse(text) {
+            Ok(domain) if is_one_word => Ok(Self::Domain(domain)),
+            _ => Ok(Self::Name(name)),
+        }
+    }
+
+    /// The text that is stored.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Id(id) => id.as_str(),
+            Self::Domain(domain) => domain.as_str(),
+            Self::Name(name) => name.display(),
+        }
+    }
+
+    /// Returns the reference by which the organisation is looked up.
+    pub fn company_ref(&self) -> CompanyRef {
+        match self {
+            Self::Id(id) => CompanyRef::Id(id.clone()),
+            Self::Domain(domain) => match CompanyName::parse(domain.as_str()) {
+                Ok(name) => CompanyRef::DomainOrName(domain.clone(), name),
+                Err(_) => CompanyRef::Domain(domain.clone()),
+            },
+            Self::Name(name) => CompanyRef::Name { name: name.clone(), country: None },
+        }
+    }
+}
+
+impl fmt::Display for Parent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parent_is_an_id_a_domain_or_a_name() {
+        for (text, stored) in [
+            ("wikidata:q42", "wikidata:Q42"),
+            ("ipeds:100654", "ipeds:100654"),
+            ("https://www.Quill.example/about", "quill.example"),
+            ("Quill & Sons", "Quill & Sons"),
+            ("Re:Store", "Re:Store"),
+            ("Quill Inc.", "Quill Inc."),
+        ] {
+            let parent = Parent::parse(text).unwrap();
+            assert_eq!(parent.as_str(), stored);
+            assert_eq!(Parent::parse(parent.as_str()), Ok(parent), "{text}");
+        }
+        assert!(matches!(Parent::parse("Quill Inc."), Ok(Parent::Name(_))));
+        assert!(matches!(Parent::parse("Booking.com"), Ok(Parent::Domain(_))));
+    }
+
+    #[test]
+    fn a_bad_id_is_no_name() {
+        let error = Parent::parse("lei:213800").unwrap_err();
+        assert!(matches!(error, InvalidParent::Id(_)), "{error:?}");
+        assert!(Parent::parse(" ").is_err());
+    }
+}

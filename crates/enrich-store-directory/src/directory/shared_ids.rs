@@ -1,0 +1,33 @@
+//! Finds external ids that several companies have. A record with two ids joins them without merging
+//! the companies.
+
+use enrich_store_sqlite::Statements;
+use rusqlite::Connection;
+
+use super::codes::IdentifierKind;
+use super::view::View;
+
+/// The most ids that are described, and the most companies that are named for each.
+const MOST_IDS: usize = 20;
+const MOST_NAMED: usize = 5;
+
+/// Describes the ids that several companies have, in the order of the ids.
+pub(crate) fn shared_ids(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let kind = IdentifierKind::CompanyId;
+    let shared = "SELECT key, count(*) FROM identifier WHERE kind = ?1 GROUP BY key
+                  HAVING count(*) > 1 ORDER BY key LIMIT 20";
+    let shared: Vec<(String, usize)> =
+        connection.list(shared, [kind], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let view = View::of(connection);
+    let describe = |(id, number): (String, usize)| {
+        let mut names = Vec::new();
+        for holder in view.holders(kind, &id, MOST_NAMED)? {
+            names.extend(view.company(holder.subject)?.map(|company| company.name));
+        }
+        if number > names.len() {
+            names.push("…".to_owned());
+        }
+        Ok(format!("{number} companies have the id {id}: {}", names.join(", ")))
+    };
+    shared.into_iter().take(MOST_IDS).map(describe).collect()
+}

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-/// Answers are many small pieces of memory on every worker; see `docs/performance.md`.
+/// Each answer allocates many small pieces of memory, on several threads at once. mimalloc is fast
+/// at this; see `docs/performance.md`.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

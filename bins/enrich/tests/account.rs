@@ -1,6 +1,6 @@
-//! The account page of a server process, over real sockets and a real store.
+//! Tests of the account page of a server process, over real sockets and a real store.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-// Other tests use more of these modules.
+// Other tests use the parts of these modules that this test doesn't use.
 #![allow(dead_code, reason = "the client and the process are shared with other tests")]
 
 #[path = "support/server.rs"]
@@ -39,7 +39,7 @@ impl World {
         Self::with(&[], prepare)
     }
 
-    /// Like `new`, with options of the server.
+    /// Like `new`, but the server is started with these command-line options.
     fn with(options: &[&str], prepare: impl FnOnce(&Path)) -> Self {
         let (folder, data, log) = folder();
         prepare(&data);
@@ -77,7 +77,7 @@ impl World {
         call.header("Cookie", self.cookie.as_str()).form(fields).send(self.address()).unwrap()
     }
 
-    /// Downloads a file in pieces; returns its text.
+    /// Downloads a file, which the server sends in chunks; returns the file's text.
     fn download(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(self.address()).unwrap();
         let (host, cookie) = (self.address(), &self.cookie);
@@ -92,14 +92,14 @@ impl World {
         reply
     }
 
-    /// The id of the account's only key.
+    /// Returns the id of the account's only key.
     fn key_id(&self) -> String {
         let shown = told(&self.data, &["account", "show", &self.account]);
         text(&shown["keys"][0], "key_id")
     }
 }
 
-/// A text as it appears in HTML.
+/// Escapes a text as the page must escape it in HTML.
 fn escaped(text: &str) -> String {
     let text = text.replace('&', "&#38;").replace('<', "&#60;").replace('>', "&#62;");
     text.replace('"', "&#34;").replace('\'', "&#39;")
@@ -132,11 +132,12 @@ fn names_that_were_imported_show_as_text() {
         assert_eq!(seen.status, 200);
         let is_harmless = escaped(name) == *name;
         assert!(is_harmless || !seen.body.contains(name), "{name}: {}", seen.body);
-        // The answer contains it as JSON.
+        // The page shows the answer's JSON, so the name is escaped twice: first as JSON, then as
+        // HTML.
         let in_json = serde_json::to_string(name).unwrap();
         found += usize::from(seen.body.contains(&escaped(&in_json)));
     }
-    // Names without a letter are refused.
+    // An import refuses names that contain no letter, so not every name can be found.
     assert!(found >= 45, "{found} of {} show", texts.len());
 }
 
@@ -258,8 +259,8 @@ fn the_page_can_be_switched_off() {
     assert!(!data.join("bulk").exists());
 }
 
-/// Sends a form with a file in `pieces` pieces, with a pause after each, until an answer arrives.
-/// Returns the number of sent pieces, and the answer.
+/// Sends `body`, a form with a file, in `pieces` pieces. Waits for `pause` after each piece, and
+/// stops when an answer begins to arrive. Returns the number of pieces sent, and the answer.
 fn dripped(
     world: &World,
     head: &str,
@@ -288,12 +289,12 @@ fn dripped(
         }
     }
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    // A reset ends it too.
+    // The server may also end the connection with a reset, which is an error here.
     let _ = stream.read_to_end(&mut came);
     (sent, String::from_utf8_lossy(&came).into_owned())
 }
 
-/// A form with a file of `rows` rows.
+/// Returns the body of a form that uploads a list of `rows` rows.
 fn list(rows: usize) -> String {
     format!(
         "--x\r\nContent-Disposition: form-data; name=\"list\"; filename=\"leads.csv\"\r\n\
@@ -312,7 +313,7 @@ fn a_form_of_a_stranger_has_no_more_time_than_any_other_body_whatever_its_type()
         let status = came.split(' ').nth(1).unwrap_or_default();
         assert!(["303", "400", "408"].contains(&status), "{head}: {came:?}");
     }
-    // Other forms of a signed-in owner have no longer time limit.
+    // Only the form that uploads lists has the longer time limit; the owner's other forms don't.
     let cookie = format!("/account/keys HTTP/1.1\r\nCookie: {}", world.cookie);
     let (sent, came) = dripped(&world, &cookie, &list(100), 30, pause);
     assert!(sent < 30, "everything was waited for, then {came:?}");

@@ -1,5 +1,5 @@
-//! `enrich bulk` with a data folder and with a server: every row is written once and paid once,
-//! however the process ends.
+//! Tests of `enrich bulk` with a data folder and with a server: every row is written once and
+//! charged once, however the process ends.
 
 #![allow(
     clippy::unwrap_used,
@@ -24,7 +24,7 @@ use serde_json::json;
 use between::Between;
 use fixture::{Fixture, chance, row_of, rows_of};
 
-/// The list must not be complete before this number of kills.
+/// The command must be killed this often before the list is complete.
 const KILLS: usize = 10;
 
 #[test]
@@ -86,7 +86,8 @@ fn a_list_of_national_numbers_is_previewed_with_the_country_that_reads_it() {
     };
     assert_eq!(invalid(&[]), 2);
     assert_eq!(invalid(&["--country", "GB"]), 1);
-    // The account's country is unknown here, so the cost is the highest possible one.
+    // The command can't know the country of an account on another server, so it takes the highest
+    // possible cost.
     assert_eq!(invalid(&["--url", "http://127.0.0.1:1"]), 1);
 }
 
@@ -131,7 +132,8 @@ fn without_credits_it_ends_and_goes_on_once_there_are_some() {
 #[test]
 fn a_process_killed_at_ten_points_goes_on_and_pays_no_row_twice() {
     let fixture = Fixture::new("1000000");
-    // At most 444 rows a second on two connections, so that the kills come before the end.
+    // Each of the two connections gets at most one answer per 5 ms, so the list isn't complete
+    // before the last kill.
     let slow = Between::slow(fixture.server(), Duration::from_millis(5));
     let (rows, url) = (8_000, slow.url());
     let list = fixture::numbered(rows);
@@ -172,7 +174,7 @@ fn ctrl_c_keeps_what_was_sent() {
     assert!(told.unwrap().success());
     let ran = fixture::Ran::of(running.wait_with_output().unwrap());
     assert_eq!((ran.status, ran.said()["end"].as_str()), (1, Some("stopped")), "{ran:?}");
-    // All charged rows are on disk; no call needs a replay.
+    // After Ctrl-C, all charged rows are on disk, so no call needs to be replayed later.
     let written = fixture.rows_until_now();
     assert_eq!(ran.said()["rows"], json!(written));
     assert_eq!(ran.said()["credits"], json!(fixture.charged()));
@@ -222,7 +224,7 @@ fn a_preview_asks_nothing() {
     assert_eq!(said["first_rows"][0], json!(["0", "Telefónica"]), "{ran:?}");
 }
 
-/// Looks up `list` in the data folder, with these arguments.
+/// Looks up `list` in the data folder, with these arguments, and writes the output to `out`.
 fn asked(fixture: &Fixture, list: &str, out: &str, arguments: &[&str]) -> fixture::Ran {
     let out = fixture.path(out);
     let whole = ["cuf", "--in", "-", "--out", out.to_str().unwrap()];

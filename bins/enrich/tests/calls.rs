@@ -1,4 +1,4 @@
-//! Sends the calls in `fixtures/calls` and compares the answers with their snapshots; audits what
+//! Sends the calls in `fixtures/calls` and compares the answers with their snapshots; checks what
 //! the compiler can't check in the endpoint tables.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -21,9 +21,9 @@ use pollster::block_on;
 #[path = "support/import.rs"]
 mod support;
 
-/// The cases of every endpoint.
+/// The names of the cases; every endpoint has one call for each.
 const CASES: [&str; 5] = ["found", "invalid", "no_credits", "nothing", "unknown_key"];
-/// The credits of the calling account, except in the case without credits.
+/// The credits of the calling account, except in the case `no_credits`.
 const CREDITS: i64 = 100;
 
 fn fixtures() -> PathBuf {
@@ -40,19 +40,19 @@ fn endpoints() -> impl Iterator<Item = (&'static ApiVersion, &'static Endpoint)>
         .flat_map(|api_version| api_version.endpoints.iter().map(move |row| (api_version, row)))
 }
 
-/// The folder of an endpoint's recorded calls. For `/v2/services/name_to_domain` this is
+/// Returns the folder of an endpoint's recorded calls. For `/v2/services/name_to_domain` this is
 /// `fixtures/calls/v2/name_to_domain`.
 fn folder(endpoint: &Endpoint) -> PathBuf {
     let below = endpoint.path.trim_start_matches('/').replace("services/", "");
     fixtures().join("calls").join(below)
 }
 
-/// A clock that stands still, 20 seconds into a minute.
+/// Returns a clock that stands still, 20 seconds after the beginning of a minute.
 fn clock() -> FakeClock {
     FakeClock::at("2026-11-20T12:00:20Z")
 }
 
-/// A store with the fixture directory, and a service.
+/// A store with the fixture directory, and a service over this store.
 struct World {
     store: Store,
     service: Service,
@@ -70,7 +70,7 @@ impl World {
         Self { store, service, _folder: folder }
     }
 
-    /// A new account, so that calls don't affect each other.
+    /// Creates a new account for each call, so that calls don't affect each other.
     fn account(&self, credits: i64) -> (AccountId, ApiKey) {
         let now = clock().now();
         let (id, key) = (AccountId::new(now), ApiKey::generate().unwrap());
@@ -105,7 +105,7 @@ impl World {
     }
 }
 
-/// A call in a file: path, headers and body, with placeholders for keys.
+/// A call as a file describes it: path, headers and body, with placeholders for keys.
 struct Call {
     path: String,
     headers: BTreeMap<String, String>,
@@ -130,7 +130,7 @@ impl Call {
     }
 }
 
-/// The answer to a call, and the balance before and after.
+/// The answer to a call, the record of the call, and the balance before and after the call.
 struct Shown {
     response: Response,
     record: CallRecord,
@@ -139,7 +139,7 @@ struct Shown {
 }
 
 impl Shown {
-    /// Status, headers, body and balances, in the form of a snapshot.
+    /// Returns the text of the snapshot: status, headers, body and balances.
     fn text(&self) -> String {
         let mut text = format!("HTTP {}\n", self.response.status);
         for (name, value) in &self.response.headers {
@@ -180,7 +180,7 @@ fn send(world: &World, api_version: &ApiVersion, endpoint: &Endpoint, file: &Pat
     Shown { response, record, before, after: world.balance(account) }
 }
 
-/// The fields of an object in the order of its text.
+/// Returns the names of an object's fields, in the order of its JSON text.
 fn field_names(body: &serde_json::value::RawValue) -> Vec<String> {
     struct Names(Vec<String>);
     impl<'de> serde::Deserialize<'de> for Names {
@@ -209,7 +209,8 @@ fn field_names(body: &serde_json::value::RawValue) -> Vec<String> {
     serde_json::from_str::<Names>(body.get()).unwrap().0
 }
 
-/// The fields of an answer: of the object itself, or of `data`.
+/// Returns the names of an answer's fields: in version 1 those of the body, in version 2 those of
+/// the object `data` in the body.
 fn answer_fields(api_version: &ApiVersion, body: &[u8]) -> Vec<String> {
     if api_version.number == 1 {
         return field_names(serde_json::from_slice(body).unwrap());

@@ -1,4 +1,4 @@
-//! The operator's commands, run as processes: output, exit status and effect.
+//! Tests of the operator's commands, run as processes: their output, exit status and effect.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test, its desk included")]
 

@@ -1,4 +1,5 @@
-//! The documents: links have targets, commands exist, examples print what they show.
+//! Tests of the documents: links have targets, commands exist, and examples print what the pages
+//! show.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 #[path = "documents/commands.rs"]

@@ -1,5 +1,5 @@
-//! When an account sends too many searches, the excess is refused and free, and other accounts'
-//! look-ups and searches are answered.
+//! When an account sends too many searches at once, the excess searches are refused and cost
+//! nothing, and other accounts' look-ups and searches are still answered.
 
 #![allow(
     clippy::unwrap_used,
@@ -22,25 +22,26 @@ use serde_json::json;
 use enrich_testkit::http::{Call, Reply};
 use server::{Server, import_fixtures, text, told};
 
-/// Concurrent requests: twice as many as may wait for a search.
+/// The number of concurrent requests: twice as many as may wait for a search.
 const FLOODERS: usize = 512;
-/// The fewest waves of requests.
+/// The flood has at least this many waves of requests.
 const WAVES: usize = 4;
-/// The most waves, if nothing was refused before.
+/// The flood ends after this many waves, even if no request was refused.
 const MOST_WAVES: usize = 40;
-/// Other clients, which send one call after the other.
+/// The number of other clients. Each sends one call after the other.
 const OTHERS: usize = 4;
-/// The credits of each account, more than the test uses.
+/// The credits of each account: more than the test uses.
 const GRANTED: u64 = 1_000_000;
 
-/// A name that differs slightly from a company's name: it is searched for, found and charged.
+/// A misspelt company name, and the company's domain. The name is searched for, found and charged.
 const MISSPELT: (&str, &str) = ("Northmoor Lantrens", "northmoor-lanterns.example");
 
-/// The most expensive search: many words of companies, but no company has them all.
+/// A name whose search is most expensive: many companies have one of its words, but no company has
+/// them all.
 const NOBODY: &str = "Royal Bank Commercial International Airlines Canada Commonwealth Electronics \
                       Motors Industries Consultancy Pacific Mercado Turkish Deutsche Telekom";
 
-/// The answers to a flood.
+/// The numbers of answers to a flood.
 #[derive(Debug, Default)]
 struct Flooded {
     found: u64,
@@ -48,7 +49,7 @@ struct Flooded {
     refused: u64,
 }
 
-/// Marks the flood as over.
+/// When dropped, marks the flood as over.
 struct OverWhenDropped<'a>(&'a AtomicBool);
 
 impl Drop for OverWhenDropped<'_> {
@@ -71,7 +72,7 @@ fn a_flood_of_searches_is_refused_for_nothing_and_holds_up_nobody_else() {
             .map(|_| scope.spawn(|| ask_until_over(address, &other_key, &is_over)))
             .collect();
         let flooded = {
-            // A failed flood is over too, so that the other clients stop.
+            // If the flood fails, it must be marked as over too, so that the other clients stop.
             let _over = OverWhenDropped(&is_over);
             flood(address, &flooding_key)
         };
@@ -82,7 +83,7 @@ fn a_flood_of_searches_is_refused_for_nothing_and_holds_up_nobody_else() {
     assert!(flooded.refused > 0, "too little load to prove anything: {flooded:?}");
     assert!(flooded.found > 0 && flooded.missed > 0, "nothing was searched for: {flooded:?}");
 
-    // After the flood, a search is answered again.
+    // After the flood, a search of the flooding account is answered again.
     check(&search(&flooding_key, 0).send(address).unwrap(), 0, &mut Flooded::default());
     server.stop();
     let charged = flooded.found + 1;
@@ -94,7 +95,7 @@ fn a_flood_of_searches_is_refused_for_nothing_and_holds_up_nobody_else() {
     assert_eq!(sums, json!([true, 2 * GRANTED, all, all]), "ledger verify said {said}");
 }
 
-/// Sends searches in waves of concurrent requests, until some were refused.
+/// Sends searches in waves of concurrent requests, until the server has refused some of them.
 fn flood(server: SocketAddr, key: &str) -> Flooded {
     let mut flooded = Flooded::default();
     for wave in 0..MOST_WAVES {
@@ -108,7 +109,8 @@ fn flood(server: SocketAddr, key: &str) -> Flooded {
     flooded
 }
 
-/// One wave: all connections are open before the first request is sent.
+/// Sends one wave, and returns its answers. All connections are open before the first request is
+/// sent.
 fn replies(server: SocketAddr, key: &str) -> Vec<Reply> {
     let start = Barrier::new(FLOODERS);
     thread::scope(|scope| {
@@ -123,13 +125,13 @@ fn replies(server: SocketAddr, key: &str) -> Vec<Reply> {
     })
 }
 
-/// A look-up that needs a search; every other one finds a company.
+/// Returns a look-up that needs a search. A look-up with an even number finds a company.
 fn search(key: &str, number: usize) -> Call {
     let name = if number.is_multiple_of(2) { MISSPELT.0 } else { NOBODY };
     Call::post("/v1/cuf").json(&json!({ "apiKey": key, "companyName": name }))
 }
 
-/// A search must be answered correctly, or be refused and free.
+/// Checks that a search was answered correctly, or was refused and cost nothing.
 fn check(reply: &Reply, number: usize, flooded: &mut Flooded) {
     let url = if number.is_multiple_of(2) { MISSPELT.1 } else { "" };
     let used = reply.number("X-Credits-Used");
@@ -149,8 +151,8 @@ fn check(reply: &Reply, number: usize, flooded: &mut Flooded) {
     }
 }
 
-/// Sends look-ups by domain, by the exact name of a company, and by a name that needs a search, in
-/// turn. Returns their number.
+/// Sends three look-ups in turn: by domain, by the exact name of a company, and by a name that
+/// needs a search. Returns how many look-ups it sent.
 fn ask_until_over(server: SocketAddr, key: &str, is_over: &AtomicBool) -> u64 {
     let by_domain = Call::post("/v1/dtc")
         .json(&json!({ "apiKey": key, "companyWebsite": "northmoor-lanterns.example" }));

@@ -1,7 +1,8 @@
-//! The layers: which of our crates may depend on which, what crates must not use, and the packages
-//! that the product is made with.
+//! Tests of the layers: which of our crates may depend on which, what crates must not use, and
+//! which packages the product must use.
 //!
-//! docs/architecture.md has the picture. A new arrow is a decision: add it there and here.
+//! docs/architecture.md has a picture of the dependencies. A new dependency between crates is a
+//! design decision: add it to the picture and to the table in this file.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +18,8 @@ mod imports;
 #[path = "layers/limits.rs"]
 mod limits;
 
-/// Each crate with those of our crates that it may use. Tests and examples may use more.
+/// Each crate of the workspace, with those of our crates that it may depend on. Its tests and
+/// examples may depend on more.
 const ARROWS: [(&str, &[&str]); 26] = [
     ("enrich-text", &[]),
     ("enrich-core", &["enrich-text"]),
@@ -128,7 +130,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
     ("enrich-eval", &["enrich-core", "enrich-import", "enrich-store", "enrich-text"]),
 ];
 
-/// The packages that a crate must never use, not even in its tests.
+/// For each crate, the packages that it must never use, not even in its tests.
 const NEVER: [(&str, &[&str]); 16] = [
     ("enrich-text", &["serde", "rusqlite", "actix-http", "tokio"]),
     ("enrich-ledger", &["rusqlite", "actix-http", "tokio", "tracing"]),
@@ -148,7 +150,7 @@ const NEVER: [(&str, &[&str]); 16] = [
     ("enrich-cli", &["rusqlite", "actix-http", "actix-web", "tokio-postgres"]),
 ];
 
-/// The packages that the product is made with.
+/// The packages that the product is required to use.
 const GIVEN: [&str; 8] = [
     "actix-web",
     "async-trait",
@@ -160,10 +162,11 @@ const GIVEN: [&str; 8] = [
     "thiserror",
 ];
 
-/// The packages that the product's tests are made with.
+/// The packages that the product's tests are required to use.
 const GIVEN_TO_TESTS: [&str; 1] = ["insta"];
 
-/// The workspace's crates, each with its dependencies and their kinds (`None` is a normal one).
+/// Returns the workspace's crates, each with its dependencies and their kinds. `None` is the kind
+/// of a normal dependency.
 fn dependencies() -> BTreeMap<String, Vec<(String, Option<String>)>> {
     let metadata = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
@@ -263,7 +266,7 @@ fn no_file_and_no_function_of_the_product_is_too_long() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// The crates in the binary `enrich`, itself included.
+/// Returns the crates that are in the binary `enrich`, including the crate `enrich` itself.
 fn product(there: &BTreeMap<String, Vec<(String, Option<String>)>>) -> BTreeSet<&str> {
     let mut product = BTreeSet::new();
     let mut open = vec!["enrich"];

@@ -1,6 +1,6 @@
-//! The nginx configuration of the guide, unchanged, in front of a server.
+//! Tests of the nginx configuration in the guide, in front of a server.
 //!
-//! Skipped if there is no `nginx` on the PATH.
+//! The tests are skipped if there is no `nginx` on the PATH.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 #![allow(clippy::print_stderr, reason = "a test that is left out says so")]
 
@@ -23,10 +23,10 @@ use socket2::{Domain, Socket, Type};
 const PUBLIC_URL: &str = "https://enrich.quill.example";
 const HOST: &str = "enrich.quill.example";
 const PASSWORD: &str = "correct horse battery";
-/// Longer than nginx needs to start.
+/// nginx must start within this time, which is more than it needs.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A proxy in the foreground; killed when it is dropped.
+/// A proxy in the foreground, which is killed when this value is dropped.
 struct Nginx {
     child: Child,
     address: SocketAddr,
@@ -34,14 +34,14 @@ struct Nginx {
 
 impl Drop for Nginx {
     fn drop(&mut self) {
-        // On this signal it ends its workers.
+        // On this signal, nginx also ends its worker processes.
         let id = self.child.id().to_string();
         let _ = Command::new("kill").args(["-TERM", &id]).status();
         let _ = self.child.wait();
     }
 }
 
-/// The configuration of the guide with the test's addresses, certificates and logs.
+/// Returns the configuration of the guide, with the test's addresses, certificates and logs.
 fn configuration(server: SocketAddr, listen: SocketAddr, folder: &Path) -> String {
     let guide = include_str!("../../../docs/guide/behind-a-proxy.md");
     let (_, rest) = guide.split_once("```nginx\n").unwrap();
@@ -73,7 +73,7 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|it| it.uid() == 0)
 }
 
-/// Starts it in front of a server; `None` if it is not installed.
+/// Starts nginx in front of a server; returns `None` if nginx is not installed.
 fn nginx(server: SocketAddr, folder: &Path) -> Option<Nginx> {
     if Command::new("nginx").arg("-v").stderr(Stdio::null()).status().is_err() {
         eprintln!("left out: there is no nginx on the PATH");
@@ -102,7 +102,7 @@ fn nginx(server: SocketAddr, folder: &Path) -> Option<Nginx> {
     Some(nginx)
 }
 
-/// Sends from an address of this machine.
+/// Sends a call from this address of the machine.
 fn send_from(client: Ipv4Addr, call: &Call, to: SocketAddr) -> Reply {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket.bind(&SocketAddr::from((client, 0)).into()).unwrap();
@@ -147,7 +147,7 @@ fn the_documented_proxy_passes_on_what_people_and_programs_ask_for() {
     let cookie = accepted.header("Set-Cookie").unwrap().split(';').next().unwrap().to_owned();
     assert!(cookie.starts_with("__Host-"), "{cookie}");
 
-    // A list may be larger than the body of a call.
+    // The upload of a list may be larger than the body of a call.
     let list = format!(
         "--x\r\nContent-Disposition: form-data; name=\"list\"; filename=\"leads.csv\"\r\n\
          Content-Type: text/csv\r\n\r\nCompany\n{}\r\n--x--\r\n",
@@ -167,7 +167,8 @@ fn the_documented_proxy_says_for_whom_it_asks() {
     let server = Server::start(&data, &log, &["--public-url", PUBLIC_URL]);
     let Some(nginx) = nginx(server.address, &folder.path().join("nginx")) else { return };
     let [guesser, other] = [Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::new(127, 0, 0, 3)];
-    // An address has 20 tries, whichever accounts it tries and whatever its headers say.
+    // Each client address may try to sign in 20 times, whichever accounts it tries and whatever its
+    // requests' headers say.
     let mut answers = Vec::new();
     for number in 0..24 {
         let call = sign_in(&format!("nobody{number}@quill.example"), "wrong horse battery");

@@ -1,4 +1,5 @@
-//! Commands and servers over PostgreSQL. Without PostgreSQL, the tests are left out and say so.
+//! Tests of commands and servers over PostgreSQL. If there is no PostgreSQL, the tests are skipped
+//! and say so.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,13 +26,13 @@ use tempfile::TempDir;
 
 const QUILL: &str = r#"{"type":"company","name":"Quill Ltd","country":"GB","domains":["quill.example"],"emails":["info@quill.example"]}"#;
 
-/// A database, and the folders of nodes that use it.
+/// A database, and the folders of the nodes that use it.
 struct Nodes {
     folder: TempDir,
     url: String,
 }
 
-/// The output and exit status of a command.
+/// The output and exit status of a command that has ended.
 #[derive(Debug)]
 struct Ran {
     status: i32,
@@ -40,7 +41,7 @@ struct Ran {
 }
 
 impl Nodes {
-    /// A database with its schema, and a first node with a company in its directory.
+    /// Creates the schema in a database, and a first node, whose directory has one company.
     fn over(url: String) -> Self {
         let nodes = Self { folder: tempfile::tempdir().unwrap(), url };
         assert_eq!(nodes.json("a", &["store", "migrate"])["new_secret_key"], true);
@@ -48,7 +49,7 @@ impl Nodes {
         nodes
     }
 
-    /// Imports the company into the directory of a node.
+    /// Imports the company [`QUILL`] into the directory of a node.
     fn import(&self, node: &str) {
         let records = self.folder.path().join("records.jsonl");
         fs::write(&records, format!("{QUILL}\n")).unwrap();
@@ -59,7 +60,7 @@ impl Nodes {
         self.folder.path().join(node)
     }
 
-    /// Runs a command on the folder of a node, with the database if `url` is one.
+    /// Runs a command on the folder of a node, with the database at `url` if there is one.
     fn run_at(&self, node: &str, url: Option<&str>, words: &[&str]) -> Ran {
         let mut command = enrich(words);
         command.env("ENRICH_DATA", self.data(node)).current_dir(self.folder.path());
@@ -96,7 +97,7 @@ impl Nodes {
         (text("account"), text("key"))
     }
 
-    /// Adds the folder of another node: the secrets of the first one, and an empty directory.
+    /// Creates the folder of another node, with the secrets of the first node and no directory yet.
     fn add(&self, node: &str) {
         fs::create_dir(self.data(node)).unwrap();
         let secrets = |node| self.data(node).join("secret.key");
@@ -114,7 +115,8 @@ impl Nodes {
 }
 
 impl Ran {
-    /// Asserts that the command ended with `status`, printed nothing and explained the error.
+    /// Asserts that the command ended with `status`, printed nothing to standard output, and
+    /// explained the error.
     #[track_caller]
     fn refused(&self, status: i32, said: &str) {
         assert_eq!((self.status, self.out.as_str()), (status, ""), "{self:?}");
@@ -122,7 +124,7 @@ impl Ran {
     }
 }
 
-/// A new database of the shared cluster.
+/// Creates a new database in the shared cluster; returns its URL.
 fn fresh() -> Option<String> {
     Some(Cluster::shared()?.fresh_database().unwrap().url())
 }
@@ -195,14 +197,15 @@ fn the_folder_and_the_database_belong_together() {
     nodes.json("a", &["store", "migrate"]);
     nodes.run_at("a", None, &["account", "list"]).refused(2, "lacks");
 
-    // Another folder's secrets.
+    // New secrets for node `b` would not belong to this database, so the command is refused and
+    // leaves none.
     nodes.run("b", &["store", "migrate"]).refused(2, "do not belong to this database");
     assert!(!nodes.data("b").join("secret.key").exists(), "useless secrets are not left");
     nodes.run_at("c", None, &["account", "create", "Quill Ltd"]);
     nodes.run("c", &["account", "list"]).refused(2, "a ledger of its own");
     nodes.run("c", &["store", "migrate"]).refused(2, "a ledger of its own");
 
-    // A node that gets only the secrets starts with an empty directory.
+    // A node that has only the secrets starts with an empty directory.
     nodes.add("d");
     assert_eq!(nodes.json("d", &["account", "list"]), json!([]));
     nodes.run("d", &["serve", "--listen", "127.0.0.1:0"]).refused(2, "--one-copy");
@@ -263,7 +266,7 @@ fn a_check_says_what_is_wrong_and_what_to_do() {
 }
 
 impl Ran {
-    /// Asserts that nothing was done because a word was not typed.
+    /// Asserts that the command did nothing because nobody typed the confirming word.
     #[track_caller]
     fn refused_after_a_question(&self, word: &str) {
         assert_eq!((self.status, self.out.as_str()), (1, ""), "{self:?}");
@@ -291,7 +294,7 @@ fn two_servers_share_accounts_and_credits() {
         .collect();
     assert_eq!(statuses, [200, 200, 200, 400], "three credits pay for three answers");
     assert_eq!(nodes.json("b", &["credits", "show", &account])["balance"], 0);
-    // A server sees the changes of commands.
+    // Running servers apply the changes that commands make.
     nodes.json("a", &["credits", "grant", &account, "1"]);
     assert_eq!(look_up(servers[1].address, &key, "Quill Ltd").status, 200);
     nodes.json("a", &["account", "suspend", &account]);

@@ -1,5 +1,5 @@
-//! No credit is spent twice and no acknowledged charge is lost, in races for the last credit and
-//! after kills.
+//! No credit is spent twice and no acknowledged charge is lost: tests of many calls that compete
+//! for the last credit, and of servers that are killed.
 
 #![allow(
     clippy::unwrap_used,
@@ -28,7 +28,7 @@ use server::{Server, command, import_fixtures, text, told};
 const CLIENTS: usize = 200;
 const RACES: usize = 50;
 const WRITERS: usize = 12;
-/// The number of kills, unless `ENRICH_KILL_ROUNDS` sets it.
+/// The number of kills if `ENRICH_KILL_ROUNDS` doesn't set another.
 const KILLS: usize = 50;
 
 #[test]
@@ -94,16 +94,17 @@ fn a_killed_server_has_every_charge_it_acknowledged_exactly_once() {
     server.stop();
 }
 
-/// A call of a writer, and its answer.
+/// A call that a writer sent, and the answer to it.
 struct Sent {
     request: String,
-    /// The `Idempotency-Key`, for every other call.
+    /// The `Idempotency-Key`; every second call has one.
     repeat_key: Option<String>,
     /// `None` if the connection broke before the answer.
     reply: Option<Reply>,
 }
 
-/// What all rounds together must leave in the ledger.
+/// The counts over all rounds: the charges that the ledger must have, the calls that were answered,
+/// and the calls that were in flight when the server was killed.
 #[derive(Default)]
 struct History {
     charges: usize,
@@ -112,7 +113,8 @@ struct History {
 }
 
 impl History {
-    /// Checks acknowledged ≤ durable ≤ acknowledged + in flight, and that nothing is charged twice.
+    /// Checks that every acknowledged call has a charge in the ledger, that no charge is there
+    /// without a call, and that no call is charged twice.
     fn check(&mut self, durable: &BTreeMap<String, usize>, seen: &[Sent], round: usize) {
         let twice: Vec<_> = durable.iter().filter(|(_, times)| **times != 1).collect();
         assert!(twice.is_empty(), "round {round}: charged more than once: {twice:?}");
@@ -134,7 +136,8 @@ impl History {
         assert_eq!(durable.len(), self.charges, "round {round}: {before} before, {charged} new");
     }
 
-    /// Repeats every keyed call of the round, as a client that lost its answer does.
+    /// Repeats every call of the round that has an `Idempotency-Key`, as a client does that lost
+    /// the answer.
     fn repeat(&mut self, server: SocketAddr, key: &str, seen: &[Sent], round: usize) {
         for sent in seen {
             let Some(repeat_key) = &sent.repeat_key else { continue };
@@ -153,7 +156,7 @@ impl History {
         }
     }
 
-    /// A call and its repeat are charged once in total.
+    /// Checks that a call and its repeat are charged once in total.
     fn check_repeats(&self, durable: &BTreeMap<String, usize>, seen: &[Sent], round: usize) {
         for sent in seen.iter().filter(|sent| sent.repeat_key.is_some()) {
             let times = durable.get(&sent.request).copied().unwrap_or_default()
@@ -192,7 +195,7 @@ fn write(server: SocketAddr, key: &str, name: &str, over: &AtomicBool) -> Vec<Se
     let mut sent = Vec::new();
     while !over.load(Ordering::SeqCst) {
         let request = format!("{name}-call-{}", sent.len());
-        // A call whose connection was refused was never in flight.
+        // If the connection was refused, the server never got the call, so the call isn't counted.
         let Ok(stream) = TcpStream::connect(server) else { break };
         let repeat_key = (sent.len() % 2 == 0).then(|| format!("key-of-{request}"));
         let mut call = look_up(key).header("X-Request-Id", request.as_str());
@@ -212,7 +215,7 @@ fn write(server: SocketAddr, key: &str, name: &str, over: &AtomicBool) -> Vec<Se
 fn race(server: SocketAddr, call: &Call, start: &Barrier, end: &Barrier) -> Vec<Reply> {
     (0..RACES)
         .map(|_| {
-            // The connections are open before the race begins.
+            // All connections are open before the race begins.
             let stream = TcpStream::connect(server).unwrap();
             start.wait();
             let reply = call.send_over(stream).unwrap();
@@ -235,14 +238,14 @@ fn create_account(data: &Path, credits: &str) -> (String, String) {
     (text(&said, "account"), text(&said, "key"))
 }
 
-/// Compares the totals of `ledger verify`.
+/// Runs `ledger verify` and compares its totals with the expected ones.
 fn assert_ledger(data: &Path, granted: u64, charged: u64) {
     let said = told(data, &["ledger", "verify"]);
     let sums = json!([said["ok"], said["granted"], said["charged"], said["charges"]]);
     assert_eq!(sums, json!([true, granted, charged, charged]), "ledger verify said {said}");
 }
 
-/// How often each request id of a charge is in the account's exported ledger.
+/// Returns how often each charge's request id is in the account's exported ledger.
 fn exported(data: &Path, account: &str) -> BTreeMap<String, usize> {
     let output = command(data, &["ledger", "export", account]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -253,7 +256,7 @@ fn exported(data: &Path, account: &str) -> BTreeMap<String, usize> {
     let mut times = BTreeMap::new();
     for row in reader.records() {
         let request = row.unwrap()[column].to_owned();
-        // Grants have no request id.
+        // The rows of grants have no request id.
         if !request.is_empty() {
             *times.entry(request).or_default() += 1;
         }
@@ -268,7 +271,7 @@ fn kills() -> usize {
     }
 }
 
-/// A random number.
+/// Returns a random number.
 fn chance() -> u64 {
     RandomState::new().build_hasher().finish()
 }

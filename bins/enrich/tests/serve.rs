@@ -1,4 +1,4 @@
-//! `enrich serve` as a process: output, settings and shutdown.
+//! Tests of `enrich serve` as a process: its output, its settings and its shutdown.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
@@ -24,7 +24,7 @@ use enrich_testkit::http::{Client, request};
 use process::{Process, enrich};
 use tempfile::TempDir;
 
-/// Time limit for the process to end.
+/// The process must end within this time.
 const END: Duration = Duration::from_secs(10);
 
 fn serve(data: &TempDir, more: &[&str]) -> Command {
@@ -39,8 +39,8 @@ fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// Fills a data folder with the invented companies and an account with 10 credits; returns the
-/// account and its key.
+/// Imports the invented companies into a data folder and creates an account with 10 credits there;
+/// returns the account's id and its key.
 fn fill(data: &TempDir) -> (AccountId, String) {
     let store = Store::open_or_create(data.path().join("data")).unwrap();
     let now = SystemClock.now();
@@ -223,7 +223,8 @@ fn the_least_confidence_decides_what_is_found_by_name() {
     let found = |command: &mut Command| {
         let process = Process::start(command);
         let mut client = Client::to(process.address);
-        // A misspelt name; and one that is similar to a company's name, but hardly meant.
+        // The first name is misspelt. The second name is similar to a company's name, but hardly
+        // means this company.
         ["Nortmoor Lantrens", "Brass Lantern"].map(|name| {
             let asked = format!(r#"{{"apiKey":"{key}","companyName":"{name}"}}"#);
             let answer = client.request("POST", "/v1/cuf", "", &asked);

@@ -1,4 +1,5 @@
-//! `enrich demo` as a process: its commands can be pasted, and its data is removed.
+//! Tests of `enrich demo` as a process: the commands that it prints can be pasted, and its data is
+//! removed at its end.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
@@ -10,7 +11,7 @@ use std::time::Duration;
 use enrich_testkit::http::{Client, Reply};
 use process::{Process, enrich};
 
-/// The lines after the first one, up to the one that says how to stop it.
+/// Returns the lines after the first one, up to the line that says how to stop the demo.
 fn greeting(process: &mut Process) -> Vec<String> {
     let mut lines = Vec::new();
     loop {
@@ -23,7 +24,7 @@ fn greeting(process: &mut Process) -> Vec<String> {
     }
 }
 
-/// The words of a line as a shell splits it.
+/// Splits a line into words as a shell does.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut is_quoted = false;
@@ -38,7 +39,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Sends the request of a `curl` command.
+/// Sends the request that a `curl` command describes.
 fn sent(process: &Process, line: &str) -> Reply {
     let words = words(line);
     let root = format!("http://{}", process.address);
@@ -94,7 +95,7 @@ fn its_data_is_gone_with_it() {
 
 #[test]
 fn a_taken_address_is_said_to_be_taken() {
-    // The first one is killed at the end and leaves its folder behind.
+    // The first process is killed at the test's end, so it leaves its folder behind in `temporary`.
     let temporary = tempfile::tempdir().unwrap();
     let mut command = enrich(&["demo", "--listen", "127.0.0.1:0"]);
     let first = Process::start(command.env("TMPDIR", temporary.path()));

@@ -1,20 +1,20 @@
-//! A proxy in front of a server that fails some requests or delays them, and passes on the others.
+//! A proxy in front of a server. It fails or delays some requests, and passes on the others.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-/// It listens until the test's process ends.
+/// A proxy that listens until the test's process ends.
 pub(crate) struct Between {
     address: SocketAddr,
 }
 
 #[derive(Clone, Copy)]
 enum Manner {
-    /// A request with this word gets an error and isn't passed on.
+    /// A request that contains this word gets an error and isn't passed on.
     Failing(&'static str),
-    /// The delay of every answer.
+    /// Every answer is delayed by this time.
     Slow(Duration),
 }
 
@@ -23,7 +23,8 @@ impl Between {
         Self::before(server, Manner::Failing(word))
     }
 
-    /// Passes on at most one answer per `each` on a connection, however fast the machine is.
+    /// Starts a proxy that passes on at most one answer per `each` on a connection, however fast
+    /// the machine is.
     pub(crate) fn slow(server: SocketAddr, each: Duration) -> Self {
         Self::before(server, Manner::Slow(each))
     }
@@ -34,7 +35,7 @@ impl Between {
         thread::spawn(move || {
             for client in listener.incoming() {
                 let client = client.unwrap();
-                // An error means that the client is gone.
+                // An error only means that the client has gone.
                 thread::spawn(move || hand_on(client, server, manner).ok());
             }
         });
@@ -66,7 +67,8 @@ fn hand_on(mut client: TcpStream, server: SocketAddr, manner: Manner) -> io::Res
     Ok(())
 }
 
-/// Reads a head and a body of the announced length; `None` at the end.
+/// Reads the head of a message, and a body of the length that the head announces. Returns `None` at
+/// the end of the stream.
 fn message(stream: &mut TcpStream) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];

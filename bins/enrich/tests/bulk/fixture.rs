@@ -1,4 +1,4 @@
-//! A data folder with a server, an account with a key, and lists.
+//! A fixture with a data folder, a server, an account with a key, and lists to look up.
 
 use std::collections::hash_map::RandomState;
 use std::fs;
@@ -19,7 +19,7 @@ pub(crate) struct Fixture {
     key: String,
 }
 
-/// The output and exit status of a command.
+/// The output and exit status of a command that has ended.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) status: i32,
@@ -34,7 +34,7 @@ impl Ran {
         Self { status, out: text(output.stdout), err: text(output.stderr) }
     }
 
-    /// The JSON on standard output.
+    /// Returns the JSON on standard output.
     pub(crate) fn said(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
     }
@@ -74,7 +74,7 @@ impl Fixture {
         format!("http://{}", self.server())
     }
 
-    /// Starts `enrich bulk cuf` from `list.csv` to `out.csv`.
+    /// Writes `list` to `list.csv`, and starts `enrich bulk cuf` with `out.csv` as its output.
     pub(crate) fn begin(&self, list: &[u8], arguments: &[&str]) -> Child {
         fs::write(self.path("list.csv"), list).unwrap();
         let mut command = self.command();
@@ -83,7 +83,7 @@ impl Fixture {
         command.stdin(Stdio::null()).spawn().unwrap()
     }
 
-    /// Like `begin`, but waits for its end.
+    /// Like `begin`, but waits for the end of the command.
     pub(crate) fn bulk(&self, list: &[u8], arguments: &[&str]) -> Ran {
         Ran::of(self.begin(list, arguments).wait_with_output().unwrap())
     }
@@ -93,7 +93,7 @@ impl Fixture {
         let mut command = self.command();
         command.arg("bulk").args(arguments).arg("--data").arg(self.data());
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
-        // A command that refuses its arguments doesn't read.
+        // A command that refuses its arguments doesn't read its input, so writing may fail.
         let _ = child.stdin.take().unwrap().write_all(input);
         Ran::of(child.wait_with_output().unwrap())
     }
@@ -101,7 +101,8 @@ impl Fixture {
     fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_enrich"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).env_remove("ENRICH_KEY");
-        // No file with questions may be written to the system's temporary folder.
+        // The command must not write questions to the system's temporary folder, so this folder
+        // doesn't exist.
         command.env("TMPDIR", self.path("no-folder-for-temporary-files"));
         if !self.key.is_empty() {
             command.env("ENRICH_KEY", &self.key);
@@ -113,7 +114,7 @@ impl Fixture {
         told(&self.data(), &["credits", "grant", &self.account, credits]);
     }
 
-    /// The charged credits, if the ledger verifies.
+    /// Verifies the ledger; returns the charged credits.
     pub(crate) fn charged(&self) -> u64 {
         let said = told(&self.data(), &["ledger", "verify"]);
         assert_eq!(said["ok"], Value::Bool(true), "{said}");
@@ -124,14 +125,16 @@ impl Fixture {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The number of rows in `out.csv.job`; 0 if it doesn't exist yet.
+    /// Returns the number of rows that `out.csv.job` says are written; 0 if the file doesn't exist
+    /// yet.
     pub(crate) fn rows_until_now(&self) -> u64 {
         let Ok(job) = fs::read(self.path("out.csv.job")) else { return 0 };
         let job: Value = serde_json::from_slice(&job).unwrap();
         job["counts"]["rows"].as_u64().unwrap()
     }
 
-    /// Every row of a [`numbered`] list is there once, in order, and paid once if it was found.
+    /// Checks that every row of a [`numbered`] list is in the output once and in order, and that
+    /// exactly the found rows were charged.
     pub(crate) fn check_rows(&self, name: &str, rows: usize) {
         let text = self.read(name);
         let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -156,7 +159,8 @@ impl Fixture {
     }
 }
 
-/// A list of `rows` rows: of ten, seven are found, two are not, one is invalid.
+/// Returns a list of `rows` rows. Of every ten rows, seven are found, two are not found and one is
+/// invalid.
 pub(crate) fn numbered(rows: usize) -> Vec<u8> {
     let mut list = "id,Company\n".to_owned();
     for row in 0..rows {
@@ -170,7 +174,8 @@ pub(crate) fn numbered(rows: usize) -> Vec<u8> {
     list.into_bytes()
 }
 
-/// Waits until a command prints the cost of the list, before it sends rows.
+/// Waits until a started command prints the cost of its list on standard error; it sends no row
+/// earlier.
 pub(crate) fn wait_for_a_word(running: &mut Child) {
     let mut byte = [0];
     let err = running.stderr.as_mut().unwrap();
@@ -185,7 +190,7 @@ pub(crate) fn row_of(line: &str) -> Value {
     serde_json::from_str(line).unwrap()
 }
 
-/// A random number.
+/// Returns a random number.
 pub(crate) fn chance() -> u64 {
     RandomState::new().build_hasher().finish()
 }

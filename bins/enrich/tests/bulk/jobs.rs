@@ -1,4 +1,4 @@
-//! Jobs over the metered service in the same process, as on the account page.
+//! Tests of jobs that ask the metered service in the same process, as those of the account page do.
 
 use std::io::Read;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::server::import_fixtures;
 static API_VERSIONS: [&ApiVersion; 2] =
     [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION];
 
-/// One process: the store and its jobs.
+/// The store of one process of the program, and the jobs of this process.
 struct Process {
     store: Store,
     jobs: Jobs,
@@ -56,7 +56,7 @@ fn has_ended(job: &Job) -> bool {
     matches!(job.state, State::Ended(_) | State::Broken(_))
 }
 
-/// An account with a key and a thousand credits.
+/// Creates an account with a key and a thousand credits.
 fn account(store: &Store) -> (AccountId, KeyId) {
     let now = SystemClock.now();
     let account = Account::new("Lister", now);

@@ -1,5 +1,5 @@
-//! `enrich account rename`, `set`, `suspend`, `resume` and `close`, accounts by name, `credits
-//! history`.
+//! Tests of `enrich account rename`, `set`, `suspend`, `resume` and `close`, of `enrich credits
+//! history`, and of accounts that are given by name.
 
 use std::num::NonZeroU64;
 use std::thread;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, call, recorded_call, server, text};
 
-/// A running server must follow within this time.
+/// A running server must apply a change of an account within this time.
 const A_SECOND: Duration = Duration::from_secs(1);
 
 fn create(fixture: &Fixture, name: &str, options: &[&str]) -> (String, String) {
@@ -103,7 +103,7 @@ fn a_closed_account_is_closed_for_good_and_its_balance_stays() {
     ] {
         fixture.run(words).refused(1, "is closed for good");
     }
-    // The address is free again.
+    // Another account may have the email address of a closed account.
     create(&fixture, "Quill Ltd", &["--email", "ada@quill.example"]);
     assert_eq!(fixture.json(&["ledger", "verify"])["ok"], true);
 }
@@ -148,7 +148,8 @@ fn the_history_lists_the_newest_rows_last() {
     assert!(lines[3].contains("+5") && lines[3].ends_with("invoice 1042"), "{table}");
 }
 
-/// A person with a phone, and a company and a person with several addresses.
+/// Creates a folder with a person who has a phone number, and a company and a person who have
+/// several email addresses.
 fn desk_with_lists() -> Fixture {
     let fixture = Fixture::new();
     let company = json!({

@@ -1,4 +1,4 @@
-//! `enrich account` and `enrich credits`.
+//! Tests of `enrich account` and `enrich credits`.
 
 use enrich_core::port::ledger::Ledger;
 use enrich_core::{AccountId, ApiKey, Credits};

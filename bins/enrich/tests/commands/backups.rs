@@ -1,4 +1,4 @@
-//! `enrich backup` and `enrich restore`.
+//! Tests of `enrich backup` and `enrich restore`.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn look_up_url(fixture: &Fixture, data: &str) -> Value {
     ran.json()["url"].clone()
 }
 
-/// The credits charged so far, according to `ledger verify`.
+/// Returns the credits charged so far, according to `ledger verify`.
 fn charged(fixture: &Fixture, data: &str) -> u64 {
     let proof = fixture.json(&["ledger", "verify", "--data", data]);
     assert_eq!(proof["ok"], true);
@@ -176,7 +176,8 @@ fn a_backup_is_restored_only_where_nothing_is_and_nobody_works() {
     fixture.json(&["restore", "copy", "--data", "empty"]);
 }
 
-/// Starts a command and kills it after this time; returns whether that was before its end.
+/// Starts a command and kills it after this time; returns whether the kill came before the
+/// command's end.
 fn killed_after(fixture: &Fixture, words: &[&str], micros: u64) -> bool {
     let mut child = fixture.command(words).stdout(Stdio::null()).spawn().unwrap();
     thread::sleep(Duration::from_micros(micros));
@@ -186,7 +187,7 @@ fn killed_after(fixture: &Fixture, words: &[&str], micros: u64) -> bool {
     is_early
 }
 
-/// Fills the directory, so that copying takes a while.
+/// Creates a folder with so many records that a backup of it takes a while.
 fn with_many_records() -> Fixture {
     let fixture = Fixture::new();
     let records: Vec<String> = (0..3000)
@@ -225,7 +226,7 @@ fn a_backup_that_is_killed_is_complete_or_not_there() {
     }
     assert!(early > 0, "none was killed before its end");
     println!("{early} were killed early, {complete} were complete");
-    // The remains of the last one are no obstacle.
+    // The unfinished copy that a killed backup left doesn't prevent the next backup.
     fixture.json(&["backup", "copy"]);
     assert!(!fixture.path().join("copy.unfinished").exists());
 }
@@ -247,7 +248,8 @@ fn a_restore_that_is_killed_leaves_no_folder_that_opens_and_can_be_run_again() {
             let is_refused = listed.err.contains("there is no data folder")
                 || listed.err.contains("is not finished");
             assert!(listed.status == 2 && is_refused, "{listed:?}");
-            // A server does not create a new folder there either.
+            // An import, too, refuses a folder with an unfinished restore; it doesn't create a new
+            // store there.
             let served = fixture.run(&["import", "records.jsonl", "--data", "again"]);
             if again.join("restore.unfinished").exists() {
                 served.refused(2, "is not finished");

@@ -1,4 +1,4 @@
-//! `enrich check`.
+//! Tests of `enrich check`.
 
 use std::fs;
 
@@ -31,7 +31,7 @@ fn a_damaged_page_is_a_problem_and_ends_with_one() {
     let mut bytes = fs::read(&path).unwrap();
     let pages = bytes.len() / 4096;
     assert!(pages > 2);
-    // The headers of all pages but the first, which has the schema.
+    // Damages the header of every page but the first one, which has the schema.
     for page in 1..pages {
         bytes[page * 4096 + 1..page * 4096 + 8].fill(0xff);
     }

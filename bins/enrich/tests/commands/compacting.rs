@@ -1,4 +1,4 @@
-//! `enrich compact`.
+//! Tests of `enrich compact`.
 
 use std::fs;
 use std::process::Stdio;
@@ -12,7 +12,8 @@ use crate::fixture::{Fixture, QUILL, call, server};
 
 const KILLS: u64 = 16;
 
-/// A folder with one company that stays, and many that can be removed.
+/// Creates a folder with one company that stays, and with many companies of another source, which
+/// can be removed.
 fn with_two_sources() -> Fixture {
     let fixture = Fixture::new();
     let records: Vec<String> = (0..4000)
@@ -86,7 +87,7 @@ fn look_ups_and_charges_go_on_while_the_directory_is_compacted() {
         let before = size();
         fixture.json(&["compact"]);
         assert!(size() < before / 4, "{before} then {}", size());
-        // The server's hash index still follows later changes.
+        // After compaction, the running server's hash index still takes in later changes.
         fixture.json(&["import", "many.jsonl"]);
         is_over.store(true, Ordering::SeqCst);
         for caller in callers {

@@ -1,4 +1,4 @@
-//! `enrich endpoints`, `enrich openapi`.
+//! Tests of `enrich endpoints` and `enrich openapi`.
 
 use serde_json::{Value, json};
 

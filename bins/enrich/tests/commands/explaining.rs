@@ -1,23 +1,23 @@
-//! `enrich lookup --min-confidence` and `--explain`: the least confidence of a match by name, and
-//! the reasons for a confidence.
+//! Tests of `enrich lookup --min-confidence` and `--explain`: the lowest confidence with which a
+//! match by name is an answer, and the reasons for a confidence.
 
 use serde_json::{Value, json};
 
 use crate::fixture::{ADA, Fixture, QUILL, Ran};
 
-/// Similar names.
+/// Companies with names that are similar to each other.
 const INKS: &str = r#"{"type":"company","name":"Quill Ink Works Ltd","country":"GB","domains":["quill-ink-works.example"]}
 {"type":"company","name":"Quillfeather GmbH","aliases":["Quillfeather Ink"],"country":"DE","domains":["quillfeather.example"]}
 {"type":"company","name":"Sorrel","country":"GB","domains":["sorrel-one.example"]}
 {"type":"company","name":"Sorrel","country":"FR","domains":["sorrel-two.example"]}
 "#;
 
-/// From a source with a low confidence.
+/// A company from a source with a low confidence.
 const DOUBTFUL: &str = r#"{"type":"company","name":"Marsh Marlow Tannery","domains":["marsh-marlow.example"],"confidence":60}"#;
 
-/// Misspelt, and similar enough to be found.
+/// A misspelt name that is similar enough to be found.
 const NEAR: &str = "companyName=Quill Inkk Works";
-/// Similar to a company's name, but hardly meant.
+/// A name that is similar to a company's name, but hardly means this company.
 const FAR: &str = "companyName=Brass Ink Traders";
 
 fn fixture() -> Fixture {
@@ -27,13 +27,13 @@ fn fixture() -> Fixture {
     fixture
 }
 
-/// The domain in the answer of a look-up.
+/// Returns the domain in the answer of a look-up.
 fn url(ran: &Ran) -> String {
     assert_eq!(ran.status, 0, "{ran:?}");
     ran.json()["url"].as_str().unwrap().to_owned()
 }
 
-/// The explanation of a look-up.
+/// Returns the JSON of a look-up with its explanation.
 fn explained(fixture: &Fixture, words: &[&str]) -> Value {
     let said = fixture.json(&[&["lookup", "--explain"], words].concat());
     assert!(said["body"].is_object(), "{said}");
@@ -55,10 +55,11 @@ fn the_least_confidence_decides_what_is_found() {
     assert_eq!(at(NEAR, "100"), "");
     assert_eq!(url(&fixture.run(&["lookup", "cuf", FAR])), "");
     assert_eq!(at(FAR, "1"), "quill-ink-works.example");
-    // An exact name of a single company has the confidence of such matches.
+    // If only one company has exactly this name, the confidence is between 90 and 100.
     assert_eq!(at("companyName=Quill Ltd", "90"), "quill.example");
     assert_eq!(at("companyName=Quill Ltd", "100"), "");
-    // Identifiers are not compared.
+    // `--min-confidence` doesn't apply to look-ups by an identifier, because identifiers are not
+    // compared by similarity.
     let by_domain = ["lookup", "dte", "companyDomain=quill.example", "--min-confidence", "100"];
     assert_eq!(fixture.run(&by_domain).json()["emails"][0], "info@quill.example");
 }
@@ -86,7 +87,8 @@ fn a_confidence_that_cannot_be_is_a_wrong_command_line() {
     }
 }
 
-/// Another test checks the layout; the numbers depend on the weights.
+/// Checks only that the parts of the text come in this order, because its numbers depend on the
+/// weights of the features. Another test compares whole texts.
 #[test]
 fn a_comparison_is_explained_for_people() {
     let fixture = fixture();
@@ -204,7 +206,8 @@ fn the_employer_of_a_person_is_explained() {
     assert_eq!(by_name["company_name"]["is_employer"], true);
     assert_eq!(by_name["company_name"]["only_bearer"]["name"], "Quill Ltd");
     assert_eq!(by_name["found"]["name"], "Ada Penn");
-    // A known domain is looked up exactly; an unknown one may be a name.
+    // A known domain is looked up as a domain; an unknown domain may be a name, so it is compared
+    // with names.
     assert_eq!(at("quill.example")["company_name"], Value::Null);
     assert_eq!(at("quil.example")["company_name"]["name"], "quil.example");
 }

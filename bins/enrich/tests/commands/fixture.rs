@@ -1,4 +1,4 @@
-//! A temporary folder, and the command to run in it.
+//! A fixture with a temporary folder, in which the tests run the command `enrich`.
 
 use std::fs;
 use std::io::Write;
@@ -13,12 +13,12 @@ use tempfile::TempDir;
 
 /// A company with all attributes that the tests use.
 pub(crate) const QUILL: &str = r#"{"type":"company","name":"Quill Ltd","country":"GB","domains":["quill.example"],"linkedin":"linkedin.com/company/quill-example","emails":["info@quill.example"],"phones":["+44 20 7946 0123"]}"#;
-/// A person who works there.
+/// A person who works at [`QUILL`].
 pub(crate) const ADA: &str = r#"{"type":"person","first_name":"Ada","last_name":"Penn","company_domain":"quill.example","linkedin":"linkedin.com/in/ada-penn-example","emails":["ada@quill.example"]}"#;
 
 pub(crate) struct Fixture(TempDir);
 
-/// The output and exit status of a command.
+/// The output and exit status of a command that has ended.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) status: i32,
@@ -27,12 +27,12 @@ pub(crate) struct Ran {
 }
 
 impl Fixture {
-    /// An empty folder.
+    /// Creates an empty folder.
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// A folder with an imported company and a person who works there.
+    /// Creates a folder into which the company [`QUILL`] and the person [`ADA`] were imported.
     pub(crate) fn with_records() -> Self {
         let fixture = Self::new();
         fixture.file("records.jsonl", format!("{QUILL}\n{ADA}\n"));
@@ -44,17 +44,17 @@ impl Fixture {
         self.0.path()
     }
 
-    /// The default data folder.
+    /// Returns the path of the default data folder.
     pub(crate) fn data(&self) -> PathBuf {
         self.path().join("enrich-data")
     }
 
-    /// Writes a file.
+    /// Writes a file in this folder.
     pub(crate) fn file(&self, name: &str, text: impl AsRef<[u8]>) {
         fs::write(self.path().join(name), text).unwrap();
     }
 
-    /// The command, to be started in this folder.
+    /// Returns the command, ready to be started in this folder.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_enrich"));
         command.args(words).current_dir(self.path());
@@ -91,28 +91,28 @@ impl Fixture {
         (text(&made["account"]), text(&made["key"]))
     }
 
-    /// Opens the data as a running server does.
+    /// Opens the store as a running server does.
     pub(crate) fn store(&self) -> Store {
         Store::open_or_create(self.data()).unwrap()
     }
 
-    /// The id of an account's first key.
+    /// Returns the id of an account's first key.
     pub(crate) fn first_key_id(&self, account: &str) -> String {
         text(&self.json(&["key", "list", account])[0]["key_id"])
     }
 }
 
-/// Writes the whole standard input of a started command.
+/// Writes `input` to a started command's standard input, and closes it.
 pub(crate) fn feed(child: &mut Child, input: &str) {
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
 }
 
-/// The text of a JSON string.
+/// Returns the text of a JSON string.
 pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// A service over a store.
+/// Returns a service over this store.
 pub(crate) fn server(store: &Store) -> Service {
     store.service()
 }
@@ -128,7 +128,7 @@ pub(crate) fn call(
     recorded_call(service, key, name, request_id, body).0
 }
 
-/// Like `call`, with the call's record.
+/// Like `call`, but returns the call's record too.
 pub(crate) fn recorded_call(
     service: &Service,
     key: &str,
@@ -147,13 +147,14 @@ pub(crate) fn recorded_call(
 }
 
 impl Ran {
-    /// The single line of JSON on standard output.
+    /// Returns the only line on standard output, read as JSON.
     pub(crate) fn json(&self) -> Value {
         assert_eq!(self.out.matches('\n').count(), 1, "{self:?}");
         serde_json::from_str(&self.out).unwrap()
     }
 
-    /// Asserts that the command ended with `status`, printed nothing and explained the error.
+    /// Asserts that the command ended with `status`, printed nothing to standard output, and
+    /// explained the error.
     #[track_caller]
     pub(crate) fn refused(&self, status: i32, said: &str) {
         assert_eq!(self.status, status, "{self:?}");

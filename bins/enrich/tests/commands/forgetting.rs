@@ -1,10 +1,10 @@
-//! `enrich forget` and `enrich source`.
+//! Tests of `enrich forget` and `enrich source`.
 
 use serde_json::json;
 
 use crate::fixture::{ADA, Fixture, QUILL, Ran};
 
-/// The value of a field in an answer.
+/// Runs `enrich lookup` with `words`; returns the value of a field of its answer.
 fn answer(fixture: &Fixture, words: &[&str], field: &str) -> serde_json::Value {
     let ran = fixture.run(&[&["lookup"], words].concat());
     assert_eq!(ran.status, 0, "{ran:?}");

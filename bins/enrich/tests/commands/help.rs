@@ -1,8 +1,8 @@
-//! Help.
+//! Tests of the help texts.
 
 use crate::fixture::Fixture;
 
-/// The subcommands in a command's help.
+/// Returns the names of the subcommands that a command's help lists.
 fn below(help: &str) -> Vec<&str> {
     let list = help.split("Commands:\n").nth(1).unwrap_or_default();
     let lines = list.lines().take_while(|line| !line.is_empty());

@@ -1,4 +1,4 @@
-//! `enrich import`.
+//! Tests of `enrich import`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::fixture::{ADA, Fixture, QUILL, feed};
 
 const BROKEN: &str = "{\"type\":\"company\",";
 
-/// The counts, without the duration.
+/// Removes the duration from a report, so that only the counts are left.
 fn counts(mut report: Value) -> Value {
     assert!(report["seconds"].is_f64(), "{report}");
     report.as_object_mut().unwrap().remove("seconds");
@@ -171,7 +171,7 @@ fn a_reader_that_went_away_is_no_error() {
     let fixture = Fixture::new();
     let mut command = fixture.command(&["import", "-"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
-    // The reader is gone before anything is printed.
+    // Standard output is closed before the command prints anything.
     drop(child.stdout.take());
     feed(&mut child, QUILL);
     let output = child.wait_with_output().unwrap();
@@ -223,7 +223,7 @@ fn an_import_that_was_killed_has_noted_where_its_records_are_from() {
     }
     let mut command = fixture.command(&["import", "-"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
-    // More than a batch; the input stays open, so that the import does not end.
+    // These lines are more than one batch. The input stays open, so the import doesn't end.
     let mut input = child.stdin.take().unwrap();
     input.write_all(lines.as_bytes()).unwrap();
     while fixture.json(&["source", "list"]).as_array().unwrap().len() < 2 {

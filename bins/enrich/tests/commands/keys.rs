@@ -1,4 +1,4 @@
-//! `enrich key`.
+//! Tests of `enrich key`.
 
 use std::thread;
 use std::time::Duration;
@@ -68,7 +68,8 @@ fn a_successor_has_the_label_and_limits_of_the_key_it_replaces() {
     assert_eq!(ask(&rotated), 200);
     let again = fixture.json(&["key", "rotate", &text(&rotated["key_id"])]);
     assert_eq!(ask(&again), 200);
-    // An ended key is refused within a second, even if it was just used.
+    // The last rotation ended the key `rotated`. A server refuses an ended key within a second,
+    // even if the key was used a moment ago.
     thread::sleep(Duration::from_secs(1));
     assert_eq!(ask(&rotated), 401);
     let ended = fixture.run(&["key", "rotate", &text(&rotated["key_id"])]);

@@ -1,4 +1,4 @@
-//! `enrich ledger`.
+//! Tests of `enrich ledger`.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `enrich stats --misses`: the company names that were not found.
+//! Tests of `enrich stats --misses`, which lists the company names that were not found.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, call, server};
 
-/// A folder after a server with this setting was asked for these names.
+/// Creates a folder whose service, with this setting, was asked for these names.
 fn asked(count_misses: CountMisses, names: &[&str]) -> Fixture {
     let fixture = Fixture::with_records();
     let (_, key) = fixture.account(100);

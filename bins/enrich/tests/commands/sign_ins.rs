@@ -1,4 +1,4 @@
-//! Inviting an account's owner, and signing the owner out.
+//! Tests of commands that invite an account's owner or sign the owner out.
 
 use enrich_core::{AccountId, Clock, Timestamp};
 use enrich_sign_in::{PasswordHash, Session, SignIns, Token};
@@ -16,7 +16,7 @@ fn invited(fixture: &Fixture, email: &str) -> Value {
     fixture.json(&["account", "create", "Quill Ltd", "--email", email])
 }
 
-/// The token in a link with the right beginning.
+/// Returns the token of an invitation's link; fails if the link doesn't begin with `base`.
 fn token(made: &Value, base: &str) -> Token {
     let link = text(&made["invitation"]);
     let token = link.strip_prefix(&format!("{base}/account/invitation/"));

@@ -1,13 +1,13 @@
-//! `enrich stats`.
+//! Tests of `enrich stats`.
 
 use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, call, server, text};
 
-/// A company of another country, with fewer attributes.
+/// A company in another country than `QUILL`, with fewer attributes.
 const INK: &str = r#"{"type":"company","name":"Ink AG","country":"CH","domains":["ink.example"],"ip":"192.0.2.10"}"#;
 
-/// Two companies, a person, and five calls of one account.
+/// Creates a folder with two companies and a person, and sends five calls of one account.
 fn used() -> (Fixture, String) {
     let fixture = Fixture::with_records();
     fixture.file("ink.jsonl", INK);

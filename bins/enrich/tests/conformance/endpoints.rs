@@ -1,11 +1,13 @@
-//! The 29 endpoints of the interface: an answer, a miss and the invalid inputs of each.
+//! The 29 endpoints of the interface: for each, a found answer, a miss and the inputs that are
+//! invalid.
 //!
-//! The answers are facts of the fixtures in the interface's shape, written as text because the
-//! order of fields matters. The comparison fills in `<balance>` and `<confidence>`.
+//! The answers have the values of the fixtures in the shape of the interface. They are written as
+//! text because the order of fields matters. The comparison replaces `<balance>` and `<confidence>`
+//! by the expected numbers.
 
 use crate::world::Fields;
 
-/// One endpoint, with the data that the tests need.
+/// An endpoint, with the inputs and the answers that the tests expect of it.
 pub(crate) struct Endpoint {
     pub(crate) path: &'static str,
     pub(crate) found: Fields<'static>,
@@ -15,13 +17,13 @@ pub(crate) struct Endpoint {
     pub(crate) least: i64,
     pub(crate) missing: Fields<'static>,
     pub(crate) miss: &'static str,
-    /// For each field, a text that is invalid for its kind.
+    /// For each field, a text that is invalid for the field's kind.
     pub(crate) unreadable: Fields<'static>,
 }
 
 const BELL: &str = "Bell\u{7}Works";
 
-/// All endpoints, in the interface's order.
+/// All endpoints, in the order of the interface's text.
 pub(crate) const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         path: "/v1/cuf",
@@ -318,7 +320,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
     },
 ];
 
-/// The endpoint at this path.
+/// Returns the endpoint at this path.
 pub(crate) fn endpoint(path: &str) -> &'static Endpoint {
     ENDPOINTS.iter().find(|endpoint| endpoint.path == path).unwrap()
 }

@@ -1,5 +1,6 @@
-//! Section 5: the errors of both API versions. `world.rs` compares the bytes of every error in
-//! every test; here are the version of each path, and the messages.
+//! Section 5: the errors of both API versions. In every test, `world.rs` compares each error with
+//! its required bytes; the tests in this file check the version that each path's errors have, and
+//! the messages.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! Section 2, the fields: trimmed texts of at most 512 characters, and a message for every fault.
+//! Section 2, the fields: texts are trimmed and have at most 512 characters, and each fault has its
+//! message.
 
 use serde_json::{Map, Value, json};
 
@@ -96,7 +97,7 @@ fn inputs_are_trimmed_and_echoed_as_sent() {
 fn texts_have_up_to_512_characters() {
     let world = World::new(&[]);
     let account = world.account(10);
-    // Characters are counted after trimming, not bytes.
+    // The limit counts characters, not bytes, and counts them after trimming.
     let name = "é".repeat(512);
     let template = format!(
         "{{\"query\":\"{name}\",\"url\":\"\",\"credit_count\":<balance>,\"confidence_level\":0}}"
@@ -140,7 +141,8 @@ fn a_limit_is_a_whole_number_from_1_as_a_text_or_an_integer() {
             let what = format!("{path} with limit {limit}");
             world.refuses_call(&what, &account, &with(limit), &["limit"]);
         }
-        // A whole number, although no list is that long and no machine word can hold it.
+        // This limit is valid, because it is a whole number. It may be greater than any list is
+        // long, and greater than any integer type can hold.
         let huge = with(json!("99999999999999999999999"));
         let what = format!("{path} with a huge limit");
         world.answers_to(&what, &account, &huge, endpoint.answer, endpoint.price);

@@ -1,5 +1,5 @@
-//! Section 7: the values of headers. `world.rs` checks in every test that every answer has its
-//! headers.
+//! Section 7: the values of headers. That every answer has all its headers is checked by `world.rs`
+//! in every test.
 
 use std::collections::BTreeSet;
 
@@ -79,7 +79,7 @@ fn the_used_and_remaining_credits_are_those_of_the_call() {
     world.finish();
 }
 
-/// One call for each kind of answer.
+/// Returns one call for each kind of answer.
 fn calls(world: &World, key: &str) -> Vec<(&'static str, Call)> {
     vec![
         ("found", world.call("/v1/dtc", key, &[("companyWebsite", "booking.com")])),

@@ -1,4 +1,4 @@
-//! Section 7, `Idempotency-Key`: a repeat gets the first answer again and costs nothing.
+//! Section 7, `Idempotency-Key`: a repeated call gets the first answer again and costs nothing.
 
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -20,7 +20,7 @@ fn a_repeat_gets_the_first_answer_in_every_encoding_and_with_every_key() {
     let original = world.send(&first);
     world.same("the first is charged", &original.number("X-Credits-Used"), &Some(2));
     world.holds("the first is no repeat", replayed(&original).is_none(), &original);
-    // Another call in between, so that the balances differ.
+    // Another call comes between a call and its repeat, so the balance is lower at the repeat.
     world.ask(&account, "/v1/cuf", &[("companyName", "Telefónica")]);
 
     let issued = world.told(&["key", "issue", &account.id]);
@@ -107,7 +107,7 @@ fn errors_are_not_kept() {
     let reply = world.answers_to("after errors", &account, &call, answer, 1);
     world.holds("after errors it is the first", replayed(&reply).is_none(), &reply);
 
-    // Found but not affordable: that is an error too.
+    // A found answer that the account can't pay for is an error, so it isn't stored.
     let fields = [("companyDomain", "orbeval.example")];
     let dear = world.call("/v1/dte", &account.key, &fields).header("Idempotency-Key", "dear");
     world.has_status("too dear", &dear, 400);
@@ -142,7 +142,8 @@ fn the_same_key_for_something_else_is_refused() {
         let left = reply.number("X-Credits-Remaining");
         world.same(&format!("{what}: nothing deducted"), &left, &Some(9));
     }
-    // `limit` is a field too.
+    // `limit` is a field like the others: a call without it is another call, so it may not have the
+    // same `Idempotency-Key`.
     let list = [("companyDomain", "orbeval.example"), ("limit", "1")];
     let limited = world.call("/v1/dte", &account.key, &list).header("Idempotency-Key", "limit");
     world.has_status("with a limit", &limited, 200);

@@ -195,7 +195,7 @@ fn neither_keys_nor_kept_answers_lie_readable_in_the_data() {
     world.finish();
 }
 
-/// The id of a key that a rotation issued.
+/// Returns the id of a key that a rotation issued.
 fn key_id(said: &Value) -> String {
     text(said, "key_id")
 }

@@ -1,5 +1,5 @@
 //! Section 2, the table of kinds: every accepted spelling of an input finds the same answer, and an
-//! invalid one gets 422, never a miss.
+//! invalid input gets the status 422, never a miss.
 
 use serde_json::json;
 
@@ -126,7 +126,8 @@ fn phones_are_read_however_they_are_written() {
     ] {
         mti(text, person);
     }
-    // Results of `/v1/itm` are accepted as inputs; the landline belongs to the same person.
+    // The numbers that `/v1/itm` returns are accepted as inputs, in any spelling. The landline
+    // belongs to the same person.
     for text in ["491713920015", "+493023125220", "0049 30 23125-220"] {
         mti(text, gross);
     }
@@ -273,7 +274,7 @@ fn youtube_pages_are_read_however_they_are_written() {
     {
         finds(&world, &account, YTD, text, "billabrook.example");
     }
-    // Channel ids are the only handles whose case matters.
+    // In the id of a channel, the case of letters matters; in other handles it doesn't.
     for text in ["UCexampleQuillmark000000", "youtube.com/channel/UCexampleQuillmark000000"] {
         misses(&world, &account, YTD, text);
     }
@@ -376,7 +377,7 @@ fn profiles_are_read_however_they_are_written() {
     world.finish();
 }
 
-/// Path, input field, answer field.
+/// The path of an endpoint, the name of its input field and the name of its answer field.
 type Asked = (&'static str, &'static str, &'static str);
 
 const DTC: Asked = ("/v1/dtc", "companyWebsite", "url");

@@ -1,10 +1,10 @@
-//! Sections 2 and 3: the record that an input finds, and the value that is the answer.
+//! Sections 2 and 3: which record an input finds, and which value of the record is the answer.
 
 use serde_json::json;
 
 use crate::world::{Account, Fields, World};
 
-/// Includes matches of a lower confidence, which the operator may allow.
+/// With this option, which the operator may set, matches of a lower confidence are answers too.
 const LESS_SURE: [&str; 2] = ["--min-confidence", "30"];
 
 #[test]
@@ -38,7 +38,7 @@ fn company_names_match_without_case_diacritics_punctuation_and_legal_form() {
     ] {
         for name in names {
             let reply = world.ask(&account, "/v1/cuf", &[("companyName", name)]);
-            // An international domain may be in either form.
+            // The answer may have an international domain name in Unicode or in ASCII.
             let url = reply.json()["url"].as_str().unwrap_or_default().to_owned();
             let url = url.replace("gęśla-studio", "xn--gla-studio-enb60f");
             world.same(&format!("/v1/cuf {name:?}"), &url.as_str(), &domain);
@@ -84,8 +84,8 @@ fn person_names_match_in_any_order_case_and_spelling() {
     for name in ["Eloise d'Aubrac", "d'Aubrac, Éloïse", "ÉLOÏSE D’AUBRAC"] {
         lpuf(name, "Maison Orbeval", aubrac, 1);
     }
-    // Spelled out, short, as initials, and with the family name first: a lower confidence, and no
-    // other person.
+    // The name in another spelling, with initials, or with the family name first, finds the same
+    // person with a lower confidence.
     for name in ["Juergen Gross", "J. Groß", "Groß Jürgen", "Gross J."] {
         lpuf(name, "Quillmark", gross, 1);
     }
@@ -101,7 +101,7 @@ fn person_names_match_in_any_order_case_and_spelling() {
     for name in ["Robert B. Hargreave", "Roberta Hargreave", "Rupert Hargreave"] {
         lpuf(name, "Copperlane Works LLC", "", 0);
     }
-    // One name, two people: the company decides.
+    // Two people have this name; the company decides which of them is meant.
     let kaethe = "Käthe Sommerfeldt";
     lpuf(kaethe, "Quillmark", "linkedin.com/in/kaethe-sommerfeldt-quillmark-example", 1);
     lpuf(kaethe, "Maison Orbeval", "linkedin.com/in/kaethe-sommerfeldt-orbeval-example", 1);
@@ -115,13 +115,15 @@ fn an_address_leads_to_its_owner_then_its_owners_employer_then_its_domain() {
     let world = World::new(&[]);
     let account = world.account(50);
     for (email, company) in [
-        // The company with that address, although its domain is a country site's.
+        // First comes the company that has the address itself, although the address's domain is
+        // that of a company's site in another country.
         ("kontakt@gesla-studio-cz.example", "Gęśla Studio sp. z o.o."),
-        // The employer of the person with that address, whose domain no company has.
+        // Next comes the employer of the person with the address. No company has the address's
+        // domain.
         ("eloise@daubrac.example", "Maison Orbeval SARL"),
         ("bjorn@asgard-keramikk.example", "Fjellvind Keramikk AS"),
         ("juergen.gross@quillmark.example", "Quillmark Analytics GmbH"),
-        // The company with the domain.
+        // Last comes the company that has the address's domain.
         ("anybody@quillmark.example", "Quillmark Analytics GmbH"),
         ("anybody@quillmark-uk.example", "Quillmark Analytics GmbH"),
         ("anybody@nestle.co.uk", "Nestlé"),
@@ -199,11 +201,13 @@ fn pite_takes_a_domain_a_domain_as_name_or_a_name() {
     let other =
         [eloise, ("companyDomain", "quillmark.example"), ("companyName", "orbeval.example")];
     pite(&other, "");
-    // A name that looks like a domain that no company has.
+    // The company name looks like a domain, but no company has this domain, so it is compared with
+    // names.
     let priya = ("personName", "Priya Ramaswamy-Iyer");
     pite(&[priya, ("companyName", "Wickerly.example")], "priya@wickerly-baskets.example");
     pite(&[priya, ("companyDomain", "Wickerly.example")], "");
-    // No address at the company's domain: the first one.
+    // The person has no address at the company's domain, so the answer is the person's first
+    // address.
     let bjorn = [("personName", "Bjørn Åsgård"), ("companyName", "Fjellvind Keramikk AS")];
     pite(&bjorn, "bjorn@asgard-keramikk.example");
     world.refuses(&account, "/v1/pite", &[eloise], &["companyDomain"]);
@@ -309,7 +313,7 @@ fn itm_takes_a_country_by_any_of_its_names() {
 
 const NAME_TO_DOMAIN: &str = "/v2/services/name_to_domain";
 
-/// The answer field has this value; `""` means a miss, which is free.
+/// Expects this value in the answer field. The value `""` means a miss, which costs nothing.
 fn expect(
     world: &World,
     account: &Account,

@@ -1,5 +1,5 @@
-//! Section 1: the order of the checks. Each case breaks two rules, and the earlier one gives the
-//! answer.
+//! Section 1: the order of the checks. Each test case breaks two rules, and the answer must be the
+//! error of the rule that is checked first.
 
 use serde_json::json;
 
@@ -151,7 +151,8 @@ fn the_balance_comes_before_the_look_up() {
     world.finish();
 }
 
-/// Waits until a window has just begun, or has room for the calls of a test.
+/// Waits, if necessary, until the rate-limit window has at least ten seconds left for the calls of
+/// a test.
 fn await_fresh_window(world: &World) {
     let probe = world.account(0);
     crate::rate::await_room(world, &probe);

@@ -1,4 +1,4 @@
-//! Section 10: the pages besides the endpoints, and where they are served.
+//! Section 10: the paths that are not endpoints, and the addresses at which they are served.
 
 use std::net::SocketAddr;
 use std::net::TcpListener;
@@ -60,7 +60,8 @@ fn with_an_admin_address_pages_are_served_there_and_only_there() {
     world.finish();
 }
 
-/// The pages aren't part of the interface, so its rules for answers don't apply.
+/// Sends a call without checking the rules for answers, because these pages aren't part of the
+/// interface.
 fn plain(call: &Call, address: SocketAddr) -> Reply {
     call.send(address).unwrap_or_else(|error| panic!("no answer ({error}) to {call:?}"))
 }

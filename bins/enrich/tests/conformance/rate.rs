@@ -1,5 +1,5 @@
-//! Section 6: the rate-limit window, in the headers of all answers, and enforced if the operator
-//! wants it.
+//! Section 6: the rate-limit window. Its headers are in all answers; its limit is enforced only if
+//! the operator wants this.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -21,7 +21,8 @@ fn the_window_is_shown_and_counts_down() {
         let policy = reply.header("RateLimit-Policy").unwrap_or_default().to_owned();
         world.same("the policy", &policy.as_str(), &"\"default\";q=100;w=60");
         let (r, t) = rate(&world, &reply);
-        // One call of this account's key looked for room; another key has its own window.
+        // The account's key made one call in `await_room`. The calls of another key don't count,
+        // because each key has its own window.
         world.same("calls left", &r, &(left - 1));
         world.holds("the window ends within a minute", (0..=60).contains(&t), &reply);
     }
@@ -133,7 +134,7 @@ fn a_new_window_starts_with_all_its_calls() {
         thread::sleep(Duration::from_millis(2100));
     }
     let allowed = seen.get(&200).copied().unwrap_or_default();
-    // The time touches at most this many windows, however slow the machine is.
+    // However slow the machine is, the calls touched at most this many windows.
     let windows = u32::try_from(begun.elapsed().as_secs() / 2 + 2).unwrap();
     if allowed < 9 || allowed > 3 * windows || seen.keys().any(|&status| status / 100 == 5) {
         world.note(format!("{windows} windows of three calls; statuses seen: {seen:?}"));
@@ -141,7 +142,8 @@ fn a_new_window_starts_with_all_its_calls() {
     world.finish();
 }
 
-/// Waits until the window has at least ten seconds left and this key was used in it at most once.
+/// Waits, if necessary, until the window has at least ten seconds left, and makes one call with
+/// this account's key.
 pub(crate) fn await_room(world: &World, account: &Account) {
     let second = u64::try_from(seconds_of_the_minute()).unwrap();
     if second > 50 {
@@ -155,7 +157,8 @@ fn ask(world: &World, account: &Account) -> Reply {
     world.ask(account, "/v1/cuf", &[("companyName", "Telefónica")])
 }
 
-/// The `r` and `t` of the `RateLimit` header, whose name and order are fixed.
+/// Returns `r` and `t` of the `RateLimit` header. The header's format is fixed: the name of the
+/// policy, then `r`, then `t`.
 fn rate(world: &World, reply: &Reply) -> (i64, i64) {
     let read = reply.header("RateLimit").and_then(|value| {
         let (r, t) = value.strip_prefix("\"default\";r=")?.split_once(";t=")?;

@@ -1,4 +1,5 @@
-//! Section 2, the body: which bodies are decoded in which encoding, and where the key may be.
+//! Section 2, the body: which encoding a body is decoded in, which bodies are refused, and where
+//! the key may be.
 
 use serde_json::json;
 
@@ -39,10 +40,10 @@ fn a_body_of_any_other_type_is_read_as_a_form() {
         found(&world, &account, Call::post("/v1/cuf").typed(content_type, fields.as_str()));
     }
     found(&world, &account, Call::post("/v1/cuf").body(fields.as_str()));
-    // Some clients send raw UTF-8 in a form.
+    // Some clients send the raw UTF-8 bytes in a form, without percent-encoding.
     let raw = format!("companyName=Telefónica&apiKey={}", account.key);
     found(&world, &account, Call::post("/v1/cuf").typed(FORM, raw));
-    // A form that is announced as JSON is invalid JSON.
+    // A form whose content type is JSON is invalid JSON.
     undecodable(&world, "a form under a JSON header", JSON, fields.as_bytes());
     world.finish();
 }
@@ -93,7 +94,7 @@ fn nesting_is_read_down_to_32_levels() {
             "]".repeat(arrays)
         )
     };
-    // The object itself is the first level.
+    // The object itself is the first of the 32 allowed levels, so 31 arrays in it are allowed.
     found(&world, &account, Call::post("/v1/cuf").typed(JSON, nested(31)));
     for arrays in [32, 33, 200, 20_000] {
         let what = format!("{} levels", arrays + 1);
@@ -243,7 +244,8 @@ fn found(world: &World, account: &Account, call: Call) {
     world.answers_to(&format!("{call:?}"), account, &call, endpoint("/v1/cuf").answer, 1);
 }
 
-/// Both API versions, without a key, because the check of the key comes later.
+/// Expects that the body can't be decoded. Sends it to both API versions without a key, because the
+/// body is checked before the key.
 fn undecodable(world: &World, what: &str, content_type: &str, body: &[u8]) {
     for path in ["/v1/cuf", "/v2/services/name_to_domain"] {
         let call = Call::post(path).typed(content_type, body);

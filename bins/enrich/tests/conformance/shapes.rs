@@ -155,7 +155,8 @@ fn page_ranks_are_the_texts_that_were_given() {
     world.finish();
 }
 
-/// The four ways to send the same fields: two encodings, two places for the key.
+/// Returns the four ways to send the same fields: in each of two encodings, with the key in each of
+/// two places.
 fn ways(endpoint: &Endpoint, account: &Account, fields: Fields<'_>) -> Vec<(&'static str, Call)> {
     let post = || Call::post(endpoint.path);
     let mut object: Map<String, Value> =
@@ -169,7 +170,7 @@ fn ways(endpoint: &Endpoint, account: &Account, fields: Fields<'_>) -> Vec<(&'st
     ways.push(("JSON, key in the body", post().json(&Value::Object(object))));
     let with_key = [&[("apiKey", account.key.as_str())], fields].concat();
     ways.push(("form, key in the body", post().form(&with_key)));
-    // Without a content type it is a form.
+    // A body without a content type is decoded as a form.
     ways.push(("untyped form", post().body(form(&with_key))));
     ways
 }

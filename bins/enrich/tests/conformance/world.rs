@@ -1,6 +1,7 @@
-//! A server with the fixtures, its accounts, and the differences from the rules.
+//! A server with the fixtures and its accounts, and the differences between its answers and the
+//! rules.
 //!
-//! A difference doesn't end a test: the test reports all of them at its end.
+//! A difference doesn't end a test: the test reports all its differences at its end.
 
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
@@ -11,10 +12,10 @@ use tempfile::TempDir;
 use crate::server::{Server, command, import_fixtures, text, told};
 use enrich_testkit::http::{Call, Reply};
 
-/// Fields of a request: name and text.
+/// The fields of a request, each as a name and a text.
 pub(crate) type Fields<'a> = &'a [(&'a str, &'a str)];
 
-/// A server, and the differences seen so far.
+/// A server, its accounts' data, and the differences seen so far.
 pub(crate) struct World {
     folder: TempDir,
     server: RefCell<Option<Server>>,
@@ -23,7 +24,7 @@ pub(crate) struct World {
     differences: RefCell<Vec<String>>,
 }
 
-/// An account, with the balance that it must have according to the rules.
+/// An account, and the balance that it must have according to the rules.
 pub(crate) struct Account {
     pub(crate) id: String,
     pub(crate) key: String,
@@ -49,7 +50,8 @@ impl World {
         self.folder.path().join("data")
     }
 
-    /// A file of the test, beside the server's data.
+    /// Writes a file for a test into the folder that also has the server's data; returns the file's
+    /// path.
     pub(crate) fn file(&self, name: &str, content: &str) -> String {
         let path = self.folder.path().join(name);
         std::fs::write(&path, content).unwrap();
@@ -60,7 +62,7 @@ impl World {
         std::fs::read_to_string(self.log_path()).unwrap()
     }
 
-    /// Stops the server and starts it again on the same data.
+    /// Stops the server and starts it again with the same data.
     pub(crate) fn restart(&self) {
         if let Some(server) = self.server.borrow_mut().take() {
             server.stop();
@@ -107,13 +109,13 @@ impl World {
         reply
     }
 
-    /// A call in JSON, with the key in the version's own place.
+    /// Returns a call in JSON, with the key in the place that the path's API version prescribes.
     pub(crate) fn call(&self, path: &str, key: &str, fields: Fields<'_>) -> Call {
         let fields = fields.iter().map(|&(name, value)| (name.to_owned(), json!(value)));
         self.call_with(path, key, fields.collect())
     }
 
-    /// Like `call`, with values that needn't be texts.
+    /// Like `call`, but the values of the fields may be any JSON values.
     pub(crate) fn call_with(&self, path: &str, key: &str, mut fields: Map<String, Value>) -> Call {
         if path.starts_with("/v2/") {
             return Call::post(path).header("x-api-key", key).json(&Value::Object(fields));
@@ -128,7 +130,8 @@ impl World {
 
     // ------------------------------------------------------------------ comparing
 
-    /// Sends a call, and compares body, price and balance.
+    /// Sends a call with these fields, and compares the answer's body, price and balance with the
+    /// expected ones.
     pub(crate) fn answers(
         &self,
         account: &Account,
@@ -141,8 +144,9 @@ impl World {
         self.answers_to(&format!("{path} {fields:?}"), account, &call, template, price);
     }
 
-    /// Sends a call, and compares body, price and balance. In the template, `<balance>` is the
-    /// balance after the call and `<confidence>` a whole number from 1 to 100.
+    /// Sends a call, and compares the answer's body, price and balance with the expected ones. In
+    /// the template, `<balance>` stands for the balance after the call, and `<confidence>` for any
+    /// whole number from 1 to 100.
     pub(crate) fn answers_to(
         &self,
         what: &str,
@@ -166,12 +170,13 @@ impl World {
         self.same(&format!("{what}: price"), &reply.number("X-Credits-Used"), &Some(price));
         let left = reply.number("X-Credits-Remaining");
         self.same(&format!("{what}: balance"), &left, &Some(balance));
-        // A wrong balance is reported only once.
+        // From here on, the answer's balance is the expected one, so a wrong balance is reported
+        // only once.
         account.balance.set(left.unwrap_or(balance));
         reply
     }
 
-    /// Expects a 422 that names exactly these fields and costs nothing.
+    /// Expects an error with status 422 that names exactly these fields and costs nothing.
     pub(crate) fn refuses(&self, account: &Account, path: &str, fields: Fields<'_>, at: &[&str]) {
         let call = self.call(path, &account.key, fields);
         self.refuses_call(&format!("{path} {fields:?}"), account, &call, at);
@@ -215,7 +220,7 @@ impl World {
         self.differences.borrow_mut().push(difference);
     }
 
-    /// Stops the server, verifies the ledger, and fails with all differences.
+    /// Stops the server, verifies the ledger, and fails with all differences if there are any.
     pub(crate) fn finish(self) {
         if let Some(server) = self.server.borrow_mut().take() {
             server.stop();
@@ -305,7 +310,7 @@ impl World {
     }
 }
 
-/// The names under `fields` in an error of either version, sorted.
+/// Returns the sorted names under `fields` in an error of either API version.
 pub(crate) fn fields_of(reply: &Reply) -> Vec<String> {
     let body = reply.json();
     let fields = body.get("fields").or_else(|| body["errors"].get("fields"));
@@ -317,13 +322,15 @@ pub(crate) fn fields_of(reply: &Reply) -> Vec<String> {
     names
 }
 
-/// The required body of this error, byte for byte, with its own message.
+/// Returns the bytes that the body of this error must have, given the error's own message and
+/// fields.
 fn error_body(reply: &Reply, is_version_2: bool) -> Option<String> {
     let body = reply.json();
     let kind = if reply.status >= 500 { "api_error" } else { "invalid_request" };
     let message = body["message"].as_str().filter(|message| !message.is_empty())?;
     let mut inner = format!("\"type\":\"{kind}\",\"message\":{}", json!(message));
-    // `fields` is a non-empty map of texts, in the server's order.
+    // If there is a `fields`, it must be a non-empty object of texts; it is copied in the server's
+    // order.
     let fields = if is_version_2 { body["errors"].get("fields") } else { body.get("fields") };
     if let Some(fields) = fields {
         let texts = fields.as_object().filter(|texts| {

@@ -1,11 +1,11 @@
-//! Commands in documents: the program, cargo or just accepts each.
+//! Commands in documents: checks that the program, `cargo` or `just` knows each of them.
 
 use std::fs;
 use std::process::Command;
 
 use crate::page::{DocumentPage, pages, root};
 
-/// The commands on a page: lines of shell blocks, and code between backticks.
+/// Returns the commands on a page: lines of shell blocks, and code between backticks.
 fn typed(page: &DocumentPage) -> Vec<String> {
     let mut commands = page.inline_code();
     for block in page.blocks() {
@@ -21,7 +21,7 @@ fn typed(page: &DocumentPage) -> Vec<String> {
     commands
 }
 
-/// The words of a command line without quotes; a shell operator is a word.
+/// Splits a command line into words, without their quotes. A shell operator is a word.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quote = None;
@@ -41,7 +41,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// The commands of the program `name` in a line, each without the name.
+/// Returns the words of each command of the program `name` in a line, without the name.
 pub(crate) fn of_program(line: &str, name: &str) -> Vec<Vec<String>> {
     let words = words(line);
     let is_operator =
@@ -78,8 +78,8 @@ fn filled_in(word: &str) -> String {
     }
 }
 
-/// Runs the command with `--help` added: its arguments are parsed, and nothing is done. Returns the
-/// error, if any.
+/// Runs the command with `--help` added: the program parses the arguments and does nothing else.
+/// Returns the error message, if any.
 pub(crate) fn complaint(words: &[String]) -> Option<String> {
     let words = words.iter().map(|word| filled_in(word)).filter(|word| word != "…");
     let mut command = Command::new(env!("CARGO_BIN_EXE_enrich"));
@@ -106,7 +106,7 @@ fn the_program_understands_every_command_of_a_document() {
     assert!(seen > 150, "{seen} commands");
 }
 
-/// The value of an option.
+/// Returns the value that follows an option in `words`; `names` are the option's two spellings.
 fn option<'a>(words: &'a [String], names: [&str; 2]) -> Option<&'a str> {
     let at = words.iter().position(|word| names.contains(&word.as_str()))?;
     words.get(at + 1).map(String::as_str)

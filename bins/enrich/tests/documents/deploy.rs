@@ -1,5 +1,5 @@
-//! The files in `deploy/`: the program has the commands and variables that they use, and they fit
-//! together.
+//! Tests of the files in `deploy/`: the program has the commands and variables that the files use,
+//! and the files agree with each other.
 
 use std::fs;
 use std::path::PathBuf;
@@ -24,7 +24,8 @@ fn the_program_understands_every_command_of_a_deployment() {
         let Ok(text) = fs::read_to_string(&path) else { continue };
         for line in text.lines() {
             let line = line.trim_start_matches(['#', ' ']);
-            // `docker compose … exec node1 enrich …` runs the rest in a container.
+            // In `docker compose … exec node1 enrich …`, the command that runs in the container is
+            // the part after `node1`.
             let line = line.split_once(" exec node1 ").map_or(line, |(_, command)| command);
             for words in of_program(line, "enrich") {
                 let complaint = complaint(&words);

@@ -1,8 +1,8 @@
-//! Examples in documents: the commands of a page's `console` blocks run in order in a temporary
-//! folder, and must print what the page shows.
+//! Tests of the examples in documents: the commands of a page's `console` blocks run in order in a
+//! temporary folder, and must print what the page shows.
 //!
-//! Ids, keys, times, sizes and durations may differ. An id on the page is replaced by the printed
-//! one in later commands.
+//! Ids, keys, times, sizes and durations may differ from those on the page. Where a later command
+//! on the page has an id, the command is run with the id that was printed in its place.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,10 +16,10 @@ use tempfile::TempDir;
 
 use crate::page::{DocumentPage, pages};
 
-/// Units of values that differ from run to run.
+/// The units of values that differ from run to run.
 const UNITS: [&str; 10] =
     ["bytes", "kB", "MB", "GB", "seconds", "second", "minutes", "minute", "hours", "hour"];
-/// The folder of backups in the documents.
+/// The folder of backups that the documents name.
 const BACKUPS: &str = "/var/backups/enrich";
 /// The length of an id such as `01a1fda8-b255-7b5a-831c-1bcf8352e75d`.
 const ID_LENGTH: usize = 36;
@@ -34,11 +34,12 @@ const BAD: &str = r#"{"type":"company","name":"Harrow Tiles Ltd","country":"GB",
 
 const NORTHMOOR: &str = r#"{"type":"company","name":"Northmoor Lanterns Ltd","country":"GB","domains":["northmoor-lanterns.example"]}"#;
 
-/// A folder in which a page's commands run, and the ids that replace those of the page.
+/// A folder in which a page's commands run, and the ids that the commands printed there, by the
+/// page's ids that they replace.
 struct Fixture {
     folder: TempDir,
     ids: BTreeMap<String, String>,
-    /// The id that replaces unknown ids.
+    /// Replaces an id of the page that no command has printed yet.
     default_id: String,
 }
 
@@ -47,7 +48,8 @@ fn page(path: &str) -> DocumentPage {
 }
 
 impl Fixture {
-    /// A folder with the files of the import format's page, and a second subject in each.
+    /// Creates a folder with the example files of the page about the import format, and adds a
+    /// second subject to each.
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let reference = page("docs/reference/import-format.md");
@@ -78,7 +80,7 @@ impl Fixture {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// A command of a page with this folder's ids and paths.
+    /// Replaces the ids and paths in a page's command by those of this folder.
     fn command(&self, line: &str) -> String {
         let mut line = line.replace(BACKUPS, self.backups().to_str().unwrap());
         for id in ids(&line) {
@@ -87,7 +89,7 @@ impl Fixture {
         line
     }
 
-    /// Makes three calls with the key, each for one credit.
+    /// Makes three calls with the key, which cost one credit each.
     fn call(&mut self, account: &str, key: &str) {
         let store = Store::open(self.folder.path().join("enrich-data"));
         let store = store.unwrap();
@@ -114,7 +116,7 @@ impl Fixture {
         self.default_id.clone_from(&ids(charge)[1]);
     }
 
-    /// Creates the account of the documents, with a ledger of six rows.
+    /// Creates the account that the documents show, with six entries in its ledger.
     fn six_rows(&mut self) {
         self.run("enrich import companies.jsonl people.csv domains.csv");
         let made = self.run("enrich account create 'Quill Ltd' --credits 1000");
@@ -126,7 +128,8 @@ impl Fixture {
         self.default_id = account;
     }
 
-    /// Runs the examples of a page; `before` may prepare a command.
+    /// Checks the examples of a page. `before` is called before each command, and may prepare the
+    /// folder.
     fn holds(&mut self, path: &str, before: impl Fn(&mut Self, &str)) {
         for block in page(path).blocks() {
             if block.language != "console" {
@@ -149,7 +152,7 @@ impl Fixture {
     }
 }
 
-/// The ids in a text, in order.
+/// Returns the ids in a text, in their order.
 fn ids(text: &str) -> Vec<String> {
     let is_part = |letter: char| letter.is_ascii_hexdigit() || letter == '-';
     let words = text.split(|letter| !is_part(letter));
@@ -166,7 +169,7 @@ fn key(text: &str) -> String {
     key.unwrap().to_owned()
 }
 
-/// Whether a word is a date like `2026-11-21`, or begins with a date and a time.
+/// Returns whether a word is a date like `2026-11-21`, or begins with a date and a time.
 fn is_time(word: &str) -> bool {
     let date = word.get(..10).unwrap_or_default();
     date.len() == 10
@@ -176,7 +179,7 @@ fn is_time(word: &str) -> bool {
         })
 }
 
-/// A word, with values that differ from run to run replaced.
+/// Returns a word, or a placeholder if the word is a value that differs from run to run.
 fn normal_word(word: &str) -> &str {
     let is_number = |word: &str| word.parse::<f64>().is_ok();
     match word {
@@ -189,12 +192,12 @@ fn normal_word(word: &str) -> &str {
     }
 }
 
-/// The lines of a text with single blanks, and values that differ from run to run replaced.
+/// Splits a text into lines with single blanks, and replaces values that differ from run to run.
 fn normal(text: &str) -> Vec<String> {
     let line = |line: &str| {
         let words = line.split_whitespace().flat_map(|word| {
             let bare = word.trim_end_matches([',', ':', ';']);
-            // CSV rows are compared cell by cell.
+            // A row of CSV is split into its cells, so that each cell is compared.
             let is_row = bare.contains(',') && !bare.contains('"');
             let cells: Vec<&str> = if is_row { bare.split(',').collect() } else { vec![bare] };
             cells.into_iter().map(normal_word).collect::<Vec<_>>()
@@ -265,7 +268,7 @@ fn backups_print_what_the_guide_shows() {
     fixture.holds("docs/guide/backup.md", |_, _| {});
 }
 
-/// Otherwise a new page with untested examples would go unnoticed.
+/// Without this test, nobody would notice a new page whose examples are not tested.
 #[test]
 fn every_page_with_examples_is_run() {
     let run =

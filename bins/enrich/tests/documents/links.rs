@@ -1,4 +1,4 @@
-//! Links between documents, and names of documents in the source.
+//! Tests of the links between documents, and of the names of documents in the source.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,14 +6,14 @@ use std::path::Path;
 
 use crate::page::{DocumentPage, files, pages, root};
 
-/// The targets of a page's links and images.
+/// Returns the targets of a page's links and images.
 fn targets(page: &DocumentPage) -> Vec<String> {
     let prose = page.prose().join("\n");
     let parts = prose.split("](").skip(1);
     parts.map(|part| part.split(')').next().unwrap().to_owned()).collect()
 }
 
-/// The anchors of a page: its headings in GitHub's form.
+/// Returns the anchors of a page, which are its headings in GitHub's form.
 fn anchors(text: &str) -> BTreeSet<String> {
     let page = DocumentPage { path: "".into(), text: text.to_owned() };
     let headings = page.prose().into_iter().filter(|line| line.starts_with('#'));
@@ -52,7 +52,7 @@ fn every_link_leads_somewhere() {
     assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
 }
 
-/// The documents in a text: `docs/…` up to `.md` or `.json`.
+/// Returns the names of documents in a text: everything from `docs/` to `.md` or `.json`.
 fn named(text: &str) -> Vec<&str> {
     let is_path = |letter: char| letter.is_ascii_alphanumeric() || "_-/.".contains(letter);
     let mut found = Vec::new();

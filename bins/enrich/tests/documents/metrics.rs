@@ -1,4 +1,4 @@
-//! The reference of metrics has exactly the server's metrics.
+//! Tests that the reference page of metrics has exactly the server's metrics.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,11 +1,11 @@
-//! The documents of the repository, and parts of a page.
+//! The documents of the repository, and the parts of a document.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A Markdown file.
 pub(crate) struct DocumentPage {
-    /// Its path below the repository's root.
+    /// The file's path, relative to the repository's root.
     pub(crate) path: PathBuf,
     pub(crate) text: String,
 }
@@ -21,7 +21,8 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// All files below a folder whose names end with one of `endings`, without build output.
+/// Adds to `found` all files below a folder whose names end with one of `endings`. Skips build
+/// output.
 pub(crate) fn files(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
@@ -36,7 +37,7 @@ pub(crate) fn files(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
     }
 }
 
-/// All Markdown files of the repository, sorted by path.
+/// Returns all Markdown files of the repository, sorted by path.
 pub(crate) fn pages() -> Vec<DocumentPage> {
     let root = root();
     let mut found = Vec::new();
@@ -50,7 +51,8 @@ pub(crate) fn pages() -> Vec<DocumentPage> {
 }
 
 impl DocumentPage {
-    /// The fenced blocks, in order. The lines of an indented block are returned without the indent.
+    /// Returns the fenced blocks, in their order. The lines of an indented block are returned
+    /// without the indent.
     pub(crate) fn blocks(&self) -> Vec<Block<'_>> {
         let mut blocks: Vec<Block> = Vec::new();
         let mut indent = None;
@@ -72,7 +74,7 @@ impl DocumentPage {
         blocks
     }
 
-    /// The lines outside of fenced blocks.
+    /// Returns the lines outside of fenced blocks.
     pub(crate) fn prose(&self) -> Vec<&str> {
         let mut is_code = false;
         let mut lines = Vec::new();
@@ -86,7 +88,7 @@ impl DocumentPage {
         lines
     }
 
-    /// The texts between backticks, also those that span two lines.
+    /// Returns the texts between backticks, also those that begin on one line and end on the next.
     pub(crate) fn inline_code(&self) -> Vec<String> {
         let prose = self.prose().join("\n");
         let paragraphs = prose.split("\n\n");

@@ -1,15 +1,16 @@
-//! The symptoms in the runbook: the program can print each of them.
+//! Tests that the program can print each symptom in the runbook.
 
 use std::fs;
 use std::path::Path;
 
 use crate::page::{files, pages, root};
 
-/// Texts that SQLite prints, or that are composed of parts.
+/// Symptoms that are not in the source as one text: SQLite prints them, or the program composes
+/// them from parts.
 const FROM_ELSEWHERE: [&str; 3] =
     ["database or disk is full", "Retry-After: 60", "lacks secret.key"];
 
-/// The source of the product, with each text on one line.
+/// Returns the source of the product, in which each text literal is joined to one line.
 fn source() -> String {
     let mut sources = Vec::new();
     for folder in ["crates", "bins/enrich"] {

@@ -1,4 +1,4 @@
-//! The program as a server process.
+//! A server process of the program.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
@@ -7,15 +7,16 @@ use std::net::SocketAddr;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// A server process; killed when it is dropped.
+/// A server process, which is killed when this value is dropped.
 pub(crate) struct Process {
     child: Child,
     out: BufReader<ChildStdout>,
-    /// Its address, from its first line.
+    /// The server's address, from the first line of its output.
     pub(crate) address: SocketAddr,
 }
 
-/// The program with `arguments`, and without settings in its environment.
+/// Returns a command that runs the program with `arguments`, and without settings in environment
+/// variables.
 pub(crate) fn enrich(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_enrich"));
     for (name, _) in std::env::vars_os() {
@@ -28,7 +29,7 @@ pub(crate) fn enrich(arguments: &[&str]) -> Command {
 }
 
 impl Process {
-    /// Starts it and waits for its first line.
+    /// Starts the process and waits for the first line of its output.
     pub(crate) fn start(command: &mut Command) -> Self {
         let mut child = command.spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -45,20 +46,20 @@ impl Process {
         Self { child, out, address }
     }
 
-    /// Its next line on standard output.
+    /// Returns the process's next line on standard output.
     pub(crate) fn next_line(&mut self) -> String {
         let mut line = String::new();
         self.out.read_line(&mut line).unwrap();
         line.trim_end().to_owned()
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the process.
     pub(crate) fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
     }
 
-    /// Waits for its end; returns its status and its log.
+    /// Waits for the process's end; returns its status and its log.
     pub(crate) fn ended(mut self, within: Duration) -> (ExitStatus, String) {
         let started = Instant::now();
         let status = loop {
@@ -76,7 +77,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -8,17 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file's module path, from the crate's root.
+/// The path of a file's module, from the crate's root.
 type Module = Vec<String>;
 
 /// A crate's files, by module.
 struct Sources {
     files: BTreeMap<Module, String>,
-    /// The re-exports: module and name, with the full path of the name.
+    /// The re-exports: for a module and a name in it, the full path that the name stands for.
     reexports: BTreeMap<(Module, String), Module>,
 }
 
-/// The groups of files in a crate that import each other in a circle, each sorted.
+/// Returns the groups of files in a crate that import each other in a circle. Each group is sorted.
 pub(crate) fn circles(name: &str) -> Vec<Vec<String>> {
     let sources = Sources::of(&crate_folder(name).join("src"));
     let graph = sources.graph();
@@ -35,14 +35,14 @@ pub(crate) fn circles(name: &str) -> Vec<Vec<String>> {
     groups.into_iter().collect()
 }
 
-/// The folder of a crate of this workspace.
+/// Returns the folder of a crate of this workspace.
 pub(crate) fn crate_folder(name: &str) -> PathBuf {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let homes = ["crates", "bins"].map(|group| home.join(group).join(name));
     homes.into_iter().find(|folder| folder.is_dir()).unwrap()
 }
 
-/// The Rust files in a folder, each with its text.
+/// Returns the Rust files in a folder and its subfolders, each with its text.
 pub(crate) fn rust_files(folder: PathBuf) -> Vec<(PathBuf, String)> {
     let (mut open, mut files) = (vec![folder], Vec::new());
     while let Some(path) = open.pop() {
@@ -56,7 +56,8 @@ pub(crate) fn rust_files(folder: PathBuf) -> Vec<(PathBuf, String)> {
     files
 }
 
-/// The modules reachable from a module; itself only if a circle leads back.
+/// Returns the modules that can be reached from a module. The module itself is among them only if a
+/// circle leads back to it.
 fn reached<'g>(
     graph: &'g BTreeMap<Module, BTreeSet<Module>>,
     from: &Module,
@@ -102,7 +103,8 @@ impl Sources {
         sources
     }
 
-    /// The imports of each module, except those of its parents and children.
+    /// Returns the modules that each module imports, except modules inside it and modules that it
+    /// is inside of.
     fn graph(&self) -> BTreeMap<Module, BTreeSet<Module>> {
         let is_inside = |one: &Module, other: &Module| other.starts_with(one);
         let imports = |(module, text): (&Module, &String)| {
@@ -119,7 +121,7 @@ impl Sources {
         self.files.iter().map(imports).collect()
     }
 
-    /// A path from the crate's root; `None` if it leads out of the crate.
+    /// Returns a path from the crate's root; `None` if the path leads out of the crate.
     fn absolute(&self, module: &Module, path: &[String]) -> Option<Module> {
         let mut base = module.clone();
         let mut rest = path;
@@ -141,7 +143,7 @@ impl Sources {
         Some(base)
     }
 
-    /// The file that defines the item at a path.
+    /// Returns the module of the file that defines the item at a path.
     fn file_of(&self, path: &[String]) -> Module {
         const MOST_REEXPORTS: usize = 8;
         let mut path = path.to_vec();
@@ -158,7 +160,7 @@ impl Sources {
     }
 }
 
-/// A file's text without comments and tests.
+/// Returns a file's text without comments and tests.
 fn code(text: &str) -> String {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
@@ -171,7 +173,7 @@ struct Use {
     tree: String,
 }
 
-/// The `use` declarations of a file, and the other lines.
+/// Returns the `use` declarations of a file, and its other lines.
 fn uses_and_rest(text: &str) -> (Vec<Use>, String) {
     let (mut uses, mut rest) = (Vec::new(), String::new());
     let mut open: Option<Use> = None;
@@ -208,7 +210,7 @@ fn uses_and_rest(text: &str) -> (Vec<Use>, String) {
 }
 
 impl Use {
-    /// The imported paths, each with its local name.
+    /// Returns the imported paths, each with its local name.
     fn paths(&self) -> Vec<(Vec<String>, String)> {
         let mut found = Vec::new();
         expand("", &self.tree, &mut found);
@@ -216,7 +218,8 @@ impl Use {
     }
 }
 
-/// Expands a tree of imports.
+/// Expands the braces in a tree of imports: adds each path in the tree to `found`, with its local
+/// name.
 fn expand(before: &str, tree: &str, found: &mut Vec<(Vec<String>, String)>) {
     let mut depth = 0_usize;
     let branches = tree.split(|letter| {
@@ -240,7 +243,7 @@ fn expand(before: &str, tree: &str, found: &mut Vec<(Vec<String>, String)>) {
     }
 }
 
-/// The paths in code.
+/// Returns the paths in code.
 fn paths_in(code: &str) -> Vec<Vec<String>> {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
     let words = code.split(|letter| !is_part(letter)).map(|word| word.trim_matches(':'));

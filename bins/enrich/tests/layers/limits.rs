@@ -5,9 +5,9 @@
 
 use super::imports::{crate_folder, rust_files};
 
-/// The most lines of a file, comments included.
+/// The maximum number of lines of a file, including comments.
 pub(crate) const MOST_OF_A_FILE: usize = 400;
-/// The most lines of a function, from its name to its closing brace.
+/// The maximum number of lines of a function, from the line with its name to its closing brace.
 pub(crate) const MOST_OF_A_FUNCTION: usize = 70;
 
 /// Describes the files and functions of a crate that are too long.
@@ -34,7 +34,7 @@ pub(crate) fn too_long(name: &str) -> Vec<String> {
     found
 }
 
-/// The functions with a body in `lines`, each with its length.
+/// Returns the names of the functions with a body in `lines`, each with its number of lines.
 fn functions<'t>(lines: &[&'t str]) -> Vec<(&'t str, usize)> {
     let functions = lines.iter().enumerate().filter_map(|(start, line)| {
         let name = function_name(line)?;
@@ -50,7 +50,7 @@ fn functions<'t>(lines: &[&'t str]) -> Vec<(&'t str, usize)> {
     functions.collect()
 }
 
-/// The name of the function that begins in this line.
+/// Returns the name of the function that begins in this line.
 fn function_name(line: &str) -> Option<&str> {
     let (before, after) = line.trim_start().split_once("fn ")?;
     let is_qualifier = |word: &str| {

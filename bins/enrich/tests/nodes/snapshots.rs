@@ -1,4 +1,4 @@
-//! Servers that answer from snapshots of the directory.
+//! Tests of servers that answer from snapshots of the directory.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use super::process::Process;
 use super::{Nodes, fresh};
 
-/// Longer than a change takes on a busy machine.
+/// A change must take effect within this time, which is enough on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The location that snapshots are published to.
+/// Returns the location to which snapshots are published.
 fn location(nodes: &Nodes) -> PathBuf {
     let location = nodes.folder.path().join("location");
     fs::create_dir_all(&location).unwrap();
@@ -44,7 +44,7 @@ fn serve(nodes: &Nodes, node: &str) -> Process {
     nodes.serve(node, &["--directory-from", location(nodes).to_str().unwrap()])
 }
 
-/// The answer of `/v1/company_enrichment`; `None` if nothing was found.
+/// Returns the answer of `/v1/company_enrichment`; `None` if the company was not found.
 fn company(server: SocketAddr, key: &str, name: &str) -> Option<Value> {
     let body = json!({ "apiKey": key, "companyName": name });
     let reply = Call::post("/v1/company_enrichment").json(&body).send(server).unwrap();
@@ -92,7 +92,7 @@ fn nodes_answer_from_the_snapshot_in_use() {
     assert_eq!((&listed[0]["in_use"], &listed[1]["in_use"]), (&false.into(), &true.into()));
     assert_eq!(listed[1]["location"], location(&nodes).to_str().unwrap());
 
-    // A server that starts again has its snapshots.
+    // A server that is started again still has its snapshots.
     let [(_, first), (_, second)] = servers;
     for server in [first, second] {
         server.signal("TERM");
@@ -123,7 +123,8 @@ fn a_forgotten_address_is_gone_from_all_nodes_within_two_seconds() {
     });
     assert!(took < Duration::from_secs(2), "{took:?}");
 
-    // In the folder of a node, which has no directory: all nodes, and what is left to do.
+    // The folder of node `b` has no directory of its own. There, `forget` forgets on all nodes, and
+    // says what must still be done on the machine that imports.
     let said = nodes.run("b", &["forget", "quill.example"]);
     assert!(said.status == 0 && said.err.contains("the machine that imports"), "{said:?}");
     wait_until("the domain is gone", || {

@@ -7,7 +7,8 @@ use enrich_core::{SourceName, Timestamp};
 use enrich_import::Source;
 use enrich_store::Store;
 
-/// Imports a file; a rejected line or a dropped value is an error in the fixture.
+/// Imports a file. Fails if a line is rejected or a value is dropped, because fixtures must be free
+/// of errors.
 pub(crate) fn import(store: &Store, file: &Path, at: Timestamp) {
     let source = Source::file(file).unwrap();
     let load = Load {

@@ -1,4 +1,4 @@
-//! The `enrich` binary: its commands, and a server process.
+//! The program `enrich`: runs its commands, and starts it as a server process.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader};
@@ -9,14 +9,15 @@ use std::thread;
 
 use serde_json::Value;
 
-/// A server process on a free port of the loopback address; killed when it is dropped.
+/// A server process on a free port of the loopback address. It is killed when this value is
+/// dropped.
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: SocketAddr,
 }
 
 impl Server {
-    /// Starts `enrich serve` and waits for the line with its address.
+    /// Starts `enrich serve` and waits for the line that has its address.
     pub(crate) fn start(data: &Path, log: &Path, options: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_enrich"))
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
@@ -30,7 +31,7 @@ impl Server {
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         output.read_line(&mut line).unwrap();
-        // Reads further output, so that the server never blocks on a full pipe.
+        // Reads and drops the rest of the output, so that the server never blocks on a full pipe.
         thread::spawn(move || io::copy(&mut output, &mut io::sink()));
         let address = line
             .trim()
@@ -59,13 +60,13 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Runs a command to its end.
+/// Runs a command on a data folder, and waits for its end.
 pub(crate) fn command(data: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_enrich"))
         .args(arguments)
@@ -76,7 +77,7 @@ pub(crate) fn command(data: &Path, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// The JSON output of a command, which must succeed.
+/// Runs a command that must succeed; returns its JSON output.
 pub(crate) fn told(data: &Path, arguments: &[&str]) -> Value {
     let output = command(data, &[arguments, &["--json"]].concat());
     let said = String::from_utf8_lossy(&output.stdout);
@@ -88,7 +89,7 @@ pub(crate) fn told(data: &Path, arguments: &[&str]) -> Value {
     }
 }
 
-/// A text field of a command's output.
+/// Returns the text of a field in a command's output.
 pub(crate) fn text(said: &Value, field: &str) -> String {
     said[field].as_str().unwrap_or_else(|| panic!("no `{field}` in {said}")).to_owned()
 }

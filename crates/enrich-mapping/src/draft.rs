@@ -3,6 +3,7 @@
 use enrich_text::{Country, Domain, Network, PageUrl, PersonPage, Phone};
 use serde_json::{Map, Value, json};
 
+use crate::country_item::country_of_item;
 use crate::external_id::external_id;
 use crate::native::RecordType;
 use crate::outcome::Note;
@@ -61,11 +62,12 @@ impl Draft {
         add(&mut self.aliases, name);
     }
 
-    /// Adds a country by its code or name. An unknown one is noted.
+    /// Adds a country by its code, its name, or Wikidata's item. An unknown one is noted.
     pub(crate) fn add_country(&mut self, text: &str) {
-        match Country::parse(text) {
-            Ok(country) => add(&mut self.countries, country),
-            Err(_) => self.notes.push(Note::UnknownCountry),
+        let of_item = || external_id("wikidata", text).and_then(|id| country_of_item(&id));
+        match Country::parse(text).ok().or_else(of_item) {
+            Some(country) => add(&mut self.countries, country),
+            None => self.notes.push(Note::UnknownCountry),
         }
     }
 

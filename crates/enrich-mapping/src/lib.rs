@@ -40,6 +40,7 @@
 mod built_in;
 mod columns;
 mod condition;
+mod country_item;
 mod detect;
 mod draft;
 mod error;

@@ -1,5 +1,7 @@
 //! The closed list of transforms of a single value.
 
+use crate::external_id::external_id;
+
 /// A change of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transform {
@@ -10,9 +12,10 @@ pub(crate) enum Transform {
     LastPathSegment,
     StateSuffix,
     LanguagePrefix,
+    ItemLabel,
 }
 
-const TABLE: [(&str, Transform); 7] = [
+const TABLE: [(&str, Transform); 8] = [
     ("trim", Transform::Trim),
     ("reverse-labels", Transform::ReverseLabels),
     ("title-case", Transform::TitleCase),
@@ -20,6 +23,7 @@ const TABLE: [(&str, Transform); 7] = [
     ("last-path-segment", Transform::LastPathSegment),
     ("state-suffix", Transform::StateSuffix),
     ("language-prefix", Transform::LanguagePrefix),
+    ("item-label", Transform::ItemLabel),
 ];
 
 impl Transform {
@@ -43,6 +47,8 @@ impl Transform {
             }
             Self::StateSuffix => Some(without_state(text).to_owned()),
             Self::LanguagePrefix => Some(without_language(text).to_owned()),
+            // Wikidata's query service gives an item's id where it has no label.
+            Self::ItemLabel => external_id("wikidata", text).is_none().then(|| text.to_owned()),
         }
     }
 }

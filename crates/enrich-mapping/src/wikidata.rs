@@ -1,15 +1,14 @@
 //! Wikidata's entities, as its JSON dumps have them.
 
-mod country;
 mod statement;
 
 use enrich_text::{Country, Network};
 use serde_json::{Map, Value};
 
+use crate::country_item::country_of_item;
 use crate::draft::Draft;
 use crate::native::RecordType;
 
-use country::country_of_item;
 use statement::{Statement, item, statements};
 
 /// The item of humans.

@@ -337,3 +337,13 @@ fn ror_csv_has_several_values_and_languages_in_a_cell() {
     assert_eq!(record["aliases"], json!(["Quill University", "Université Quill", "QU"]));
     assert_eq!(record["country"], json!(["KR", "JP"]));
 }
+
+#[test]
+fn wikidata_query_results_have_items_as_countries_and_ids_as_missing_labels() {
+    let of = |label: &str| {
+        json!({"item": "http://www.wikidata.org/entity/Q900000101", "itemLabel": label,
+            "country": "http://www.wikidata.org/entity/Q183", "website": "https://quill.example/"})
+    };
+    assert_eq!(mapped("wikidata", &of("Quill"))["country"], "DE");
+    assert_eq!(mapped("wikidata", &of("Q900000101")), "no name");
+}

@@ -8,7 +8,7 @@ use enrich_text::Country;
 use crate::table;
 
 static COUNTRIES: LazyLock<HashMap<&'static str, Country>> = LazyLock::new(|| {
-    table::rows(include_str!("../../data/wikidata_countries.txt"))
+    table::rows(include_str!("../data/wikidata_countries.txt"))
         .filter_map(|[code, items]| Some((Country::from_code(code).ok()?, items)))
         .flat_map(|(country, items)| table::values(items).map(move |item| (item, country)))
         .collect()
@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn every_country_has_an_item_and_no_item_two_countries() {
-        let items: Vec<&str> = table::rows(include_str!("../../data/wikidata_countries.txt"))
+        let items: Vec<&str> = table::rows(include_str!("../data/wikidata_countries.txt"))
             .flat_map(|[_, items]| table::values(items))
             .collect();
         assert_eq!(items.len(), COUNTRIES.len());

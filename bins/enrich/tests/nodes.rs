@@ -7,6 +7,8 @@
     reason = "what fails here fails a test, helpers of the tests included"
 )]
 
+#[path = "nodes/conformance.rs"]
+mod conformance;
 #[path = "http_raw/process.rs"]
 mod process;
 #[path = "nodes/snapshots.rs"]

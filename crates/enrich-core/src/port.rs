@@ -8,6 +8,7 @@ pub mod clock;
 pub mod directory;
 pub mod error;
 pub mod importer;
+pub mod jobs;
 pub mod ledger;
 pub mod misses;
 pub mod rate_limiter;

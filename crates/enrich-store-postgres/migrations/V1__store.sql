@@ -200,16 +200,42 @@ CREATE TABLE lease (
     until       timestamptz NOT NULL
 );
 
--- Lists of the account page that run on any node.
+-- Lists of the account page whose files all nodes see, and that any node runs.
 CREATE TABLE job (
-    id          uuid        PRIMARY KEY,
-    account     uuid        NOT NULL,
-    record      text        NOT NULL,
-    state       text        NOT NULL,
-    node        uuid,
-    turn        bigint      NOT NULL,
-    until       timestamptz
+    id              uuid        PRIMARY KEY,
+    account         uuid        NOT NULL,
+    -- 'idle', 'waiting', 'running', 'stopping' or 'removing'.
+    phase           text        NOT NULL,
+    -- What the list is and what was ordered, and how far it is; both JSON.
+    record          text        NOT NULL,
+    progress        text        NOT NULL,
+    -- Grows with every change and every holder, so that an earlier holder changes nothing.
+    turn            bigint      NOT NULL,
+    -- The end of the holder's lease; absent when the last holder has ended it.
+    until           timestamptz,
+    -- When it began to wait, and when it was last taken to run.
+    waiting_since   timestamptz,
+    taken_at        timestamptz
 );
+
+CREATE INDEX job_of_account ON job (account);
+CREATE INDEX job_by_phase ON job (phase);
+
+-- Lists whose files only one node sees, so that other nodes can say where they are.
+CREATE TABLE local_job (
+    -- The id of the folder with the files.
+    folder      uuid        NOT NULL,
+    id          uuid        NOT NULL,
+    account     uuid        NOT NULL,
+    -- What other nodes show; JSON.
+    summary     text        NOT NULL,
+    -- The name of the node.
+    node        text        NOT NULL,
+    seen_at     timestamptz NOT NULL,
+    PRIMARY KEY (folder, id)
+);
+
+CREATE INDEX local_job_of_account ON local_job (account);
 
 -- Published directory snapshots.
 CREATE TABLE snapshot (

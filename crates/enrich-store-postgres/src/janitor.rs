@@ -54,6 +54,9 @@ const REMOVE_WINDOWS: &str = "DELETE FROM rate_count WHERE (scope, seconds, numb
     (SELECT scope, seconds, number FROM rate_count WHERE (number + 1) * seconds <= $1 LIMIT $2)
     RETURNING number";
 const REMOVE_NODES: &str = "DELETE FROM node WHERE seen_at < clock_timestamp() - INTERVAL '1 day'";
+/// A node tells every few minutes which lists its folder has.
+const REMOVE_LOCAL_JOBS: &str =
+    "DELETE FROM local_job WHERE seen_at < clock_timestamp() - INTERVAL '7 days'";
 
 const REMOVE_MISSES: &str = "DELETE FROM missed_name WHERE day <= $1";
 const REMOVE_TEXTS: &str = "UPDATE missed_name SET name = NULL WHERE name IS NOT NULL";
@@ -111,6 +114,7 @@ impl Janitor {
         self.count_kept().await?;
         self.remove(REMOVE_WINDOWS, now).await?;
         self.background.query(REMOVE_NODES, &[]).await?;
+        self.background.query(REMOVE_LOCAL_JOBS, &[]).await?;
         if self.misses_removed_at.is_none_or(|at| at.elapsed() >= MISSES_INTERVAL) {
             self.remove_misses(timestamp(now * MICROS_PER_SECOND)?).await?;
             self.misses_removed_at = Some(Instant::now());

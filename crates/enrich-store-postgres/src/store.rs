@@ -13,6 +13,7 @@ use crate::accounts::PostgresAccounts;
 use crate::connect::Connector;
 use crate::heartbeat::Heartbeat;
 use crate::janitor;
+use crate::jobs::PostgresJobs;
 use crate::ledger::PostgresLedger;
 use crate::misses::MissedNames;
 use crate::node::{Node, Options};
@@ -38,6 +39,8 @@ pub struct Store {
     pub snapshots: Arc<PostgresSnapshots>,
     /// The counter of missed names; `None` when they are not counted.
     pub misses: Option<Arc<MissCounter>>,
+    /// The lists of the account page.
+    pub jobs: Arc<PostgresJobs>,
     node: Node,
     heartbeat: Heartbeat,
 }
@@ -90,6 +93,7 @@ impl Store {
             usage: Arc::new(PostgresUsage::start(&node, &heartbeat, misses.clone())),
             misses,
             snapshots: Arc::new(PostgresSnapshots::new(&node, Some(&heartbeat))),
+            jobs: Arc::new(PostgresJobs::new(&node)),
             node,
             heartbeat,
         })

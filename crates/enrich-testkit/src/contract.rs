@@ -13,6 +13,7 @@
 pub mod accounts;
 pub mod directory;
 pub mod importer;
+pub mod jobs;
 pub mod ledger;
 pub mod sign_ins;
 pub mod snapshots;

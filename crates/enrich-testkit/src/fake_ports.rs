@@ -3,6 +3,7 @@
 
 mod accounts;
 mod directory;
+mod jobs;
 mod ledger;
 mod sign_ins;
 mod snapshots;
@@ -23,6 +24,7 @@ use enrich_core::{
 use enrich_sign_in::{PasswordHash, Session, SignIn};
 use parking_lot::Mutex;
 
+pub use jobs::{JobConnection, MemoryJobs};
 pub use snapshots::MemorySnapshots;
 
 /// A function that decides a charge in place of the ledger. If the function returns `None`, the

@@ -6,15 +6,22 @@
 //! look-ups. Accounts take turns. Jobs that were running when the process ended continue when it
 //! starts again. Only one process works in the folder of jobs. Another process that opens the
 //! folder has no jobs until the first process ends.
+//!
+//! Several processes can share jobs, if their records are in a store: see `shared`.
 
 mod error;
 mod folder;
+mod lease;
 mod limits;
 mod lists;
 mod output;
+mod progress;
 mod record;
 mod running;
 mod scrub;
+mod shared;
+mod state;
+mod turn_folder;
 mod turns;
 mod view;
 
@@ -25,19 +32,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use enrich_core::port::jobs::JobRecords;
 use enrich_core::{AccountId, Clock, KeyId, Timestamp};
-use enrich_import::{ReadError, Source};
 use enrich_text::Country;
 use enrich_wire::ApiVersion;
 use parking_lot::{Condvar, Mutex};
 
 use crate::account_limit::AccountLimit;
-use crate::caller::Target;
-use crate::input::Input;
 use crate::mapping::Mapping;
 use crate::preview::Preview;
 use crate::run::{Counts, End};
 use crate::stop::Stop;
+use lease::Lease;
 use record::Record;
 
 pub use error::{JobError, Refusal};
@@ -67,6 +73,8 @@ struct JobsState {
     closing: Stop,
     /// The lock on the folder, while this process holds it.
     locked: Mutex<Option<File>>,
+    /// The records of jobs that several processes share; `None` if the folder contains them.
+    records: Option<Arc<dyn JobRecords>>,
 }
 
 /// All jobs, and the queue of those that wait to run.
@@ -83,6 +91,8 @@ struct JobRegistry {
     /// start.
     turns: BTreeMap<AccountId, u64>,
     last_turn: u64,
+    /// The number of accounts without a running job that have waiting jobs in the shared records.
+    contenders: usize,
 }
 
 struct Entry {
@@ -104,6 +114,12 @@ struct Entry {
     scrubbed_running: u64,
     /// The last preview, and what it was computed from.
     cached_preview: Option<CachedPreview>,
+    /// The lease of a shared job, while this process holds the job.
+    lease: Option<Arc<Lease>>,
+    /// The turn of a shared job when its record was last read or changed.
+    turn: u64,
+    /// Whether the last holder of a shared job let its lease expire.
+    was_expired: bool,
 }
 
 /// A preview, and the inputs that it was computed from.
@@ -137,20 +153,9 @@ impl Jobs {
             None => JobRegistry { is_elsewhere: true, ..JobRegistry::default() },
         };
         let is_elsewhere = registry.is_elsewhere;
-        let shared = Arc::new(JobsState {
-            folder: folder.to_owned(),
-            api_versions,
-            callers,
-            clock,
-            settings,
-            registry: Mutex::new(registry),
-            changed: Condvar::new(),
-            uploads: AccountLimit::new(limits::MAX_UPLOADS),
-            reads: AccountLimit::new(1),
-            closing: Stop::default(),
-            locked: Mutex::new(locked),
-        });
-        let jobs = Self { shared, threads: Mutex::default() };
+        let state = JobsState::new(folder, api_versions, callers, clock, settings);
+        let (registry, locked) = (Mutex::new(registry), Mutex::new(locked));
+        let jobs = Self::of(JobsState { registry, locked, ..state });
         for _ in 0..settings.running.max(1) {
             jobs.begin(running::work)?;
         }
@@ -158,6 +163,10 @@ impl Jobs {
             jobs.begin(folder::take_over)?;
         }
         Ok(jobs)
+    }
+
+    fn of(state: JobsState) -> Self {
+        Self { shared: Arc::new(state), threads: Mutex::default() }
     }
 
     fn begin(&self, work: fn(&JobsState)) -> io::Result<()> {
@@ -180,6 +189,8 @@ impl Jobs {
 
     /// Returns the jobs of an account, newest first.
     pub fn of_account(&self, account: AccountId) -> Vec<Job> {
+        // Without the shared records, their last state is shown.
+        let _ = self.shared.refresh(account);
         let registry = self.shared.registry.lock();
         let mut jobs: Vec<Job> = registry.of_account(account).map(Entry::job).collect();
         jobs.sort_by_key(|job| std::cmp::Reverse(job.created_at));
@@ -188,6 +199,8 @@ impl Jobs {
 
     /// Returns a job of an account; `None` if the account has no such job.
     pub fn get(&self, account: AccountId, id: JobId) -> Option<Job> {
+        // Without the shared records, their last state is shown.
+        let _ = self.shared.refresh_one(id);
         let registry = self.shared.registry.lock();
         registry.of(account, id).map(Entry::job).ok()
     }
@@ -221,6 +234,7 @@ impl Jobs {
         key: KeyId,
         max_credits: Option<u64>,
     ) -> Result<(), JobError> {
+        self.shared.refresh_one(id)?;
         let mut registry = self.shared.registry.lock();
         let mut record = registry.of_mut(account, id)?.record.clone();
         let can_go_on = record.state.can_go_on();
@@ -237,6 +251,7 @@ impl Jobs {
     ///
     /// When there is no such job, or the job is neither running nor waiting.
     pub fn stop(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
+        self.shared.refresh_one(id)?;
         let mut registry = self.shared.registry.lock();
         let entry = registry.of_mut(account, id)?;
         if let Some(stop) = &entry.stop {
@@ -244,13 +259,15 @@ impl Jobs {
             stop.now();
             return Ok(());
         }
+        if self.shared.records.is_some() && entry.record.state == State::Running {
+            return self.shared.stop_elsewhere(id);
+        }
         if entry.record.state != State::Waiting {
             return Err(JobError::WrongState(entry.record.state.in_words()));
         }
         let mut record = entry.record.clone();
         record.end(State::Ended(End::Stopped), self.shared.clock.now());
-        record.save(&self.shared.folder)?;
-        entry.record = record;
+        self.shared.save(entry, record)?;
         registry.waiting.retain(|waiting| *waiting != id);
         Ok(())
     }
@@ -261,12 +278,13 @@ impl Jobs {
     ///
     /// When there is no such job, or the job is running.
     pub fn delete(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
+        self.shared.refresh_one(id)?;
         let mut registry = self.shared.registry.lock();
         let entry = registry.of_mut(account, id)?;
-        if entry.stop.is_some() {
+        if entry.stop.is_some() || entry.record.state == State::Running {
             return Err(JobError::WrongState(entry.record.state.in_words()));
         }
-        record::remove(&self.shared.folder, id)?;
+        self.shared.remove_job(&mut registry, id)?;
         registry.jobs.remove(&id);
         registry.waiting.retain(|waiting| *waiting != id);
         Ok(())
@@ -278,6 +296,7 @@ impl Jobs {
     ///
     /// When files cannot be deleted.
     pub fn sweep(&self, now: Timestamp) -> Result<usize, JobError> {
+        self.shared.sweep_shared()?;
         let mut registry = self.shared.registry.lock();
         let before = now.as_second() - self.shared.settings.keep_seconds;
         let is_over = |entry: &&Entry| {
@@ -287,11 +306,17 @@ impl Jobs {
         };
         let over: Vec<JobId> =
             registry.jobs.values().filter(is_over).map(|entry| entry.record.id).collect();
-        for id in &over {
-            record::remove(&self.shared.folder, *id)?;
-            registry.jobs.remove(id);
+        let mut deleted = 0;
+        for id in over {
+            match self.shared.remove_job(&mut registry, id) {
+                // Another process deletes this job.
+                Err(JobError::Refused(Refusal::Changed)) => continue,
+                removed => removed?,
+            }
+            registry.jobs.remove(&id);
+            deleted += 1;
         }
-        Ok(over.len())
+        Ok(deleted)
     }
 
     /// Stops all jobs and waits for the rows in flight. The jobs that were running continue when
@@ -316,58 +341,5 @@ impl Jobs {
 impl Drop for Jobs {
     fn drop(&mut self) {
         self.close();
-    }
-}
-
-impl JobsState {
-    fn target(&self, path: &str) -> Result<Target, JobError> {
-        let found = Target::all(self.api_versions).find(|target| target.endpoint.path == path);
-        found.ok_or_else(|| JobError::NoEndpoint(path.to_owned()))
-    }
-
-    /// Opens the list of a job in `folder`. Reading the list fails when it exceeds a limit for
-    /// lists. `stop` interrupts the reading.
-    fn input(&self, folder: &Path, record: &Record, stop: &Stop) -> Result<Input, ReadError> {
-        self.input_at(&record.list(folder), record, stop)
-    }
-
-    /// Opens the list of a job from the file at `path`.
-    fn input_at(&self, path: &Path, record: &Record, stop: &Stop) -> Result<Input, ReadError> {
-        let source = Source::file(path)?;
-        let input = Input::open(source.read_as(record.read_as()).bounded(self.bounds(stop)))?;
-        // The stored layout is used in place of the detected one: emptied rows may change the
-        // detected layout, but the layout of the output must stay the same.
-        Ok(match &record.layout {
-            Some(layout) if record.is_rewritten => input.with_layout(layout.clone()),
-            _ => input,
-        })
-    }
-
-    /// Saves a job to disk, then puts it in the queue.
-    fn put_in_line(&self, registry: &mut JobRegistry, mut record: Record) -> Result<(), JobError> {
-        if registry.is_closing {
-            return Err(Refusal::Elsewhere.into());
-        }
-        (record.state, record.ended_at) = (State::Waiting, None);
-        record.save(&self.folder)?;
-        let id = record.id;
-        if let Some(entry) = registry.jobs.get_mut(&id) {
-            entry.record = record;
-            registry.waiting.push_back(id);
-            self.changed.notify_one();
-        }
-        Ok(())
-    }
-}
-
-impl JobRegistry {
-    fn of(&self, account: AccountId, id: JobId) -> Result<&Entry, JobError> {
-        let entry = self.jobs.get(&id).filter(|entry| entry.record.account == account);
-        entry.ok_or(JobError::NotThere)
-    }
-
-    fn of_mut(&mut self, account: AccountId, id: JobId) -> Result<&mut Entry, JobError> {
-        let entry = self.jobs.get_mut(&id).filter(|entry| entry.record.account == account);
-        entry.ok_or(JobError::NotThere)
     }
 }

@@ -13,6 +13,7 @@ mod files;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use enrich_import::{Compression, Format, format_from_file_name};
 
@@ -62,8 +63,13 @@ pub struct Part {
     compression: Option<Compression>,
     /// Whether `OUT.job` is kept when the output is complete.
     keeps_job: bool,
+    /// Whether this process may still write; `None` if no other process continues the output.
+    guard: Option<Guard>,
     pub(crate) checkpoint: Checkpoint,
 }
+
+/// Says whether this process may still write an output.
+pub(crate) type Guard = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The result of opening an output.
 pub enum Opened {
@@ -81,7 +87,7 @@ impl Part {
     ///
     /// When `out` already exists, was begun for another purpose, or cannot be written.
     pub fn open(out: &Path, format: Format, purpose: &Purpose) -> Result<Opened, PartError> {
-        Self::open_with(out, format, purpose, false)
+        Self::open_with(out, format, purpose, false, None)
     }
 
     /// Opens an output as [`Part::open`] does, but keeps `OUT.job` when the output is complete. If
@@ -95,7 +101,28 @@ impl Part {
         format: Format,
         purpose: &Purpose,
     ) -> Result<Opened, PartError> {
-        Self::open_with(out, format, purpose, true)
+        Self::open_with(out, format, purpose, true, None)
+    }
+
+    /// Does the same as [`Part::open_to_stay`]. If the output is new, its idempotency keys begin
+    /// with `prefix`; with `None`, the prefix is random.
+    pub(crate) fn open_of_job(
+        out: &Path,
+        format: Format,
+        purpose: &Purpose,
+        prefix: Option<String>,
+    ) -> Result<Opened, PartError> {
+        Self::open_with(out, format, purpose, true, prefix)
+    }
+
+    /// Has `guard` asked before each commit. If it says no, the commit fails.
+    pub(crate) fn guarded(self, guard: Guard) -> Self {
+        Self { guard: Some(guard), ..self }
+    }
+
+    fn may_write(&self) -> Result<(), PartError> {
+        let may_write = self.guard.as_ref().is_none_or(|guard| guard());
+        if may_write { Ok(()) } else { Err(PartError::Lost(self.out.clone())) }
     }
 
     fn open_with(
@@ -103,6 +130,7 @@ impl Part {
         format: Format,
         purpose: &Purpose,
         keeps_job: bool,
+        prefix: Option<String>,
     ) -> Result<Opened, PartError> {
         let (part, job) = (with_ending(out, ".part"), with_ending(out, ".job"));
         let file_name = out.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
@@ -145,7 +173,7 @@ impl Part {
                     checkpoint.purpose.columns.or_else(|| purpose.columns.clone());
                 checkpoint
             }
-            None => Checkpoint::begin(purpose.clone()).map_err(failed)?,
+            None => Checkpoint::begin_with(purpose.clone(), prefix).map_err(failed)?,
         };
         let length = file.metadata().map_err(failed)?.len();
         if length < checkpoint.output_bytes {
@@ -154,7 +182,8 @@ impl Part {
         file.set_len(checkpoint.output_bytes).map_err(failed)?;
         let format = named.unwrap_or(format);
         let out = out.to_owned();
-        let mut part = Self { out, part, job, file, format, compression, keeps_job, checkpoint };
+        let mut part =
+            Self { out, part, job, file, format, compression, keeps_job, guard: None, checkpoint };
         part.file.seek(SeekFrom::End(0)).map_err(failed_at(&part.part))?;
         if part.checkpoint.is_whole {
             part.name()?;
@@ -171,6 +200,7 @@ impl Part {
 
     /// Appends rows and saves the checkpoint.
     pub(crate) fn commit(&mut self, text: &[u8]) -> Result<(), PartError> {
+        self.may_write()?;
         if !text.is_empty() {
             let bytes = compressed(text, self.compression);
             let bytes = bytes.map_err(failed_at(&self.part))?;
@@ -183,6 +213,7 @@ impl Part {
 
     /// Gives the complete file its final name.
     pub(crate) fn name(&self) -> Result<(), PartError> {
+        self.may_write()?;
         if self.format == Format::Xlsx {
             let made = with_ending(&self.out, ".new");
             self.write_workbook(&made).map_err(failed_at(&made))?;

@@ -114,6 +114,7 @@ impl Fault {
     pub(crate) fn of_job(error: JobError) -> Result<String, Self> {
         match error {
             JobError::NotThere => Err(Self::NoSuchPage),
+            JobError::Records(error) => Err(error.into()),
             JobError::Files(_) | JobError::Folder(_) => Err(Self::failed(error)),
             error => Ok(sentence(&error.to_string())),
         }

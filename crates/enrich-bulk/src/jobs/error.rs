@@ -2,6 +2,7 @@
 
 use std::io;
 
+use enrich_core::port::error::StoreError;
 use enrich_import::ReadError;
 
 use crate::mapping::MappingError;
@@ -40,6 +41,9 @@ pub enum JobError {
     /// The job's files cannot be read or written.
     #[error("the job's files cannot be read or written")]
     Files(#[from] PartError),
+    /// The records that several servers share cannot be read or written.
+    #[error("the records of lists cannot be read or written")]
+    Records(#[source] StoreError),
     /// The folder cannot be read or written.
     #[error("the folder of jobs cannot be read or written")]
     Folder(#[from] io::Error),
@@ -75,6 +79,9 @@ pub enum Refusal {
     /// Another list of the account is being read.
     #[error("another list of this account is being read; try again in a moment")]
     Reading,
+    /// Another server changes the list.
+    #[error("another server has just changed this list; try again in a moment")]
+    Changed,
     /// Another process works in the folder.
     #[error("another process is using this server's lists; try again when it has stopped")]
     Elsewhere,

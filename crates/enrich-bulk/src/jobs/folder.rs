@@ -57,7 +57,7 @@ pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
         } else if is_under_way {
             registry.waiting.push_back(id);
         }
-        let bytes = Record::held_bytes(id, folder)?;
+        let bytes = record.held_bytes(folder)?;
         registry
             .jobs
             .insert(id, Entry::new(record, counts.ok().flatten().unwrap_or_default(), bytes));
@@ -112,6 +112,9 @@ impl Entry {
             files: Arc::default(),
             scrubbed_running: 0,
             cached_preview: None,
+            lease: None,
+            turn: 1,
+            was_expired: false,
         }
     }
 

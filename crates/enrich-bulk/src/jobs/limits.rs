@@ -6,7 +6,7 @@ use enrich_core::AccountId;
 use enrich_import::Bounds;
 
 use super::error::Refusal;
-use super::record::{JobId, Record};
+use super::record::JobId;
 use super::{Entry, JobError, JobRegistry, JobsState};
 use crate::account_limit::AccountPermit;
 use crate::stop::Stop;
@@ -57,7 +57,8 @@ impl JobsState {
     /// account has too many bytes or the disk is nearly full.
     pub(super) fn check_job_quota(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
         self.check_disk_space()?;
-        let bytes = Record::held_bytes(id, &self.folder)?;
+        let record = self.registry.lock().of(account, id)?.record.clone();
+        let bytes = record.held_bytes(&self.folder)?;
         let mut registry = self.registry.lock();
         if let Some(entry) = registry.jobs.get_mut(&id) {
             entry.bytes = bytes;

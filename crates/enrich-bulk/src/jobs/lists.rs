@@ -35,9 +35,11 @@ impl Jobs {
     ) -> Result<Job, JobError> {
         let shared = &*self.shared;
         let _permit = shared.uploading(account)?;
+        shared.refresh(account)?;
         shared.check_quota(&shared.registry.lock(), account, 0)?;
         shared.check_disk_space()?;
-        let record = Record::new(account, file_name, shared.clock.now())?;
+        let mut record = Record::new(account, file_name, shared.clock.now())?;
+        record.turn_folder = shared.records.as_ref().map(|_| 1);
         let (id, arriving) = (record.id, shared.folder.join(ARRIVING));
         let taken = shared.arrive(&arriving, record, content);
         let taken = taken.and_then(|entry| shared.keep(&arriving, entry));
@@ -79,6 +81,7 @@ impl Jobs {
     /// options.
     pub fn read_as(&self, account: AccountId, id: JobId, read_as: ReadAs) -> Result<(), JobError> {
         let shared = &*self.shared;
+        shared.refresh_one(id)?;
         let _permit = shared.reading(account)?;
         let mut record = shared.registry.lock().of(account, id)?.record.clone();
         record.read_as = read_as;
@@ -91,8 +94,8 @@ impl Jobs {
         }
         let (rows, layout) = (Some(rows), input.layout());
         let record = Record { read_as, rows, layout, ..entry.record.clone() };
-        record.save(&shared.folder)?;
-        (entry.record, entry.cached_preview) = (record, None);
+        shared.save(entry, record)?;
+        entry.cached_preview = None;
         Ok(())
     }
 
@@ -110,6 +113,7 @@ impl Jobs {
         mapping: &Mapping,
     ) -> Result<Preview, JobError> {
         let shared = &*self.shared;
+        shared.refresh_one(id)?;
         let known = shared.registry.lock().of(account, id)?.cached_preview.clone();
         let country = pollster::block_on(shared.callers.country(account));
         let country = country.map_err(|error| io::Error::other(error.to_string()))?;
@@ -167,8 +171,10 @@ impl JobsState {
         // Values that were forgotten before the upload are not removed from the list, so the list
         // counts as searched.
         record.scrubbed = self.suppressed_count();
-        record.save(arriving)?;
-        let bytes = Record::held_bytes(record.id, arriving)?;
+        if self.records.is_none() {
+            record.save(arriving)?;
+        }
+        let bytes = record.held_bytes(arriving)?;
         Ok(Entry::new(record, Counts::default(), bytes))
     }
 
@@ -180,6 +186,7 @@ impl JobsState {
         }
         self.check_quota(&registry, entry.record.account, entry.bytes)?;
         record::move_folder(arriving, &self.folder, entry.record.id)?;
+        self.add(&entry)?;
         let job = entry.job();
         registry.jobs.insert(job.id, entry);
         Ok(job)

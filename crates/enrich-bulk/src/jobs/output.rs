@@ -19,9 +19,9 @@ impl Jobs {
     /// When there is no such job, or its files cannot be read.
     pub fn output(&self, account: AccountId, id: JobId) -> Result<Option<Written>, JobError> {
         self.scrub_one(account, id)?;
-        let record = self.shared.registry.lock().of(account, id)?.record.clone();
-        let (out, file_name) = (record.output(&self.shared.folder), record.output_name());
         loop {
+            let record = self.shared.registry.lock().of(account, id)?.record.clone();
+            let (out, file_name) = (record.output(&self.shared.folder), record.output_name());
             match File::open(&out) {
                 Ok(file) => {
                     let rows = file.metadata().map(|data| file.take(data.len()))?;
@@ -34,6 +34,14 @@ impl Jobs {
                 // The output was completed and renamed meanwhile, so the loop opens it again.
                 Err(PartError::Failed { error, .. })
                     if error.kind() == io::ErrorKind::NotFound && out.exists() => {}
+                // In the meantime another process continued the job in another folder.
+                Ok(None) if !record.folder(&self.shared.folder).exists() => {
+                    self.shared.refresh_one(id)?;
+                    let now = self.shared.registry.lock().of(account, id)?.record.clone();
+                    if now.turn_folder == record.turn_folder {
+                        return Ok(None);
+                    }
+                }
                 rows => {
                     let rows = rows?.filter(|rows| rows.limit() > 0);
                     return Ok(rows.map(|rows| Written { rows, file_name, is_whole: false }));

@@ -28,6 +28,18 @@ pub struct JobId(u128);
 #[error("a job's id is 32 hexadecimal digits")]
 pub struct MalformedId;
 
+impl JobId {
+    /// Returns the id with this number.
+    pub(super) fn of(number: u128) -> Self {
+        Self(number)
+    }
+
+    /// Returns the id as a number.
+    pub(super) fn number(self) -> u128 {
+        self.0
+    }
+}
+
 impl FromStr for JobId {
     type Err = MalformedId;
 
@@ -137,6 +149,10 @@ pub(super) struct Record {
     /// Whether staged files are being renamed, so that they replace the present files.
     #[serde(default)]
     pub(super) is_replacing: bool,
+    /// The turn whose folder contains the files of a shared job; `None` for a job that is not
+    /// shared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) turn_folder: Option<u64>,
 }
 
 impl Record {
@@ -163,6 +179,7 @@ impl Record {
             removed_rows: 0,
             is_rewritten: false,
             is_replacing: false,
+            turn_folder: None,
         })
     }
 
@@ -174,10 +191,10 @@ impl Record {
         Some(record).filter(|record| record.id == id)
     }
 
-    /// Returns the size of a job's files, in bytes.
-    pub(super) fn held_bytes(id: JobId, folder: &Path) -> io::Result<u64> {
+    /// Returns the size of the job's files, in bytes.
+    pub(super) fn held_bytes(&self, folder: &Path) -> io::Result<u64> {
         let mut bytes = 0;
-        for entry in fs::read_dir(folder.join(id.to_string()))? {
+        for entry in fs::read_dir(self.folder(folder))? {
             bytes += match entry?.metadata() {
                 Ok(data) => data.len(),
                 // A file of a running job may have been renamed meanwhile.
@@ -212,7 +229,11 @@ impl Record {
     }
 
     pub(super) fn folder(&self, folder: &Path) -> PathBuf {
-        folder.join(self.id.to_string())
+        let of_job = folder.join(self.id.to_string());
+        match self.turn_folder {
+            Some(turn) => of_job.join(turn.to_string()),
+            None => of_job,
+        }
     }
 
     /// Returns the path of the list. The extension shows the format and the compression.

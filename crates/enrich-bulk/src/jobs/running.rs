@@ -11,7 +11,7 @@ use enrich_import::{Format, Halt, ReadError};
 use enrich_text::Country;
 
 use super::record::{Record, State};
-use super::{JobError, JobId, JobRegistry, JobsState};
+use super::{JobError, JobId, JobRegistry, JobsState, lease};
 use crate::caller::{Caller, MeteredCaller, Target};
 use crate::part::{Opened, Output, Part, Purpose};
 use crate::run::{Counts, End, Options, Progress, RunError, Work, run};
@@ -83,15 +83,16 @@ pub(super) fn work(shared: &JobsState) {
     while let Some((record, stop)) = next(shared) {
         let id = record.id;
         let mut watch = Watch::new(shared, &record, &stop);
-        let ended = match shared.scrub_before_run(id) {
+        let opened = shared.open_turn(id);
+        let ended = match opened.and_then(|()| shared.scrub_before_run(id)) {
             Ok(record) => run_job(shared, record, &mut watch),
             Err(error) => Err(in_words(&error)),
         };
         let held_back = watch.held_back.take();
-        let bytes = Record::held_bytes(id, &shared.folder);
         let mut registry = shared.registry.lock();
         let is_closing = registry.is_closing;
         let Some(entry) = registry.jobs.get_mut(&id) else { continue };
+        let bytes = entry.record.held_bytes(&shared.folder);
         (entry.stop, entry.rate_limited_until) = (None, None);
         entry.bytes = bytes.unwrap_or(entry.bytes);
         let (is_stopped, yields) = (take(&mut entry.is_stopped), take(&mut entry.is_yielding));
@@ -105,6 +106,11 @@ pub(super) fn work(shared: &JobsState) {
             }
             (Err(why), _) => State::Broken(why),
         };
+        if shared.records.is_some() {
+            let has_place = is_closing || yields;
+            shared.end_turn(&mut registry, id, state, has_place && !is_stopped);
+            continue;
+        }
         if is_closing && state == State::Ended(End::Stopped) {
             // On disk, the state of the job is still "running", so the job continues when the
             // folder is opened again.
@@ -129,6 +135,9 @@ pub(super) fn work(shared: &JobsState) {
 
 /// Waits for the next job to run. Returns its record and stop signal; `None` at shutdown.
 fn next(shared: &JobsState) -> Option<(Record, Stop)> {
+    if let Some(records) = &shared.records {
+        return shared.take_shared(records);
+    }
     let mut registry = shared.registry.lock();
     loop {
         if registry.is_closing {
@@ -179,12 +188,18 @@ fn run_job(
             ..Purpose::default()
         };
         let out = record.output(&shared.folder);
-        let part = match Part::open_to_stay(&out, Format::Csv, &purpose) {
+        let lease = shared.registry.lock().jobs.get(&record.id).and_then(|job| job.lease.clone());
+        // In every turn, the rows of a shared job have the same idempotency keys.
+        let prefix = lease.as_ref().map(|_| record.id.to_string());
+        let part = match Part::open_of_job(&out, Format::Csv, &purpose, prefix) {
             Ok(Opened::ToDo(part)) => part,
             Ok(Opened::Whole(counts)) => return Ok((counts, End::Whole)),
             Err(error) => return Err(in_words(&error.into())),
         };
-        let output = Output::Part(part);
+        let output = Output::Part(match &lease {
+            Some(lease) => Box::new(part.guarded(lease::guard(lease))),
+            None => part,
+        });
         let input = match shared.input(&shared.folder, &record, stop) {
             Err(ReadError::Halted(Halt::Stopped)) => return Ok((output.counts(), End::Stopped)),
             input => input.map_err(|error| in_words(&error.into()))?,
@@ -202,10 +217,25 @@ fn run_job(
 /// see.
 fn in_words(error: &JobError) -> String {
     match error {
-        JobError::Files(_) | JobError::Folder(_) => {
+        JobError::Files(_) | JobError::Folder(_) | JobError::Records(_) => {
             "the list's files cannot be read or written; tell the service's operator".to_owned()
         }
         error => error.to_string(),
+    }
+}
+
+impl JobsState {
+    /// Ends the turn of a shared job. A job that only gave up its place returns to the queue.
+    fn end_turn(&self, registry: &mut JobRegistry, id: JobId, state: State, gave_up_place: bool) {
+        let Some(entry) = registry.jobs.get_mut(&id) else { return };
+        let mut record = entry.record.clone();
+        if gave_up_place && state == State::Ended(End::Stopped) {
+            record.state = State::Waiting;
+        } else {
+            record.end(state, self.clock.now());
+        }
+        self.release(entry, record);
+        self.changed.notify_all();
     }
 }
 

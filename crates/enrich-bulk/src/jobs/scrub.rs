@@ -16,8 +16,8 @@ use enrich_core::{AccountId, SuppressedSince, SuppressedValues, Timestamp, holds
 use enrich_import::{Delimiter, Format, Source, format_from_file_name};
 use parking_lot::Mutex;
 
-use super::record::{self, JobId, Record, State};
-use super::{JobError, Jobs, JobsState};
+use super::record::{JobId, Record, State};
+use super::{JobError, Jobs, JobsState, Refusal};
 use crate::input::Input;
 use crate::part;
 use crate::run::End;
@@ -36,6 +36,7 @@ impl Jobs {
     /// All other lists are searched nevertheless.
     pub fn scrub(&self) -> Result<usize, JobError> {
         let Some(values) = self.shared.suppressed()? else { return Ok(0) };
+        self.shared.refresh_all()?;
         let ids: Vec<JobId> = self.shared.registry.lock().jobs.keys().copied().collect();
         let (mut changed, mut failed) = (0, None);
         for id in ids {
@@ -43,6 +44,8 @@ impl Jobs {
                 Ok(is_changed) => changed += usize::from(is_changed),
                 // The account deleted the job in the meantime.
                 Err(_) if !self.shared.registry.lock().jobs.contains_key(&id) => {}
+                // Another process searches this list, or changes it.
+                Err(JobError::Refused(Refusal::Changed)) => {}
                 // The error is returned after all other lists were searched.
                 Err(error) => failed = Some(error),
             }
@@ -57,6 +60,7 @@ impl Jobs {
     ///
     /// When there is no such job, or the suppressed values cannot be read.
     pub fn is_output_ready(&self, account: AccountId, id: JobId) -> Result<bool, JobError> {
+        self.shared.refresh_one(id)?;
         let state = self.shared.registry.lock().of(account, id)?.record.state.clone();
         let count = self.shared.suppressed()?.map_or(0, |values| values.count());
         let is_scrubbed = count == 0 || self.shared.is_scrubbed(id, count);
@@ -65,6 +69,7 @@ impl Jobs {
 
     /// Removes forgotten values from one list, before it is shown.
     pub(super) fn scrub_one(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
+        self.shared.refresh_one(id)?;
         self.shared.registry.lock().of(account, id)?;
         if let Some(values) = self.shared.suppressed()? {
             self.shared.scrub(id, &*values)?;
@@ -117,7 +122,11 @@ impl JobsState {
             (entry.record.clone(), entry.stop.is_some())
         };
         if !is_running {
-            return self.scrub_files(&record, values);
+            // Another process runs the list, and searches it itself.
+            return match record.state {
+                State::Running => Ok(false),
+                _ => self.with_turn(id, |record| self.scrub_files(record, values)),
+            };
         }
         let values = &since(&record, values);
         let holds = self.holds(&record, values)?;
@@ -186,7 +195,7 @@ impl JobsState {
         let mut registry = self.registry.lock();
         if let Some(entry) = registry.jobs.get_mut(&id) {
             entry.scrubbed_running = count;
-            entry.bytes = Record::held_bytes(id, &self.folder)?;
+            entry.bytes = entry.record.held_bytes(&self.folder)?;
             if let Ok(Some(counts)) = part::counts_of(&entry.record.output(&self.folder)) {
                 entry.counts = counts;
             }
@@ -231,7 +240,7 @@ impl JobsState {
 
     fn remove(&self, id: JobId) -> Result<bool, JobError> {
         let mut registry = self.registry.lock();
-        record::remove(&self.folder, id)?;
+        self.remove_job(&mut registry, id)?;
         registry.jobs.remove(&id);
         registry.waiting.retain(|waiting| *waiting != id);
         Ok(true)
@@ -243,8 +252,7 @@ impl JobsState {
         if let Some(entry) = registry.jobs.get_mut(&id) {
             let mut record = entry.record.clone();
             change(&mut record);
-            record.save(&self.folder)?;
-            entry.record = record;
+            self.save(entry, record)?;
         }
         Ok(())
     }

@@ -41,6 +41,8 @@ impl JobRegistry {
         let waiting: BTreeSet<AccountId> =
             self.waiting.iter().filter_map(|id| self.account(*id)).collect();
         let without = waiting.iter().filter(|account| !running.contains_key(account)).count();
+        // No job of a shared folder waits in this process.
+        let without = without + self.contenders;
         let yielding = self.jobs.values().filter(|entry| entry.is_yielding).count();
         if without <= yielding {
             return false;

@@ -64,6 +64,16 @@ impl Checkpoint {
         })
     }
 
+    /// Returns the checkpoint of a new output, whose idempotency keys begin with `prefix`; with
+    /// `None`, the prefix is random.
+    pub(super) fn begin_with(purpose: Purpose, prefix: Option<String>) -> io::Result<Self> {
+        let begun = Self::begin(purpose)?;
+        Ok(match prefix {
+            Some(job) => Self { job, ..begun },
+            None => begun,
+        })
+    }
+
     pub(super) fn agree(&self, other: &Purpose, part: &Path, job: &Path) -> Result<(), PartError> {
         let what = if self.purpose.endpoint != other.endpoint {
             format!("the endpoint {}", self.purpose.endpoint)

@@ -32,6 +32,9 @@ pub enum PartError {
     /// Another process writes this output.
     #[error("{} is being written by another process", .0.display())]
     Busy(PathBuf),
+    /// Another process continues this output.
+    #[error("{} is being continued by another process", .0.display())]
+    Lost(PathBuf),
     /// The checkpoint in this file is damaged.
     #[error("{} is damaged; remove it and the `.part` file beside it to start again", .0.display())]
     Damaged(PathBuf),

@@ -15,4 +15,5 @@ mod limits;
 mod office;
 mod resuming;
 mod running;
+mod shared;
 mod together;

@@ -109,8 +109,11 @@ impl Office {
     }
 
     pub(crate) fn open_with(&self, settings: Settings) -> Jobs {
-        let callers = Arc::new(SharedCalls(Arc::clone(&self.books)));
-        Jobs::open(&self.jobs(), &API_VERSIONS, callers, Arc::new(Noon), settings).unwrap()
+        Jobs::open(&self.jobs(), &API_VERSIONS, self.callers(), Arc::new(Noon), settings).unwrap()
+    }
+
+    pub(crate) fn callers(&self) -> Arc<dyn Callers> {
+        Arc::new(SharedCalls(Arc::clone(&self.books)))
     }
 
     /// Returns the path of the folder of jobs.

@@ -32,9 +32,10 @@ pub async fn one_node_at_a_time_holds_a_job(
     let found = row(other, 1).await;
     assert_eq!((found.account, found.turn, found.lease), (owner, 1, JobLease::Free));
     assert_eq!((found.phase, found.record.as_str()), (JobPhase::Idle, "new"));
-    assert_eq!(other.of_account(owner).await.unwrap(), [found.clone()]);
+    let found = [found];
+    assert_eq!(other.of_account(owner).await.unwrap(), found);
     assert_eq!(other.page(1, 9).await.unwrap(), [row(one, 2).await]);
-    assert_eq!(other.page(0, 1).await.unwrap(), [found]);
+    assert_eq!(other.page(0, 1).await.unwrap(), found);
 
     // A change needs the turn, and may be made again.
     assert_eq!(one.take_next().await.unwrap(), None);

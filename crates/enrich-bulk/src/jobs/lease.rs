@@ -1,0 +1,150 @@
+//! Leases: a process works on a shared job only while it holds the job's lease.
+//!
+//! One thread renews all leases of the process. Whoever writes rows asks the lease before each
+//! commit.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use enrich_core::port::jobs::{JobPhase, JobRecords, LEASE};
+use parking_lot::Mutex;
+use pollster::block_on;
+
+use super::progress::progress_of;
+use super::record::JobId;
+use super::{Entry, JobsState};
+
+/// Interval between renewals of a lease. A request to stop arrives with the next renewal.
+const RENEW_EACH: Duration = Duration::from_secs(1);
+/// For this time after a renewal nothing is asked before a commit.
+const SURE: Duration = Duration::from_secs(10);
+/// For this time after a renewal the lease counts as held while the records cannot be reached:
+/// [`LEASE`] without a margin for a commit.
+const UNREACHABLE: Duration = LEASE.saturating_sub(SURE);
+
+/// The lease of one job in this process.
+pub(super) struct Lease {
+    id: JobId,
+    /// The turn of this holder.
+    pub(super) turn: u64,
+    /// Whether the last holder may still write files.
+    pub(super) was_expired: bool,
+    records: Arc<dyn JobRecords>,
+    /// The time just before the last successful renewal.
+    renewed_at: Mutex<Instant>,
+    progress: Mutex<String>,
+    is_lost: AtomicBool,
+}
+
+impl Lease {
+    /// Returns the lease of a job that was requested at `began`.
+    pub(super) fn new(
+        id: JobId,
+        turn: u64,
+        was_expired: bool,
+        records: &Arc<dyn JobRecords>,
+        began: Instant,
+    ) -> Self {
+        Self {
+            id,
+            turn,
+            was_expired,
+            records: Arc::clone(records),
+            renewed_at: Mutex::new(began),
+            progress: Mutex::default(),
+            is_lost: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Acquire)
+    }
+
+    /// Whether this process still holds the job, so that it may commit rows.
+    pub(super) fn may_write(&self) -> bool {
+        if self.is_lost() {
+            return false;
+        }
+        let is_sure = self.renewed_at.lock().elapsed() < SURE;
+        is_sure || self.renew() != Renewed::Lost
+    }
+
+    /// Renews the lease. The lease is lost if another process holds the job, or if the records
+    /// were not reached for too long.
+    fn renew(&self) -> Renewed {
+        let (began, progress) = (Instant::now(), self.progress.lock().clone());
+        match block_on(self.records.renew(self.id.number(), self.turn, &progress)) {
+            Ok(Some(phase)) => {
+                *self.renewed_at.lock() = began;
+                if phase == JobPhase::Stopping { Renewed::MustStop } else { Renewed::Held }
+            }
+            Err(_) if self.renewed_at.lock().elapsed() < UNREACHABLE => Renewed::Held,
+            Ok(None) | Err(_) => {
+                self.is_lost.store(true, Ordering::Release);
+                Renewed::Lost
+            }
+        }
+    }
+}
+
+/// The result of a renewal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Renewed {
+    Held,
+    MustStop,
+    Lost,
+}
+
+/// Renews the leases of this process until it closes and holds no job.
+pub(super) fn keep(shared: &JobsState) {
+    let Some(records) = &shared.records else { return };
+    loop {
+        let (held, is_full) = {
+            let registry = shared.registry.lock();
+            let held: Vec<Arc<Lease>> =
+                registry.jobs.values().filter_map(|entry| entry.held_with_progress()).collect();
+            if registry.is_closing && held.is_empty() {
+                return;
+            }
+            let running = registry.jobs.values().filter(|entry| entry.stop.is_some()).count();
+            (held, running >= shared.settings.running.max(1))
+        };
+        for lease in held {
+            let renewed = lease.renew();
+            if renewed == Renewed::Held {
+                continue;
+            }
+            let mut registry = shared.registry.lock();
+            if let Some(entry) = registry.jobs.get_mut(&lease.id) {
+                entry.is_stopped |= renewed == Renewed::MustStop;
+                entry.stop.iter().for_each(crate::stop::Stop::now);
+            }
+        }
+        let contenders =
+            if is_full { block_on(records.contenders()).unwrap_or_default() } else { 0 };
+        let mut registry = shared.registry.lock();
+        registry.contenders = usize::try_from(contenders).unwrap_or(usize::MAX);
+        if registry.is_closing {
+            // The workers end without a signal to this thread.
+            shared.changed.wait_for(&mut registry, RENEW_EACH / 20);
+        } else {
+            shared.changed.wait_for(&mut registry, RENEW_EACH);
+        }
+    }
+}
+
+impl Entry {
+    /// Returns the lease, with the present progress for the next renewal.
+    fn held_with_progress(&self) -> Option<Arc<Lease>> {
+        let lease = self.lease.as_ref().filter(|lease| !lease.is_lost())?;
+        *lease.progress.lock() = progress_of(self);
+        Some(Arc::clone(lease))
+    }
+}
+
+/// Returns the check that is made before each commit of rows.
+pub(super) fn guard(lease: &Arc<Lease>) -> Arc<dyn Fn() -> bool + Send + Sync> {
+    let lease: Weak<Lease> = Arc::downgrade(lease);
+    Arc::new(move || lease.upgrade().is_some_and(|lease| lease.may_write()))
+}

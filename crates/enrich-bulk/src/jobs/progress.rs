@@ -1,0 +1,26 @@
+//! The progress of a shared job, as the records store it.
+
+use enrich_core::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::Entry;
+use crate::run::Counts;
+
+/// What changes while a job runs.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct JobProgress {
+    pub(super) counts: Counts,
+    pub(super) bytes: u64,
+    /// In seconds since the Unix epoch.
+    pub(super) rate_limited_until: Option<i64>,
+}
+
+/// Returns the progress of a job, as the records store it.
+pub(super) fn progress_of(entry: &Entry) -> String {
+    let progress = JobProgress {
+        counts: entry.counts,
+        bytes: entry.bytes,
+        rate_limited_until: entry.rate_limited_until.map(Timestamp::as_second),
+    };
+    serde_json::to_string(&progress).unwrap_or_default()
+}

@@ -1,0 +1,378 @@
+//! Jobs that several processes share: their records are in a store, and their files in a folder
+//! that all processes see.
+//!
+//! The registry of a process has a copy of the records. The copy is read anew before each use, and
+//! a change is refused if the record has changed in the meantime.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use enrich_core::port::error::StoreError;
+use enrich_core::port::jobs::{JobChange, JobLease, JobPhase, JobRecords, JobRow};
+use enrich_core::{AccountId, Clock, Timestamp};
+use enrich_wire::ApiVersion;
+use pollster::block_on;
+
+use super::error::Refusal;
+use super::folder::ARRIVING;
+use super::lease::{self, Lease};
+use super::progress::{JobProgress, progress_of};
+use super::record::{self, JobId, Record};
+use super::running::{self, Callers};
+use super::{Entry, JobError, JobRegistry, Jobs, JobsState, Settings, State, turn_folder};
+use crate::stop::Stop;
+
+/// Interval at which a free place looks for a job.
+const LOOK_EACH: Duration = Duration::from_secs(1);
+/// The number of records that are read together.
+const PAGE: u32 = 500;
+/// Files without a record are removed after this time.
+const ORPHANS_AFTER: Duration = Duration::from_secs(60 * 60);
+
+impl Jobs {
+    /// Opens the jobs that several processes share. `folder` is seen by all of them. A job runs in
+    /// any process, and continues in another when its process ends.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be created.
+    pub fn open_shared(
+        folder: &Path,
+        records: Arc<dyn JobRecords>,
+        api_versions: &'static [&'static ApiVersion],
+        callers: Arc<dyn Callers>,
+        clock: Arc<dyn Clock>,
+        settings: Settings,
+    ) -> Result<Self, JobError> {
+        record::make_folder(folder)?;
+        record::make_folder(&folder.join(ARRIVING))?;
+        let state = JobsState::new(folder, api_versions, callers, clock, settings);
+        let jobs = Self::of(JobsState { records: Some(records), ..state });
+        for _ in 0..settings.running.max(1) {
+            jobs.begin(running::work)?;
+        }
+        jobs.begin(lease::keep)?;
+        Ok(jobs)
+    }
+}
+
+impl JobsState {
+    /// Reads the records of an account anew.
+    pub(super) fn refresh(&self, account: AccountId) -> Result<(), JobError> {
+        let Some(records) = &self.records else { return Ok(()) };
+        let rows = block_on(records.of_account(account)).map_err(unreachable)?;
+        let there: BTreeSet<JobId> = rows.iter().map(|row| JobId::of(row.id)).collect();
+        let mut registry = self.registry.lock();
+        registry.jobs.retain(|id, entry| {
+            entry.record.account != account || entry.lease.is_some() || there.contains(id)
+        });
+        rows.into_iter().for_each(|row| registry.merge(row));
+        Ok(())
+    }
+
+    /// Reads the record of one job anew.
+    pub(super) fn refresh_one(&self, id: JobId) -> Result<(), JobError> {
+        let Some(records) = &self.records else { return Ok(()) };
+        let row = block_on(records.find(id.number())).map_err(unreachable)?;
+        let was_left = row
+            .as_ref()
+            .is_some_and(|row| (row.phase, row.lease) == (JobPhase::Idle, JobLease::Expired));
+        {
+            let mut registry = self.registry.lock();
+            match row {
+                Some(row) => registry.merge(row),
+                None => registry.forget(id),
+            }
+        }
+        // A process ended while it worked on the files of this job. Nobody else takes the job.
+        if was_left { self.with_turn(id, |_| Ok(())) } else { Ok(()) }
+    }
+
+    /// Reads all records anew. Returns the rows.
+    pub(super) fn refresh_all(&self) -> Result<Vec<JobRow>, JobError> {
+        let Some(records) = &self.records else { return Ok(Vec::new()) };
+        let (mut all, mut after) = (Vec::new(), 0);
+        loop {
+            let page = block_on(records.page(after, PAGE)).map_err(unreachable)?;
+            let Some(last) = page.last() else { break };
+            after = last.id;
+            all.extend(page);
+        }
+        let there: BTreeSet<JobId> = all.iter().map(|row| JobId::of(row.id)).collect();
+        let mut registry = self.registry.lock();
+        registry.jobs.retain(|id, entry| entry.lease.is_some() || there.contains(id));
+        all.iter().cloned().for_each(|row| registry.merge(row));
+        Ok(all)
+    }
+
+    /// Saves the record of a job that is not shared, or that this process holds, or that nobody
+    /// holds. Then changes the copy in `entry`.
+    pub(super) fn save(&self, entry: &mut Entry, record: Record) -> Result<(), JobError> {
+        let Some(records) = &self.records else {
+            record.save(&self.folder)?;
+            entry.record = record;
+            return Ok(());
+        };
+        let change = change_to(entry, &record)?;
+        let saved = match &entry.lease {
+            Some(_) => block_on(records.save(&change)),
+            None => block_on(records.change(&change)),
+        };
+        if !saved.map_err(unreachable)? {
+            return Err(Refusal::Changed.into());
+        }
+        if entry.lease.is_none() {
+            entry.turn += 1;
+        }
+        entry.record = record;
+        Ok(())
+    }
+
+    /// Adds the record of a new job.
+    pub(super) fn add(&self, entry: &Entry) -> Result<(), JobError> {
+        let Some(records) = &self.records else { return Ok(()) };
+        let change = change_to(entry, &entry.record)?;
+        block_on(records.create(entry.record.account, &change)).map_err(unreachable)
+    }
+
+    /// Asks the process that runs a job to stop it.
+    pub(super) fn stop_elsewhere(&self, id: JobId) -> Result<(), JobError> {
+        let Some(records) = &self.records else { return Ok(()) };
+        let is_running = block_on(records.stop(id.number())).map_err(unreachable)?;
+        if is_running { Ok(()) } else { Err(Refusal::Changed.into()) }
+    }
+
+    /// Removes the files of a job, then its record. The job must not be running.
+    pub(super) fn remove_job(&self, registry: &mut JobRegistry, id: JobId) -> Result<(), JobError> {
+        let Some(records) = &self.records else { return Ok(record::remove(&self.folder, id)?) };
+        let Some(entry) = registry.jobs.get_mut(&id) else { return Ok(()) };
+        let turn = match &entry.lease {
+            Some(lease) => lease.turn,
+            None => {
+                let held = block_on(records.hold(id.number(), entry.turn, JobPhase::Removing));
+                if !held.map_err(unreachable)? {
+                    return Err(Refusal::Changed.into());
+                }
+                entry.turn + 1
+            }
+        };
+        // The files go first: a record without files is removed later, but nobody would look for
+        // files without a record for a while.
+        record::remove(&self.folder, id)?;
+        block_on(records.remove(id.number(), turn)).map_err(unreachable)?;
+        Ok(())
+    }
+
+    /// Waits for a job to run, takes it, and returns its record and stop signal; `None` at
+    /// shutdown.
+    pub(super) fn take_shared(&self, records: &Arc<dyn JobRecords>) -> Option<(Record, Stop)> {
+        loop {
+            if self.registry.lock().is_closing {
+                return None;
+            }
+            let began = Instant::now();
+            if let Ok(Some(row)) = block_on(records.take_next())
+                && let Some(begun) = self.registry.lock().begin(row, records, began)
+            {
+                return Some(begun);
+            }
+            let mut registry = self.registry.lock();
+            if !registry.is_closing {
+                self.changed.wait_for(&mut registry, LOOK_EACH);
+            }
+        }
+    }
+
+    /// Gives this turn a folder with the job's files. The earlier folders are removed.
+    pub(super) fn open_turn(&self, id: JobId) -> Result<(), JobError> {
+        let (record, lease) = {
+            let registry = self.registry.lock();
+            let entry = registry.jobs.get(&id).ok_or(JobError::NotThere)?;
+            let Some(lease) = &entry.lease else { return Ok(()) };
+            (entry.record.clone(), Arc::clone(lease))
+        };
+        turn_folder::carry_over(&self.folder, &record, lease.turn, lease.was_expired)?;
+        let record = {
+            let mut registry = self.registry.lock();
+            let entry = registry.jobs.get_mut(&id).ok_or(JobError::NotThere)?;
+            let record = Record { turn_folder: Some(lease.turn), ..entry.record.clone() };
+            self.save(entry, record.clone())?;
+            record
+        };
+        turn_folder::remove_others(&self.folder, &record)?;
+        super::scrub::complete(&record.folder(&self.folder), record.is_replacing)?;
+        Ok(())
+    }
+
+    /// Does `work` on the files of a job that is not running, while this process holds the job.
+    pub(super) fn with_turn<T>(
+        &self,
+        id: JobId,
+        work: impl FnOnce(&Record) -> Result<T, JobError>,
+    ) -> Result<T, JobError> {
+        let Some(records) = &self.records else {
+            let record = self.registry.lock().jobs.get(&id).map(|entry| entry.record.clone());
+            return work(&record.ok_or(JobError::NotThere)?);
+        };
+        let began = Instant::now();
+        {
+            let mut registry = self.registry.lock();
+            let entry = registry.jobs.get_mut(&id).ok_or(JobError::NotThere)?;
+            if entry.lease.is_some() {
+                return Err(Refusal::Changed.into());
+            }
+            let held = block_on(records.hold(id.number(), entry.turn, phase_of(&entry.record)));
+            if !held.map_err(unreachable)? {
+                return Err(Refusal::Changed.into());
+            }
+            entry.turn += 1;
+            let lease = Lease::new(id, entry.turn, entry.was_expired, records, began);
+            entry.lease = Some(Arc::new(lease));
+        }
+        let done = self.open_turn(id).and_then(|()| {
+            let record = self.registry.lock().jobs.get(&id).map(|entry| entry.record.clone());
+            work(&record.ok_or(JobError::NotThere)?)
+        });
+        let mut registry = self.registry.lock();
+        if let Some(entry) = registry.jobs.get_mut(&id) {
+            let record = entry.record.clone();
+            self.release(entry, record);
+        }
+        self.changed.notify_all();
+        done
+    }
+
+    /// Saves the record of a held job and ends the lease. If the lease is lost, the next refresh
+    /// reads what the new holder saved.
+    pub(super) fn release(&self, entry: &mut Entry, record: Record) {
+        let (Some(records), Some(lease)) = (&self.records, entry.lease.clone()) else { return };
+        if !lease.is_lost()
+            && let Ok(change) = change_to(entry, &record)
+            // If this fails, the lease ends by itself, and a process continues the job.
+            && let Ok(true) = block_on(records.release(&change))
+        {
+            entry.record = record;
+        }
+        (entry.lease, entry.was_expired) = (None, false);
+    }
+
+    /// Removes the records and files whose removal was interrupted, and files without a record.
+    pub(super) fn sweep_shared(&self) -> Result<(), JobError> {
+        let Some(records) = &self.records else { return Ok(()) };
+        let rows = self.refresh_all()?;
+        for row in &rows {
+            let is_left = row.phase == JobPhase::Removing && row.lease != JobLease::Held;
+            if is_left
+                && block_on(records.hold(row.id, row.turn, row.phase)).map_err(unreachable)?
+            {
+                record::remove(&self.folder, JobId::of(row.id))?;
+                block_on(records.remove(row.id, row.turn + 1)).map_err(unreachable)?;
+            }
+        }
+        let known: BTreeSet<u128> = rows.iter().map(|row| row.id).collect();
+        let is_known = |id: JobId| known.contains(&id.number());
+        Ok(turn_folder::remove_orphans(&self.folder, is_known, ORPHANS_AFTER)?)
+    }
+}
+
+impl JobRegistry {
+    /// Replaces the copy of a record by the row that was read. A job that this process holds is
+    /// left as it is.
+    fn merge(&mut self, row: JobRow) {
+        let id = JobId::of(row.id);
+        if row.phase == JobPhase::Removing {
+            return self.forget(id);
+        }
+        let known = self.jobs.get(&id);
+        let is_newer = known.is_none_or(|entry| entry.lease.is_none() && row.turn >= entry.turn);
+        let Some(read) = Entry::of_row(&row).filter(|_| is_newer) else { return };
+        match self.jobs.get_mut(&id) {
+            Some(entry) => {
+                if entry.turn != read.turn {
+                    entry.cached_preview = None;
+                }
+                (entry.record, entry.counts, entry.bytes) = (read.record, read.counts, read.bytes);
+                entry.rate_limited_until = read.rate_limited_until;
+                (entry.turn, entry.was_expired) = (read.turn, read.was_expired);
+            }
+            None => {
+                self.jobs.insert(id, read);
+            }
+        }
+    }
+
+    fn forget(&mut self, id: JobId) {
+        if self.jobs.get(&id).is_some_and(|entry| entry.lease.is_none()) {
+            self.jobs.remove(&id);
+        }
+    }
+
+    /// Notes a job that this process has taken.
+    fn begin(
+        &mut self,
+        row: JobRow,
+        records: &Arc<dyn JobRecords>,
+        began: Instant,
+    ) -> Option<(Record, Stop)> {
+        let (id, was_expired) = (JobId::of(row.id), row.lease == JobLease::Expired);
+        let mut entry = Entry::of_row(&row)?;
+        let stop = Stop::default();
+        entry.record.state = State::Running;
+        entry.stop = Some(stop.clone());
+        if row.phase == JobPhase::Stopping {
+            entry.is_stopped = true;
+            stop.now();
+        }
+        entry.lease = Some(Arc::new(Lease::new(id, row.turn, was_expired, records, began)));
+        let record = entry.record.clone();
+        self.jobs.insert(id, entry);
+        Some((record, stop))
+    }
+}
+
+impl Entry {
+    /// Reads a row; `None` if its record is unreadable.
+    fn of_row(row: &JobRow) -> Option<Self> {
+        let mut record = serde_json::from_str::<Record>(&row.record).ok()?;
+        if record.id.number() != row.id || record.account != row.account {
+            return None;
+        }
+        match row.phase {
+            JobPhase::Waiting => record.state = State::Waiting,
+            JobPhase::Running | JobPhase::Stopping => record.state = State::Running,
+            JobPhase::Idle | JobPhase::Removing => {}
+        }
+        let progress: JobProgress = serde_json::from_str(&row.progress).unwrap_or_default();
+        let mut entry = Self::new(record, progress.counts, progress.bytes);
+        let until = progress.rate_limited_until;
+        entry.rate_limited_until = until.and_then(|until| Timestamp::from_second(until).ok());
+        entry.turn = row.turn;
+        entry.was_expired = row.lease == JobLease::Expired;
+        Some(entry)
+    }
+}
+
+fn change_to(entry: &Entry, record: &Record) -> Result<JobChange, JobError> {
+    Ok(JobChange {
+        id: record.id.number(),
+        turn: entry.lease.as_ref().map_or(entry.turn, |lease| lease.turn),
+        phase: phase_of(record),
+        record: serde_json::to_string(record).map_err(io::Error::other)?,
+        progress: progress_of(entry),
+    })
+}
+
+fn phase_of(record: &Record) -> JobPhase {
+    match record.state {
+        State::Waiting => JobPhase::Waiting,
+        State::Running => JobPhase::Running,
+        State::New | State::Ended(_) | State::Broken(_) => JobPhase::Idle,
+    }
+}
+
+fn unreachable(error: StoreError) -> JobError {
+    JobError::Records(error)
+}

@@ -1,0 +1,127 @@
+//! The folder of a turn. Each holder of a shared job has a folder of its own for the job's files,
+//! so that an earlier holder that wakes up late changes no file of a later one.
+//!
+//! All files but `OUT.part` are replaced and never changed, so they are linked. `OUT.part` grows,
+//! and is copied if the earlier holder may still write to it.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::folder::ARRIVING;
+use super::record::{JobId, Record, make_folder};
+
+/// How often the files are carried over again if the earlier holder changes them meanwhile.
+const ATTEMPTS: u32 = 5;
+
+/// Makes the folder of `turn` with the files of the folder that the record names.
+pub(super) fn carry_over(
+    root: &Path,
+    record: &Record,
+    turn: u64,
+    may_be_written: bool,
+) -> io::Result<()> {
+    let from = record.folder(root);
+    let to = Record { turn_folder: Some(turn), ..record.clone() }.folder(root);
+    if from == to {
+        return Ok(());
+    }
+    let mut attempt = 1;
+    loop {
+        match fs::remove_dir_all(&to) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => make_folder(&to)?,
+        }
+        match carry_files(&from, &to, may_be_written) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {
+                attempt += 1;
+            }
+            result => return result,
+        }
+    }
+}
+
+fn carry_files(from: &Path, to: &Path, may_be_written: bool) -> io::Result<()> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            names.push(entry.file_name());
+        }
+    }
+    // The checkpoint counts only rows that are in `OUT.part`, so it is taken first.
+    names.sort_by_key(|name| !name.to_string_lossy().ends_with(".job"));
+    for name in names {
+        let text = name.to_string_lossy();
+        // These files are not complete. Their writer makes them anew.
+        if text.ends_with(".new") {
+            continue;
+        }
+        let (from, to) = (from.join(&name), to.join(&name));
+        let copy = || fs::copy(&from, &to).map(drop);
+        if may_be_written && text.ends_with(".part") {
+            copy()?;
+        } else {
+            // Not every file system supports hard links.
+            fs::hard_link(&from, &to).or_else(|error| match error.kind() {
+                io::ErrorKind::NotFound => Err(error),
+                _ => copy(),
+            })?;
+        }
+        fs::File::open(&to)?.sync_all()?;
+    }
+    #[cfg(unix)]
+    fs::File::open(to)?.sync_all()?;
+    Ok(())
+}
+
+/// Removes all folders of the job but the one that the record names.
+pub(super) fn remove_others(root: &Path, record: &Record) -> io::Result<()> {
+    let own = record.folder(root);
+    for entry in fs::read_dir(root.join(record.id.to_string()))? {
+        let path = entry?.path();
+        if path != own {
+            match fs::remove_dir_all(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Removes folders of jobs that have no record, and uploads that were not finished, if nothing
+/// changed in them for `age`.
+pub(super) fn remove_orphans(
+    root: &Path,
+    is_known: impl Fn(JobId) -> bool,
+    age: std::time::Duration,
+) -> io::Result<()> {
+    for (folder, is_arriving) in [(root.to_owned(), false), (root.join(ARRIVING), true)] {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let id = entry.file_name().to_str().and_then(|name| name.parse::<JobId>().ok());
+            let Some(id) = id else { continue };
+            if (is_arriving || !is_known(id)) && is_older(&entry.path(), age)? {
+                fs::remove_dir_all(entry.path())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether nothing in the folder, at any depth, was changed for `age`.
+fn is_older(path: &Path, age: std::time::Duration) -> io::Result<bool> {
+    let data = fs::metadata(path)?;
+    if data.modified()?.elapsed().is_ok_and(|since| since < age) {
+        return Ok(false);
+    }
+    if data.is_dir() {
+        for entry in fs::read_dir(path)? {
+            if !is_older(&entry?.path(), age)? {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}

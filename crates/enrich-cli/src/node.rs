@@ -67,6 +67,8 @@ impl Node {
     /// Returns what the server serves for this node.
     pub(crate) fn prepared(self, settings: &Settings, greeting: String) -> Prepared {
         let Self { directory, store, lists } = self;
+        let job_records = settings.lists.as_ref().map(|_| Arc::clone(&store.jobs) as _);
+        let lists = settings.lists.clone().unwrap_or(lists);
         let mut service = Service::new(ServicePorts {
             directory,
             accounts: Arc::clone(&store.accounts) as _,
@@ -83,6 +85,7 @@ impl Node {
             service: with_settings(service, settings),
             sign_ins,
             lists,
+            job_records,
             unready_reason: Some(unready_reason),
             greeting,
         }

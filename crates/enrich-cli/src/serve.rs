@@ -58,6 +58,11 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
                 "snapshots are for servers over a store; name --store, or leave out directory_from"
             );
         }
+        if settings.lists.is_some() {
+            bail!(
+                "a folder of lists is for servers over a store; name --store, or leave out lists"
+            );
+        }
         let options = Options {
             max_kept: settings.max_kept,
             least_by_name: settings.min_confidence.0,
@@ -72,7 +77,14 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
         store.directory.prepare()?;
         let service = with_settings(store.service(), &settings);
         let (sign_ins, lists) = (store.sign_ins.clone(), data.join(LISTS));
-        Ok(Prepared { service, sign_ins, lists, unready_reason: None, greeting: String::new() })
+        Ok(Prepared {
+            service,
+            sign_ins,
+            lists,
+            job_records: None,
+            unready_reason: None,
+            greeting: String::new(),
+        })
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -108,6 +108,11 @@ pub(crate) struct Settings {
     #[config(layer_attr(arg(long, env = "ENRICH_DIRECTORY_FROM", value_name = "LOCATION")))]
     pub(crate) directory_from: Option<PathBuf>,
 
+    /// Folder of the account page's lists that all servers of a store see; a list runs on any of
+    /// them then [default: bulk/ in the data folder, where it runs on this one]
+    #[config(layer_attr(arg(long, env = "ENRICH_LISTS", value_name = "DIR")))]
+    pub(crate) lists: Option<PathBuf>,
+
     /// Address to listen on; a port alone is of this machine, :PORT of all addresses, and port 0
     /// takes any that is free [default: 127.0.0.1:8080]
     #[config(default = "127.0.0.1:8080", deserialize_with = listen::deserialize)]

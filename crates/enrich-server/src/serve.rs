@@ -10,6 +10,7 @@ use actix_web::rt::System;
 use enrich_bulk::Jobs;
 use enrich_bulk::jobs::MeteredCallers;
 use enrich_core::Service;
+use enrich_core::port::jobs::JobRecords;
 use enrich_dashboard::{Dashboard, Parts};
 use enrich_sign_in::SignIns;
 use tokio::task::yield_now;
@@ -32,6 +33,8 @@ pub struct Prepared {
     pub sign_ins: Arc<dyn SignIns>,
     /// The folder with the lists of accounts.
     pub lists: PathBuf,
+    /// The records of lists, if all nodes see the folder; `None` if only this process uses it.
+    pub job_records: Option<Arc<dyn JobRecords>>,
     /// Tells why the store that this process shares with others cannot be used; `None` if it uses a
     /// data folder.
     pub unready_reason: Option<UnreadyReason>,
@@ -88,7 +91,7 @@ fn app_state(
     listens_on: SocketAddr,
     settings: &ServerSettings,
 ) -> Result<(AppState, Option<Arc<Jobs>>, String), ServeError> {
-    let Prepared { service, sign_ins, lists, unready_reason, greeting } = prepared;
+    let Prepared { service, sign_ins, lists, job_records, unready_reason, greeting } = prepared;
     let service = Arc::new(service);
     let app = AppState::new(Arc::clone(&service), settings.body_timeout, settings.logs_requests)
         .with_unready_reason(unready_reason);
@@ -96,7 +99,12 @@ fn app_state(
     let job_settings = account_page.jobs;
     let callers = Arc::new(MeteredCallers(Arc::clone(&service)));
     let clock = Arc::clone(&service.clock);
-    let jobs = Jobs::open(&lists, &API_VERSIONS, callers, clock, job_settings);
+    let jobs = match job_records {
+        Some(records) => {
+            Jobs::open_shared(&lists, records, &API_VERSIONS, callers, clock, job_settings)
+        }
+        None => Jobs::open(&lists, &API_VERSIONS, callers, clock, job_settings),
+    };
     let jobs = Arc::new(jobs.map_err(|error| ServeError::Lists {
         folder: lists.display().to_string(),
         source: error.into(),

@@ -71,7 +71,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
         "enrich-snapshot",
         &["enrich-core", "enrich-secrets", "enrich-store-directory", "enrich-store-sqlite"],
     ),
-    ("enrich-import", &["enrich-core", "enrich-text"]),
+    ("enrich-import", &["enrich-core", "enrich-mapping", "enrich-text"]),
     ("enrich-bulk", &["enrich-core", "enrich-import", "enrich-text", "enrich-wire"]),
     ("enrich-testkit", &["enrich-core", "enrich-sign-in", "enrich-text"]),
     (
@@ -95,6 +95,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
             "enrich-dashboard",
             "enrich-import",
             "enrich-ledger",
+            "enrich-mapping",
             "enrich-openapi",
             "enrich-server",
             "enrich-sign-in",

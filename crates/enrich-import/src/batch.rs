@@ -6,8 +6,9 @@ use enrich_core::Record;
 
 use crate::csv::Table;
 use crate::format::Format;
+use crate::import_source::ImportSource;
 use crate::jsonl;
-use crate::lines::Lines;
+use crate::mapped::{MapAs, MappedReading};
 use crate::opened::Opened;
 use crate::parsed::Parsed;
 use crate::read_error::ReadError;
@@ -79,27 +80,27 @@ impl Batch {
 /// When the source can't be read to its end. The batches that were sent contain the records before
 /// the failure.
 pub(crate) fn read(
-    source: Source,
+    source: ImportSource,
     options: ReadOptions,
     into: &SyncSender<Batch>,
 ) -> Result<(), ReadError> {
-    let mut opened = source.open()?;
+    let ImportSource { source, map_as, limit } = source;
     let mut batch = Batch::default();
-    let mut reading = Reading::open(&mut opened, &mut batch.notes)?;
+    let mut reading = Reading::open(source, map_as, &mut batch.notes)?;
+    let mut left = limit;
     loop {
-        let next = reading.next(&mut opened.lines, &mut batch.notes);
-        let end = match next {
+        let end = match reading.next(&mut batch.notes, &mut left) {
             Ok(Some(parsed)) => {
                 let is_last = options.until_rejected && parsed.record.is_err();
                 batch.push(parsed, options);
                 is_last.then_some(Ok(()))
             }
             Ok(None) => Some(Ok(())),
-            Err(error) => Some(Err(opened.explain(error))),
+            Err(error) => Some(Err(error)),
         };
         if end.is_some() || batch.is_full() {
             let full = std::mem::take(&mut batch);
-            if send(full, &opened, into).is_err() {
+            if reading.send(full, into).is_err() {
                 return Ok(());
             }
         }
@@ -109,35 +110,67 @@ pub(crate) fn read(
     }
 }
 
-fn send(mut batch: Batch, opened: &Opened, into: &SyncSender<Batch>) -> Result<(), ReceiverGone> {
-    batch.read_bytes = opened.newly_read_bytes();
-    batch.notes.set_layout(opened.layout());
-    into.send(batch).map_err(|_| ReceiverGone)
+enum Reading {
+    Native { opened: Box<Opened>, form: Form },
+    Mapped(Box<MappedReading>),
 }
 
-enum Reading {
+/// The form of native records.
+enum Form {
     JsonLines,
     Csv(Box<Table>),
     Empty,
 }
 
 impl Reading {
-    fn open(opened: &mut Opened, notes: &mut Notes) -> Result<Self, ReadError> {
-        match opened.format() {
-            None => Ok(Self::Empty),
-            Some(Format::JsonLines) => Ok(Self::JsonLines),
-            Some(Format::Csv | Format::Tsv | Format::Xlsx) => match Table::open(opened, notes) {
-                Ok(table) => Ok(table.map_or(Self::Empty, |table| Self::Csv(Box::new(table)))),
-                Err(error) => Err(opened.explain(error)),
-            },
+    fn open(source: Source, map_as: Option<MapAs>, notes: &mut Notes) -> Result<Self, ReadError> {
+        if let Some(map_as) = map_as {
+            return Ok(Self::Mapped(Box::new(MappedReading::open(source, map_as)?)));
         }
+        let mut opened = Box::new(source.open()?);
+        let form = match opened.format() {
+            None => Form::Empty,
+            Some(Format::JsonLines) => Form::JsonLines,
+            Some(Format::Csv | Format::Tsv | Format::Xlsx) => {
+                let table = Table::open(&mut opened, notes);
+                let table = table.map_err(|error| opened.explain(error))?;
+                table.map_or(Form::Empty, |table| Form::Csv(Box::new(table)))
+            }
+        };
+        Ok(Self::Native { opened, form })
     }
 
-    fn next(&mut self, lines: &mut Lines, notes: &mut Notes) -> std::io::Result<Option<Parsed>> {
-        match self {
-            Self::JsonLines => jsonl::next(lines, notes),
-            Self::Csv(table) => table.next(lines, notes),
-            Self::Empty => Ok(None),
+    /// Returns the next record, or why it is rejected; `None` at the end. `left` is the number of
+    /// records of the source that may still be read.
+    fn next(&mut self, notes: &mut Notes, left: &mut u64) -> Result<Option<Parsed>, ReadError> {
+        let count = || {
+            let is_left = *left > 0;
+            *left = left.saturating_sub(1);
+            is_left
+        };
+        let (opened, form) = match self {
+            Self::Mapped(reading) => return reading.next(notes, count),
+            Self::Native { opened, form } => (opened, form),
+        };
+        let mut count = count;
+        if !count() {
+            return Ok(None);
         }
+        let next = match form {
+            Form::JsonLines => jsonl::next(&mut opened.lines, notes),
+            Form::Csv(table) => table.next(&mut opened.lines, notes),
+            Form::Empty => Ok(None),
+        };
+        next.map_err(|error| opened.explain(error))
+    }
+
+    fn send(&self, mut batch: Batch, into: &SyncSender<Batch>) -> Result<(), ReceiverGone> {
+        let (read_bytes, layout) = match self {
+            Self::Native { opened, .. } => (opened.newly_read_bytes(), opened.layout()),
+            Self::Mapped(reading) => (reading.newly_read_bytes(), reading.layout()),
+        };
+        batch.read_bytes = read_bytes;
+        batch.notes.set_layout(layout);
+        into.send(batch).map_err(|_| ReceiverGone)
     }
 }

@@ -10,12 +10,12 @@ use enrich_core::port::importer::{Atomic, Effect, Importer, Load, Loading};
 use enrich_core::{Record, SourceName};
 
 use crate::batch::{self, Batch, ReadOptions, SourceLine};
+use crate::import_source::ImportSource;
 use crate::read_error::ReadError;
 use crate::record;
 use crate::rejection::Rejection;
 use crate::rejects;
 use crate::report::Report;
-use crate::source::Source;
 
 /// Maximum number of parsed batches that wait to be stored.
 const WAITING_BATCHES: usize = 4;
@@ -86,7 +86,7 @@ pub enum Cause {
 ///
 /// See [`Cause`].
 pub async fn import(
-    source: Source,
+    source: impl Into<ImportSource>,
     importer: &dyn Importer,
     load: Load,
     rejects: Option<&mut (dyn Write + Send)>,
@@ -95,12 +95,73 @@ pub async fn import(
     let is_whole = load.atomic == Atomic::Whole;
     let mut import =
         Import { source: load.source.clone(), is_whole, rejects, report: Report::default() };
-    match import.run(source, importer, load, progress).await {
+    match import.run(source.into(), importer, load, progress).await {
         Ok(()) => Ok(import.report),
         Err(cause) => {
             let report = if is_whole { import.report.undone() } else { import.report };
             Err(ImportError { report: Box::new(report), cause })
         }
+    }
+}
+
+/// What an import would take.
+#[derive(Clone, Debug)]
+pub struct Preview {
+    /// The texts of the first native records that can be imported, as read or mapped.
+    pub records: Vec<String>,
+    /// The counts of an import into an empty directory, without suppressed values: every record
+    /// that can be imported counts as added.
+    pub report: Report,
+}
+
+/// Reads a source as [`import`] does, but stores nothing. Returns the first `most` records too.
+///
+/// # Errors
+///
+/// [`Cause::Read`].
+pub fn preview(
+    source: impl Into<ImportSource>,
+    most: usize,
+    progress: &mut dyn Progress,
+) -> Result<Preview, ImportError> {
+    let mut preview = Preview { records: Vec::new(), report: Report::default() };
+    let result = previewed(source.into(), most, progress, &mut preview);
+    match result {
+        Ok(()) => Ok(preview),
+        Err(error) => {
+            Err(ImportError { report: Box::new(preview.report), cause: Cause::Read(error) })
+        }
+    }
+}
+
+fn previewed(
+    source: ImportSource,
+    most: usize,
+    progress: &mut dyn Progress,
+    preview: &mut Preview,
+) -> Result<(), ReadError> {
+    let options = ReadOptions { lines: true, until_rejected: false };
+    let (batches, reading) = start_reading(source, options)?;
+    while let Ok(batch) = batches.recv() {
+        let Batch { records, source_lines, rejected, notes, read_bytes, .. } = batch;
+        let report = &mut preview.report;
+        report.read += (records.len() + rejected.len()) as u64;
+        report.added += records.len() as u64;
+        report.name_only +=
+            records.iter().filter(|record| record::is_name_only(record)).count() as u64;
+        report.note(notes);
+        for (place, reason) in rejected {
+            report.reject(place.line, reason);
+        }
+        let room = most.saturating_sub(preview.records.len());
+        let texts =
+            source_lines.iter().take(room).map(|place| String::from_utf8_lossy(&place.text));
+        preview.records.extend(texts.map(std::borrow::Cow::into_owned));
+        progress.advance(read_bytes, records.len() as u64);
+    }
+    match reading.join() {
+        Ok(ended) => ended,
+        Err(_) => Err(ReadError::Failed(io::Error::other("the reading thread failed"))),
     }
 }
 
@@ -114,7 +175,7 @@ struct Import<'a> {
 impl Import<'_> {
     async fn run(
         &mut self,
-        source: Source,
+        source: ImportSource,
         importer: &dyn Importer,
         load: Load,
         progress: &mut dyn Progress,
@@ -219,7 +280,7 @@ type Reading = JoinHandle<Result<(), ReadError>>;
 /// Starts the thread that reads and parses the source. The thread waits while [`WAITING_BATCHES`]
 /// of its batches are not yet stored.
 fn start_reading(
-    source: Source,
+    source: ImportSource,
     options: ReadOptions,
 ) -> Result<(Receiver<Batch>, Reading), ReadError> {
     let (into, batches) = sync_channel(WAITING_BATCHES);

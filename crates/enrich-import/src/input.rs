@@ -29,7 +29,7 @@ use crate::workbook::Limits;
 use archive::{Archive, Member};
 use content::{Content, Opened};
 pub use record::{InputRecord, Place};
-pub use sample::{Sample, sample};
+pub use sample::{Sample, Sampled, sample};
 
 /// The kind of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,8 +112,9 @@ impl InputRecords {
             bounds: begun.bounds.clone(),
             read_bytes: begun.read_bytes.clone(),
         };
-        records.options.encoding = records.options.encoding.or(begun.read_as.encoding);
-        records.options.delimiter = records.options.delimiter.or(begun.read_as.delimiter);
+        // What the operator has set replaces what the options say.
+        records.options.encoding = begun.read_as.encoding.or(records.options.encoding);
+        records.options.delimiter = begun.read_as.delimiter.or(records.options.delimiter);
         let file = begun.file.filter(|_| compression.is_none());
         if let Some(file) = file.as_ref().filter(|_| list_content::is_archive(&begun.first)) {
             let file = file.try_clone().map_err(ReadError::Failed)?;

@@ -73,6 +73,9 @@ pub enum InputFault {
     /// There is nothing at the path of the records.
     #[error("the file has no records at `{0}`; its layout is not that of the format")]
     NothingAtPath(String),
+    /// A file of cards is too large.
+    #[error("the file of cards is larger than 64 MiB; export it in several files")]
+    ManyCards,
     /// The XML is not well-formed.
     #[error("this is not well-formed XML in record {record}, near byte {byte}")]
     NotXml {

@@ -22,7 +22,8 @@ pub(crate) fn next(lines: &mut Lines, notes: &mut Notes) -> io::Result<Option<Pa
     Ok(Some(Parsed { line: line.number, text: line.bytes, record }))
 }
 
-fn read(line: &Line, notes: &mut Notes) -> Result<Record, Rejection> {
+/// Parses the record on a line.
+pub(crate) fn read(line: &Line, notes: &mut Notes) -> Result<Record, Rejection> {
     let mut fields = Fields::default();
     let (mut repeated, mut unknown) = (None, Vec::new());
     for (name, value) in object::members::<&RawValue>(line)? {

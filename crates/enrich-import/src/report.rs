@@ -49,6 +49,12 @@ pub struct Report {
     /// The names of fields that the native format doesn't have for records of this kind, at most 32
     /// names. Mistyped names of fields are among them.
     pub ignored_fields: BTreeSet<String>,
+    /// Records of the source that were left out by its mapping, counted by reason. They are not part
+    /// of `read`.
+    pub skipped: BTreeMap<String, u64>,
+    /// Values that the mapping left out, counted by what they are, such as `addresses on
+    /// platforms`.
+    pub left_out: BTreeMap<&'static str, u64>,
     /// The layout of the source, or of the first of several sources; `None` for an empty source.
     pub layout: Option<Layout>,
     unused: BTreeMap<String, ColumnSample>,
@@ -105,6 +111,8 @@ impl Report {
         for name in notes.ignored {
             add_name(&mut self.ignored_fields, name);
         }
+        add_counts(&mut self.skipped, notes.skipped);
+        add_counts(&mut self.left_out, notes.left_out);
         add_samples(&mut self.unused, notes.unused);
         // The notes of a later batch are based on more text, so their encoding is more certain.
         self.layout = notes.layout.or(self.layout.take());
@@ -137,6 +145,8 @@ impl AddAssign for Report {
         for name in other.ignored_fields {
             add_name(&mut self.ignored_fields, name);
         }
+        add_counts(&mut self.skipped, other.skipped);
+        add_counts(&mut self.left_out, other.left_out);
         add_samples(&mut self.unused, other.unused);
     }
 }
@@ -147,7 +157,26 @@ pub(crate) struct Notes {
     dropped: Vec<DroppedValues>,
     ignored: BTreeSet<String>,
     unused: BTreeMap<String, ColumnSample>,
+    skipped: BTreeMap<String, u64>,
+    left_out: BTreeMap<&'static str, u64>,
     layout: Option<Layout>,
+}
+
+impl Notes {
+    /// Counts a record of the source that its mapping leaves out.
+    pub(crate) fn skip(&mut self, reason: &str) {
+        match self.skipped.get_mut(reason) {
+            Some(count) => *count += 1,
+            None => {
+                self.skipped.insert(reason.to_owned(), 1);
+            }
+        }
+    }
+
+    /// Counts a value that a mapping leaves out.
+    pub(crate) fn leave_out(&mut self, what: &'static str) {
+        *self.left_out.entry(what).or_default() += 1;
+    }
 }
 
 impl Notes {
@@ -205,6 +234,12 @@ fn is_key(value: &str) -> bool {
         && value.len() <= MAX_SEEN_BYTES
         && !value.contains(char::is_whitespace)
         && (EmailAddress::parse(value).is_ok() || Domain::parse(value).is_ok())
+}
+
+fn add_counts<K: Ord>(all: &mut BTreeMap<K, u64>, more: BTreeMap<K, u64>) {
+    for (what, count) in more {
+        *all.entry(what).or_default() += count;
+    }
 }
 
 fn add_samples(all: &mut BTreeMap<String, ColumnSample>, more: BTreeMap<String, ColumnSample>) {

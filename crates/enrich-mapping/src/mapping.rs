@@ -131,7 +131,7 @@ impl Mapping {
     }
 
     /// Whether a file's name is one that the source is known by.
-    pub(crate) fn fits_file(&self, name: &str) -> bool {
+    pub fn fits_file(&self, name: &str) -> bool {
         self.files.iter().any(|glob| matches(glob, name))
     }
 

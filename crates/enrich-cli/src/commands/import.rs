@@ -1,5 +1,7 @@
 //! `enrich import`: imports records into the directory.
 
+mod format;
+mod formats;
 mod outcome;
 mod progress;
 mod rejects;
@@ -10,11 +12,12 @@ use std::time::Instant;
 use clap::Args;
 use enrich_core::port::importer::{Atomic, Importer, Load};
 use enrich_core::{Clock, SourceName};
-use enrich_import::{Cause, ImportError, Report, Source};
+use enrich_import::{Cause, ImportError, ImportSource, Preview, Report, Source};
 use enrich_store::{DirectoryStore, SystemClock};
 
 use super::read_as::ReadAsArgs;
 use super::{Common, Console, Failure, Verdict};
+use format::FormatArgs;
 use outcome::Outcome;
 use progress::Bar;
 use rejects::Rejects;
@@ -38,8 +41,10 @@ Exit status: 0 if anything was added, merged or unchanged; 1 if nothing was, or 
 line was bad; 2 if a file cannot be read.")]
 pub(crate) struct Import {
     /// Files to read; `-` is standard input
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present_any = ["formats", "show_map"])]
     files: Vec<PathBuf>,
+    #[command(flatten)]
+    format: FormatArgs,
     /// What the source of the records is called, so that it can be taken out again; each file's
     /// name if absent
     #[arg(long, value_name = "NAME", value_parser = source_name)]
@@ -52,6 +57,22 @@ pub(crate) struct Import {
     /// Stop at the first bad line and change nothing; for one file at a time
     #[arg(long)]
     strict: bool,
+    /// Write nothing; show the first N native records, 5 if N is absent, and what would be imported
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "5",
+        conflicts_with_all = ["rejects", "strict"]
+    )]
+    dry_run: Option<usize>,
+    /// List the formats that are known besides the import format
+    #[arg(long, conflicts_with = "files")]
+    formats: bool,
+    /// Print the mapping file of a format, to copy and change
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["files", "formats"])]
+    show_map: Option<String>,
     #[command(flatten)]
     common: Common,
 }
@@ -64,7 +85,7 @@ pub(crate) fn source_name(text: &str) -> Result<SourceName, String> {
 /// An input file that was opened.
 struct Input {
     file: PathBuf,
-    source: Source,
+    source: ImportSource,
     name: SourceName,
     /// What identifies the file: its full path without the compression extension. It is stored with
     /// the source. `None` for a pipe without a path.
@@ -73,6 +94,13 @@ struct Input {
 
 impl Import {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        if self.formats {
+            return self.common.show(&formats::formats(), console);
+        }
+        if let Some(name) = &self.show_map {
+            console.out.write_all(formats::mapping_text(name)?.as_bytes())?;
+            return Ok(Verdict::Yes);
+        }
         if self.strict && self.files.len() > 1 {
             return Err(Failure::Impossible(
                 "--strict takes one file at a time: what is not changed is all of one file".into(),
@@ -83,9 +111,16 @@ impl Import {
         }
         // All files are opened before anything is imported, so that a missing file is noticed
         // early.
-        let inputs = self.files.iter().map(|file| self.open(file));
+        let inputs = self.files.iter().map(|file| self.open(file, console));
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+        if let Some(most) = self.dry_run {
+            return self.preview(inputs, most, console);
+        }
         self.see_same_names(&inputs)?;
+        self.import(inputs, console)
+    }
+
+    fn import(&self, inputs: Vec<Input>, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let rejects = self.rejects.as_deref();
         let mut rejects = rejects.map(|path| Rejects::create(path, &self.files)).transpose()?;
         let store = self.common.data.open_or_make_directory(console)?;
@@ -123,21 +158,55 @@ impl Import {
         }
     }
 
-    fn open(&self, file: &Path) -> Result<Input, Failure> {
+    /// Shows the first native records of the files, and what would be imported.
+    fn preview(
+        &self,
+        inputs: Vec<Input>,
+        most: usize,
+        console: &mut Console<'_>,
+    ) -> Result<Verdict, Failure> {
+        let started = Instant::now();
+        let is_only_file = inputs.len() == 1;
+        let mut sum = Report::default();
+        for Input { file, source, .. } in inputs {
+            let total = source.source.total_bytes();
+            let mut bar = Bar::new(&file, total, console.is_watched);
+            let preview = enrich_import::preview(source, most, &mut bar);
+            let Preview { records, report } =
+                preview.map_err(|error| Failure::of_file(&file, &error.cause))?;
+            for record in records {
+                console.note(&record);
+            }
+            outcome::note_rejected(&file, &report, console);
+            sum += report;
+        }
+        let outcome = Outcome::new(&sum, started.elapsed(), is_only_file);
+        if self.common.format.json {
+            outcome.note_details(console);
+        }
+        self.common.show(&outcome, console)?;
+        Ok(Verdict::from(sum.took_anything()))
+    }
+
+    fn open(&self, file: &Path, console: &mut Console<'_>) -> Result<Input, Failure> {
         let source = if is_standard(file) {
             Source::stdin()
         } else {
             Source::file(file).map_err(|error| Failure::of_file(file, &error))?
         };
         let source = source.read_as(self.read_as.read_as());
-        let name = self.source.as_ref().or_else(|| source.name()).cloned();
+        let file_name = source.name().cloned();
+        let format::Plan { source, name } = self.format.plan(file, source, console)?;
+        // Files of a format are one source, whatever folder they are in.
+        let origin = if name.is_some() { None } else { origin(file) };
+        let name = self.source.clone().or(name).or(file_name);
         let name = name.ok_or_else(|| {
             Failure::Impossible(format!(
                 "{}: a source cannot have this name; give one with --source",
                 file.display()
             ))
         })?;
-        Ok(Input { file: file.to_owned(), source, name, origin: origin(file) })
+        Ok(Input { file: file.to_owned(), source, name, origin })
     }
 
     /// Returns an error if several files have the same name: their records would belong to one
@@ -175,7 +244,7 @@ impl Import {
         rejects: Option<&mut Rejects>,
         console: &Console<'_>,
     ) -> (Report, Option<Cause>) {
-        let mut bar = Bar::new(&input.file, input.source.total_bytes(), console.is_watched);
+        let mut bar = Bar::new(&input.file, input.source.source.total_bytes(), console.is_watched);
         let load = Load {
             source: input.name,
             file: input.origin,

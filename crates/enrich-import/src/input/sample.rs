@@ -35,21 +35,25 @@ pub struct Sample {
     pub records: Vec<InputRecord>,
 }
 
-/// Reads the first records of a source, at most `records`. Returns the source too, which begins at
-/// its beginning.
+/// A sample, and the source that it is from.
+pub struct Sampled {
+    /// The sample, or why the beginning of the source can't be read.
+    pub sample: Result<Sample, ReadError>,
+    /// The source, from its beginning.
+    pub source: Source,
+}
+
+/// Reads the first records of a source, at most `records`.
 ///
 /// # Errors
 ///
-/// When the source can't be read.
-pub fn sample(
-    source: Source,
-    options: InputOptions,
-    records: usize,
-) -> Result<(Sample, Source), ReadError> {
+/// When the source can't be opened, or an archive from a stream can't be kept.
+pub fn sample(source: Source, options: InputOptions, records: usize) -> Result<Sampled, ReadError> {
     let file_name = source.file_name().to_owned();
     let (first, again) = source.twice()?;
-    let sample = read(InputRecords::open(first, options)?, file_name, records)?;
-    Ok((sample, again.source()))
+    let opened = InputRecords::open(first, options);
+    let sample = opened.and_then(|input| read(input, file_name, records));
+    Ok(Sampled { sample, source: again.source() })
 }
 
 fn read(mut input: InputRecords, file_name: String, records: usize) -> Result<Sample, ReadError> {

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{Cursor, Write};
 
-use enrich_import::{InputKind, InputOptions, InputRecords, Source, sample};
+use enrich_import::{InputKind, InputOptions, InputRecords, Sampled, Source, sample};
 
 use crate::compressed::{bzip2, gzip, zstd};
 use crate::inputs::{failure, fields, of_member, records, until_error, zip};
@@ -159,7 +159,8 @@ fn a_sample_tells_what_an_input_is_and_nothing_is_lost() {
     let json = "[\n{\"name\":\"Quill\",\"site\":{\"host\":\"quill.example\"}},\n{\"id\":7}\n]\n";
     for bytes in [json.as_bytes().to_vec(), gzip(json), zip(&[("x/all.json", json.as_bytes())])] {
         let source = Source::reader("stdin", Cursor::new(bytes));
-        let (sample, source) = sample(source, options(), 10).unwrap();
+        let Sampled { sample, source } = sample(source, options(), 10).unwrap();
+        let sample = sample.unwrap();
         assert_eq!(sample.file_name, "stdin");
         assert_eq!(sample.kind, Some(InputKind::Json));
         assert_eq!(sample.record_path.as_deref(), Some("/*"));
@@ -181,7 +182,8 @@ fn a_sample_of_a_file_reads_its_beginning_alone() {
     for _ in 0..100 {
         file.write_all("Ink,ink.example\n".repeat(10_000).as_bytes()).unwrap();
     }
-    let (sample, source) = sample(Source::file(&path).unwrap(), options(), 3).unwrap();
+    let Sampled { sample, source } = sample(Source::file(&path).unwrap(), options(), 3).unwrap();
+    let sample = sample.unwrap();
     assert_eq!(sample.names, ["name", "site"]);
     assert_eq!(sample.records.len(), 3);
     assert_eq!(source.file_name(), "leads.csv");

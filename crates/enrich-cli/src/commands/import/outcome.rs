@@ -1,5 +1,6 @@
 //! The result of an import as it is printed: its counts, and what was wrong in the input.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -20,6 +21,9 @@ pub(super) struct Outcome {
     rejected: u64,
     name_only: u64,
     dropped: u64,
+    /// Records of the source that its mapping leaves out, by reason.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    skipped: BTreeMap<String, u64>,
     seconds: f64,
     #[serde(skip)]
     details: Details,
@@ -31,6 +35,7 @@ struct Details {
     ignored: Vec<String>,
     unused_keys: Vec<String>,
     name_only: u64,
+    left_out: Vec<(&'static str, u64)>,
 }
 
 impl Outcome {
@@ -44,6 +49,7 @@ impl Outcome {
             rejected: report.rejected,
             name_only: report.name_only,
             dropped: report.dropped,
+            skipped: report.skipped.clone(),
             // The number of seconds is rounded to milliseconds.
             seconds: (took.as_secs_f64() * 1000.0).round() / 1000.0,
             details: Details::of(report, is_only_file),
@@ -81,6 +87,7 @@ impl Details {
             ignored: report.ignored_fields.iter().cloned().collect(),
             unused_keys: report.unused_keys().into_iter().map(str::to_owned).collect(),
             name_only: report.name_only,
+            left_out: report.left_out.iter().map(|(what, count)| (*what, *count)).collect(),
         }
     }
 
@@ -101,6 +108,9 @@ impl Details {
                 "columns that look like domains or addresses were not used: {names}; rename them \
                  to import them, for example to domains or emails"
             )?;
+        }
+        for (what, count) in &self.left_out {
+            writeln!(out, "{count} {what} were left out")?;
         }
         if self.name_only > 0 {
             writeln!(
@@ -125,6 +135,9 @@ impl Shown for Outcome {
             .add("dropped", self.dropped)
             .add("seconds", format!("{:.3}", self.seconds))
             .write(out)?;
+        for (reason, count) in &self.skipped {
+            writeln!(out, "{count} records of the source were skipped: {reason}")?;
+        }
         self.details.write(out)
     }
 }

@@ -1,0 +1,283 @@
+//! Which format a file has, and how its records become native ones.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use enrich_core::SourceName;
+use enrich_import::{ImportSource, InputFault, InputKind, InputOptions, MapAs, ReadError, Sampled};
+use enrich_import::{Sample, Source, sample};
+use enrich_mapping::{
+    Detection, Input, InputKind as Form, Mapping, RecordType, Settings, built_ins, detect,
+};
+
+use super::super::{Console, Failure};
+
+/// Number of records from which a format is recognised.
+const SAMPLE_RECORDS: usize = 20;
+/// The name of the import format.
+const NATIVE: &str = "native";
+
+// How files become records. (A doc comment here would become the help of the command.)
+#[derive(Debug, Args)]
+pub(super) struct FormatArgs {
+    /// The format of the files, one of those that --formats lists, or native; detected if absent
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["map", "columns"])]
+    format: Option<String>,
+    /// A mapping file that says what the columns or keys mean
+    #[arg(long, value_name = "FILE", conflicts_with = "columns")]
+    map: Option<PathBuf>,
+    /// Read a field of the import format from a column, such as domains=Website; repeatable
+    #[arg(long = "column", id = "columns", value_name = "FIELD=COLUMN", value_parser = pair)]
+    columns: Vec<(String, String)>,
+    /// The kind of the records, where the file does not say it: company, person or domain
+    #[arg(long = "type", value_name = "TYPE", value_parser = record_type)]
+    record_type: Option<RecordType>,
+    /// The country of national phone numbers, and the seat of companies without one
+    #[arg(long, value_name = "COUNTRY", value_parser = country)]
+    country: Option<String>,
+    /// Add records also of a format whose records have no key that a look-up uses
+    #[arg(long)]
+    add: bool,
+    /// Import only the first N records of each file
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+}
+
+/// How a file is read.
+pub(super) struct Plan {
+    pub(super) source: ImportSource,
+    /// The name of the source, if the format has one.
+    pub(super) name: Option<SourceName>,
+}
+
+impl FormatArgs {
+    /// Finds out how a file is read. Tells the columns that are used if nobody has named them.
+    pub(super) fn plan(
+        &self,
+        file: &Path,
+        source: Source,
+        console: &mut Console<'_>,
+    ) -> Result<Plan, Failure> {
+        let limit = self.limit.unwrap_or(u64::MAX);
+        let native =
+            |source| Plan { source: ImportSource { source, map_as: None, limit }, name: None };
+        if self.format.as_deref() == Some(NATIVE) {
+            return Ok(native(source));
+        }
+        let Sampled { sample, source } = sample(source, InputOptions::default(), SAMPLE_RECORDS)
+            .map_err(|error| Failure::of_file(file, &error))?;
+        let (mapping, input) = match self.chosen()? {
+            Some(mapping) => {
+                let input = input_of(&mapping, sample.as_ref().ok());
+                (mapping, input)
+            }
+            None => match self.detected(file, source.file_name(), sample, console)? {
+                Some(found) => found,
+                None => return Ok(native(source)),
+            },
+        };
+        self.see_use(file, &mapping, &input)?;
+        let name = SourceName::new(&mapping.source().name);
+        let country = self.country.clone();
+        let settings = Settings { country, record_type: self.record_type };
+        let map_as = Some(MapAs::new(mapping, &input, settings));
+        Ok(Plan { source: ImportSource { source, map_as, limit }, name })
+    }
+
+    /// Returns the mapping that the command line names.
+    fn chosen(&self) -> Result<Option<Mapping>, Failure> {
+        if let Some(name) = &self.format {
+            let mapping = Mapping::built_in(name).cloned();
+            let unknown = || {
+                Failure::Impossible(format!(
+                    "there is no format {name}; `enrich import --formats` lists them"
+                ))
+            };
+            return mapping.ok_or_else(unknown).map(Some);
+        }
+        if let Some(path) = &self.map {
+            let text = std::fs::read_to_string(path);
+            let text = text.map_err(|error| Failure::of_file(path, &error))?;
+            let mapping = Mapping::from_toml(&text);
+            return mapping.map(Some).map_err(|error| Failure::of_file(path, &error));
+        }
+        if self.columns.is_empty() {
+            return Ok(None);
+        }
+        let mapping = Mapping::from_columns(&self.columns, self.record_type);
+        mapping.map(Some).map_err(|error| Failure::impossible(&error))
+    }
+
+    /// Finds the mapping that fits the beginning of a file; `None` if its records are native, or if
+    /// the native reader explains best why it can't be read.
+    fn detected(
+        &self,
+        file: &Path,
+        file_name: &str,
+        sample: Result<Sample, ReadError>,
+        console: &mut Console<'_>,
+    ) -> Result<Option<(Mapping, Input)>, Failure> {
+        let sample = match sample {
+            Ok(sample) => sample,
+            Err(error) => return unread(file, file_name, &error),
+        };
+        let (form, keys) = (form(&sample), keys(&sample));
+        let records: Vec<_> =
+            sample.records.iter().filter_map(|record| record.fields.clone().ok()).collect();
+        let seen = enrich_mapping::Sample {
+            file_name: &sample.file_name,
+            member: sample.member.as_deref().unwrap_or_default(),
+            members: &sample.members,
+            kind: form,
+            keys: &keys,
+            records: &records,
+        };
+        let has_layout = matches!(sample.kind, Some(InputKind::Json | InputKind::Xml))
+            || sample.member.is_some();
+        match detect(&seen) {
+            Detection::Native if has_layout && !records.is_empty() => {
+                let names = sample.names.iter().map(|name| (name.clone(), name.clone()));
+                let is_field = |pair: &(String, String)| {
+                    Mapping::from_columns(std::slice::from_ref(pair), self.record_type).is_ok()
+                };
+                let fields: Vec<_> = names.filter(is_field).collect();
+                let mapping = Mapping::from_columns(&fields, self.record_type);
+                let mapping = mapping.map_err(|error| Failure::of_file(file, &error))?;
+                Ok(Some((mapping, Input::default())))
+            }
+            Detection::Native => Ok(None),
+            Detection::BuiltIn(mapping, input) => {
+                let name = &mapping.source().name;
+                console.note(&format!("{}: the format is {name}", file.display()));
+                Ok(Some((mapping.clone(), input.clone())))
+            }
+            Detection::Several(names) => Err(Failure::Impossible(format!(
+                "{}: this may be {}; name one with --format",
+                file.display(),
+                names.join(" or ")
+            ))),
+            Detection::Unknown => match Mapping::from_synonyms(&sample.names) {
+                Some(synonyms) if !records.is_empty() => {
+                    note_columns(file, &synonyms.used, &synonyms.unused, console);
+                    Ok(Some((synonyms.mapping, Input::default())))
+                }
+                _ if has_layout => Err(Failure::Impossible(format!(
+                    "{}: the format is not known; name one with --format, write a mapping for \
+                     --map, or name columns with --column",
+                    file.display()
+                ))),
+                _ => Ok(None),
+            },
+        }
+    }
+
+    /// Refuses what can't be imported, or would only take up room.
+    fn see_use(&self, file: &Path, mapping: &Mapping, input: &Input) -> Result<(), Failure> {
+        let (file, name) = (file.display(), &mapping.source().name);
+        if mapping.join().is_some() {
+            return Err(Failure::Impossible(format!(
+                "{file}: records of {name} are spread over several files, which can't be read yet"
+            )));
+        }
+        let is_only_known = input.only_known.unwrap_or(mapping.merge().only_known);
+        if is_only_known && !self.add {
+            return Err(Failure::Impossible(format!(
+                "{file}: the records of {name} have no domain, page or address, so they rarely \
+                 answer a question; --add imports them all the same"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Explains why the beginning of a file can't be read. Returns `None` if the native reader explains
+/// it. The layout of an archive with several files is that of the format that its name shows.
+fn unread(
+    file: &Path,
+    file_name: &str,
+    error: &ReadError,
+) -> Result<Option<(Mapping, Input)>, Failure> {
+    match error {
+        ReadError::Input(InputFault::SeveralFiles(_)) => {
+            let named = |mapping: &&Mapping| mapping.fits_file(file_name);
+            let mut named = built_ins().iter().filter(named);
+            match (named.next(), named.next()) {
+                (Some(mapping), None) => Ok(Some((mapping.clone(), input_of(mapping, None)))),
+                _ => Err(Failure::of_file(file, error)),
+            }
+        }
+        ReadError::Input(InputFault::RepeatedColumn(_) | InputFault::LargeRecord { .. }) => {
+            Ok(None)
+        }
+        ReadError::Input(_) | ReadError::Member { .. } => Err(Failure::of_file(file, error)),
+        _ => Ok(None),
+    }
+}
+
+/// Returns the layout of a file by a mapping: the one that fits, else the first of the file's kind.
+fn input_of(mapping: &Mapping, sample: Option<&Sample>) -> Input {
+    let Some(sample) = sample else {
+        return mapping.inputs().first().cloned().unwrap_or_default();
+    };
+    let (form, keys) = (form(sample), keys(sample));
+    let seen = enrich_mapping::Sample {
+        file_name: &sample.file_name,
+        member: sample.member.as_deref().unwrap_or_default(),
+        members: &sample.members,
+        kind: form,
+        keys: &keys,
+        records: &[],
+    };
+    let is_of_kind = |input: &&Input| input.kind.is_none() || input.kind == form;
+    let fitting = mapping.input_for(&seen);
+    let found = fitting.or_else(|| mapping.inputs().iter().find(is_of_kind));
+    found.cloned().unwrap_or_default()
+}
+
+fn form(sample: &Sample) -> Option<Form> {
+    let is_cards =
+        sample.names.first().is_some_and(|name| name.eq_ignore_ascii_case("BEGIN:VCARD"));
+    Some(match sample.kind? {
+        InputKind::Csv if is_cards => Form::Vcard,
+        InputKind::Csv => Form::Csv,
+        InputKind::JsonLines => Form::JsonLines,
+        InputKind::Json => Form::Json,
+        InputKind::Xml => Form::Xml,
+        InputKind::Xlsx => Form::Workbook,
+    })
+}
+
+/// The names around the records, else those in the records.
+fn keys(sample: &Sample) -> Vec<String> {
+    let keys = if sample.envelope.is_empty() { &sample.names } else { &sample.envelope };
+    keys.clone()
+}
+
+fn note_columns(
+    file: &Path,
+    used: &[(String, &'static str)],
+    unused: &[String],
+    console: &mut Console<'_>,
+) {
+    let used: Vec<_> = used.iter().map(|(column, field)| format!("{field}={column}")).collect();
+    console.note(&format!("{}: read as {}", file.display(), used.join(", ")));
+    if !unused.is_empty() {
+        console.note(&format!("{}: not used: {}", file.display(), unused.join(", ")));
+    }
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (field, column) = text.split_once('=').ok_or("it is like domains=Website")?;
+    Ok((field.trim().to_owned(), column.trim().to_owned()))
+}
+
+fn record_type(text: &str) -> Result<RecordType, String> {
+    RecordType::from_name(text).ok_or_else(|| "it is company, person or domain".to_owned())
+}
+
+fn country(text: &str) -> Result<String, String> {
+    match enrich_text::Country::parse(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(_) => Err("it is a code such as DE, or an English name".to_owned()),
+    }
+}

@@ -145,6 +145,7 @@ impl InputRecords {
             let Some(current) = &mut self.current else { return Ok(None) };
             match current.next() {
                 Ok(Some(record)) => return Ok(Some(record)),
+                Ok(None) if self.archive.is_none() => return Ok(None),
                 Ok(None) => self.next_member()?,
                 Err(error) => return Err(self.explain(error)),
             }

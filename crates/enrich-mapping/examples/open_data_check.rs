@@ -70,8 +70,9 @@ fn detected(
     name: &str,
 ) -> Result<Option<(&'static Mapping, &'static Input)>, Box<dyn Error>> {
     let begun = sample(Source::file(path)?, InputOptions::default(), 5);
+    let begun = begun.and_then(|sampled| sampled.sample);
     let detection = match &begun {
-        Ok((begun, _)) => {
+        Ok(begun) => {
             let keys: Vec<String> = begun.envelope.iter().chain(&begun.names).cloned().collect();
             let fields = begun.records.iter().filter_map(|record| record.fields.clone().ok());
             let records: Vec<Record> = fields.collect();

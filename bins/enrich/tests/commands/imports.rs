@@ -247,9 +247,9 @@ fn a_table_of_a_spreadsheet_is_imported_and_what_was_detected_is_said() {
     let ran = fixture.run(&["import", "export.csv"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(ran.err.contains("export.csv: CSV, `;` between columns, Windows-1252\n"), "{ran:?}");
-    assert!(ran.out.contains("name only  1\n"), "{ran:?}");
-    let unused = "columns that look like domains or addresses were not used: Web page";
-    assert!(ran.out.contains(unused), "{ran:?}");
+    assert!(ran.out.contains("name only  0\n"), "{ran:?}");
+    let used = "export.csv: read as name=Name, domains=Domain, domains=Web page\n";
+    assert!(ran.err.contains(used), "{ran:?}");
     let looked_up = fixture.run(&["lookup", "cuf", "companyName=Müller"]);
     assert_eq!(looked_up.json()["url"], "quill.example");
     let said = ["import", "export.csv", "--delimiter", ",", "--encoding", "utf-8"];
@@ -257,4 +257,78 @@ fn a_table_of_a_spreadsheet_is_imported_and_what_was_detected_is_said() {
     assert_eq!(other.status, 2, "{other:?}");
     assert!(other.err.contains("none of its columns is `first_name`, `name` or `domain`"));
     fixture.run(&["import", "export.csv", "--delimiter", "x"]).refused(2, "one of , ; tab |");
+}
+
+const ENTITIES: &str = "[\n\
+    {\"type\":\"item\",\"id\":\"Q1\",\"labels\":{\"en\":{\"value\":\"Quillmark\"}},\"claims\":{\"P856\":\
+    [{\"mainsnak\":{\"snaktype\":\"value\",\"datavalue\":{\"value\":\"https://quillmark.example/\"}},\
+    \"rank\":\"normal\"}]}},\n]\n";
+
+#[test]
+fn open_data_is_recognised_shown_and_imported_under_the_name_of_its_format() {
+    let fixture = Fixture::new();
+    fixture.file("latest-all.json", ENTITIES);
+    let shown = fixture.run(&["import", "latest-all.json", "--dry-run", "--json"]);
+    assert_eq!(shown.status, 0, "{shown:?}");
+    assert!(shown.err.contains("the format is wikidata"), "{shown:?}");
+    assert!(shown.err.contains("\"domains\":[\"quillmark.example\"]"), "{shown:?}");
+    assert!(!fixture.data().exists());
+    let ran = fixture.run(&["import", "latest-all.json", "--json"]);
+    assert_eq!((ran.status, &ran.json()["added"]), (0, &1.into()), "{ran:?}");
+    let sources = fixture.run(&["source", "list", "--json"]);
+    assert_eq!(sources.json()[0]["source"], "wikidata");
+}
+
+#[test]
+fn a_table_is_read_by_usual_names_by_named_columns_or_by_a_mapping_file() {
+    let fixture = Fixture::new();
+    fixture.file("leads.csv", "Company,Website\nQuillmark,www.quillmark.example\n");
+    let ran = fixture.run(&["import", "leads.csv", "--json"]);
+    assert_eq!((ran.status, &ran.json()["name_only"]), (0, &0.into()), "{ran:?}");
+    assert!(ran.err.contains("leads.csv: read as name=Company, domains=Website"), "{ran:?}");
+    fixture.file("odd.csv", "Wer;Wo\nInkwell;inkwell.example\n");
+    let named = ["import", "odd.csv", "--column", "name=Wer", "--column", "domains=Wo", "--json"];
+    let ran = fixture.run(&named);
+    assert_eq!((ran.status, &ran.json()["added"]), (0, &1.into()), "{ran:?}");
+    let map = "[source]\nname = \"mine\"\n[fields]\nname = \"Wer\"\ndomains = \"Wo\"\n\
+        [[skip]]\ncolumn = \"Wer\"\nequals = \"Inkwell\"\nreason = \"left\"\n";
+    fixture.file("mine.toml", map);
+    let ran = fixture.run(&["import", "odd.csv", "--map", "mine.toml", "--json"]);
+    assert_eq!((ran.status, &ran.json()["skipped"]["left"]), (1, &1.into()), "{ran:?}");
+    let ran = fixture.run(&["import", "odd.csv", "--column", "nome=Wer"]);
+    ran.refused(2, "`nome` is no field of a");
+}
+
+#[test]
+fn formats_are_listed_and_a_mapping_can_be_copied() {
+    let fixture = Fixture::new();
+    let ran = fixture.run(&["import", "--formats", "--json"]);
+    let all = ran.json();
+    assert!(all.as_array().unwrap().iter().any(|format| format["format"] == "gleif"), "{all}");
+    let ran = fixture.run(&["import", "--show-map", "gleif"]);
+    assert!(ran.out.contains("[source]"), "{ran:?}");
+    fixture.run(&["import", "--show-map", "gleiff"]).refused(1, "there is no format gleiff");
+    assert!(!fixture.data().exists());
+}
+
+#[test]
+fn records_without_any_key_are_refused_unless_they_are_wanted() {
+    let fixture = Fixture::new();
+    fixture.file("constituents.csv", "Symbol,Security,CIK\nQLL,Quillmark,66740\n");
+    let refused = fixture.run(&["import", "constituents.csv"]);
+    assert_eq!((refused.status, refused.out.as_str()), (2, ""), "{refused:?}");
+    assert!(refused.err.contains("--add imports them all the same"), "{refused:?}");
+    let ran = fixture.run(&["import", "constituents.csv", "--add", "--json"]);
+    assert_eq!((ran.status, &ran.json()["added"]), (0, &1.into()), "{ran:?}");
+}
+
+#[test]
+fn an_unknown_layout_is_refused_with_the_ways_to_name_it() {
+    let fixture = Fixture::new();
+    fixture.file("odd.json", "[{\"x\":1},{\"x\":2}]");
+    fixture.run(&["import", "odd.json"]).refused(2, "name one with --format");
+    fixture.run(&["import", "odd.json", "--format", "none"]).refused(2, "there is no format none");
+    fixture.file("many.jsonl", format!("{QUILL}\n{ADA}\n"));
+    let ran = fixture.run(&["import", "many.jsonl", "--limit", "1", "--json"]);
+    assert_eq!(ran.json()["read"], 1, "{ran:?}");
 }

@@ -27,15 +27,19 @@ use rejects::Rejects;
 Examples:
   enrich import companies.jsonl people.csv.gz --rejects rejected.jsonl
   enrich import - --source crm < export.jsonl
+  enrich import latest-all.json.gz --dry-run
+  enrich import leads.csv --column name=Firma --column domains=Homepage
 
 Reads JSON Lines, CSV (delimiter and encoding are detected) and Excel workbooks (.xlsx: the first
-sheet), plain, .gz, .bz2 or .zst. A running server answers from what was imported without a restart. Lines
+sheet), plain, .gz, .bz2 or .zst. Open data and exports in other layouts (--formats; also zip, JSON
+and XML) are recognised by their columns or keys and mapped. A running server answers from what was imported without a restart. Lines
 that cannot be used are rejected and the rest is imported; importing a file again is harmless and
 completes an import that stopped. A source is named after its file; a file of the same name in
 another folder is refused unless --source says what its source is called.
 Columns and fields may stand in the singular or the plural. Records without any key but a name are
 counted as name_only.
-JSON: {\"read\",\"added\",\"merged\",\"unchanged\",\"rejected\",\"name_only\",\"dropped\",\"seconds\"}.
+JSON: {\"read\",\"added\",\"merged\",\"unchanged\",\"rejected\",\"name_only\",\"dropped\",\"seconds\"},
+and \"skipped\": records that a mapping leaves out, by reason.
 
 Exit status: 0 if anything was added, merged or unchanged; 1 if nothing was, or with --strict if a
 line was bad; 2 if a file cannot be read.")]

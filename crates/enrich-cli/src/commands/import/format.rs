@@ -61,7 +61,10 @@ impl FormatArgs {
         let limit = self.limit.unwrap_or(u64::MAX);
         let native =
             |source| Plan { source: ImportSource { source, map_as: None, limit }, name: None };
-        if self.format.as_deref() == Some(NATIVE) {
+        // A pipe may be open for long, so its beginning is not waited for without need.
+        let is_pipe = source.total_bytes().is_none();
+        let has_choice = self.format.is_some() || self.map.is_some() || !self.columns.is_empty();
+        if self.format.as_deref() == Some(NATIVE) || (is_pipe && !has_choice) {
             return Ok(native(source));
         }
         let Sampled { sample, source } = sample(source, InputOptions::default(), SAMPLE_RECORDS)

@@ -19,6 +19,7 @@ use enrich_ledger::LastRow;
 use enrich_secrets::Secrets;
 use rustc_hash::FxHashMap;
 use tokio::sync::mpsc::Receiver;
+use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
@@ -39,6 +40,10 @@ const MOST_IN_GROUP: usize = 512;
 /// Maximum number of accounts whose last rows a lane remembers. If there are more, the lane forgets
 /// all of them.
 const MOST_KNOWN: usize = 25_000;
+/// A new group waits for more jobs for at most the time of the last group divided by this number.
+const GATHERING_PART: u32 = 6;
+/// The longest time for which a group waits for more jobs.
+const MOST_GATHERING: Duration = Duration::from_millis(1);
 /// Pause between two attempts to write a group.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 /// Maximum number of attempts to write a group that conflicts with other transactions.
@@ -106,6 +111,16 @@ struct LaneState {
     locked_groups: u32,
     /// The number of groups that took the locked path in this way after the last conflict.
     backoff: u32,
+    last_groups: LastGroups,
+}
+
+/// The last two groups of a lane.
+#[derive(Clone, Copy, Default)]
+struct LastGroups {
+    /// The number of jobs of each group, the older group first.
+    sizes: [usize; 2],
+    /// The time that the last group took.
+    took: Duration,
 }
 
 impl Lane {
@@ -125,7 +140,10 @@ impl Lane {
     /// Decides jobs until the ledger is closed.
     pub(super) async fn run(mut self) {
         while let Some(group) = self.next_group().await {
+            let (size, began) = (group.len(), Instant::now());
             self.settle(group).await;
+            let sizes = [self.state.last_groups.sizes[1], size];
+            self.state.last_groups = LastGroups { sizes, took: began.elapsed() };
         }
     }
 
@@ -148,12 +166,30 @@ impl Lane {
                 Err(_) => self.look_again().await,
             }
         }
-        while group.len() < MOST_IN_GROUP
-            && let Ok(job) = self.queue.try_recv()
-        {
-            group.push(job);
-        }
+        self.gather(&mut group).await;
         Some(group)
+    }
+
+    /// Takes the waiting jobs. If they are fewer than in the last two groups, waits a small part of
+    /// the time that the last group took, so that the callers of that group, who have just got
+    /// their answers, can send their next jobs. Otherwise these callers would fill every second
+    /// group only.
+    async fn gather(&mut self, group: &mut Vec<Job>) {
+        let LastGroups { sizes, took } = self.state.last_groups;
+        let expected = sizes.into_iter().max().unwrap_or_default();
+        let end = Instant::now() + (took / GATHERING_PART).min(MOST_GATHERING);
+        loop {
+            while group.len() < MOST_IN_GROUP
+                && let Ok(job) = self.queue.try_recv()
+            {
+                group.push(job);
+            }
+            if group.len() >= expected || Instant::now() >= end {
+                return;
+            }
+            // The timer counts in milliseconds, which is too long.
+            yield_now().await;
+        }
     }
 
     /// Decides a group, and sends each caller its decision.

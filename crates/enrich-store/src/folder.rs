@@ -39,8 +39,7 @@ pub(crate) enum Found {
 /// in the folder is then outdated, so a command that would use it refuses the folder.
 pub(crate) const LEDGER_MOVED: &str = "ledger.moved";
 
-/// The name of a folder that some file systems create in every new disk. It does not count as
-/// content.
+/// A folder that some file systems create in every new disk. It does not count as content.
 pub(crate) const LOST_AND_FOUND: &str = "lost+found";
 
 /// The name of the folder, inside the data folder, to which a restore is written. If it exists and
@@ -273,8 +272,7 @@ pub(crate) fn enter(
     Ok((load(folder, parts)?, in_use))
 }
 
-/// Returns an error if the folder is new or contains only its secrets, or if the linked version of
-/// SQLite can corrupt a database.
+/// Returns an error if the folder is new or incomplete, or if the linked SQLite can corrupt data.
 fn refuse_new(folder: &Path, parts: Parts) -> Result<(), OpenError> {
     sqlite::check_version()?;
     match find(folder, parts)? {

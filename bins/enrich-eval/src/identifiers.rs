@@ -27,7 +27,8 @@ struct Plan {
     further: Vec<FurtherDomain>,
     /// The main domain of each company, by the company's main and further domains.
     known: HashMap<String, String>,
-    /// The owners of each page, by the form of the page that look-ups compare.
+    /// The companies that have each page: the page's handle as it is written there, and the
+    /// company's domain. The key is the page in the form that look-ups compare.
     owners: HashMap<String, Vec<(String, String)>>,
 }
 

@@ -46,8 +46,8 @@ impl AccountLimit {
 }
 
 impl AccountPermit {
-    /// Waits until this permit has the turn of its account. Only one permit of an account has the
-    /// turn at a time, in order of arrival. Dropping the returned guard ends the turn.
+    /// Waits until it is this permit's turn. Only one permit of an account has its turn at a time,
+    /// in order of arrival. Dropping the returned guard ends the turn.
     pub async fn turn(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.line).lock_owned().await
     }

@@ -20,8 +20,8 @@ pub(crate) fn without_keys(text: &str) -> Cow<'_, str> {
     if has_keys { Cow::Owned(cut) } else { Cow::Borrowed(text) }
 }
 
-/// Hides two things in a text by `…`: what follows `://` in a URL with a user, and the value of
-/// `store = …`. An error may quote the latter from the settings file.
+/// Replaces two parts of a text with `…`: what follows `://` in a URL that contains a user name, and
+/// the value of `store = …`, which an error may quote from the settings file.
 pub(crate) fn without_store_urls(text: &str) -> Cow<'_, str> {
     if !text.contains("://") && !text.contains("store") {
         return Cow::Borrowed(text);

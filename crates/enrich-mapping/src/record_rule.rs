@@ -82,7 +82,8 @@ impl RecordRule {
         self.when.iter().all(|condition| condition.is_met(record))
     }
 
-    /// Puts a record together. `seat` is the country of records without one, for phone numbers too.
+    /// Makes a draft from an input record. If the input record names no country, `seat` is the
+    /// company's country, and national phone numbers are read as numbers of `seat`.
     pub(crate) fn draft(
         &self,
         record: &Map<String, Value>,

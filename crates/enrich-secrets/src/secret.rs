@@ -66,8 +66,7 @@ pub enum SecretError {
         /// Which database: the directory or the ledger.
         database: &'static str,
     },
-    /// A secret in the file differs from the secret with the same number with which a database was
-    /// made.
+    /// A database was made with another secret than the one that has this number in the file.
     #[error(
         "secret {id} is not the one the {database} was made with; restore the databases and \
          `secret.key` from one backup"

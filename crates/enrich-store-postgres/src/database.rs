@@ -75,7 +75,7 @@ impl Database {
         Self { connections: Arc::new(connections), runtime }
     }
 
-    /// Returns the thread on which the tasks of the database run.
+    /// Returns the runtime, whose single thread runs the tasks of the database.
     pub(crate) fn runtime(&self) -> &Runtime {
         &self.runtime
     }

@@ -24,7 +24,8 @@ impl Serialize for BalanceHere {
     }
 }
 
-/// This is the schema of a balance, because callers see the balance in this place.
+/// The schema describes a balance. In the answer that a caller receives, the balance replaces the
+/// marker.
 impl JsonSchema for BalanceHere {
     fn inline_schema() -> bool {
         true

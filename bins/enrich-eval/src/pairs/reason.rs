@@ -69,8 +69,9 @@ impl Reason {
         }
     }
 
-    /// Whether the matching and name screening give different results here on purpose. Screening
-    /// looks for one registered company; the matching looks for the website that belongs to a name.
+    /// Whether Enrich decides otherwise than the set of pairs on purpose if the names differ for
+    /// this reason. The set was made to find one registered company; Enrich looks for the website
+    /// that belongs to a name.
     pub(crate) fn is_policy(self) -> bool {
         matches!(self, Self::LegalForm | Self::Place | Self::Series)
     }

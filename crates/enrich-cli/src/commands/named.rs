@@ -1,4 +1,4 @@
-//! Parses names and ids of the command line, and formats values for the output.
+//! Parses names and ids from the command line, and formats values for the output.
 
 use std::str::FromStr;
 

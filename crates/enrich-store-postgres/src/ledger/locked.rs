@@ -34,7 +34,7 @@ const COUNT_RECORDS: &str = "SELECT count(*) FROM kept";
 const COUNT_RECORDS_OF: &str =
     "SELECT account, count(*) FROM kept WHERE account = ANY($1) GROUP BY account";
 
-/// The space for idempotency records, as a lane knows it.
+/// How many idempotency records there are, and how many there may be.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordSpace {
     /// The number of records, as this node knows it.
@@ -367,8 +367,9 @@ impl<'g> Decider<'g> {
         self.records.push(NewRecord { account, name, sealed, recorded, at });
     }
 
-    /// Decides a job by the records alone, if possible: a replay of a stored response, or a refusal
-    /// because there is no space for another record.
+    /// Decides a charge from the idempotency records alone. It either repeats a stored response or
+    /// is refused because there is no space for another record. Returns `None` if the records do not
+    /// decide it.
     fn find_record(&self, job: &Job, response: &SealedResponse, now: Timestamp) -> Option<Decided> {
         let account = job.account();
         let mut is_replacement = false;

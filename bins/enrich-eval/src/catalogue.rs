@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use enrich_core::port::importer::{Atomic, Load};
+use enrich_core::port::importer::{Atomic, Load, Subjects};
 use enrich_core::{Clock, Confidence, SourceName};
 use enrich_import::{Report, Source, import};
 use enrich_store::{Options, Store, SystemClock};
@@ -103,6 +103,7 @@ pub(crate) fn imported(folder: &Path, records: &[Value]) -> anyhow::Result<(Stor
         file: None,
         at: SystemClock.now(),
         atomic: Atomic::Batch,
+        subjects: Subjects::All,
     };
     let source = Source::reader("catalogue.jsonl", Cursor::new(lines));
     let report = pollster::block_on(import(source, &*store.importer, load, None, &mut ()))?;

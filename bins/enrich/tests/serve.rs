@@ -12,7 +12,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use enrich_core::port::accounts::Accounts;
-use enrich_core::port::importer::{Atomic, Load};
+use enrich_core::port::importer::{Atomic, Load, Subjects};
 use enrich_core::port::ledger::{Grant, Ledger};
 use enrich_core::port::usage::{Usage, UseOutcome};
 use enrich_core::{
@@ -51,6 +51,7 @@ fn fill(data: &TempDir) -> (AccountId, String) {
         file: None,
         at: now,
         atomic: Atomic::Whole,
+        subjects: Subjects::All,
     };
     let source = Source::file(&examples).unwrap();
     pollster::block_on(import(source, store.importer.as_ref(), load, None, &mut ())).unwrap();

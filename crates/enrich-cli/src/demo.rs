@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
-use enrich_core::port::importer::{Atomic, Load};
+use enrich_core::port::importer::{Atomic, Load, Subjects};
 use enrich_core::port::ledger::{Grant, Granted};
 use enrich_core::{Account, AccountId, ApiKey, Clock, NewKey, SourceName, Timestamp};
 use enrich_import::{Source, import};
@@ -127,7 +127,13 @@ async fn fill(importer: &SqliteImporter, ports: &AccountPorts) -> anyhow::Result
         let source = Source::reader(name, Cursor::new(lines));
         let called = source.name().cloned().or_else(|| SourceName::new("demo"));
         let called = called.ok_or_else(|| anyhow!("{name} cannot be a source"))?;
-        let load = Load { source: called, file: None, at: now, atomic: Atomic::Whole };
+        let load = Load {
+            source: called,
+            file: None,
+            at: now,
+            atomic: Atomic::Whole,
+            subjects: Subjects::All,
+        };
         import(source, importer, load, None, &mut ()).await?;
     }
     let account = Account::new("Demo", now);

@@ -20,6 +20,9 @@ use crate::report::Report;
 /// Maximum number of parsed batches that wait to be stored.
 const WAITING_BATCHES: usize = 4;
 
+/// Why records are skipped if their subjects are not stored and the import adds none.
+const NOT_HELD: &str = "not in the directory";
+
 /// Receives the progress of an import.
 pub trait Progress: Send {
     /// Reports the number of bytes (before decompression) and of records that were read since the
@@ -255,6 +258,10 @@ impl Import<'_> {
                 Effect::Unchanged => self.report.unchanged += 1,
                 Effect::Suppressed => {
                     rejected.push((source_line, Rejection::Suppressed));
+                    continue;
+                }
+                Effect::NotHeld => {
+                    *self.report.skipped.entry(NOT_HELD.to_owned()).or_default() += 1;
                     continue;
                 }
             }

@@ -1,6 +1,6 @@
 //! Imports records into a directory, and asks it questions.
 
-use enrich_core::port::importer::{Atomic, Effect, ImportOutcome, Load};
+use enrich_core::port::importer::{Atomic, Effect, ImportOutcome, Load, Subjects};
 use enrich_core::{
     Company, CompanyRef, Found, Person, PersonRef, Projection, Question, Record, SourceName,
 };
@@ -9,7 +9,13 @@ use crate::contract::{Ports, noon};
 
 /// Returns a load of the source `source` at [`noon`], in which each batch is a transaction.
 pub fn load_from(source: &str) -> Load {
-    Load { source: source_name(source), file: None, at: noon(), atomic: Atomic::Batch }
+    Load {
+        source: source_name(source),
+        file: None,
+        at: noon(),
+        atomic: Atomic::Batch,
+        subjects: Subjects::All,
+    }
 }
 
 /// Returns the name of a source. Panics if the name is invalid.

@@ -312,14 +312,36 @@ fn formats_are_listed_and_a_mapping_can_be_copied() {
 }
 
 #[test]
-fn records_without_any_key_are_refused_unless_they_are_wanted() {
+fn records_of_a_register_are_attached_to_companies_that_are_there() {
     let fixture = Fixture::new();
-    fixture.file("constituents.csv", "Symbol,Security,CIK\nQLL,Quillmark,66740\n");
-    let refused = fixture.run(&["import", "constituents.csv"]);
-    assert_eq!((refused.status, refused.out.as_str()), (2, ""), "{refused:?}");
-    assert!(refused.err.contains("--add imports them all the same"), "{refused:?}");
-    let ran = fixture.run(&["import", "constituents.csv", "--add", "--json"]);
-    assert_eq!((ran.status, &ran.json()["added"]), (0, &1.into()), "{ran:?}");
+    fixture.file(
+        "held.jsonl",
+        "{\"type\":\"company\",\"name\":\"Quillmark\",\"domains\":[\"quillmark.example\"],\
+         \"ids\":{\"cik\":\"66740\"}}\n",
+    );
+    fixture.file(
+        "constituents.csv",
+        "Symbol,Security,CIK\nQLL,Quillmark Holdings,66740\nNWD,Northwind,66741\n",
+    );
+    assert_eq!(fixture.run(&["import", "held.jsonl"]).status, 0);
+    let attached = fixture.run(&["import", "constituents.csv", "--json"]).json();
+    assert_eq!((&attached["added"], &attached["merged"]), (&0.into(), &1.into()), "{attached}");
+    assert_eq!(attached["skipped"]["not in the directory"], 1, "{attached}");
+    let again = fixture.run(&["import", "constituents.csv", "--json"]).json();
+    assert_eq!((&again["merged"], &again["unchanged"]), (&0.into(), &1.into()), "{again}");
+    let added = fixture.run(&["import", "constituents.csv", "--add", "--json"]).json();
+    assert_eq!(added["added"], 1, "{added}");
+}
+
+#[test]
+fn only_known_adds_no_company_and_no_employer() {
+    let fixture = Fixture::new();
+    fixture.file("new.jsonl", format!("{QUILL}\n{ADA}\n"));
+    let ran = fixture.run(&["import", "new.jsonl", "--only-known", "--json"]);
+    let report = ran.json();
+    assert_eq!((ran.status, &report["added"]), (1, &0.into()), "{report}");
+    assert_eq!(report["skipped"]["not in the directory"], 2, "{report}");
+    fixture.run(&["import", "new.jsonl", "--only-known", "--add"]).refused(2, "--add");
 }
 
 #[test]

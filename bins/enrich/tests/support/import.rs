@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use enrich_core::port::importer::{Atomic, Load};
+use enrich_core::port::importer::{Atomic, Load, Subjects};
 use enrich_core::{SourceName, Timestamp};
 use enrich_import::Source;
 use enrich_store::Store;
@@ -16,6 +16,7 @@ pub(crate) fn import(store: &Store, file: &Path, at: Timestamp) {
         file: None,
         at,
         atomic: Atomic::Whole,
+        subjects: Subjects::All,
     };
     let mut unwatched = ();
     let imported = enrich_import::import(source, &*store.importer, load, None, &mut unwatched);

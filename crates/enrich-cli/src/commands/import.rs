@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use enrich_core::port::importer::{Atomic, Importer, Load};
+use enrich_core::port::importer::{Atomic, Importer, Load, Subjects};
 use enrich_core::{Clock, SourceName};
 use enrich_import::{Cause, ImportError, ImportSource, Preview, Report, Source};
 use enrich_store::{DirectoryStore, SystemClock};
@@ -32,8 +32,8 @@ Examples:
 
 Reads JSON Lines, CSV (delimiter and encoding are detected) and Excel workbooks (.xlsx: the first
 sheet), plain, .gz, .bz2 or .zst. Open data and exports in other layouts (--formats; also zip, JSON
-and XML) are recognised by their columns or keys and mapped. A running server answers from what was imported without a restart. Lines
-that cannot be used are rejected and the rest is imported; importing a file again is harmless and
+and XML) are recognised by their columns or keys and mapped. A running server answers from what was
+imported without a restart. Lines that cannot be used are rejected and the rest is imported; importing a file again is harmless and
 completes an import that stopped. A source is named after its file; a file of the same name in
 another folder is refused unless --source says what its source is called.
 Columns and fields may stand in the singular or the plural. Records without any key but a name are
@@ -94,6 +94,8 @@ struct Input {
     /// What identifies the file: its full path without the compression extension. It is stored with
     /// the source. `None` for a pipe without a path.
     origin: Option<String>,
+    /// Which companies and people the records may change.
+    subjects: Subjects,
 }
 
 impl Import {
@@ -200,7 +202,7 @@ impl Import {
         };
         let source = source.read_as(self.read_as.read_as());
         let file_name = source.name().cloned();
-        let format::Plan { source, name } = self.format.plan(file, source, console)?;
+        let format::Plan { source, name, subjects } = self.format.plan(file, source, console)?;
         // Files of a format are one source, whatever folder they are in.
         let origin = if name.is_some() { None } else { origin(file) };
         let name = self.source.clone().or(name).or(file_name);
@@ -210,7 +212,7 @@ impl Import {
                 file.display()
             ))
         })?;
-        Ok(Input { file: file.to_owned(), source, name, origin })
+        Ok(Input { file: file.to_owned(), source, name, origin, subjects })
     }
 
     /// Returns an error if several files have the same name: their records would belong to one
@@ -254,6 +256,7 @@ impl Import {
             file: input.origin,
             at: SystemClock.now(),
             atomic: if self.strict { Atomic::Whole } else { Atomic::Batch },
+            subjects: input.subjects,
         };
         let rejects = rejects.map(Rejects::writer);
         let importer = store.importer.as_ref();

@@ -20,6 +20,8 @@ pub struct Load {
     pub at: Timestamp,
     /// Whether each batch is one transaction, or the whole import.
     pub atomic: Atomic,
+    /// Which companies and people may change.
+    pub subjects: Subjects,
 }
 
 impl Load {
@@ -27,7 +29,7 @@ impl Load {
     /// if `source` is not a valid name ([`SourceName::new`]).
     pub fn new(source: &str, at: Timestamp) -> Option<Self> {
         let source = SourceName::new(source)?;
-        Some(Self { source, file: None, at, atomic: Atomic::Whole })
+        Some(Self { source, file: None, at, atomic: Atomic::Whole, subjects: Subjects::All })
     }
 }
 
@@ -38,6 +40,15 @@ pub enum Atomic {
     Batch,
     /// One transaction for the whole import.
     Whole,
+}
+
+/// Which companies and people an import may change. Facts of domains are always imported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subjects {
+    /// Stored ones, and new ones that the import adds.
+    All,
+    /// Only stored ones. A record of another company or person has [`Effect::NotHeld`].
+    Held,
 }
 
 /// The result of importing one record.
@@ -60,6 +71,9 @@ pub enum Effect {
     Unchanged,
     /// The record was not imported, because its subject is suppressed.
     Suppressed,
+    /// The record was not imported, because its subject is not stored and the import adds none
+    /// ([`Subjects::Held`]).
+    NotHeld,
 }
 
 /// A value that must not be imported and that no answer may contain.

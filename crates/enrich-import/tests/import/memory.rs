@@ -7,7 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::importer::{
-    Atomic, Effect, ImportOutcome, Importer, Load, Loading, Removed, SourceInfo, Suppressed,
+    Atomic, Effect, ImportOutcome, Importer, Load, Loading, Removed, SourceInfo, Subjects,
+    Suppressed,
 };
 use enrich_core::{Record, SourceName, Timestamp};
 use enrich_import::{ImportError, Report, Source, import};
@@ -105,7 +106,7 @@ impl Loading for MemoryLoad {
 
 pub(crate) fn load(atomic: Atomic) -> Load {
     let source = SourceName::new("test").unwrap();
-    Load { source, file: None, at: Timestamp::UNIX_EPOCH, atomic }
+    Load { source, file: None, at: Timestamp::UNIX_EPOCH, atomic, subjects: Subjects::All }
 }
 
 pub(crate) fn source(file_name: &str, bytes: impl Into<Vec<u8>>) -> Source {

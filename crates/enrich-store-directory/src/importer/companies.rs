@@ -17,7 +17,7 @@
 //! imported, the values of the earlier record stay too. To replace them, remove the source and
 //! import it again.
 
-use enrich_core::port::importer::{Effect, ImportOutcome};
+use enrich_core::port::importer::{Effect, ImportOutcome, Subjects};
 use enrich_core::{
     Attribute, CompanyRecord, Confidence, EmployerRecord, Identity, SubjectId, ids_differ,
 };
@@ -47,6 +47,7 @@ impl Writer<'_> {
         &mut self,
         source: i64,
         mut record: CompanyRecord,
+        subjects: Subjects,
     ) -> rusqlite::Result<(ImportOutcome, bool)> {
         let suppressed_values = self.screen_company(&mut record)?;
         let taken = |effect| ImportOutcome { effect, suppressed_values };
@@ -57,7 +58,11 @@ impl Writer<'_> {
             Remembered::Earlier(subject) => Some(subject),
             Remembered::No => None,
         };
-        let mut subject_facts = self.matching_company_facts(&record, earlier)?;
+        let mut subject_facts = match self.matching_company(&record, earlier)? {
+            Some(id) => self.subject_facts(id, Kind::Company)?,
+            None if subjects == Subjects::Held => return Ok((taken(Effect::NotHeld), false)),
+            None => self.new_subject_facts(Kind::Company),
+        };
         let is_new = subject_facts.facts.is_empty();
         let claim = SourceClaim::of(source, &record.origin);
         assert_company(&mut subject_facts, &claim, &record);
@@ -81,16 +86,8 @@ impl Writer<'_> {
         employer: &EmployerRecord,
     ) -> rusqlite::Result<Option<SubjectId>> {
         let (name, domain) = (employer.name.as_ref(), employer.domain.as_ref());
-        let held = match (domain, name) {
-            (Some(domain), _) => {
-                holders_of_domain(self.view(), domain)?.first().map(|holder| holder.subject)
-            }
-            (None, Some(name)) => {
-                names::ranked(self.view(), name, None)?.and_then(|ranked| names::employer(&ranked))
-            }
-            (None, None) => return Ok(None),
-        };
-        if held.is_some() {
+        let held = self.held_employer(employer)?;
+        if held.is_some() || (name.is_none() && domain.is_none()) {
             return Ok(held);
         }
         let bare = match name {
@@ -116,13 +113,31 @@ impl Writer<'_> {
         Ok(Some(subject_facts.subject))
     }
 
-    /// Returns the facts of the company that matches the record, or the empty facts of a new
-    /// company.
-    fn matching_company_facts(
-        &mut self,
+    /// Finds the stored company that a person's record gives as the employer, by its domain, or by
+    /// its name if the record has no domain.
+    pub(crate) fn held_employer(
+        &self,
+        employer: &EmployerRecord,
+    ) -> rusqlite::Result<Option<SubjectId>> {
+        match (employer.domain.as_ref(), employer.name.as_ref()) {
+            (Some(domain), _) => {
+                Ok(holders_of_domain(self.view(), domain)?.first().map(|holder| holder.subject))
+            }
+            (None, Some(name)) => {
+                let ranked = names::ranked(self.view(), name, None)?;
+                Ok(ranked.and_then(|ranked| names::employer(&ranked)))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Finds the stored company that matches the record. `earlier` is the company of an earlier
+    /// record of this source with the same id.
+    fn matching_company(
+        &self,
         record: &CompanyRecord,
         earlier: Option<SubjectId>,
-    ) -> rusqlite::Result<SubjectFacts> {
+    ) -> rusqlite::Result<Option<SubjectId>> {
         let mut held = self.company_with_id(&record.ids)?;
         if held.is_none() {
             held = self.company_of(&record.identity(), &record.ids)?;
@@ -136,10 +151,7 @@ impl Writer<'_> {
         if held.is_none() {
             held = self.bare_company(&record.name, &record.ids)?;
         }
-        match held {
-            Some(id) => self.subject_facts(id, Kind::Company),
-            None => Ok(self.new_subject_facts(Kind::Company)),
-        }
+        Ok(held)
     }
 
     /// Finds the first company that has one of these ids. A company without a different id in

@@ -262,8 +262,8 @@ fn take(
     let mut all = Vec::with_capacity(records.len());
     for record in records {
         let (taken, is_new) = match record {
-            Record::Company(record) => writer.take_company(source, record)?,
-            Record::Person(record) => writer.take_person(source, record)?,
+            Record::Company(record) => writer.take_company(source, record, load.subjects)?,
+            Record::Person(record) => writer.take_person(source, record, load.subjects)?,
             Record::Domain(record) => writer.take_domain(source, &record)?,
         };
         new_records += i64::from(is_new);

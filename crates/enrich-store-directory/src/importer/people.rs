@@ -6,7 +6,7 @@
 //! the pages differ, they are two people: then a match by email address, or by name and employer,
 //! does not count.
 
-use enrich_core::port::importer::{Effect, ImportOutcome};
+use enrich_core::port::importer::{Effect, ImportOutcome, Subjects};
 use enrich_core::{Attribute, Identity, PersonRecord, SubjectId};
 use enrich_text::{EmailAddress, PersonName, PersonPage};
 
@@ -27,6 +27,7 @@ impl Writer<'_> {
         &mut self,
         source: i64,
         mut record: PersonRecord,
+        subjects: Subjects,
     ) -> rusqlite::Result<(ImportOutcome, bool)> {
         if let Some(page) = &record.page
             && self.is_page_suppressed(page)?
@@ -44,12 +45,14 @@ impl Writer<'_> {
         };
         let claim = SourceClaim::of(source, &record.origin);
         let employer = match &record.employer {
+            Some(employer) if subjects == Subjects::Held => self.held_employer(employer)?,
             Some(employer) => self.employer(&claim, employer)?,
             None => None,
         };
         let held = self.person_of(&record, employer)?.or(earlier);
         let mut subject_facts = match held {
             Some(id) => self.subject_facts(id, Kind::Person)?,
+            None if subjects == Subjects::Held => return Ok((taken(Effect::NotHeld), false)),
             None => self.new_subject_facts(Kind::Person),
         };
         assert_person(&mut subject_facts, &claim, &record, employer);

@@ -69,6 +69,7 @@ macro_rules! importer_contract {
             a_whole_load_that_is_dropped_changes_nothing,
             a_whole_load_is_there_when_it_is_finished,
             two_loads_take_turns,
+            a_load_of_held_subjects_adds_none,
             the_revision_grows_with_every_change_and_only_then,
             what_was_taken_is_there_after_a_restart,
             sources_are_listed_with_what_they_gave,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use enrich_core::SourceName;
+use enrich_core::port::importer::Subjects;
 use enrich_import::{ImportSource, InputFault, InputKind, InputOptions, MapAs, ReadError, Sampled};
 use enrich_import::{Sample, Source, sample};
 use enrich_mapping::{
@@ -35,7 +36,10 @@ pub(super) struct FormatArgs {
     /// The country of national phone numbers, and the seat of companies without one
     #[arg(long, value_name = "COUNTRY", value_parser = country)]
     country: Option<String>,
-    /// Add records also of a format whose records have no key that a look-up uses
+    /// Attach the records to companies and people that are there, and add no others
+    #[arg(long, conflicts_with = "add")]
+    only_known: bool,
+    /// Add records also of a format that is only attached to companies that are there
     #[arg(long)]
     add: bool,
     /// Import only the first N records of each file
@@ -48,6 +52,8 @@ pub(super) struct Plan {
     pub(super) source: ImportSource,
     /// The name of the source, if the format has one.
     pub(super) name: Option<SourceName>,
+    /// Which companies and people the records may change.
+    pub(super) subjects: Subjects,
 }
 
 impl FormatArgs {
@@ -59,8 +65,12 @@ impl FormatArgs {
         console: &mut Console<'_>,
     ) -> Result<Plan, Failure> {
         let limit = self.limit.unwrap_or(u64::MAX);
-        let native =
-            |source| Plan { source: ImportSource { source, map_as: None, limit }, name: None };
+        let subjects = if self.only_known { Subjects::Held } else { Subjects::All };
+        let native = |source| Plan {
+            source: ImportSource { source, map_as: None, limit },
+            name: None,
+            subjects,
+        };
         // A pipe may be open for long, so its beginning is not waited for without need.
         let is_pipe = source.total_bytes().is_none();
         let has_choice = self.format.is_some() || self.map.is_some() || !self.columns.is_empty();
@@ -79,12 +89,20 @@ impl FormatArgs {
                 None => return Ok(native(source)),
             },
         };
-        self.see_use(file, &mapping, &input)?;
+        if mapping.join().is_some() {
+            return Err(Failure::Impossible(format!(
+                "{}: records of {} are spread over several files, which can't be read yet",
+                file.display(),
+                mapping.source().name
+            )));
+        }
+        let is_only_known = input.only_known.unwrap_or(mapping.merge().only_known);
+        let subjects = if is_only_known && !self.add { Subjects::Held } else { subjects };
         let name = SourceName::new(&mapping.source().name);
         let country = self.country.clone();
         let settings = Settings { country, record_type: self.record_type };
         let map_as = Some(MapAs::new(mapping, &input, settings));
-        Ok(Plan { source: ImportSource { source, map_as, limit }, name })
+        Ok(Plan { source: ImportSource { source, map_as, limit }, name, subjects })
     }
 
     /// Returns the mapping that the command line names.
@@ -172,24 +190,6 @@ impl FormatArgs {
                 _ => Ok(None),
             },
         }
-    }
-
-    /// Refuses what can't be imported, or would only take up room.
-    fn see_use(&self, file: &Path, mapping: &Mapping, input: &Input) -> Result<(), Failure> {
-        let (file, name) = (file.display(), &mapping.source().name);
-        if mapping.join().is_some() {
-            return Err(Failure::Impossible(format!(
-                "{file}: records of {name} are spread over several files, which can't be read yet"
-            )));
-        }
-        let is_only_known = input.only_known.unwrap_or(mapping.merge().only_known);
-        if is_only_known && !self.add {
-            return Err(Failure::Impossible(format!(
-                "{file}: the records of {name} have no domain, page or address, so they rarely \
-                 answer a question; --add imports them all the same"
-            )));
-        }
-        Ok(())
     }
 }
 

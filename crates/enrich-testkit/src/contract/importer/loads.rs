@@ -1,7 +1,7 @@
 //! Loads run one after the other. A load is one transaction, or each of its batches is one.
 
 use enrich_core::CompanyRecord;
-use enrich_core::port::importer::{Atomic, Load, Suppressed};
+use enrich_core::port::importer::{Atomic, Effect, Load, Subjects, Suppressed};
 
 use super::{
     Added, Harness, Merged, Unchanged, ada, at_domain, forget, load_one, quill, revision, with_page,
@@ -49,6 +49,24 @@ pub async fn a_whole_load_is_there_when_it_is_finished(harness: &dyn Harness) {
     assert!(at_domain(&ports, "quill.example").await.is_some());
     assert!(with_page(&ports, "ada-byte").await.is_some());
     assert!(revision(&ports).await > before);
+}
+
+pub async fn a_load_of_held_subjects_adds_none(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let held = || Load { subjects: Subjects::Held, ..load_from("b") };
+    let mut loading = ports.importer.begin(held()).await.unwrap();
+    let taken = loading.take(vec![hashed(quill()), hashed(ada())]).await.unwrap();
+    assert!(taken.iter().all(|taken| taken.effect == Effect::NotHeld), "{taken:?}");
+    loading.finish().await.unwrap();
+    assert_eq!(at_domain(&ports, "quill.example").await, None);
+    load_one(&ports, "a", hashed(quill())).await;
+    let mut loading = ports.importer.begin(held()).await.unwrap();
+    let renamed = CompanyRecord { aliases: aliases(&["Ink"]), ..quill() };
+    let taken = loading.take(vec![hashed(renamed), hashed(ada())]).await.unwrap();
+    let effects: Vec<_> = taken.iter().map(|taken| taken.effect).collect();
+    assert_eq!(effects, [Merged, Effect::NotHeld]);
+    loading.finish().await.unwrap();
+    assert_eq!(load_one(&ports, "c", hashed(ada())).await, Added);
 }
 
 pub async fn two_loads_take_turns(harness: &dyn Harness) {

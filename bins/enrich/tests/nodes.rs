@@ -9,6 +9,8 @@
 
 #[path = "nodes/conformance.rs"]
 mod conformance;
+#[path = "nodes/lists.rs"]
+mod lists;
 #[path = "http_raw/process.rs"]
 mod process;
 #[path = "nodes/snapshots.rs"]

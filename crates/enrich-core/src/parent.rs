@@ -37,7 +37,7 @@ impl Parent {
     ///
     /// # Errors
     ///
-    /// When the text is none of them.
+    /// When the text is not a valid id, domain or name.
     pub fn parse(text: &str) -> Result<Self, InvalidParent> {
         if ExternalId::is_like(text) {
             return Ok(Self::Id(ExternalId::from_text(text)?));

@@ -156,7 +156,7 @@ pub struct EmployerRecord {
     pub domain: Option<Domain>,
 }
 
-/// What a source says about a domain, whoever owns it.
+/// What a source says about a domain. The owner of the domain does not matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainRecord {
     /// The id, the confidence and the content hash of the record.

@@ -254,7 +254,7 @@ impl Person {
 
     /// Returns one of the person's email addresses. If `asked` is given, an address at this host is
     /// preferred, then one at its registrable domain. Otherwise an address at a domain of the
-    /// employer is preferred. If there is none of these, returns the first address.
+    /// employer is preferred. If the person has no such address, returns the first address.
     pub fn business_email(&self, asked: Option<&Domain>) -> Option<&str> {
         let at = |domain: &str| {
             self.emails.iter().find(|email| email.rsplit('@').next() == Some(domain))
@@ -276,7 +276,7 @@ impl Person {
     }
 }
 
-/// The facts of a domain, whoever owns it.
+/// The facts of a domain. The owner of the domain does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DomainFacts {
     /// The domain to which the facts belong.

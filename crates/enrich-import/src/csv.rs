@@ -83,8 +83,8 @@ impl Table {
             match Kind::from_name(&name) {
                 Some(kind) if kind == self.kind => {}
                 Some(_) => return Err(Rejection::OtherType),
-                // The value is none of the kinds of the native format: in many lists, a column
-                // named `type` means something else.
+                // The native format has no kind with this name. In many lists, a column named
+                // `type` means something else.
                 None => notes.ignore_field(Field::Type.name()),
             }
         }

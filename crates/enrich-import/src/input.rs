@@ -49,8 +49,8 @@ pub enum InputKind {
 /// How to read an input. What is not set is detected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputOptions {
-    /// The kind of the input. JSON and JSON Lines are told from each other by the text if the
-    /// records are at no path, or are the elements of an array.
+    /// The kind of the input. If the records are at no path, or are the elements of an array, the
+    /// text shows whether it is JSON or JSON Lines, and this value does not decide between them.
     pub kind: Option<InputKind>,
     /// Which files of a zip archive are read, one after the other: patterns with `*` and `?`. Case
     /// doesn't matter; a pattern without `/` is compared with the name without the folder. If there

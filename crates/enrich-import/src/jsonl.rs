@@ -57,8 +57,8 @@ fn kind(fields: &Fields<'_>, notes: &mut Notes) -> Result<Kind, Rejection> {
     {
         return Ok(kind);
     }
-    // The value of `type` is none of the kinds of the native format: in many lists, a field named
-    // `type` means something else.
+    // The native format has no kind with the name in `type`. In many lists, a field named `type`
+    // means something else.
     let kind = by_fields.ok_or(Rejection::UnknownType)?;
     notes.ignore_field(Field::Type.name());
     Ok(kind)

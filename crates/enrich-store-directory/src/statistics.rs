@@ -26,7 +26,7 @@ pub struct DirectoryStatistics {
     pub companies: KindStatistics,
     /// The numbers of people.
     pub people: KindStatistics,
-    /// The number of domains that have facts of their own, whoever owns the domains.
+    /// The number of domains that have facts of their own.
     pub domains: u64,
     /// The number of these domains with an IP address.
     pub domains_with_ip: u64,

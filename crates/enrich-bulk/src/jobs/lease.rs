@@ -1,7 +1,7 @@
 //! Leases: a process works on a shared job only while it holds the job's lease.
 //!
-//! One thread renews all leases of the process. Whoever writes rows asks the lease before each
-//! commit.
+//! One thread renews all leases of the process. Before each commit, the code that writes a job's
+//! rows checks that the process still holds the lease.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};

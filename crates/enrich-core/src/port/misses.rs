@@ -10,7 +10,7 @@ pub enum CountMisses {
     #[default]
     Off,
     /// These names are counted, and only keyed hashes of them are stored. So nobody can list the
-    /// names, but whoever has a name can read its count.
+    /// names, but a person who knows a name can read its count.
     Hashed,
     /// These names are counted, and their texts are stored.
     Texts,

@@ -15,8 +15,8 @@ use crate::directory::people::name_in;
 use crate::directory::profile::{self, BadProfile, employer_to_be_read};
 use crate::directory::{names, view::BARE_TIER};
 
-/// The version of the derivation rules. Whoever changes the rules increases it, if existing
-/// directories must be derived again.
+/// The version of the derivation rules. It is increased when the rules change in such a way that
+/// existing directories must be derived again.
 pub(crate) const DERIVED_BY: i64 = 1;
 
 /// The most words by which one company is found. Even a company with a hundred names has fewer

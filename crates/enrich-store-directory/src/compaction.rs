@@ -2,8 +2,8 @@
 //!
 //! SQLite reuses the pages of deleted rows, but never makes the file smaller by itself. `VACUUM`
 //! writes the whole directory to a temporary file, and from there into the write-ahead log. The
-//! next checkpoint moves the log into the database file and truncates this file. `VACUUM` is one
-//! transaction:
+//! next checkpoint of SQLite moves the log into the database file and truncates the database file.
+//! `VACUUM` is one transaction:
 //!
 //! - Look-ups continue, as during an import. Look-up data and ids stay the same, so the revision
 //!   does not change, and a server keeps its hash index.
@@ -60,7 +60,8 @@ pub enum CompactError {
     Busy,
 }
 
-/// Rewrites the directory at `path` without unused space. Other processes may use it meanwhile.
+/// Rewrites the directory at `path` without unused space. Other processes may use the directory
+/// meanwhile.
 ///
 /// # Errors
 ///
@@ -83,7 +84,8 @@ pub fn compact(path: &Path) -> Result<CompactReport, CompactError> {
     connection.execute_batch("VACUUM").map_err(failed)?;
     empty_the_log(&connection).map_err(failed)?;
     drop(connection);
-    // The result is ignored, because only the reads of a server need a log that has begun.
+    // `begin_log` makes the reads of a server a little faster. If it fails, the compaction has
+    // still succeeded, so the error is ignored.
     let _ = sqlite::begin_log(path);
     Ok(CompactReport { before_bytes, after_bytes: sqlite::file_bytes(path) })
 }

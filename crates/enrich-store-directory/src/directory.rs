@@ -128,9 +128,9 @@ impl SqliteDirectory {
     /// Makes the many look-ups of a server fast. Only a server calls this method; a command makes
     /// too few look-ups.
     ///
-    /// Reads, on another thread, the lists of words that a search for a name needs, because reading
-    /// them takes a tenth of a second. Begins the log (`sqlite::begin_log`), and keeps a read of
-    /// the database open, which saves system calls for every other read. One second later, a thread
+    /// On another thread, reads the lists of words that every search for a name needs; this takes a
+    /// tenth of a second. Begins the write-ahead log (`sqlite::begin_log`) and keeps one read of
+    /// the database open: both save system calls for every other read. One second later, a thread
     /// builds the hash index, unless the options disable it.
     ///
     /// # Errors
@@ -146,8 +146,8 @@ impl SqliteDirectory {
             sqlite::begin_log(self.readers.path())
         });
         if let Err(error) = log {
-            // This happens, for example, if the disk is full or an import is running. Without the
-            // log, reads take a little longer (see `begin_log`).
+            // This happens, for example, if the disk is full or an import is running. Reads then
+            // take a little longer (see `begin_log`).
             debug!(%error, "the directory's log was not begun");
         }
         let path = self.readers.path();
@@ -285,8 +285,8 @@ impl Directory for SqliteDirectory {
         if let Some(found) = self.find_inline(question, projection)? {
             return Ok(found);
         }
-        // The future is boxed, because most calls end before this line and need no memory for the
-        // future.
+        // Most calls end before this line. The future is boxed, so that the futures of these calls
+        // need no memory for it.
         Box::pin(self.find_on_pool(tenant, question, projection)).await
     }
 
@@ -377,9 +377,9 @@ fn subject(
     }
 }
 
-/// Returns the facts of a host. If the host has no page rank but its registrable domain has one,
-/// returns the facts of the registrable domain instead. Only a page rank also applies to
-/// subdomains; an IP address does not, so whether the host has one makes no difference here.
+/// Returns the facts of a host, or those of its registrable domain if only the latter has a page
+/// rank. A domain's page rank also applies to its subdomains, but its IP address does not, so the
+/// IP address is not considered here.
 fn ranked_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<KnownDomain>> {
     let host = view.domain(domain.as_str())?;
     if host.as_ref().is_some_and(|known| known.rank_confidence.is_some()) {

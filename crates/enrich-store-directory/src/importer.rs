@@ -43,7 +43,7 @@ use writer::Writer;
 
 pub use deriving::derive_all;
 
-/// How often emptying the log is tried. With the pauses between the attempts, this takes about a
+/// The most attempts to empty the log. With the pauses between the attempts, they take about a
 /// second.
 const EMPTYING_TRIES: u32 = 250;
 
@@ -122,7 +122,7 @@ impl Importer for SqliteImporter {
 
     async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError> {
         let name = name.clone();
-        // The time does not matter, because no facts are written.
+        // The timestamp is not used: it is stored only with new facts, and a removal writes none.
         self.write(Timestamp::UNIX_EPOCH, move |writer| writer.remove_source(&name)).await
     }
 

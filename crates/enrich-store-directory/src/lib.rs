@@ -80,7 +80,8 @@ pub fn open(
 
 /// Checks the directory at `path`: runs SQLite's own checks, checks the index of words, and counts
 /// rows. The index of words is not checked if the file is damaged, or if [`derive_all`] must run
-/// first. Ids that several companies have are noted, because these companies may be one.
+/// first. The notes of the report list each external id that several companies have, because these
+/// companies may be the same organisation.
 ///
 /// # Errors
 ///
@@ -88,8 +89,7 @@ pub fn open(
 pub fn check(path: &Path) -> rusqlite::Result<DatabaseReport> {
     let connection = sqlite::reader(path)?;
     let mut report = sqlite::examine(&connection, &COUNTS)?;
-    // If the file is damaged, this is in the report already, and the index of words may be
-    // unreadable.
+    // If the file is damaged, the report already says so, and the index of words may be unreadable.
     if report.problems.is_empty() && !importer::deriving::is_due(&connection)? {
         report.problems = directory::index_check::problems(&connection)?;
         report.notes = directory::shared_ids::shared_ids(&connection)?;

@@ -21,14 +21,15 @@ pub struct Versions {
     pub derived_by: u32,
 }
 
-/// What the file of a directory says about itself.
+/// The revision, versions, secrets and suppressed values that a directory's file contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirectoryFile {
     /// The revision of the directory.
     pub revision: DirectoryRevision,
     /// The versions of the file.
     pub versions: Versions,
-    /// Checks of the secrets with which the hashes in the file were made.
+    /// For each secret of the hashes in the file: its id, and a hash by which the secret is
+    /// recognised.
     pub secrets: Vec<SecretCheck>,
     /// The suppressed values as keyed hashes, each with the time from which the value is
     /// suppressed.
@@ -59,7 +60,8 @@ impl Versions {
 }
 
 impl DirectoryFile {
-    /// Reads what a file that no process changes says about itself.
+    /// Reads the revision, versions, secrets and suppressed values of a directory's file. No
+    /// process may change the file meanwhile.
     ///
     /// # Errors
     ///
@@ -69,8 +71,8 @@ impl DirectoryFile {
         Self::read_by(path, sqlite::immutable_reader)
     }
 
-    /// Reads what the directory's file of a data folder says about itself. The folder may be in
-    /// use.
+    /// Like [`read`](Self::read), but for the directory of a data folder, which other processes may
+    /// change meanwhile.
     ///
     /// # Errors
     ///
@@ -129,8 +131,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns a folder with a directory, and what a copy of this directory says about itself after
-    /// `statements` have changed the copy.
+    /// Creates a directory, copies it, and changes the copy by `statements`. Returns the folder and
+    /// the result of reading the copy.
     fn copy_changed_by(statements: &str) -> (tempfile::TempDir, Result<DirectoryFile, OpenError>) {
         let folder = tempfile::tempdir().unwrap();
         let (path, copy) = (folder.path().join(DIRECTORY.file), folder.path().join("a ?%copy"));

@@ -1,7 +1,7 @@
 //! Counts what the directory contains, for the operator.
 //!
-//! The subjects are counted by reading their profiles, some thousands in one read. This limits the
-//! memory, and between two reads an import can empty its log. A record that is imported meanwhile
+//! The subjects are counted by reading their profiles, 20,000 in one read. This limits the memory.
+//! Between two reads, an import can empty the write-ahead log. A record that is imported meanwhile
 //! may be counted or not. Counting a million companies takes a few seconds.
 
 use std::collections::BTreeMap;
@@ -131,7 +131,8 @@ fn count_part(
     Ok(read_to)
 }
 
-/// Counts the domains that have facts. All facts of one domain follow each other in the table.
+/// Counts the domains that have facts. The rows of the table are ordered by domain, so SQLite
+/// groups them without sorting.
 fn count_domains(
     connection: &Connection,
     counted: &mut DirectoryStatistics,

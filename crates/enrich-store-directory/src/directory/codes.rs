@@ -48,11 +48,13 @@ pub(crate) fn attribute_of(code: i64) -> Result<Attribute, FromSqlError> {
     all.find(|attribute| attribute_code(*attribute) == code).ok_or(FromSqlError::OutOfRange(code))
 }
 
+/// The kinds of identifiers, with their numbers. Each identifier of a subject also has a tier: tier 0
+/// belongs to the subject most strongly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum IdentifierKind {
-    /// A company's domain; tier 0 is the main one.
+    /// A company's domain. Tier 0 is the main domain.
     CompanyDomain = 1,
-    /// The key of a company's page; tier 0 is the page that is returned.
+    /// The key of a company's page. Tier 0 is the page that answers contain.
     CompanyPage = 2,
     /// A company's own email address.
     CompanyEmail = 3,
@@ -72,8 +74,9 @@ pub(crate) enum IdentifierKind {
     CompanyInitials = 8,
     /// A company's id in a register or data set: `lei:…`.
     CompanyId = 9,
-    /// The organisation that a company belongs to, as a source names it. No look-up uses it; it is
-    /// needed to find domains to be forgotten.
+    /// The organisation that a company belongs to, as a source names it. No look-up uses this
+    /// identifier. If the organisation is named by a domain and this domain is forgotten, `forget`
+    /// finds the company by this identifier.
     CompanyParent = 10,
     /// The key of a person's page.
     PersonPage = 11,

@@ -9,8 +9,7 @@ use super::lookup::{Lookup, Stop};
 use super::names::{self, CandidateMatch};
 use super::view::View;
 
-/// If several people have one email address, at most this number of them is read, to find one with
-/// an employer.
+/// The most people with one email address that are read to find a person with an employer.
 const MOST_SHARING: usize = 8;
 
 /// Returns the identifier that a company reference contains; `None` if the reference contains none,
@@ -61,7 +60,8 @@ pub(crate) fn find_all(
             find(lookup, company)?
         }
     };
-    // An identifier means exactly one company, so only the confidence of the sources is below 100.
+    // An identifier means exactly one company, so the confidence of the match is 100. The
+    // confidence of the sources may be lower.
     let candidate_match = |(company, source_confidence): (Company, _)| CandidateMatch {
         company: company.id,
         match_confidence: Confidence::FULL,

@@ -103,8 +103,8 @@ impl HashIndex {
 }
 
 impl Current {
-    /// Returns the current index. Only a look-up that compares the index's revision with that of
-    /// its own state may use this index.
+    /// Returns the current index. The directory may have changed since this index was built, so a
+    /// look-up may use it only if its own state has the revision of the index.
     pub(crate) fn get(&self) -> Guard<Option<Arc<HashIndex>>> {
         self.0.load()
     }
@@ -136,8 +136,8 @@ impl Current {
         index_result
     }
 
-    /// Drops the index if it is outdated: if the revision of `hit` differs from `found`, the
-    /// revision that was read together with the subject of the hit.
+    /// Drops the index if it is outdated. `found` is the revision that was read together with the
+    /// subject of `hit`; the index is outdated if the revision of `hit` differs from `found`.
     pub(crate) fn learn(&self, hit: Option<IndexHit>, found: Option<DirectoryRevision>) {
         if let (Some(hit), Some(found)) = (hit, found)
             && hit.revision != found

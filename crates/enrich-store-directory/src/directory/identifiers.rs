@@ -14,8 +14,8 @@ use super::view::{View, revision_of, unreadable};
 impl View<'_> {
     /// Returns the holders of an identifier, at most `limit`, ordered by tier and then by id.
     ///
-    /// The loop ends after `limit` rows. A `LIMIT` parameter would be slower, because SQLite may
-    /// plan such a statement again for each value.
+    /// The statement has no `LIMIT` parameter, because SQLite may plan a statement with this
+    /// parameter again for each value, which is slow. Instead, the loop ends after `limit` rows.
     pub(crate) fn holders(
         &self,
         kind: IdentifierKind,
@@ -78,8 +78,8 @@ impl View<'_> {
     }
 
     /// Like [`Self::first_with`], but also returns the directory's revision. One statement reads
-    /// both the subject and the revision, so they are of one state, without the second statement of
-    /// [`Self::of_one_state`]. If `hit` is `None` or is outdated, the index in the file is read.
+    /// both the subject and the revision, so both are of one state; [`Self::of_one_state`] would
+    /// need a second statement. If `hit` is `None` or is outdated, the index in the file is read.
     pub(crate) fn first_now<T: Profiled>(
         &self,
         kind: IdentifierKind,

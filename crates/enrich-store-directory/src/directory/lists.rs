@@ -19,7 +19,7 @@ use parking_lot::{Condvar, Mutex};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-/// The number of threads.
+/// The number of threads that each [`Lists`] starts.
 const THREADS: usize = 2;
 /// The most jobs that may wait: of all tenants together, and of one tenant.
 const WAITING: QueueLimits = QueueLimits { total: 512, per_tenant: 256 };
@@ -29,8 +29,8 @@ const LONGEST_WAIT: Duration = Duration::from_millis(500);
 /// A function that opens a connection which cannot write.
 pub(crate) type Connect = fn(&Path) -> rusqlite::Result<Connection>;
 
-/// The work of a job. It is called with a connection to read from, or with `None` if the job is
-/// refused; then it only tells this to the caller.
+/// The work of a job. If the job runs, it gets a connection to read from. If the job is refused, it
+/// gets `None`, and only tells its caller about the refusal.
 type Read = Box<dyn FnOnce(Option<&Connection>) + Send>;
 
 /// A job that waits for a thread.
@@ -123,8 +123,8 @@ impl Drop for Lists {
 }
 
 impl Waiting {
-    /// Adds a job to the queue. If the queue is full, one job is refused: this one, or a job of
-    /// another tenant that has more of them.
+    /// Adds a job to the queue. If the queue is full, one job is refused: the new job, or a job of
+    /// another tenant that has more jobs in the queue.
     fn push(&self, tenant: Tenant, read: Read) {
         let mut jobs = self.jobs.lock();
         let is_behind_own = jobs.queue.waiting(tenant) > 0;

@@ -2,10 +2,10 @@
 //!
 //! Most names are found exactly. One look-up key finds all names that are equal after folding and
 //! without legal forms and spaces. The names that were found are then compared with the requested
-//! name. If exactly one company fits best, it is the answer. In all other cases, similar names are
-//! searched for and judged (`names/search.rs`, `enrich_core::matching`), which takes a hundred
-//! times as long: if several companies have the name, if none has it, or if the name is a single
-//! word that is not a domain label of the company.
+//! name. If exactly one company fits best, it is the answer. Otherwise, similar names are searched
+//! for and judged (`names/search.rs`, `enrich_core::matching`), which takes a hundred times as
+//! long. This happens if several companies have the name, if none has it, or if the name is a
+//! single word that is not a domain label of the company.
 //!
 //! A bare company is known only by names, because people gave it as their employer. It is an answer
 //! only if it has exactly the requested name and no other company has this name.
@@ -30,20 +30,20 @@ use super::view::{BARE_TIER, View};
 const MOST_CANDIDATES: usize = 64;
 /// The most companies with a name that are read, if only those in one country are wanted.
 const MOST_SEARCHED: usize = 1024;
-/// The most bare companies that are compared.
+/// The most bare companies with one look-up key that are compared with a name.
 const MOST_BARE: usize = 64;
-/// The most aliases of a company that are compared with a name. If none of these fits, a further
-/// alias must be the one with the look-up key.
+/// The most aliases of a company that are compared with a name. If none of these fits, one of the
+/// other aliases must be the one with the look-up key.
 const MOST_ALIASES: usize = 128;
 /// The most companies that the name of an employer may mean.
 const MOST_EMPLOYERS: usize = 4;
-/// The least confidence at which a company is one of those that an employer's name may mean.
+/// The least confidence of a company that the name of an employer may mean.
 const LEAST_EMPLOYER: Confidence = Confidence::clamped(20);
 /// The most companies with one name that are read on the caller's thread. More companies are read
 /// on another thread.
 const FEW: usize = 8;
 
-/// How well a name fits a company. The best is first.
+/// How well a name fits a company. The variants are ordered from the best fit to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fit {
     /// The name equals the company's name except for case, accents and punctuation.
@@ -55,7 +55,7 @@ pub(crate) enum Fit {
     /// The name equals an alias if legal forms are removed from both.
     StrippedAlias,
     /// The name equals the company's name or an alias only if legal forms and spaces are removed
-    /// from both. A company that fits like this alone is no answer.
+    /// from both. This fit is too weak for an answer; similar names are searched for instead.
     Squashed,
 }
 
@@ -94,9 +94,9 @@ impl Fit {
         })
     }
 
-    /// Returns how much must be removed from the names before they are equal, as in [`step`]. If
-    /// two companies fit at the same step, by name or alias, the name alone cannot say which one is
-    /// meant.
+    /// Returns the step at which the names are equal (see [`step`]). If two companies fit at the
+    /// same step, the name alone cannot say which one is meant, even if one fits by its name and
+    /// the other by an alias.
     const fn step(self) -> u8 {
         match self {
             Self::Name | Self::Alias => 0,
@@ -264,8 +264,8 @@ fn trust(view: View<'_>, company: SubjectId, name: &str) -> rusqlite::Result<Con
     Ok(trust.unwrap_or(Confidence::FULL))
 }
 
-/// Keeps the companies that the name fits as well as it fits the first one, and bare companies that
-/// it fits better.
+/// Keeps the companies that the name fits as well as the first company. Also keeps bare companies
+/// that the name fits better.
 fn all_best(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
     let Some(best) = ranked.first().map(|best| best.fit) else { return ranked };
     ranked.retain(|one| one.fit == best || (one.is_bare && one.fit < best));
@@ -340,9 +340,9 @@ fn rank(
 /// Returns how `name` fits a company that was found by the look-up key of `name`; `None` if the
 /// name does not fit.
 ///
-/// At most [`MOST_ALIASES`] aliases are compared, because folding each of them takes time. If the
-/// company has more aliases and none of those compared fits, one of the others may have the key. So
-/// the name fits at least as [`Fit::Squashed`].
+/// At most [`MOST_ALIASES`] aliases are compared, because folding an alias takes time. If the
+/// company has more aliases, one of the others may have the key. So the result is then
+/// [`Fit::Squashed`], or a better fit if the comparison finds one.
 pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
     let own = step(name, &company.name).map(|step| match step {
         0 => Fit::Name,

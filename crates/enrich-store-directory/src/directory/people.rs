@@ -17,7 +17,8 @@ use super::view::View;
 const MOST_NAMESAKES: usize = 64;
 
 /// The number of percentage points by which the best match must lead over the next one. With a
-/// smaller lead, there is no answer. Names that differ only in spelling have a smaller lead.
+/// smaller lead, there is no answer: for example, if two people differ only in the spelling of the
+/// name, such as `Müller` and `Mueller`.
 const CLEAR_LEAD: u8 = 4;
 
 /// How confident a match by a person's name is, in one kind of scope: at an employer, or in a
@@ -28,8 +29,8 @@ const CLEAR_LEAD: u8 = 4;
 /// one company share a name, so the only match is mostly right. In a country, many people are not
 /// in the directory, so the only match may be wrong.
 struct NameConfidence {
-    /// The names are equal. What is missing to 100 percent stands for other people with the same
-    /// name, and for people whose record names the wrong employer or country.
+    /// The names are equal. The rest to 100 percent stands for other people with the same name, and
+    /// for people whose record names the wrong employer or country.
     same: u8,
     /// One of the names has the family name first, as in Hungary, Vietnam and lists of names. The
     /// names are seldom those of two people: few names can be read in both orders, and two such

@@ -1,9 +1,9 @@
 //! The packed format of a word's list of companies.
 //!
-//! A list is a sequence of entries, ordered by the id of the company. First comes the difference
-//! between the id and the id of the previous entry, in bytes of seven bits with the lowest bits
-//! first. One more byte follows: the number of words of the company's shortest name that contains
-//! the word.
+//! A list is a sequence of entries, ordered by the id of the company. An entry begins with the
+//! difference between its id and the id of the previous entry, as a variable-length integer: seven
+//! bits in each byte, the lowest bits first. One more byte follows: the number of words of the
+//! company's shortest name that contains the word.
 
 /// One company in the list of a word: the company has the word in one of its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,5 +1,5 @@
-//! Finds external ids that several companies have. A record with two ids joins them without merging
-//! the companies.
+//! Finds external ids that several companies have. An id gets a second company if one record has
+//! two ids that belong to two companies: both companies stay, and one of them gets both ids.
 
 use enrich_store_sqlite::Statements;
 use rusqlite::Connection;

@@ -1,10 +1,10 @@
 //! The variants of a word, by which a misspelt word finds the right word.
 //!
-//! Two words are one edit apart if one has a letter more, if one letter differs, or if two
-//! neighbouring letters are swapped. Two such words have a common variant. The variants of a word
-//! are the word itself, and the word without any one of its letters. This is the method of SymSpell
-//! (W. Garbe, 2012). Variants are made only from the beginning of a word, so that a long word does
-//! not have too many.
+//! The variants of a word are the word itself, and the word without any one of its letters. Two
+//! words are one edit apart if one of them has one more letter, if one letter differs, or if two
+//! neighbouring letters are swapped. Words that are one edit apart have a common variant. This is
+//! the method of SymSpell (W. Garbe, 2012). Variants are made only from the beginning of a word, so
+//! that a long word does not have too many.
 
 /// The number of letters at the beginning of a word from which the word's variants are made.
 const LETTERS: usize = 8;
@@ -23,8 +23,8 @@ pub(crate) fn variants(word: &str) -> Vec<i64> {
     let mut variants = Vec::with_capacity(beginning.len() + 2);
     variants.push(hash(beginning));
     if word.len() > LETTERS {
-        // If a letter is added or missing, another letter is the last one of the beginning. So the
-        // beginning without its last letter is a variant too.
+        // An added or missing letter near the beginning changes which letter is the eighth. So the
+        // first seven letters are a variant too.
         variants.push(hash(&beginning[..LETTERS - 1]));
     }
     for missing in 0..beginning.len() {

@@ -1,4 +1,4 @@
-//! The reads from which look-ups are made. Each of them finds rows by a key.
+//! The reads that look-ups are made of. Each read finds rows by a key.
 
 use enrich_core::{
     Attribute, Company, Confidence, DirectoryRevision, DomainFacts, Employee, Employer, Fact,
@@ -44,12 +44,12 @@ impl<'c> View<'c> {
         Self { connection, index: None }
     }
 
-    /// Runs `read` in such a way that all its reads see one state of the directory.
+    /// Runs `read`. All reads that it makes see one state of the directory.
     ///
     /// SQLite stays at one state until all statements have ended. So the statement that reads the
-    /// revision is kept open meanwhile. A transaction would need two more statements, which take
-    /// about a microsecond. If `index` has the revision of this state, `read` uses `index` to find
-    /// identifiers.
+    /// revision stays open until `read` is done. A transaction would need two more statements,
+    /// which take about a microsecond. If `index` has the revision of this state, `read` uses
+    /// `index` to find identifiers.
     pub(crate) fn of_one_state<T, E: From<rusqlite::Error>>(
         self,
         index: Option<&'c HashIndex>,

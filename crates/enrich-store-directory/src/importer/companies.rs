@@ -13,8 +13,8 @@
 //! None of these rules merges a record with a company that has other ids in the same scheme
 //! ([`ids_differ`]).
 //!
-//! Values are merged by the rules of the native format. If another record with the same id is
-//! imported, the values of the earlier record stay too. To replace them, remove the source and
+//! Values are merged by the rules of the native format. If a source gives another record with the
+//! same id, the values of its earlier record stay too. To replace them, remove the source and
 //! import it again.
 
 use enrich_core::port::importer::{Effect, ImportOutcome, Subjects};
@@ -154,8 +154,8 @@ impl Writer<'_> {
         Ok(held)
     }
 
-    /// Finds the first company that has one of these ids. A company without a different id in
-    /// another scheme comes first.
+    /// Finds the first company that has one of these ids. Prefers a company whose other ids agree
+    /// with `ids` ([`ids_differ`]).
     fn company_with_id(&self, ids: &[ExternalId]) -> rusqlite::Result<Option<SubjectId>> {
         let mut first = None;
         for id in ids {
@@ -170,7 +170,8 @@ impl Writer<'_> {
         Ok(first)
     }
 
-    /// Whether no id of a company speaks against a record with `ids`.
+    /// Whether a record with `ids` may describe the company: the company must not have a different
+    /// id in a scheme of `ids`.
     fn may_be(&self, company: SubjectId, ids: &[ExternalId]) -> rusqlite::Result<bool> {
         if ids.is_empty() {
             return Ok(true);

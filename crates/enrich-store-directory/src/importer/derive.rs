@@ -15,15 +15,15 @@ use crate::directory::people::name_in;
 use crate::directory::profile::{self, BadProfile, employer_to_be_read};
 use crate::directory::{names, view::BARE_TIER};
 
-/// The version of the derivation rules. It is increased when the rules change in such a way that
-/// existing directories must be derived again.
+/// The version of the derivation rules. A change of the rules must increase it if existing
+/// directories must be derived again.
 pub(crate) const DERIVED_BY: i64 = 1;
 
 /// The most words by which one company is found. Even a company with a hundred names has fewer
 /// words; without the limit, a company with thousands of names would take a large part of the
 /// index.
 const MOST_WORDS_IN_ALL: usize = 1024;
-/// The most words of a name for which the key with its words in alphabetical order is made.
+/// If a name has more words than this, the key of its words in alphabetical order is not made.
 const MOST_SORTED: usize = 16;
 
 /// The data that was derived from the facts of one subject. It is empty if the facts contain no
@@ -117,9 +117,9 @@ fn of_company(company: Company, facts: &[Fact]) -> Result<Derived, BadProfile> {
     Ok(derived)
 }
 
-/// Adds the words and identifiers by which a look-up finds the company although it does not give
-/// the exact name: the words of its names, the same words in alphabetical order, their initials,
-/// and the labels of the company's domains.
+/// Adds the words and identifiers by which a look-up finds the company without its exact name: the
+/// words of its names, the same words in alphabetical order, their initials, and the labels of the
+/// company's domains.
 fn add_words(derived: &mut Derived, company: &Company, facts: &[Fact]) {
     // A bare company is found only by its exact name.
     if names::is_bare(company) {

@@ -1,5 +1,5 @@
-//! Derives all look-up data of a directory from the facts again. This is needed if other rules than
-//! those of this build have derived it.
+//! Derives all look-up data of a directory from the facts again. This is needed if the data was
+//! derived by other rules than those of this build.
 //!
 //! The work is divided into parts. Each part is one transaction, and the last one writes the
 //! version of the rules. If a run is interrupted, the next run starts from the beginning. No
@@ -50,7 +50,7 @@ pub(crate) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Derives all data in the directory at `path` from its facts again. Before the first part and
-/// after each part, it calls `done` with two numbers: of the subjects that are done, and of all
+/// after each part, it calls `done` with the number of finished subjects and the number of all
 /// subjects. Returns the number of all subjects. No other process may have the directory open.
 ///
 /// # Errors
@@ -102,7 +102,7 @@ fn derive(
     secrets: &Secrets,
     subjects: &[(i64, i64)],
 ) -> rusqlite::Result<()> {
-    // The time does not matter, because no facts are written.
+    // The timestamp is not used: it is stored only with new facts, and this function writes none.
     let writer = Writer::new(connection, secrets, Timestamp::UNIX_EPOCH)?;
     let mut rows: Vec<(Identifier, Strength, i64)> = Vec::new();
     let mut words = WordChanges::default();

@@ -1,4 +1,4 @@
-//! Imports facts of domains. These facts are stored for the domain, whichever company has it.
+//! Imports facts of domains. The facts are stored with the domain, not with a company.
 
 use std::net::IpAddr;
 
@@ -36,9 +36,9 @@ impl Writer<'_> {
         Ok((ImportOutcome { effect, suppressed_values: 0 }, is_new))
     }
 
-    /// Stores what a source says about a domain. For each source and attribute, there is one value;
-    /// a later value replaces it only if the later one has a higher confidence. Returns the effect
-    /// on answers, and whether anything was written.
+    /// Stores what a source says about a domain. A source has one value for each attribute; a later
+    /// value replaces it only if the later value has a higher confidence. Returns the effect on
+    /// answers, and whether anything was written.
     pub(crate) fn assert_of_domain(
         &mut self,
         claim: &SourceClaim<'_>,

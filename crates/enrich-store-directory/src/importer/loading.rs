@@ -235,8 +235,8 @@ impl Run<'_> {
         Writer::new(self.connection, &self.target.secrets, self.load.at)
     }
 
-    /// Makes all earlier commits durable. The commits of batches are not synced to disk; this makes
-    /// one commit that is synced, and with it all earlier ones.
+    /// Makes all earlier commits durable. The commits of batches are not synced to disk. This
+    /// method makes one more commit with a sync, and this sync includes all earlier commits.
     fn make_durable(&self) -> rusqlite::Result<()> {
         self.connection.pragma_update(None, "synchronous", "FULL")?;
         turn::write(self.connection, |transaction| {

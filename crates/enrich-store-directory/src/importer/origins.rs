@@ -8,8 +8,8 @@
 //! person.
 //!
 //! If a record is remembered but its subject no longer exists, the subject was forgotten on
-//! request. Removing a source leaves no such record, because the fingerprints of removed subjects
-//! are removed too.
+//! request. The removal of a source has no such effect: it also removes the fingerprints of the
+//! subjects that it removes.
 
 use enrich_core::{Origin, SubjectId};
 use enrich_secrets::{Purpose, Secret};
@@ -20,7 +20,7 @@ use super::subject_facts::Kind;
 use super::writer::Writer;
 use crate::directory::codes::{sql_id, subject_id};
 
-/// What a record is recognised by.
+/// What identifies a record of a source.
 #[derive(Clone, Copy)]
 enum RecordFingerprint<'a> {
     /// A hash of the record's content.
@@ -105,8 +105,8 @@ impl Writer<'_> {
 }
 
 impl RecordFingerprint<'_> {
-    /// Returns the first half of the keyed hash: 16 bytes are enough, so that no two records ever
-    /// have the same.
+    /// Returns the first half of the keyed hash. Its 16 bytes are enough: two records practically
+    /// never have the same 16 bytes.
     fn hash(self, secret: &Secret) -> [u8; 16] {
         let parts: [&[u8]; 2] = match self {
             Self::Content(content) => [b"content", content],

@@ -87,8 +87,8 @@ impl Writer<'_> {
         let mut subjects = Vec::new();
         for kind in EMAIL_KINDS {
             subjects.extend(self.all_holders(kind, email.as_str())?);
-            // In the index, addresses with a tag are the keys from `ada+` up to, but without,
-            // `ada,`: the comma is the character after `+`.
+            // In the index, the addresses of `ada` with a tag are the keys from `ada+` up to, but
+            // not including, `ada,`, because the comma is the next character after `+`.
             let (from, to) = (format!("{}+", email.local()), format!("{},", email.local()));
             let tagged =
                 "SELECT key, subject FROM identifier WHERE kind = ?1 AND key >= ?2 AND key < ?3";
@@ -219,8 +219,8 @@ impl Writer<'_> {
         Ok(holders.into_iter().map(|holder| holder.subject).collect())
     }
 
-    /// Returns the subjects that have facts from a source, with the people first. Once its people
-    /// are removed, a company need not be removed from their facts.
+    /// Returns the subjects that have facts from a source, people before companies. If a person is
+    /// removed first, the later removal of the employer need not change the person's facts.
     fn subjects_of_source(&self, source: i64) -> rusqlite::Result<Vec<SubjectId>> {
         let ids = "SELECT id FROM subject
                    WHERE id IN (SELECT subject FROM fact WHERE source = ?1)

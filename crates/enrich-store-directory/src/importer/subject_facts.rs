@@ -46,7 +46,7 @@ pub(crate) struct FactRow {
 pub(crate) enum State {
     /// Nothing: the fact is stored as it is.
     Held,
-    /// The country and the confidence: the fact is stored with other ones.
+    /// The country and the confidence: the stored fact has another country or confidence.
     Raised,
     /// The whole fact: it is not stored yet.
     New,

@@ -52,7 +52,7 @@ impl Chance {
         of[self.below(of.len())]
     }
 
-    /// None, one or two.
+    /// Returns up to two values, chosen at random.
     fn some<'a>(&mut self, of: &[&'a str]) -> Vec<&'a str> {
         (0..self.below(3)).map(|_| self.one(of)).collect()
     }
@@ -111,7 +111,7 @@ fn check(folder: &Path) {
         let is_company = kind == COMPANY.to_string();
         let kind = if is_company { Kind::Company } else { Kind::Person };
         let subject_facts = writer.subject_facts(subject, kind).unwrap();
-        // Reading subject facts leaves out employers that do not count.
+        // `subject_facts` leaves out employers that no longer exist, as an import does.
         let derived = Derived::from(subject, kind, &subject_facts.facts).unwrap();
         assert_eq!(derived.profile.as_deref(), Some(profile.as_str()));
         for ((kind, key), strength) in derived.identifiers {

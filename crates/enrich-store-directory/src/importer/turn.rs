@@ -24,8 +24,8 @@ const STATEMENTS: usize = 128;
 
 /// Interval at which a waiting writer checks the lock.
 const LOOK: Duration = Duration::from_millis(1);
-/// How often a waiting writer checks before it gives up. All checks take about ten seconds, and a
-/// load makes several transactions in this time.
+/// The most checks that a waiting writer makes before it gives up. They take about ten seconds, and
+/// a load makes several transactions in this time.
 const LOOKS: i32 = 10_000;
 /// Pause of a load between two transactions. A waiting writer checks the lock several times in this
 /// pause.

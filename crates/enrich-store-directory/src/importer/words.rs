@@ -71,7 +71,8 @@ impl WordChanges {
     }
 }
 
-/// One word, with the rows that hold its list of companies.
+/// One word, with the rows of its list of companies: full chunks of the list in `name_word_chunk`,
+/// and the last part of the list in `name_word`.
 struct Word<'a> {
     connection: &'a Connection,
     word: &'a str,
@@ -246,7 +247,7 @@ mod tests {
     }
 
     /// Adds and removes companies in an order in which lists fill up, split and become empty. After
-    /// each change, compares the list with a simple one in memory.
+    /// each change, compares the stored list with a set in memory.
     #[test]
     fn lists_hold_whoever_has_the_word_whatever_came_before() {
         let folder = tempfile::tempdir().unwrap();

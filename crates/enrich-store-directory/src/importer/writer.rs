@@ -74,7 +74,7 @@ impl<'c> Writer<'c> {
         View::of(self.connection)
     }
 
-    /// Writes the collected changes of the index of words, and the state of the directory. The
+    /// Writes the collected changes of the index of words, and the row of the table `state`. The
     /// caller must call this before the commit.
     pub(crate) fn finish(mut self) -> rusqlite::Result<()> {
         self.words.write(self.connection)?;
@@ -107,8 +107,8 @@ impl<'c> Writer<'c> {
         SubjectFacts::new(subject_id(id), kind)
     }
 
-    /// Reads the facts of a stored subject. Leaves out the employers of a person that no longer
-    /// exist.
+    /// Reads the facts of a stored subject. If the subject is a person, leaves out employers that
+    /// no longer exist.
     pub(crate) fn subject_facts(
         &self,
         subject: SubjectId,

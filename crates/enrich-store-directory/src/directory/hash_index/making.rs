@@ -193,7 +193,8 @@ impl HashIndex {
         let is_same = || Ok::<_, rusqlite::Error>(view.revision()? == revision);
         let hasher = RandomState::new();
         // The estimate can be too high, because it counts removed subjects, and because the numbers
-        // in a damaged file may be wrong. The size of the file limits it.
+        // in a damaged file may be wrong. So the estimate is limited: a file of this size contains
+        // at most `most` identifiers.
         let most = usize::try_from(sqlite::bytes(connection)?).unwrap_or(usize::MAX) / LEAST_BYTES;
         let mut expected = view.subjects_ever()?.saturating_mul(EACH_HAS).min(most);
         // If the estimate was wrong, a second pass uses the number of identifiers that the first

@@ -1,11 +1,12 @@
 //! Finds candidates for a name: companies that have a similar name or domain.
 //!
 //! - Keys: the whole name without spaces, its words in alphabetical order, its first words joined,
-//!   and its initials. Each key is compared with the names and domain labels of companies.
-//! - Words: the lists of companies that have each word, or that have a word which a misspelt word
-//!   may mean. A company's score is the sum of the rarities of the words that it shares with the
-//!   name. So a common word raises the score of companies that also share a rare word, but it adds
-//!   few companies by itself.
+//!   and its initials. Companies are found whose names or domain labels have one of these keys.
+//! - Words: each word has a list of the companies that have it in a name. If a word of the
+//!   requested name may be misspelt, the lists of similar words are read too. The score of a
+//!   company is the sum of the rarities of the words that it shares with the requested name. A
+//!   frequent word adds few new companies, but raises the score of companies that also share a rare
+//!   word.
 //!
 //! For every name, only a limited amount of data is read.
 

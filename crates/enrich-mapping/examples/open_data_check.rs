@@ -1,5 +1,6 @@
-//! Maps every file in a folder, and prints what was detected, what became of the records, and the
-//! first of them. For excerpts of real files, which are not part of the repository.
+//! Maps every file in a folder. For each file, prints the detected source, how many records were
+//! mapped or left out, and the first native records. The example is meant for excerpts of real
+//! files, which are not part of the repository.
 #![allow(clippy::print_stdout, reason = "an example prints its result")]
 
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ use serde_json::{Map, Value};
 
 type Record = Map<String, Value>;
 
-/// Native records that are shown of a file.
+/// The number of native records that are printed for each file.
 const SHOWN: usize = 2;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -30,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The files below a folder, sorted.
+/// Returns all files in a folder and in its subfolders, sorted by path.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let (mut open, mut found) = (vec![folder.to_path_buf()], Vec::new());
     while let Some(path) = open.pop() {
@@ -46,7 +47,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     Ok(found)
 }
 
-/// What becomes of a file.
+/// Maps a file and returns the report on it.
 fn check(path: &Path) -> Result<String, Box<dyn Error>> {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let lower = name.to_lowercase();
@@ -64,7 +65,8 @@ fn check(path: &Path) -> Result<String, Box<dyn Error>> {
     }
 }
 
-/// The source of a file, by its records, else by its name.
+/// Detects the source of a file by its first records. If these cannot be read, detects the source
+/// by the file's name and the names of the archive's members.
 fn detected(
     path: &Path,
     name: &str,
@@ -100,7 +102,7 @@ fn detected(
     }
 }
 
-/// The names of the members of an archive, from its local headers.
+/// Returns the names of the members of a zip archive, read from their local headers.
 fn zip_members(bytes: &[u8]) -> Vec<String> {
     let headers = bytes.windows(4).enumerate().filter(|(_, head)| head == b"PK\x03\x04");
     let name = |at: usize| {
@@ -121,7 +123,7 @@ fn kind(kind: enrich_import::InputKind) -> InputKind {
     }
 }
 
-/// The options of the reader for an input of a mapping.
+/// Returns the options with which `enrich-import` reads this input.
 fn options(input: &Input) -> InputOptions {
     let kind = input.kind.and_then(|kind| match kind {
         InputKind::Csv => Some(enrich_import::InputKind::Csv),
@@ -161,7 +163,7 @@ fn records(path: &Path, options: InputOptions) -> Result<Vec<Record>, Box<dyn Er
     Ok(found)
 }
 
-/// The gathered records of a joined source.
+/// Joins the rows of a source's members. Returns one record for each key in the first member.
 fn joined(path: &Path, join: &Join) -> Result<Vec<Record>, Box<dyn Error>> {
     let mut gathered: Vec<Record> = Vec::new();
     let mut places = BTreeMap::new();
@@ -185,7 +187,7 @@ fn joined(path: &Path, join: &Join) -> Result<Vec<Record>, Box<dyn Error>> {
     Ok(gathered)
 }
 
-/// What becomes of the records, as text.
+/// Maps the records and returns the report on them.
 fn report(mapping: &Mapping, records: impl Iterator<Item = Record>) -> String {
     let (mut read, mut mapped, mut without_key) = (0_u64, 0_u64, 0_u64);
     let (mut left_out, mut shown) = (BTreeMap::<String, u64>::new(), Vec::new());

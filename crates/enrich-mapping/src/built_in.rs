@@ -1,10 +1,10 @@
-//! The sources that are built in: mapping files, compiled in.
+//! The built-in mappings: mapping files that are compiled into the program.
 
 use std::sync::LazyLock;
 
 use crate::mapping::Mapping;
 
-/// The mapping files, by value of the source.
+/// The mapping files. The files of the most valuable sources come first.
 const FILES: [&str; 29] = [
     include_str!("../formats/wikidata.toml"),
     include_str!("../formats/pdl.toml"),
@@ -40,13 +40,13 @@ const FILES: [&str; 29] = [
 static MAPPINGS: LazyLock<Vec<Mapping>> =
     LazyLock::new(|| FILES.into_iter().filter_map(|text| Mapping::from_toml(text).ok()).collect());
 
-/// The built-in mappings, by value of the source.
+/// Returns the built-in mappings. The mappings of the most valuable sources come first.
 pub fn built_ins() -> &'static [Mapping] {
     &MAPPINGS
 }
 
 impl Mapping {
-    /// The built-in mapping with this name, in upper or lower case.
+    /// Returns the built-in mapping with this name. Case does not matter.
     pub fn built_in(name: &str) -> Option<&'static Mapping> {
         MAPPINGS.iter().find(|mapping| mapping.source().name.eq_ignore_ascii_case(name))
     }

@@ -1,4 +1,4 @@
-//! Mappings that are given as columns on the command line.
+//! Mappings that are given on the command line as pairs of a field and a column.
 
 use crate::error::MappingError;
 use crate::mapping::Mapping;
@@ -7,7 +7,7 @@ use crate::node::list;
 use crate::record_rule::RecordRule;
 use crate::rule::Rule;
 
-/// Schemes of ids that a column may be mapped to by their name alone.
+/// Schemes of company ids that may be given without the prefix `ids.`.
 const SCHEMES: [&str; 12] = [
     "lei",
     "wikidata",
@@ -24,15 +24,18 @@ const SCHEMES: [&str; 12] = [
 ];
 
 impl Mapping {
-    /// A mapping of pairs of a native field and a column. Ids of companies are `lei`, `wikidata`,
-    /// or another scheme as `ids.SCHEME`. Several columns of a field are all read.
+    /// Creates a mapping from pairs of a native field and a column. The id of a company is given as
+    /// `ids.SCHEME`, or as the scheme alone if the scheme is a usual one, such as `lei`. If several
+    /// columns are given for a field, all of them are read.
     ///
-    /// Without a kind, the fields say it: `first_name`, `last_name` or `full_name` mean people,
-    /// `name` companies, else `domain` facts of domains.
+    /// If `kind` is `None`, the fields decide which kind of record each row gives: `first_name`,
+    /// `last_name` or `full_name` mean people, else `name` means companies, else `domain` means
+    /// facts of domains.
     ///
     /// # Errors
     ///
-    /// When a name is no field of the kind of record: the sentence names those that are.
+    /// When a pair names a field that this kind of record does not have. The error lists the fields
+    /// that it has.
     pub fn from_columns(
         pairs: &[(String, String)],
         kind: Option<RecordType>,

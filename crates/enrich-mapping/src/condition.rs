@@ -6,7 +6,7 @@ use crate::error::MappingError;
 use crate::node::{Node, Table};
 use crate::path::{Path, texts};
 
-/// A condition on the values at a place of an input record.
+/// A condition on the values at one or more places of an input record (see [`Path`]).
 #[derive(Clone, Debug)]
 pub(crate) struct Condition {
     places: Vec<Path>,
@@ -21,11 +21,11 @@ enum Test {
     Present(bool),
 }
 
-/// The keys of a condition.
+/// The keys that the table of a condition may have.
 pub(crate) const KEYS: [&str; 6] = ["column", "equals", "in", "not-in", "empty", "present"];
 
 impl Condition {
-    /// Reads the conditions of a `when`: a table or a list of them.
+    /// Reads the conditions of the key `when`: one table, or a list of tables.
     pub(crate) fn read_all(node: Node<'_, '_>) -> Result<Vec<Self>, MappingError> {
         let read = |node: &Node<'_, '_>| {
             let table = node.table()?;
@@ -35,7 +35,8 @@ impl Condition {
         node.list().iter().map(read).collect()
     }
 
-    /// Reads the condition in a table that may have further keys.
+    /// Reads a condition from a table. The table may also have keys that are not part of the
+    /// condition.
     pub(crate) fn read(table: &Table<'_, '_>) -> Result<Self, MappingError> {
         let columns = table.texts("column")?;
         let places: Vec<Path> =
@@ -62,7 +63,7 @@ impl Condition {
         Ok(Self { places, tests })
     }
 
-    /// Whether the record meets the condition. `not-in` is not met by a record without a value.
+    /// Whether the record meets the condition. A record without a value does not meet `not-in`.
     pub(crate) fn is_met(&self, record: &Map<String, Value>) -> bool {
         let found = self.places.iter().flat_map(|place| place.find(record));
         let values: Vec<String> = found.flat_map(texts).collect();

@@ -1,4 +1,4 @@
-//! Wikidata's items of countries.
+//! The items of countries in Wikidata.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ static COUNTRIES: LazyLock<HashMap<&'static str, Country>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The country of an item, such as `Q183`.
+/// Returns the country of a Wikidata item, such as `Q183` for Germany.
 pub(crate) fn country_of_item(id: &str) -> Option<Country> {
     COUNTRIES.get(id).copied()
 }

@@ -1,4 +1,4 @@
-//! Which source a file is from.
+//! Detects which source a file is from.
 
 use serde_json::{Map, Value};
 
@@ -9,41 +9,44 @@ use crate::native::{RecordType, is_native};
 use crate::path::Path;
 use crate::synonyms::Synonyms;
 
-/// What is known of a file by its beginning.
+/// What a reader knows of a file after reading its beginning.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sample<'a> {
     /// The file's name, without its folder; for a member of an archive, the archive's name.
     pub file_name: &'a str,
-    /// The name of the member of an archive that the keys are from; else empty.
+    /// The name of the archive's member that `keys` were read from; empty if the file is no
+    /// archive.
     pub member: &'a str,
     /// The names of all members of an archive.
     pub members: &'a [String],
-    /// The form of the file.
+    /// The form of the file; `None` if it is not known.
     pub kind: Option<InputKind>,
-    /// The columns; of one JSON object its first keys; of a list or lines of JSON objects, the keys
-    /// of the first. Without a header, the first row.
+    /// The names of the columns, or the first row if there is no header. For one JSON object: its
+    /// first keys. For a list or lines of JSON objects: the keys of the first object.
     pub keys: &'a [String],
-    /// The first records, if they are known before the place of the records is.
+    /// The first records, if the reader could already read records.
     pub records: &'a [Map<String, Value>],
 }
 
-/// Which source a file is from.
+/// The result of detecting the source of a file.
 #[derive(Clone, Debug)]
 pub enum Detection {
-    /// The file has native records.
+    /// The file contains native records.
     Native,
-    /// A built-in source, and the input of its mapping that fits.
+    /// The file is from a built-in source. The second value is the input of the mapping that fits
+    /// the file.
     BuiltIn(&'static Mapping, &'static Input),
-    /// Several built-in sources, by name.
+    /// The file may be from any of these built-in sources; their names are given.
     Several(Vec<&'static str>),
-    /// None that is known.
+    /// The source is not known.
     Unknown,
 }
 
-/// Finds out which source a file is from.
+/// Detects which source a file is from.
 ///
-/// A file whose columns or keys are all native has native records. Else it is from the source whose
-/// required columns or keys are there. If there are several, the file's name decides.
+/// If all columns or keys of a file are native, the file contains native records. Else the file is
+/// from the source whose required columns or keys it has. If several sources fit, the file's name
+/// decides.
 pub fn detect(sample: &Sample<'_>) -> Detection {
     if says_native_type(sample) || is_all_native(sample) {
         return Detection::Native;
@@ -65,10 +68,10 @@ pub fn detect(sample: &Sample<'_>) -> Detection {
 }
 
 impl Mapping {
-    /// The input that fits a file; `None` if none does.
+    /// Returns the first input that fits a file; `None` if no input fits.
     ///
-    /// For a source that the operator has named, the first of its [`inputs`](Self::inputs) with the
-    /// file's kind is the next best choice.
+    /// If the operator has named the source and no input fits, the caller may use the first of the
+    /// [`inputs`](Self::inputs) with the file's kind.
     pub fn input_for(&self, sample: &Sample<'_>) -> Option<&Input> {
         if let Some(join) = self.join() {
             let is_there = |file: &str| {
@@ -86,7 +89,7 @@ impl Mapping {
     }
 }
 
-/// Whether a file fits an input.
+/// Whether a file fits an input. `is_named` says whether the file's name is typical of the source.
 fn fits(input: &Input, sample: &Sample<'_>, is_named: bool) -> bool {
     let is_kind = match (input.kind, sample.kind) {
         (Some(InputKind::Csv), Some(InputKind::Workbook)) => true,
@@ -102,7 +105,8 @@ fn fits(input: &Input, sample: &Sample<'_>, is_named: bool) -> bool {
     if !input.header.is_empty() {
         return is_named && sample.keys.len() == input.header.len();
     }
-    // Without keys, and before a header that comes after notes, only the name tells.
+    // Keys cannot be compared if there are none, or if other lines come before the header. Then
+    // only the file's name decides.
     let has_keys = input.keys.iter().all(|key| has_key(sample, key));
     if input.keys.is_empty() || sample.keys.is_empty() || (input.skip_until.is_some() && !has_keys)
     {
@@ -117,7 +121,7 @@ fn has_key(sample: &Sample<'_>, key: &str) -> bool {
         || sample.records.iter().any(|record| Path::column(key).is_in(record))
 }
 
-/// Whether the records say a native type.
+/// Whether the first record names a native kind of record in its `type`.
 fn says_native_type(sample: &Sample<'_>) -> bool {
     let is_native = |record: &Map<String, Value>| {
         let kind = record.get("type").and_then(Value::as_str);
@@ -130,8 +134,8 @@ fn is_all_native(sample: &Sample<'_>) -> bool {
     !sample.keys.is_empty() && sample.keys.iter().all(|key| is_native(key)) && has_subject(sample)
 }
 
-/// Whether a file has native columns that make a record, and no other column whose meaning is
-/// known.
+/// Whether a file has the native columns that a record needs. It must have no other column whose
+/// meaning is known, because such a column would not be read.
 fn is_native_enough(sample: &Sample<'_>) -> bool {
     if !has_subject(sample) {
         return false;

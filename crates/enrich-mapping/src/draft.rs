@@ -62,7 +62,8 @@ impl Draft {
         add(&mut self.aliases, name);
     }
 
-    /// Adds a country by its code, its name, or Wikidata's item. An unknown one is noted.
+    /// Adds a country, given by its code, its name, or its Wikidata item. An unknown country is
+    /// left out and noted.
     pub(crate) fn add_country(&mut self, text: &str) {
         let of_item = || external_id("wikidata", text).and_then(|id| country_of_item(&id));
         match Country::parse(text).ok().or_else(of_item) {
@@ -71,8 +72,9 @@ impl Draft {
         }
     }
 
-    /// Adds what a URL is: a domain, a page, a person's profile. A text that is no URL stays in the
-    /// record if it stood where a domain is expected, so that the import reports it.
+    /// Adds the domain, the page or the person's profile that a URL leads to. If the text is no
+    /// URL, it is added as a domain only if `is_domain` is `true`; the import then reports it as
+    /// invalid.
     pub(crate) fn add_url(&mut self, text: &str, country: Option<Country>, is_domain: bool) {
         match route_url(text) {
             Route::Domain(domain) => self.add_domain(domain, country),
@@ -93,14 +95,14 @@ impl Draft {
         if self.kind == RecordType::Person {
             return;
         }
-        // The same host for another country or language is no further domain.
+        // A domain is added only once, even if it is given again for another country.
         if !self.domains.iter().any(|(known, _)| *known == domain) {
             self.domains.push((domain, country));
         }
     }
 
-    /// Adds a domain in normal form, of a network or a platform too. Another text stays, so that
-    /// the import reports it.
+    /// Adds a domain in normal form, even the domain of a network or a platform. A text that is no
+    /// domain is added unchanged, so that the import reports it as invalid.
     pub(crate) fn add_any_domain(&mut self, text: String) {
         let domain = Domain::parse(&text).map(|domain| domain.as_str().to_owned());
         self.add_domain(domain.unwrap_or(text), None);
@@ -116,8 +118,9 @@ impl Draft {
         }
     }
 
-    /// Adds the page of a network: an address or a handle. An address of another kind goes where it
-    /// belongs; another text stays, so that the import reports it.
+    /// Adds a page on a network, given by an address or a handle. If a company's address leads
+    /// somewhere else, it is added as [`add_url`](Self::add_url) adds it. Any other text is added
+    /// unchanged, so that the import reports it as invalid.
     pub(crate) fn add_network(&mut self, network: Network, text: &str) {
         if self.kind == RecordType::Person {
             match PersonPage::parse(text) {
@@ -137,15 +140,15 @@ impl Draft {
         add(&mut self.emails, text);
     }
 
-    /// Adds a number, in E.164 if it can be read. A national number is one of the record's first
-    /// country, else of the given one.
+    /// Adds a phone number, in E.164 form if it can be read. A national number is read as a number
+    /// of the record's first country, or of `country` if the record has none.
     pub(crate) fn add_phone(&mut self, text: &str, country: Option<Country>) {
         let country = self.countries.first().copied().or(country);
         let phone = Phone::parse_in(text, country);
         add(&mut self.phones, phone.map_or_else(|_| text.to_owned(), |phone| phone.to_string()));
     }
 
-    /// Adds an id. One that its scheme does not have is noted.
+    /// Adds an id. If the id does not have the form of its scheme, it is left out and noted.
     pub(crate) fn add_id(&mut self, scheme: &str, text: &str) {
         let Some(id) = external_id(scheme, text) else {
             self.notes.push(Note::BadId);
@@ -168,7 +171,8 @@ impl Draft {
         }
     }
 
-    /// Takes the name apart if only a full name is given: the last word is the family name.
+    /// Splits a full name into first and last name if one of them is missing. The last word is the
+    /// last name; if there is a comma, the last name is the part before the comma.
     pub(crate) fn split_name(&mut self, full: Option<String>) {
         let from_first = || self.first_name.clone().filter(|name| name.contains(' '));
         if self.first_name.is_some() && self.last_name.is_some() {
@@ -185,7 +189,7 @@ impl Draft {
         }
     }
 
-    /// The native record, or why there is none.
+    /// Returns the native record, or the reason why there is none.
     pub(crate) fn finish(self, confidence: Option<u8>) -> Result<Map<String, Value>, &'static str> {
         let mut record = Map::new();
         record.insert("type".to_owned(), self.kind.as_str().into());

@@ -1,6 +1,6 @@
-//! Why a mapping can't be used.
+//! Why a mapping cannot be used.
 
-/// Why a mapping can't be used, in one sentence.
+/// Why a mapping cannot be used. The text is one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MappingError {
     /// A line of a mapping file is wrong. The text names what is allowed.
@@ -8,10 +8,10 @@ pub enum MappingError {
     AtLine {
         /// The line in the mapping file, from 1.
         line: usize,
-        /// What is wrong, and what is allowed.
+        /// A sentence that says what is wrong and what is allowed.
         problem: String,
     },
-    /// A mapping that was not written as a file is wrong.
+    /// A mapping from columns of the command line is wrong.
     #[error("{0}")]
     Columns(String),
 }

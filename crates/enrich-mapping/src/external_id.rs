@@ -1,12 +1,14 @@
-//! Ids of companies in registers, each scheme in one spelling.
+//! Brings the ids of companies in registers into one form for each scheme.
 
-/// Returns an id in the spelling that its scheme uses; `None` if it is no id of the scheme.
+/// Returns an id in the form that its scheme uses; `None` if the scheme has no such ids.
 ///
-/// - `lei`: 20 letters and digits. `wikidata`: `Q` and digits, also from an item's URL.
-/// - `ror`: 9 letters and digits, also from a URL. `cik`: 10 digits, filled up with zeros.
-/// - `gb` (Companies House): 8 letters and digits, numbers filled up with zeros.
+/// - `lei`: 20 letters and digits. `wikidata`: `Q` and digits; an item's URL is also accepted.
+/// - `ror`: 9 letters and digits; a URL is also accepted. `cik`: 10 digits, with zeros at the
+///   front.
+/// - `gb` (Companies House): 8 letters and digits; a shorter number gets zeros at the front.
 /// - `siren`, `no`: 9 digits. `be`: 10 digits. `ee`: 8 digits.
-/// - Other schemes, such as `de` (court and number): the text with single blanks.
+/// - Other schemes, such as `de` (court and number): any text, with single blanks between its
+///   words.
 pub fn external_id(scheme: &str, text: &str) -> Option<String> {
     let text = text.trim();
     let last = text.rsplit('/').next().unwrap_or(text);
@@ -32,7 +34,8 @@ pub fn external_id(scheme: &str, text: &str) -> Option<String> {
     }
 }
 
-/// The digits of a number written with blanks, dots or a country's prefix.
+/// Returns the digits of a number that may contain blanks, dots or a country's prefix. Returns
+/// `None` if there are other characters, or if the number of digits is not from `least` to `most`.
 fn digits(text: &str, least: usize, most: usize) -> Option<String> {
     let text = ["BE", "NO"].iter().find_map(|it| text.strip_prefix(it)).unwrap_or(text);
     let text = text.strip_suffix("MVA").unwrap_or(text);
@@ -47,7 +50,8 @@ fn digits(text: &str, least: usize, most: usize) -> Option<String> {
     (least..=most).contains(&found.len()).then_some(found)
 }
 
-/// A number of Companies House: digits keep their zeros, other registers have prefixes (`SC`).
+/// Returns a company number of Companies House. Such a number has eight characters, with zeros at
+/// the front. The registers of some parts of the UK use prefixes, such as `SC` for Scotland.
 fn british(text: &str) -> Option<String> {
     let id = text.to_ascii_uppercase();
     let fits = (1..=8).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric());

@@ -1,4 +1,4 @@
-//! How a file is read into records.
+//! How the records of a file are read.
 
 use glob::Pattern;
 
@@ -10,7 +10,7 @@ use crate::node::{Table, list};
 pub enum InputKind {
     /// Rows of text, with any delimiter.
     Csv,
-    /// A JSON value on each line.
+    /// JSON Lines: a JSON value on each line.
     JsonLines,
     /// One JSON value.
     Json,
@@ -18,48 +18,54 @@ pub enum InputKind {
     Xml,
     /// An Excel workbook.
     Workbook,
-    /// Cards with people's addresses; [`vcards`](crate::vcards) reads them.
+    /// Cards with people's contact data; [`vcards`](crate::vcards) reads them.
     Vcard,
 }
 
-/// How a file is read into records.
+/// How the records of a file are read.
 ///
-/// A record is a JSON object. A row has a member for each column, in order. An XML element has its
-/// text under `$`, its attributes under `@name` and its child elements under their names without
-/// the prefix of the namespace; a child that occurs repeatedly is a list.
+/// Each record is a JSON object. A row becomes an object with a member for each column, in order.
+/// An XML element becomes an object with its text under `$`, its attributes under `@name`, and its
+/// child elements under their names without the prefix of the namespace. If a child occurs
+/// repeatedly, its elements become a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Input {
-    /// The form; `None` if the file itself tells.
+    /// The form of the file; `None` if the reader must detect it.
     pub kind: Option<InputKind>,
-    /// Globs of the members of a zip archive that are read. Empty: the only member of the kind.
+    /// Globs of the members of a zip archive that are read. If there are none, the archive must
+    /// have only one member of this kind, which is read.
     pub member: Vec<String>,
-    /// Globs of the members that are left out.
+    /// Globs of the members of a zip archive that are not read.
     pub skip_member: Vec<String>,
-    /// The columns, or the first keys of the document or of its first record, that must be there.
+    /// The required keys: names of columns, or first keys of the document or of its first record. A
+    /// file without them does not fit this input.
     pub keys: Vec<String>,
     /// Where the records are within a JSON or XML document: a JSON pointer in which `*` stands for
-    /// every value of a list and every member of an object (`/records/*`). Empty: the document is
-    /// the record. The record of an object's member has the member's name under `@key`. If a
-    /// record is not an object (a list, a text), it is put into one under `$`.
+    /// every value of a list and every member of an object (`/records/*`). If the pointer is empty,
+    /// the document is the record. The record of an object's member has the member's name under
+    /// `@key`. If a record is not an object but, for example, a list or a text, it becomes an
+    /// object with this value under `$`.
     pub records: Option<String>,
-    /// Where the names are if records are lists (`/fields`): each record becomes an object.
+    /// Where the names of the columns are if each record is a list (`/fields`). With these names,
+    /// each record becomes an object.
     pub names: Option<String>,
     /// The encoding, such as `windows-1252`.
     pub encoding: Option<String>,
     /// The delimiter of rows: `,`, `;`, `|` or a tab.
     pub delimiter: Option<char>,
-    /// The character that escapes a quote within quotes. `None`: quotes are doubled.
+    /// The character that escapes a quote within quotes; `None` if quotes are doubled instead.
     pub escape: Option<char>,
-    /// Lines that begin so are left out.
+    /// Lines that begin with this character are not read.
     pub comment: Option<char>,
-    /// The beginning of the header. Lines before it are left out.
+    /// The beginning of the header line. Lines before the header are not read.
     pub skip_until: Option<String>,
     /// The names of the columns if the file has no header.
     pub header: Vec<String>,
-    /// A text that occurs in every record of interest. Records without it need not be parsed.
+    /// A text that occurs in every record that the mapping needs. The reader need not parse records
+    /// without this text.
     pub contains: Option<String>,
-    /// Whether records of this input are only attached to subjects that are held, whatever
-    /// `[merge]` says.
+    /// Whether records of this input are only attached to subjects that are already stored. This
+    /// takes precedence over [`Merge::only_known`](crate::Merge::only_known).
     pub only_known: Option<bool>,
 }
 
@@ -116,21 +122,21 @@ impl Input {
         })
     }
 
-    /// Whether a member of a zip archive is read. Without globs every member is.
+    /// Whether a member of a zip archive is read. Without globs, every member is read.
     pub fn takes_member(&self, name: &str) -> bool {
         let fits = |globs: &[String]| globs.iter().any(|glob| matches(glob, name));
         (self.member.is_empty() || fits(&self.member)) && !fits(&self.skip_member)
     }
 }
 
-/// Whether a file's name, without its folder, fits a glob, in upper or lower case.
+/// Whether a glob matches a file's name without its folder. Case does not matter.
 pub(crate) fn matches(glob: &str, name: &str) -> bool {
     let options = glob::MatchOptions { case_sensitive: false, ..glob::MatchOptions::new() };
     let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
     Pattern::new(glob).is_ok_and(|glob| glob.matches_with(file, options))
 }
 
-/// Reads the globs of a key.
+/// Reads the globs that a key of the table lists.
 pub(crate) fn globs(table: &Table<'_, '_>, name: &str) -> Result<Vec<String>, MappingError> {
     let Some(node) = table.get(name) else { return Ok(Vec::new()) };
     let read = |node: crate::node::Node<'_, '_>| {

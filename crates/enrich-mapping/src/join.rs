@@ -1,28 +1,29 @@
-//! Sources whose records are spread over several files.
+//! Joins the rows of several files to records, for sources that spread each record over several
+//! files.
 
 use crate::error::MappingError;
 use crate::node::Table;
 
-/// How a record is gathered from the rows of several members of an archive.
-///
-/// A gathered record is an object: the key's value under `@key`, and for each member the rows with
-/// this key, as a list under the member's name. There is a record for each row of the first member;
-/// rows of other members without one are left out. Rows of all members are sorted by the key where
-/// the publisher sorts them, but a reader must not rely on it.
+/// How a record is joined from the rows of several members of an archive.
+/// A joined record is an object. It has the key's value under `@key`, and for each member a list of
+/// the member's rows with this key, under the member's name. There is one record for each key in
+/// the first member; rows of other members with another key are left out. A reader must not rely on
+/// the order of the rows, although some publishers sort them by the key.
+/// the order of the rows, although some publishers sort them by the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Join {
-    /// The members, the one that decides which records there are first.
+    /// The members. The rows of the first one decide which records there are.
     pub members: Vec<JoinMember>,
 }
 
-/// A member of an archive with rows of a joined source.
+/// A member of an archive, with rows that are joined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JoinMember {
     /// The member's file name, such as `contact.csv`.
     pub file: String,
-    /// The column with the key that is joined on.
+    /// The column with the key by which rows are joined.
     pub key: String,
-    /// The name of the rows in the gathered record.
+    /// The name under which the joined record contains the member's rows.
     pub name: String,
 }
 

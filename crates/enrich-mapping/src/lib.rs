@@ -1,4 +1,4 @@
-//! Mappings of open data and of own exports to Enrich's native records.
+//! Maps records of open data, and of exports of one's own systems, to Enrich's native records.
 //!
 //! ```
 //! use enrich_mapping::{Mapping, Outcome, Settings};
@@ -21,21 +21,22 @@
 //!
 //! # How a file is imported
 //!
-//! 1. A reader looks at the beginning of a file and describes it as a [`Sample`]; [`detect`] names
-//!    the built-in source. [`Mapping::built_in`], [`Mapping::from_toml`],
-//!    [`Mapping::from_columns`] and [`Mapping::from_synonyms`] give a mapping otherwise.
-//! 2. [`Mapping::input_for`] says how the file is read: an [`Input`].
-//! 3. The reader yields one JSON object at a time, and [`Mapping::map`] makes native records of it:
-//!    those that `docs/reference/import-format.md` describes. [`name_only`] tells the records that
-//!    have no key.
+//! 1. A reader looks at the beginning of a file and describes it as a [`Sample`]. [`detect`] then
+//!    finds the mapping of the built-in source that the file is from. Without detection, a mapping
+//!    comes from [`Mapping::built_in`], [`Mapping::from_toml`], [`Mapping::from_columns`] or
+//!    [`Mapping::from_synonyms`].
+//! 2. [`Mapping::input_for`] returns an [`Input`], which describes how the file is read.
+//! 3. The reader yields one JSON object at a time. [`Mapping::map`] makes native records from it;
+//!    `docs/reference/import-format.md` describes native records. [`name_only`] finds records that
+//!    have no identifier but a name.
 //!
-//! **Joined sources.** If [`Mapping::join`] is there, a record is gathered from several members of
-//! an archive: see [`Join`].
+//! **Joined sources.** If [`Mapping::join`] is present, the reader must join each record from the
+//! rows of several members of an archive: see [`Join`].
 //!
-//! **Cards.** The records of a file of cards ([`InputKind::Vcard`]) come from [`vcards`].
+//! **Cards.** [`vcards`] reads the records of a file of cards ([`InputKind::Vcard`]).
 //!
-//! This crate does no input or output. The mapping files in `formats/` and its tables in `data/`
-//! are compiled in.
+//! This crate does no input or output. The mapping files in `formats/` and the tables in `data/`
+//! are compiled into it.
 
 mod built_in;
 mod columns;

@@ -1,4 +1,4 @@
-//! A mapping: how a source's records become native records.
+//! A mapping: the rules by which records of a source become native records.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::record_rule::RecordRule;
 use crate::source::SourceInfo;
 use crate::wikidata;
 
-/// How a source's records become native records.
+/// The rules by which records of a source become native records.
 #[derive(Clone, Debug)]
 pub struct Mapping {
     text: String,
@@ -30,13 +30,14 @@ pub struct Mapping {
     merge: Merge,
 }
 
-/// How the records of a source are merged with what is held.
+/// How the records of a source are merged with the stored subjects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merge {
-    /// Whether records are only attached to subjects that are held.
+    /// Whether records are only attached to subjects that are already stored.
     pub only_known: bool,
-    /// For a field, such as `phones`: from how many records with the same domain its values are
-    /// taken. If there are more such records, the values belong to branches and are dropped.
+    /// The most records with the same domain for which a field, such as `phones`, is imported. If
+    /// more records have the domain, they are branches of one company, so this field is dropped
+    /// from all of them.
     pub most_of_a_domain: BTreeMap<String, u32>,
 }
 
@@ -48,7 +49,7 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// One sentence with the line, and the names that are allowed there.
+    /// One sentence with the number of the wrong line and the names that are allowed there.
     pub fn from_toml(text: &str) -> Result<Self, MappingError> {
         let parsed = node::parse(text)?;
         let file = Table::whole(text, &parsed);
@@ -86,7 +87,7 @@ impl Mapping {
         Ok(mapping)
     }
 
-    /// A mapping that was not written as a file.
+    /// Creates a mapping from rules, without a mapping file.
     pub(crate) fn of(records: Vec<RecordRule>) -> Self {
         Self {
             text: String::new(),
@@ -105,37 +106,38 @@ impl Mapping {
         &self.text
     }
 
-    /// What the mapping says about its source.
+    /// Returns what the mapping says about its source.
     pub fn source(&self) -> &SourceInfo {
         &self.source
     }
 
-    /// How the source's files are read, one for each layout; at least one.
+    /// Returns how the source's files are read: at least one input, and one for each layout of the
+    /// files.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
-    /// The files that have to be read together, if records are spread over several.
+    /// Returns how rows of several files are joined; `None` if each record is in one file.
     pub fn join(&self) -> Option<&Join> {
         self.join.as_ref()
     }
 
-    /// How the records are merged with what is held.
+    /// Returns how the records are merged with the stored subjects.
     pub fn merge(&self) -> &Merge {
         &self.merge
     }
 
-    /// The globs of the files that the source is known by.
+    /// Returns the globs of the names that the source's files usually have.
     pub fn files(&self) -> &[String] {
         &self.files
     }
 
-    /// Whether a file's name is one that the source is known by.
+    /// Whether a file's name is one that the source's files usually have.
     pub fn fits_file(&self, name: &str) -> bool {
         self.files.iter().any(|glob| matches(glob, name))
     }
 
-    /// Makes native records of an input record.
+    /// Makes native records from an input record.
     pub fn map(&self, record: &Map<String, Value>, settings: &Settings) -> Mapped {
         let mut notes = Vec::new();
         let skipped =
@@ -171,8 +173,8 @@ impl Mapping {
         Mapped { outcome: Outcome::Records(records), notes }
     }
 
-    /// The columns or first keys of these records that the mapping doesn't read, and that look like
-    /// domains, addresses or pages by their name or values.
+    /// Returns the columns or first keys of these records that the mapping does not read although
+    /// their values look like domains, URLs or email addresses.
     pub fn unused(&self, records: &[Map<String, Value>]) -> Vec<String> {
         let Some(first) = records.first() else { return Vec::new() };
         let mut read = Vec::new();
@@ -201,7 +203,7 @@ fn is_address(value: &Value) -> bool {
     })
 }
 
-/// Reads the records of a mapping: the main one, and those of `[[also]]`.
+/// Reads the rules of a mapping: those of the main record, and those of each `[[also]]`.
 fn read_records(file: &Table<'_, '_>) -> Result<Vec<RecordRule>, MappingError> {
     const RECORD: [&str; 5] = ["type", "id", "when", "synonyms", "code"];
     let mut records = Vec::new();

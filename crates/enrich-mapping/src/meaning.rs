@@ -1,4 +1,4 @@
-//! What columns mean, by the usual spellings of their names in several languages.
+//! The meanings of columns, by the usual spellings of their names in several languages.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -6,21 +6,21 @@ use std::sync::LazyLock;
 use crate::native::RecordType;
 use crate::table;
 
-/// The meanings of columns, by their names in plain form.
+/// The meaning of each known column name. The names are in the form of [`plain`].
 static MEANINGS: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
     table::rows(include_str!("../data/synonyms.txt"))
         .flat_map(|[meaning, names]| table::values(names).map(move |name| (plain(name), meaning)))
         .collect()
 });
 
-/// What a column means, such as `domains`; `None` if its name is not known.
+/// Returns the meaning of a column, such as `domains`; `None` if its name is not known.
 pub(crate) fn meaning(column: &str) -> Option<&'static str> {
     MEANINGS.get(&plain(column)).copied()
 }
 
-/// The field that a column with this meaning has in a kind of record: a field's name, or `ids.` and
-/// a scheme. `None` if the kind has no such field. `is_named` says whether a person has a first or
-/// full name in other columns.
+/// Returns the field of a kind of record to which a column with this meaning belongs: a field's
+/// name, or `ids.` and a scheme. Returns `None` if the kind has no such field. `is_named` says
+/// whether another column gives the person's first or full name.
 pub(crate) fn target(
     kind: RecordType,
     meaning: &'static str,
@@ -38,7 +38,7 @@ pub(crate) fn target(
     }
 }
 
-/// The letters and digits of a column's name in lower case.
+/// Returns the letters and digits of a column's name in lower case.
 fn plain(name: &str) -> String {
     name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

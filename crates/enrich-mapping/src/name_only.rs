@@ -1,8 +1,8 @@
-//! Records that are found by nothing but their name.
+//! Finds records that have no identifier but a name.
 
 use serde_json::{Map, Value};
 
-/// The fields that identify a company or person besides the name.
+/// The fields that identify a company or a person besides the name.
 const KEYS: [&str; 12] = [
     "domains",
     "domain",
@@ -18,8 +18,8 @@ const KEYS: [&str; 12] = [
     "company_domain",
 ];
 
-/// Whether a native record of a company or person has no key but its name: no domain, page,
-/// address, number or id, and for a person no employer.
+/// Whether a native record of a company or a person has no identifier but its name: no domain,
+/// page, email address, phone number or external id, and for a person no employer.
 pub fn name_only(record: &Map<String, Value>) -> bool {
     let is_subject =
         matches!(record.get("type").and_then(Value::as_str), Some("company" | "person"));

@@ -12,16 +12,16 @@ pub enum RecordType {
 }
 
 impl RecordType {
-    /// Every kind with its name.
+    /// Every kind with the name that the native format uses.
     pub const ALL: [(&str, RecordType); 3] =
         [("company", Self::Company), ("person", Self::Person), ("domain", Self::Domain)];
 
-    /// The kind with this name, in lower case.
+    /// Returns the kind with this name; the name must be in lower case.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, kind)| kind)
     }
 
-    /// The name in the native format.
+    /// Returns the name that the native format uses for this kind.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Company => "company",
@@ -31,7 +31,7 @@ impl RecordType {
     }
 }
 
-/// A field that a mapping fills.
+/// A field for which a mapping gives values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Name,
@@ -57,8 +57,9 @@ pub(crate) enum Field {
     CompanyDomain,
 }
 
-/// The fields with their names and kinds of record. `urls` and `full_name` are not native: they
-/// stand for addresses of any kind, and for a name that is split.
+/// All fields, with their names and the kinds of records that have them. The native format has no
+/// `urls` and no `full_name`: a mapping turns `urls` into domains and pages, and splits `full_name`
+/// into first and last name.
 const TABLE: [(Field, &str, &[RecordType]); 21] = {
     use RecordType::{Company, Domain, Person};
     [
@@ -87,7 +88,7 @@ const TABLE: [(Field, &str, &[RecordType]); 21] = {
 };
 
 impl Field {
-    /// The field with this name, in the singular or the plural.
+    /// Returns the field with this name, in the singular or the plural.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         let is_same = |known: &str| {
             known == name
@@ -106,14 +107,15 @@ impl Field {
         TABLE.into_iter().any(|(field, _, kinds)| field == self && kinds.contains(&kind))
     }
 
-    /// The names of the fields that a kind of record has.
+    /// Returns the names of the fields that a kind of record has.
     pub(crate) fn names(kind: RecordType) -> Vec<&'static str> {
         let fields = TABLE.into_iter().filter(|(_, _, kinds)| kinds.contains(&kind));
         fields.map(|(_, name, _)| name).collect()
     }
 }
 
-/// Whether a column or key is one that native records have, or is within one (`ids.lei`).
+/// Whether a native record has this column or key, or a key that contains it, as `ids` contains
+/// `ids.lei`.
 pub(crate) fn is_native(name: &str) -> bool {
     let first = name.split('.').next().unwrap_or(name);
     let plain: String =

@@ -9,7 +9,7 @@ use crate::error::MappingError;
 #[derive(Clone, Copy)]
 pub(crate) struct Node<'t, 'i> {
     text: &'i str,
-    /// The key of the value, as errors name it.
+    /// The value's key; errors name the value by it.
     name: &'t str,
     at: usize,
     value: &'t DeValue<'i>,
@@ -24,7 +24,7 @@ pub(crate) struct Table<'t, 'i> {
     entries: &'t DeTable<'i>,
 }
 
-/// The name of the whole file in errors.
+/// The name by which errors name the whole file.
 const WHOLE: &str = "the mapping";
 
 /// Parses a TOML file.
@@ -36,12 +36,12 @@ pub(crate) fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, MappingError> {
 }
 
 impl<'t, 'i> Table<'t, 'i> {
-    /// The whole file.
+    /// Creates the table that stands for the whole file.
     pub(crate) fn whole(text: &'i str, table: &'t Spanned<DeTable<'i>>) -> Self {
         Self { text, name: WHOLE, at: 0, entries: table.get_ref() }
     }
 
-    /// Refuses keys other than these.
+    /// Returns an error if the table has a key that is not in `allowed`.
     pub(crate) fn only(&self, allowed: &[&str]) -> Result<(), MappingError> {
         for key in self.entries.keys() {
             if !allowed.contains(&key.get_ref().as_ref()) {
@@ -53,24 +53,25 @@ impl<'t, 'i> Table<'t, 'i> {
         Ok(())
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub(crate) fn get(&self, name: &'t str) -> Option<Node<'t, 'i>> {
         let value = self.entries.get(name)?;
         let at = value.span().start;
         Some(Node { text: self.text, name, at, value: value.get_ref() })
     }
 
-    /// The text of a key, if it is there.
+    /// Returns the text of a key; `None` if the table does not have the key.
     pub(crate) fn text(&self, name: &'t str) -> Result<Option<String>, MappingError> {
         self.get(name).map(|node| node.text()).transpose()
     }
 
-    /// The texts of a key; none if it is not there. A single text counts as a list of one.
+    /// Returns the texts of a key; none if the table does not have the key. A single text counts as
+    /// a list of one text.
     pub(crate) fn texts(&self, name: &'t str) -> Result<Vec<String>, MappingError> {
         self.get(name).map_or(Ok(Vec::new()), |node| node.texts())
     }
 
-    /// The `true` or `false` of a key, if it is there.
+    /// Returns the `true` or `false` of a key; `None` if the table does not have the key.
     pub(crate) fn flag(&self, name: &'t str) -> Result<Option<bool>, MappingError> {
         let flag = |node: Node<'_, '_>| {
             node.value.as_bool().ok_or_else(|| node.wrong("is `true` or `false`"))
@@ -78,7 +79,7 @@ impl<'t, 'i> Table<'t, 'i> {
         self.get(name).map(flag).transpose()
     }
 
-    /// The keys in the order of the file, each with its value.
+    /// Returns all keys with their values, in the order of the file.
     pub(crate) fn entries(&self) -> Vec<(&'t str, Node<'t, 'i>)> {
         let mut entries: Vec<_> = self
             .entries
@@ -92,12 +93,12 @@ impl<'t, 'i> Table<'t, 'i> {
         entries
     }
 
-    /// An error at this table.
+    /// Creates an error with the line and the name of this table.
     pub(crate) fn wrong(&self, problem: &str) -> MappingError {
         wrong(self.text, self.at, format!("{} {problem}", self.shown()))
     }
 
-    /// The table's name in a sentence.
+    /// Returns the table's name as error texts contain it.
     fn shown(&self) -> String {
         if self.name == WHOLE { WHOLE.to_owned() } else { format!("`{}`", self.name) }
     }
@@ -128,7 +129,7 @@ impl<'t, 'i> Node<'t, 'i> {
         number.ok_or_else(|| self.wrong("is a whole number"))
     }
 
-    /// The values of a list. Another value counts as a list of one.
+    /// Returns the values of a list. A value that is no list counts as a list of one value.
     pub(crate) fn list(&self) -> Vec<Node<'t, 'i>> {
         let Some(values) = self.value.as_array() else { return vec![*self] };
         let node = |value: &'t Spanned<DeValue<'i>>| Node {
@@ -144,18 +145,19 @@ impl<'t, 'i> Node<'t, 'i> {
         Ok(Table { text: self.text, name: self.name, at: self.at, entries })
     }
 
-    /// An error at this value, such as `is a text`.
+    /// Creates an error with the line and the key of this value. `problem` continues the sentence
+    /// that begins with the key, such as `is a text`.
     pub(crate) fn wrong(&self, problem: &str) -> MappingError {
         wrong(self.text, self.at, format!("`{}` {problem}", self.name))
     }
 
-    /// An error at this value, with a sentence of its own.
+    /// Creates an error with the line of this value. `problem` is the whole sentence.
     pub(crate) fn refused(&self, problem: String) -> MappingError {
         wrong(self.text, self.at, problem)
     }
 }
 
-/// The names as a list in a sentence: `a, b and c`, each in backquotes.
+/// Returns the names as a list within a sentence: `a, b and c`, each in backquotes.
 pub(crate) fn list(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {

@@ -1,4 +1,4 @@
-//! What becomes of an input record.
+//! The result of mapping an input record.
 
 use std::fmt;
 
@@ -6,51 +6,52 @@ use serde_json::{Map, Value};
 
 use crate::native::RecordType;
 
-/// The settings of an import that mappings need.
+/// The settings of an import that affect mappings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// The country of national phone numbers, and the seat of records without one. An alpha-2 or
-    /// alpha-3 code, or an English name.
+    /// The country of national phone numbers, and the seat of companies whose record names no
+    /// country. It is an alpha-2 or alpha-3 code, or an English name.
     pub country: Option<String>,
-    /// The only kind of record that is wanted, if a mapping gives several.
+    /// The kind of records that the import takes, if a mapping gives several kinds.
     pub record_type: Option<RecordType>,
 }
 
-/// What becomes of an input record.
+/// The result of mapping an input record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mapped {
-    /// The native records, or why there are none.
+    /// The native records, or the reason why there are none.
     pub outcome: Outcome,
-    /// What was left out of the records.
+    /// A note for each value that was left out of the records.
     pub notes: Vec<Note>,
 }
 
-/// The native records of an input record, or why there are none.
+/// The native records of an input record, or the reason why there are none.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// The native records, at least one.
     Records(Vec<Map<String, Value>>),
-    /// The record is left out. The reason is counted, such as `dissolved`.
+    /// The input record gives no native record. The text is the reason, such as `dissolved`;
+    /// reports count the records by reason.
     Skipped(String),
 }
 
-/// Something that was left out of a native record.
+/// A kind of value that was left out of a native record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Note {
-    /// An address on a platform where anybody has a site.
+    /// An address of a customer on a platform, such as a site builder or a marketplace.
     Platform,
-    /// An address on a network that is no page.
+    /// An address on a network, such as a post, that is not the address of a page.
     NoPage,
-    /// An address where a company's domain or page was expected, but which is a person's profile.
+    /// A person's profile where a domain or page of a company was expected.
     PersonPage,
-    /// A country that is not known.
+    /// A country with an unknown code or name.
     UnknownCountry,
-    /// An id that its scheme does not have.
+    /// An id that does not have the form of its scheme.
     BadId,
 }
 
 impl Note {
-    /// What was left out, as a plural for reports.
+    /// Returns the name for reports, in the plural.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Platform => "addresses on platforms",

@@ -1,8 +1,9 @@
 //! Places in an input record.
 //!
 //! A place is a column or key (`Company Name`), keys joined by dots (`organisasjonsform.kode`), or
-//! a JSON pointer (`/records/0/LEI`). Lists on the way are passed through: `names.value` is the
-//! `value` of each of the `names`. `*` stands for every member of an object.
+//! a JSON pointer (`/records/0/LEI`). If a value on the way is a list, the rest of the place
+//! applies to each element: `names.value` is the `value` of each of the `names`. `*` stands for
+//! every member of an object.
 
 use serde_json::{Map, Value};
 
@@ -13,12 +14,12 @@ pub(crate) struct Path {
     steps: Vec<String>,
 }
 
-/// The most places that a numbered range may stand for.
+/// The most places that one numbered range may stand for.
 const MOST_OF_A_RANGE: usize = 1_000;
 
 impl Path {
-    /// Reads a place. A numbered range (`Name_{1..10}`) stands for several; a range that is wrong
-    /// or too long for none.
+    /// Reads a place. A text with a numbered range (`Name_{1..10}`) stands for several places.
+    /// Returns `None` if the range is wrong or too long.
     pub(crate) fn read(text: &str) -> Option<Vec<Self>> {
         let Some((before, range, after)) = range(text) else {
             return Some(vec![Self::column(text)]);
@@ -31,7 +32,7 @@ impl Path {
         Some((from..=to).map(|number| Self::column(&format!("{before}{number}{after}"))).collect())
     }
 
-    /// The place of a column or key, without numbered ranges.
+    /// Creates the place of a column or key. Numbered ranges are not read.
     pub(crate) fn column(text: &str) -> Self {
         let steps = match text.strip_prefix('/') {
             Some(pointer) => {
@@ -42,7 +43,7 @@ impl Path {
         Self { whole: text.to_owned(), steps }
     }
 
-    /// The column or the first key of the place.
+    /// Returns the name of the column, or the first key, that the place begins with.
     pub(crate) fn first<'a>(&'a self, record: &Map<String, Value>) -> &'a str {
         match self.steps.first() {
             Some(first) if !record.contains_key(&self.whole) => first,
@@ -50,7 +51,7 @@ impl Path {
         }
     }
 
-    /// The values at the place.
+    /// Returns the values at this place of the record.
     pub(crate) fn find<'v>(&self, record: &'v Map<String, Value>) -> Vec<&'v Value> {
         if let Some(value) = record.get(&self.whole) {
             return vec![value];
@@ -65,20 +66,20 @@ impl Path {
         found
     }
 
-    /// Whether the record has the place, even if its value is empty.
+    /// Whether the record has a value at this place, even an empty one.
     pub(crate) fn is_in(&self, record: &Map<String, Value>) -> bool {
         !self.find(record).is_empty()
     }
 }
 
-/// Splits a text with a numbered range into the text before, in and after the braces.
+/// Splits a text with a numbered range into three parts: before, within and after the braces.
 fn range(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once('{')?;
     let (inside, after) = rest.split_once('}')?;
     inside.contains("..").then_some((before, inside, after))
 }
 
-/// The column of this name, without regard to case and to blanks around it.
+/// Returns the value of the column with this name. Case and blanks around the name do not matter.
 fn column<'v>(record: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
     let name = name.trim();
     let is_same = |key: &str| {
@@ -122,8 +123,8 @@ fn in_value<'v>(value: &'v Value, steps: &[String], found: &mut Vec<&'v Value>) 
     }
 }
 
-/// The texts of a value: a text, number or truth value itself, a list's values, the `$` of an
-/// object that stands for an XML element.
+/// Returns the texts of a value. A text, a number, `true` or `false` gives one text. A list gives
+/// the texts of its values. An object that stands for an XML element gives its text (`$`).
 pub(crate) fn texts(value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     add_texts(value, &mut found);

@@ -1,4 +1,4 @@
-//! The rules for one kind of native record in a mapping.
+//! The rules by which a mapping makes one kind of native record.
 
 use serde_json::{Map, Value};
 
@@ -14,7 +14,7 @@ use crate::path::texts;
 use crate::rule::Rule;
 use crate::source::SourceInfo;
 
-/// The rules for one kind of native record.
+/// The rules by which a mapping makes one kind of native record.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordRule {
     pub(crate) kind: RecordType,
@@ -22,14 +22,15 @@ pub(crate) struct RecordRule {
     id: Option<Rule>,
     fields: Vec<(Field, Rule)>,
     ids: Vec<(String, Rule)>,
-    /// Whether columns that no rule reads are read by the usual spellings of their names.
+    /// Whether to read also columns that no rule mentions, but whose names are usual ones for a
+    /// field, such as `Website`.
     has_synonyms: bool,
-    /// Whether the record is read by code for Wikidata's entities instead, if it is one.
+    /// Whether records that are Wikidata's entities are read by code instead of by these rules.
     pub(crate) is_wikidata: bool,
 }
 
 impl RecordRule {
-    /// A rule from fields alone.
+    /// Creates the rules from fields and ids, without conditions.
     pub(crate) fn of(
         kind: RecordType,
         fields: Vec<(Field, Rule)>,
@@ -46,12 +47,12 @@ impl RecordRule {
         }
     }
 
-    /// The same rule with the source's own id.
+    /// Returns these rules with a rule for the id that the source gives a record.
     pub(crate) fn with_id(self, id: Option<Rule>) -> Self {
         Self { id, ..self }
     }
 
-    /// Reads a record's table, with the tables of its fields and ids.
+    /// Reads the rules from the table of the record and the tables of its fields and ids.
     pub(crate) fn read(
         record: Option<&Table<'_, '_>>,
         fields: Option<Node<'_, '_>>,
@@ -77,7 +78,7 @@ impl RecordRule {
         })
     }
 
-    /// Whether the input record gives a record of this kind.
+    /// Whether the input record meets the conditions for a record of this kind.
     pub(crate) fn applies_to(&self, record: &Map<String, Value>) -> bool {
         self.when.iter().all(|condition| condition.is_met(record))
     }
@@ -98,14 +99,14 @@ impl RecordRule {
         if self.has_synonyms {
             self.add_synonyms(record, &mut fields);
         }
-        // The country first: numbers may be national.
+        // The country comes first, because the country is needed to read national phone numbers.
         let (countries, others): (Vec<_>, Vec<_>) =
             fields.into_iter().partition(|(field, _)| *field == Field::Country);
         let countries: Vec<String> = countries.into_iter().flat_map(|(_, texts)| texts).collect();
         countries.iter().for_each(|text| draft.add_country(text));
         match self.kind {
             RecordType::Person => draft.countries.truncate(1),
-            // A country that is not known is not the source's own.
+            // The seat stands for a missing country only, not for a country that could not be read.
             _ if countries.is_empty() => draft.countries.extend(seat),
             _ => {}
         }
@@ -125,7 +126,8 @@ impl RecordRule {
         draft
     }
 
-    /// Adds the values of columns that no rule reads, by the usual spellings of their names.
+    /// Adds the values of columns that no rule mentions, but whose names are usual ones for a
+    /// field.
     fn add_synonyms(&self, record: &Map<String, Value>, fields: &mut Vec<(Field, Vec<String>)>) {
         let mut read = Vec::new();
         self.columns_read(record, &mut read);
@@ -141,7 +143,7 @@ impl RecordRule {
         }
     }
 
-    /// The columns or first keys that the rules read.
+    /// Adds the columns or first keys that the rules read to `found`.
     pub(crate) fn columns_read<'a>(
         &'a self,
         record: &Map<String, Value>,
@@ -153,7 +155,7 @@ impl RecordRule {
     }
 }
 
-/// Puts the values of a field into a record.
+/// Adds the values of a field to a draft.
 fn fill(draft: &mut Draft, field: Field, mut values: Vec<String>, seat: Option<Country>) {
     let network = match field {
         Field::LinkedIn => Some(Network::LinkedIn),

@@ -1,4 +1,4 @@
-//! What a URL is: a company's domain, a page on a network, or an address on a platform.
+//! Decides what a URL leads to: a company's website, a page on a network, or a site on a platform.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -7,34 +7,35 @@ use enrich_text::{Domain, InvalidPage, Network, PageUrl, PersonPage};
 
 use crate::table;
 
-/// What a URL is.
+/// What a URL leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// A company's domain, in normal form.
+    /// A company's website. The text is its domain in normal form.
     Domain(String),
     /// A company's page on one of the five networks.
     Page(PageUrl),
-    /// A person's profile.
+    /// A person's profile on LinkedIn.
     Person(PersonPage),
-    /// An address on one of the networks that is no page, such as a post.
+    /// An address on one of the five networks that is not the address of a page, such as a post.
     NoPage,
-    /// An address on a platform where anybody has a site: a site builder, a list of links, a
-    /// marketplace, an app store.
+    /// A customer's address on a platform, such as a site builder, a list of links, a marketplace
+    /// or an app store. The platform's domain is not the company's domain.
     Platform,
-    /// No URL.
+    /// The text is no URL.
     Unreadable,
 }
 
-/// Which addresses on a platform's host belong to its customers.
+/// Which addresses of a platform belong to its customers. All other addresses belong to the
+/// platform's own company.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Customers {
-    /// The subdomains, except `www`.
+    /// Addresses at a subdomain, except `www`.
     Subdomains,
-    /// The paths.
+    /// Addresses with a path.
     Pages,
-    /// Subdomains and paths.
+    /// Addresses at a subdomain or with a path.
     Both,
-    /// Everything, the host itself too.
+    /// All addresses, even the platform's home page.
     All,
 }
 
@@ -52,7 +53,8 @@ static PLATFORMS: LazyLock<HashMap<&'static str, Customers>> = LazyLock::new(|| 
         .collect()
 });
 
-/// Parts of the hosts of the networks. Other hosts need not be tried.
+/// Parts of the networks' hosts. A host without any of them is on no network, so the slower
+/// comparison with each network is not needed.
 const NETWORK_SIGNS: [&str; 11] = [
     "linkedin.",
     "lnkd.in",
@@ -67,7 +69,7 @@ const NETWORK_SIGNS: [&str; 11] = [
     "youtu.be",
 ];
 
-/// Decides what a URL is: with or without a scheme, a bare host too.
+/// Decides what a URL leads to. The URL may lack its scheme, or be only a host.
 pub fn route_url(text: &str) -> Route {
     let Some((host, tail)) = host_and_tail(text.trim()) else { return Route::Unreadable };
     let host = host.to_lowercase();
@@ -86,8 +88,8 @@ pub fn route_url(text: &str) -> Route {
     }
 }
 
-/// Splits a web address into its host without the port, and what follows it. `None` for an email
-/// address and for schemes other than `http` and `https`.
+/// Splits a web address into the host without the port, and the rest after the port. Returns `None`
+/// for an email address, and for schemes other than `http` and `https`.
 fn host_and_tail(text: &str) -> Option<(&str, &str)> {
     let rest = match text.split_once("://") {
         Some((scheme, rest)) => match scheme.to_ascii_lowercase().as_str() {
@@ -96,7 +98,7 @@ fn host_and_tail(text: &str) -> Option<(&str, &str)> {
         },
         None => text.strip_prefix("//").unwrap_or(text),
     };
-    // Some files have the scheme twice.
+    // Some files contain URLs with two schemes, such as `http://https://quill.example`.
     let rest = ["http://", "https://"].iter().find_map(|it| rest.strip_prefix(it)).unwrap_or(rest);
     let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
     let (authority, tail) = rest.split_at(end);
@@ -107,8 +109,8 @@ fn host_and_tail(text: &str) -> Option<(&str, &str)> {
     Some((host.strip_suffix('.').unwrap_or(host), tail))
 }
 
-/// What an address on a network's host is; `None` for a host that is none of a network, and for a
-/// network's own home page.
+/// Returns what an address on a network leads to. Returns `None` if the host is not a network's, or
+/// if the address is the network's own home page.
 fn on_network(host: &str, tail: &str, is_bare: bool) -> Option<Route> {
     let address = format!("https://{host}{tail}");
     for network in Network::ALL {

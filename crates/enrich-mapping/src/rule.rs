@@ -9,18 +9,18 @@ use crate::path::{Path, texts};
 use crate::template::Template;
 use crate::transform::Transform;
 
-/// Where the values of a field come from.
+/// A rule for the values of a field.
 #[derive(Clone, Debug)]
 pub(crate) enum Rule {
-    /// The values of every rule, in order.
+    /// The values of all these rules, in order.
     All(Vec<Rule>),
     /// The values of the first rule that has any.
     First(Vec<Rule>),
-    /// The values of a place, or a text.
+    /// The values at one or more places, or a text.
     One(Box<Values>),
 }
 
-/// The values of a place, or a text, with their changes.
+/// Takes values from places or from a text, and changes them.
 #[derive(Clone, Debug)]
 pub(crate) struct Values {
     origin: Origin,
@@ -36,7 +36,7 @@ pub(crate) struct Values {
 #[derive(Clone, Debug)]
 enum Origin {
     Places(Vec<Path>),
-    /// Values inside those objects at a place that have given values themselves.
+    /// For each object at `places` that has the values of `filters`: the object's values at `take`.
     Objects {
         places: Vec<Path>,
         filters: Vec<Filter>,
@@ -45,7 +45,8 @@ enum Origin {
     Text(Template),
 }
 
-/// The values that an object must have at a place; an empty text stands for no value.
+/// The values that an object may have at a place. An empty text means that the object has no value
+/// there.
 #[derive(Clone, Debug)]
 struct Filter {
     place: Path,
@@ -59,7 +60,7 @@ enum Pick {
     Last,
 }
 
-/// The keys of a rule that is a table.
+/// The keys that a rule may have if it is a table.
 const KEYS: [&str; 12] = [
     "from",
     "value",
@@ -75,7 +76,7 @@ const KEYS: [&str; 12] = [
     "prefix",
 ];
 
-/// How deep rules may be nested.
+/// The most levels of nested rules.
 const MOST_LEVELS: usize = 8;
 
 impl Rule {
@@ -84,12 +85,12 @@ impl Rule {
         Self::read_within(node, MOST_LEVELS)
     }
 
-    /// A rule for the values of a column.
+    /// Creates a rule for the values of one column.
     pub(crate) fn column(name: &str) -> Self {
         Self::One(Box::new(Values::of(Origin::Places(vec![Path::column(name)]))))
     }
 
-    /// A rule for the values of several columns.
+    /// Creates a rule for the values of several columns.
     pub(crate) fn columns<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         Self::All(names.into_iter().map(Self::column).collect())
     }
@@ -121,7 +122,8 @@ impl Rule {
         }
     }
 
-    /// The values in a record, in order. Texts in `null` are no values.
+    /// Returns the values that the rule takes from a record, in order. Texts in `null` stand for no
+    /// value and are left out.
     pub(crate) fn values(&self, record: &Map<String, Value>, null: &[String]) -> Vec<String> {
         match self {
             Self::All(rules) => rules.iter().flat_map(|rule| rule.values(record, null)).collect(),
@@ -134,7 +136,7 @@ impl Rule {
         }
     }
 
-    /// The columns or first keys that the rule reads.
+    /// Adds the columns or first keys that the rule reads to `found`.
     pub(crate) fn columns_read<'a>(
         &'a self,
         record: &Map<String, Value>,
@@ -291,7 +293,7 @@ impl Filter {
     }
 }
 
-/// The objects of a value that is an object or a list of objects.
+/// Returns the objects of a value: the value itself if it is an object, or the objects in a list.
 fn objects(value: &Value) -> Vec<&Map<String, Value>> {
     match value {
         Value::Object(object) => vec![object],

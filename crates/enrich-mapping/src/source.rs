@@ -1,30 +1,31 @@
-//! What a mapping says about its source.
+//! The source of a mapping: its name, licence and other facts.
 
 use enrich_text::Country;
 
 use crate::error::MappingError;
 use crate::node::Table;
 
-/// What a mapping says about its source. Texts are empty if the mapping doesn't say them.
+/// The source of a mapping. A text is empty if the mapping does not give it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceInfo {
-    /// The name of the format and of the source, such as `gleif`.
+    /// The name of the source and of its format, such as `gleif`.
     pub name: String,
     /// The title, such as `Global LEI index (GLEIF golden copy)`.
     pub title: String,
-    /// The licence, such as `CC0-1.0`.
+    /// The name of the licence, such as `CC0-1.0`.
     pub licence: String,
-    /// The text that the licence asks for where the data is used.
+    /// The text that users of the data must publish according to the licence.
     pub attribution: String,
-    /// Where the data is published.
+    /// The address of the website that publishes the data.
     pub homepage: String,
-    /// What the records hold, for `--formats`.
+    /// A description of the content of the records, for `--formats`.
     pub gives: String,
     /// The rough size of the whole source, for `--formats`.
     pub size: String,
-    /// How far the source is trusted, from 1 to 100; given to every record.
+    /// The confidence that every record of the source gets, from 1 to 100.
     pub confidence: Option<u8>,
-    /// The seat of records without a country, and the country of national phone numbers.
+    /// The seat of companies whose record names no country, and the country of national phone
+    /// numbers.
     pub country: Option<Country>,
     /// Texts that stand for no value, such as `[ND]`.
     pub null: Vec<String>,

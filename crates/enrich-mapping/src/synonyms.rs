@@ -1,4 +1,4 @@
-//! Columns by the usual spellings of their names, in several languages.
+//! Creates mappings from the names of columns, by their usual spellings in several languages.
 
 use crate::mapping::Mapping;
 use crate::meaning::{meaning, target};
@@ -6,38 +6,40 @@ use crate::native::{Field, RecordType};
 use crate::record_rule::RecordRule;
 use crate::rule::Rule;
 
-/// A mapping of a file with plain columns, such as `Company` and `Website`.
+/// A mapping that was created from the names of columns, such as `Company` and `Website`.
 #[derive(Clone, Debug)]
 pub struct Synonyms {
     /// The mapping.
     pub mapping: Mapping,
-    /// The kind of its records.
+    /// The kind of the records that the mapping gives.
     pub record_type: RecordType,
     /// The columns that are read, each with its field.
     pub used: Vec<(String, &'static str)>,
-    /// The columns that are not read, although their names look like domains, addresses or pages.
+    /// The columns that are not read although their names look like those of domains, addresses or
+    /// pages.
     pub unused: Vec<String>,
 }
 
-/// Words in names of columns that hold addresses.
+/// Words in the names of columns that contain domains, addresses or pages.
 const ADDRESS_WORDS: [&str; 10] = [
     "domain", "url", "website", "webseite", "homepage", "site", "mail", "linkedin", "facebook",
     "http",
 ];
 
 impl Synonyms {
-    /// The columns whose meaning is known.
+    /// Returns the columns whose meaning is known, each with its meaning.
     pub(crate) fn known(columns: &[String]) -> Vec<(&str, &'static str)> {
         columns.iter().filter_map(|column| Some((column.as_str(), meaning(column)?))).collect()
     }
 }
 
 impl Mapping {
-    /// A mapping of a file by the usual spellings of its columns' names; `None` if there are no
-    /// columns that make a record: a person's or company's name, or a domain.
+    /// Creates a mapping from the usual spellings of column names. Returns `None` if no column
+    /// gives a name or a domain, because every record needs one of them.
     ///
-    /// A file with first and last names, or with a full name and a job title or employer, has
-    /// people; one with another name, and with the contact of a company, has companies; one with neither has facts of domains.
+    /// The columns decide the kind of the records. A first, last or full name means people; so does
+    /// a name with a job title, or a contact without a company. Any other name or company means
+    /// companies. A file with domains only has facts of domains.
     pub fn from_synonyms(columns: &[String]) -> Option<Synonyms> {
         let known = Synonyms::known(columns);
         let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
@@ -55,7 +57,7 @@ impl Mapping {
         Self::from_synonyms_of(columns, record_type)
     }
 
-    /// Like [`from_synonyms`](Self::from_synonyms), for a file whose kind of records is known;
+    /// Like [`from_synonyms`](Self::from_synonyms), but for records of the given kind. Returns
     /// `None` if no column has a field of this kind.
     pub fn from_synonyms_of(columns: &[String], record_type: RecordType) -> Option<Synonyms> {
         let known = Synonyms::known(columns);

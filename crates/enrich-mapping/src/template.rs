@@ -1,10 +1,10 @@
-//! Texts with places in braces: `{all_attributes.registrar} {all_attributes.number}`.
+//! Texts with places in braces, such as `{all_attributes.registrar} {all_attributes.number}`.
 
 use serde_json::{Map, Value};
 
 use crate::path::{Path, texts};
 
-/// A text with places in braces.
+/// A text in which places of an input record stand in braces.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
     parts: Vec<Part>,
@@ -17,7 +17,7 @@ enum Part {
 }
 
 impl Template {
-    /// Reads a text. A brace that is not closed is part of the text.
+    /// Reads a text with places. A brace without a closing brace is part of the text.
     pub(crate) fn read(text: &str) -> Self {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -32,7 +32,8 @@ impl Template {
         Self { parts }
     }
 
-    /// The text with the first value of each place; `None` if a place has no value.
+    /// Returns the text with the first value of each place filled in; `None` if a place has no
+    /// value.
     pub(crate) fn fill(&self, record: &Map<String, Value>) -> Option<String> {
         let mut filled = String::new();
         for part in &self.parts {
@@ -47,7 +48,7 @@ impl Template {
         Some(filled)
     }
 
-    /// The columns or first keys that the text has places for.
+    /// Adds the columns or first keys that the text has places for to `found`.
     pub(crate) fn columns_read<'a>(
         &'a self,
         record: &Map<String, Value>,

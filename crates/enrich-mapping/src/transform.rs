@@ -1,8 +1,8 @@
-//! The closed list of transforms of a single value.
+//! The transforms that a mapping can apply to a single value.
 
 use crate::external_id::external_id;
 
-/// A change of a value.
+/// A transform of a value. The mapping file gives its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transform {
     Trim,
@@ -35,7 +35,7 @@ impl Transform {
         TABLE.into_iter().map(|(name, _)| name).collect()
     }
 
-    /// The changed value; `None` if it has no such form.
+    /// Returns the changed value; `None` if the transform does not accept the value.
     pub(crate) fn apply(self, text: &str) -> Option<String> {
         match self {
             Self::Trim => Some(text.trim().to_owned()),
@@ -47,15 +47,17 @@ impl Transform {
             }
             Self::StateSuffix => Some(without_state(text).to_owned()),
             Self::LanguagePrefix => Some(without_language(text).to_owned()),
-            // Wikidata's query service gives an item's id where it has no label.
+            // For an item without a label, Wikidata's query service returns the item's id. An id is
+            // no name.
             Self::ItemLabel => external_id("wikidata", text).is_none().then(|| text.to_owned()),
         }
     }
 }
 
-/// The page rank of a domain at this place of a list: 10 − log10(rank), at least 0, two decimals.
+/// Returns the page rank of a domain from its position in a list: 10 − log10(position), at least 0,
+/// with two decimals.
 ///
-/// The first has 10.00, the thousandth 7.00, the millionth 4.00.
+/// The first domain has the page rank 10.00, the thousandth 7.00, the millionth 4.00.
 fn log_rank(text: &str) -> Option<String> {
     let rank: u64 = text.trim().parse().ok().filter(|&rank| rank > 0)?;
     #[expect(clippy::cast_precision_loss, reason = "two decimals are kept")]
@@ -63,7 +65,7 @@ fn log_rank(text: &str) -> Option<String> {
     Some(format!("{:.2}", value.max(0.0)))
 }
 
-/// A name without the state that the SEC adds: `DANAHER CORP /DE/`, `QUALCOMM INC/DE`.
+/// Removes the state that the SEC adds to names, as in `DANAHER CORP /DE/` or `QUALCOMM INC/DE`.
 fn without_state(text: &str) -> &str {
     let ended = text.strip_suffix('/').unwrap_or(text);
     let is_state = |word: &str| {
@@ -77,7 +79,7 @@ fn without_state(text: &str) -> &str {
     if name.is_empty() { text } else { name }
 }
 
-/// A name without the code of its language before it: `en: Quillmark`.
+/// Removes the language code before a name, as in `en: Quillmark`.
 fn without_language(text: &str) -> &str {
     match text.split_once(": ") {
         Some(("no_lang_code", name)) => name,
@@ -90,7 +92,7 @@ fn without_language(text: &str) -> &str {
     }
 }
 
-/// Legal forms and abbreviations that title case would misspell, as they are written.
+/// Legal forms and abbreviations in their usual spelling, which title case would change.
 const SPELLINGS: [&str; 34] = [
     "GmbH", "mbH", "AG", "KG", "SE", "UG", "eG", "LLC", "LLP", "LP", "PLC", "S.A.", "SA", "SAS",
     "SARL", "SRL", "S.r.l.", "SpA", "S.p.A.", "BV", "B.V.", "NV", "N.V.", "AB", "AS", "A/S", "ASA",
@@ -103,8 +105,9 @@ const SMALL: [&str; 22] = [
     "for", "of", "on", "the", "to", "und", "y",
 ];
 
-/// A name that is all in one case, with capitals at the beginning of words. A name of a single word
-/// of up to three letters gets capitals. A name in mixed case stays as it is.
+/// Changes a name that is all in upper case or all in lower case: each word gets a capital at its
+/// beginning. A name of up to three letters gets capitals only. A name in mixed case stays as it
+/// is.
 fn title_case(text: &str) -> String {
     let has = |test: fn(char) -> bool| text.chars().any(test);
     if has(char::is_lowercase) && has(char::is_uppercase) {
@@ -124,7 +127,8 @@ fn title_case(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// A word with a capital at its beginning, and after a hyphen, an apostrophe or a bracket.
+/// Returns a word with a capital at its beginning, and after a hyphen, a slash, an ampersand or a
+/// quote.
 fn capitalised(word: &str) -> String {
     let mut is_first = true;
     let mut out = String::with_capacity(word.len());

@@ -1,16 +1,17 @@
-//! Cards with people's addresses (vCard 2.1, 3.0 and 4.0; RFC 2426, RFC 6350).
+//! Reads cards with people's contact data (vCard 2.1, 3.0 and 4.0; RFC 2426, RFC 6350).
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-/// The cards in a file of cards, as records for the mapping `vcard`.
+/// Returns the cards in a file, as records for the mapping `vcard`.
 ///
-/// A card is an object. Each property has a list of values under its name in upper case, without
-/// its group (`item1.`) and parameters. The parts of `N` and `ORG` are under `N.FAMILY`, `N.GIVEN`,
-/// `ORG.NAME` and `ORG.UNIT`. `IS-COMPANY` is there if the card is that of an organisation. Folded
-/// lines are joined; quoted-printable and backslashes are decoded. Text that is not UTF-8 is read
-/// as ISO 8859-1. Lines outside of cards are left out, and a card without an end ends with the next or the file.
+/// A card becomes an object. Each property has a list of values under its name in upper case,
+/// without its group (`item1.`) and parameters. The parts of `N` and `ORG` are under `N.FAMILY`,
+/// `N.GIVEN`, `ORG.NAME` and `ORG.UNIT`. If the card is that of an organisation, the object has
+/// `IS-COMPANY`. Folded lines are joined; quoted-printable and backslashes are decoded. Text that
+/// is not UTF-8 is read as ISO 8859-1. Lines outside of cards are left out. A card without an end
+/// line ends where the next card begins, or at the end of the file.
 pub fn vcards(bytes: &[u8]) -> impl Iterator<Item = Map<String, Value>> + '_ {
     let mut lines = Lines { bytes };
     let mut open: Option<Map<String, Value>> = None;
@@ -39,7 +40,8 @@ pub fn vcards(bytes: &[u8]) -> impl Iterator<Item = Map<String, Value>> + '_ {
     })
 }
 
-/// A card that says whether it is that of an organisation: it says so, or it has no person's name.
+/// Completes a card: adds `IS-COMPANY` if the card names this kind, or if it has no person's name
+/// but an organisation's.
 fn finished(mut card: Map<String, Value>) -> Map<String, Value> {
     let says = |name: &str, word: &str| {
         let values = card.get(name).and_then(Value::as_array);
@@ -56,16 +58,17 @@ fn finished(mut card: Map<String, Value>) -> Map<String, Value> {
     card
 }
 
-/// The logical lines of a file: folded lines are joined.
+/// Iterates over the lines of a file. Folded lines are joined to one line.
 struct Lines<'b> {
     bytes: &'b [u8],
 }
 
-/// The longest logical line. The rest of a longer one, such as a picture, is left out.
+/// The most bytes of a joined line. Folded lines beyond this length, such as those of a picture,
+/// are left out.
 const MOST_OF_A_LINE: usize = 64 * 1024;
 
 impl<'b> Lines<'b> {
-    /// The next line of the file as it stands.
+    /// Returns the next line of the file without joining folded lines.
     fn physical(&mut self) -> Option<&'b [u8]> {
         if self.bytes.is_empty() {
             return None;
@@ -114,7 +117,7 @@ fn is_quoted_printable(line: &[u8]) -> bool {
     name.to_ascii_uppercase().windows(16).any(|part| part == b"QUOTED-PRINTABLE")
 }
 
-/// The text of bytes: UTF-8, else a letter for each byte (ISO 8859-1).
+/// Decodes bytes as UTF-8, or else as ISO 8859-1, in which each byte is one letter.
 fn text(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -135,7 +138,7 @@ fn parts(line: &str) -> Option<(String, &str, &str)> {
     Some((name.trim().to_ascii_uppercase(), parameters, value))
 }
 
-/// Adds a property to a card.
+/// Adds a property to a card. Properties with parts are split.
 fn add(card: &mut Map<String, Value>, name: &str, parameters: &str, value: &str) {
     let is_encoded = parameters.to_ascii_uppercase().contains("QUOTED-PRINTABLE");
     let value = if is_encoded { unquoted(value) } else { value.to_owned() };
@@ -164,7 +167,7 @@ fn push(card: &mut Map<String, Value>, name: &str, value: String) {
     }
 }
 
-/// The parts between semicolons that are not escaped.
+/// Splits a value at semicolons that have no backslash before them.
 fn split(value: &str) -> Vec<String> {
     let (mut parts, mut is_escaped) = (vec![String::new()], false);
     for letter in value.chars() {
@@ -181,7 +184,7 @@ fn split(value: &str) -> Vec<String> {
     parts
 }
 
-/// A value without its backslashes; `\n` is a blank.
+/// Removes the backslashes from a value; `\n` becomes a blank.
 fn unescaped(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     let mut letters = value.chars();

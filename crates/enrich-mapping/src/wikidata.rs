@@ -1,4 +1,4 @@
-//! Wikidata's entities, as its JSON dumps have them.
+//! Reads Wikidata's entities in the form of its JSON dumps.
 
 mod statement;
 
@@ -11,14 +11,13 @@ use crate::native::RecordType;
 
 use statement::{Statement, item, statements};
 
-/// The item of humans.
+/// The item for "human".
 const HUMAN: &str = "Q5";
 
-/// Properties that hold other names, as texts in a language: official name, short name, native
-/// label.
+/// Properties with other names in some language: official name, short name, native label.
 const NAMES: [&str; 3] = ["P1448", "P1813", "P1705"];
 
-/// Properties that hold pages, each with its network and what comes before the value.
+/// Properties with pages: for each, the network and the text that is put before the value.
 const PAGES: [(&str, Network, &str); 6] = [
     ("P4264", Network::LinkedIn, ""),
     ("P2013", Network::Facebook, ""),
@@ -28,7 +27,7 @@ const PAGES: [(&str, Network, &str); 6] = [
     ("P11245", Network::Youtube, "@"),
 ];
 
-/// Properties that hold ids, each with its scheme.
+/// Properties with external ids, each with its scheme.
 const IDS: [(&str, &str); 8] = [
     ("P1278", "lei"),
     ("P6782", "ror"),
@@ -40,14 +39,14 @@ const IDS: [(&str, &str); 8] = [
     ("P1320", "opencorporates"),
 ];
 
-/// Whether a record is an entity of a JSON dump.
+/// Whether a record is an entity of a Wikidata JSON dump.
 pub(crate) fn is_entity(record: &Map<String, Value>) -> bool {
     record.contains_key("claims") && record.contains_key("labels")
 }
 
-/// Puts together the record of an entity, or says why there is none.
+/// Makes a draft from an entity. The error is the reason why the entity gives no record.
 ///
-/// `seat` is the country of entities without one.
+/// `seat` is the country of an entity that names none.
 pub(crate) fn draft(
     entity: &Map<String, Value>,
     seat: Option<Country>,
@@ -55,7 +54,7 @@ pub(crate) fn draft(
     if entity.get("type").and_then(Value::as_str) != Some("item") {
         return Err("no item");
     }
-    // Empty maps are written as `[]` in old dumps.
+    // Old dumps contain `[]` instead of an empty object.
     let no_claims = Map::new();
     let claims = entity.get("claims").and_then(Value::as_object).unwrap_or(&no_claims);
     let is = |property| !statements(claims, property).is_empty();
@@ -106,8 +105,8 @@ pub(crate) fn draft(
     Ok(draft)
 }
 
-/// Adds the name (the English label, else the one for all languages, else any), and all others as
-/// aliases.
+/// Adds the name: the English label, else the label for all languages, else any label. Adds all
+/// other labels and aliases as aliases.
 fn add_names(draft: &mut Draft, entity: &Map<String, Value>, claims: &Map<String, Value>) {
     let value = |value: &Value| value.get("value").and_then(Value::as_str).map(str::to_owned);
     if let Some(labels) = entity.get("labels").and_then(Value::as_object) {
@@ -128,7 +127,7 @@ fn add_names(draft: &mut Draft, entity: &Map<String, Value>, claims: &Map<String
     }
 }
 
-/// Adds the countries, else those of the headquarters.
+/// Adds the countries of the entity. If there are none, adds the countries of its headquarters.
 fn add_countries(draft: &mut Draft, claims: &Map<String, Value>) {
     let of_item = |value: &Value| item(value).and_then(|id| country_of_item(&id));
     let own: Vec<Country> =
@@ -147,7 +146,7 @@ fn add_countries(draft: &mut Draft, claims: &Map<String, Value>) {
     }
 }
 
-/// Adds the websites, those for all countries first.
+/// Adds the websites. Websites for all countries come before those for one country.
 fn add_sites(draft: &mut Draft, claims: &Map<String, Value>) {
     let country = |site: &Statement<'_>| {
         let mut of_site = site.qualifiers("P17");

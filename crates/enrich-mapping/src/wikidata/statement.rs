@@ -1,8 +1,9 @@
-//! The statements of an entity that count: current ones, the preferred first.
+//! Selects the statements of an entity that are valid now. Statements with Wikidata's preferred
+//! rank come first.
 
 use serde_json::{Map, Value};
 
-/// A statement's value with its qualifiers.
+/// The value of a statement, with the statement's qualifiers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Statement<'a> {
     pub(crate) value: &'a Value,
@@ -10,7 +11,7 @@ pub(crate) struct Statement<'a> {
 }
 
 impl<'a> Statement<'a> {
-    /// The values of a qualifier.
+    /// Returns the values of the qualifier with this property.
     pub(crate) fn qualifiers(&self, property: &str) -> Vec<&'a Value> {
         let snaks = self.snaks(property);
         snaks.iter().filter_map(|snak| snak.get("datavalue")?.get("value")).collect()
@@ -21,7 +22,7 @@ impl<'a> Statement<'a> {
         qualifiers.and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether it has an end time (P582), known or not.
+    /// Whether the statement has an end time (P582), even if the time itself is unknown.
     fn has_ended(&self) -> bool {
         !self.snaks("P582").is_empty()
     }
@@ -31,8 +32,8 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// The statements of a property that have a value and are not deprecated, the preferred first.
-/// Statements that have ended are left out unless there are no others.
+/// Returns the statements of a property that have a value and are not deprecated; preferred ones
+/// come first. Leaves out statements that have ended, unless all of them have ended.
 pub(crate) fn statements<'a>(claims: &'a Map<String, Value>, property: &str) -> Vec<Statement<'a>> {
     let all = claims.get(property).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let read = |all: &'a Value| {
@@ -50,7 +51,8 @@ pub(crate) fn statements<'a>(claims: &'a Map<String, Value>, property: &str) -> 
     chosen
 }
 
-/// The id of the item that a value names: `id`, or `numeric-id` in old dumps.
+/// Returns the id of the item that a value refers to. It is in `id`, or in `numeric-id` in old
+/// dumps.
 pub(crate) fn item(value: &Value) -> Option<String> {
     if let Some(id) = value.get("id").and_then(Value::as_str) {
         return Some(id.to_owned());

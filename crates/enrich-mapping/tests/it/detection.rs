@@ -1,4 +1,4 @@
-//! Which source a file is from.
+//! Tests that the source of a file is detected.
 
 use enrich_mapping::{Detection, InputKind, Sample, detect};
 

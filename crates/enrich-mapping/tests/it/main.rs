@@ -1,4 +1,5 @@
-//! The mappings, over files in the layout of each source, with invented rows.
+//! Tests of the mappings. The fixtures have the layouts of the real sources, but their rows are
+//! invented.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod detection;

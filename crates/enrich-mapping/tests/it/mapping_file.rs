@@ -1,4 +1,4 @@
-//! Mapping files, columns and synonyms.
+//! Tests of mappings from mapping files, from pairs of fields and columns, and from column names.
 
 use enrich_mapping::{Mapping, Outcome, RecordType, Settings};
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! Nothing that comes in makes a mapping panic.
+//! Tests with random input: no input makes a mapping panic.
 
 use enrich_mapping::{
     InputKind, Mapping, Outcome, Sample, Settings, built_ins, detect, external_id, route_url,
@@ -7,7 +7,7 @@ use enrich_mapping::{
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
-/// Names and texts that the mappings know.
+/// Keys and texts with a meaning in some mapping, so that random input reaches more code.
 const KNOWN: &[&str] = &[
     "type",
     "item",
@@ -53,7 +53,7 @@ const KNOWN: &[&str] = &[
     "::: ",
 ];
 
-/// A known text, or any.
+/// Returns a strategy for texts: mostly known texts, sometimes any text.
 fn word() -> impl Strategy<Value = String> {
     prop_oneof![3 => proptest::sample::select(KNOWN).prop_map(str::to_owned), 1 => "\\PC{0,12}"]
 }

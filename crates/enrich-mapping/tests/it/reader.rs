@@ -1,4 +1,5 @@
-//! A small reader of the fixtures: enough of CSV, JSON and archives for tests.
+//! Reads the fixtures. This reader supports only as much of CSV, JSON and archives as the tests
+//! need.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,11 +12,11 @@ type Record = Map<String, Value>;
 /// A fixture: a file, or a folder that stands for an archive.
 pub(crate) struct Fixture {
     pub(crate) path: PathBuf,
-    /// The built-in source that it is of.
+    /// The name of the built-in source that the fixture belongs to.
     pub(crate) source: String,
 }
 
-/// What a reader knows of a file by its beginning.
+/// What a reader knows of a file after reading its beginning.
 #[derive(Default)]
 pub(crate) struct Beginning {
     file_name: String,
@@ -38,7 +39,7 @@ impl Beginning {
     }
 }
 
-/// All fixtures, sorted by path.
+/// Returns all fixtures.
 pub(crate) fn fixtures() -> Vec<Fixture> {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut found = Vec::new();
@@ -63,13 +64,13 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The fixture with this path under `tests/fixtures`.
+/// Returns the fixture with this path under `tests/fixtures`.
 pub(crate) fn fixture(name: &str) -> Fixture {
     fixtures().into_iter().find(|fixture| fixture.path.ends_with(name)).unwrap()
 }
 
 impl Fixture {
-    /// What is known of the file by its beginning.
+    /// Reads the beginning of the file, as far as detection needs it.
     pub(crate) fn beginning(&self) -> Beginning {
         let mut file_name = self.path.file_name().unwrap().to_str().unwrap().to_owned();
         if self.path.is_dir() {
@@ -92,7 +93,7 @@ impl Fixture {
         Beginning { file_name, kind: Some(kind), keys, records, members: Vec::new() }
     }
 
-    /// The records of the file.
+    /// Reads the records of the file.
     pub(crate) fn records(&self, mapping: &Mapping, input: &Input) -> Vec<Record> {
         if let Some(join) = mapping.join() {
             return joined(&self.path, join);
@@ -109,7 +110,7 @@ impl Fixture {
         }
     }
 
-    /// What becomes of each record of the file.
+    /// Maps each record of the file and returns the results.
     pub(crate) fn mapped(&self, settings: &Settings) -> Vec<Mapped> {
         let mapping = Mapping::built_in(&self.source).unwrap();
         let beginning = self.beginning();
@@ -136,7 +137,7 @@ fn json_beginning(text: &str) -> (InputKind, Vec<String>, Vec<Record>) {
     }
 }
 
-/// Whether the only object of a file is a line of JSON Lines.
+/// Whether the only object of a file is one record, as in a JSON Lines file with one line.
 fn is_record(object: &Record) -> bool {
     ["name", "id", "properties", "slug"].iter().any(|key| object.contains_key(*key))
         && !object.contains_key("filings")

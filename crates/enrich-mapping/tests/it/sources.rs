@@ -1,4 +1,4 @@
-//! The native records of every built-in source's fixtures, as snapshots.
+//! Compares the native records of every built-in source's fixtures with snapshots.
 
 use enrich_mapping::{Outcome, Settings, built_ins};
 use serde_json::Value;

@@ -1,11 +1,11 @@
-//! The traps of the sources, each by its name.
+//! Tests of peculiarities in the data of single sources that a simple mapping would get wrong.
 
 use enrich_mapping::{Mapping, Outcome, Settings, name_only};
 use serde_json::{Map, Value, json};
 
 use crate::reader::fixture;
 
-/// What becomes of a record of a built-in source: a record, or the reason why there is none.
+/// Maps a record of a built-in source. Returns the native record, or the reason why there is none.
 fn mapped(source: &str, record: &Value) -> Value {
     let record: &Map<String, Value> = record.as_object().unwrap();
     match Mapping::built_in(source).unwrap().map(record, &Settings::default()).outcome {

@@ -1,5 +1,5 @@
-//! How a store keeps API keys: it finds a key by a keyed hash, and stores the key's text encrypted,
-//! to show it again.
+//! How a store keeps API keys. It finds a key by a keyed hash. It stores the key's text encrypted,
+//! so that the owner can see the text again.
 
 use enrich_core::{ApiKey, KeyId, NewKey};
 use enrich_secrets::{CannotDecrypt, Purpose, SealError, Secret, Secrets};
@@ -11,8 +11,8 @@ pub fn key_hash(secret: &Secret, key: &ApiKey) -> KeyHash {
     secret.hash(Purpose::ApiKeyHash, &[key.expose().as_bytes()])
 }
 
-/// Encrypts the text of a new key, so that it can be shown again. The result can be decrypted only
-/// for the same key id.
+/// Encrypts the text of a new key, so that the owner can see it again. The key's id must be given
+/// again to decrypt the result.
 ///
 /// # Errors
 ///
@@ -21,8 +21,8 @@ pub fn seal_key(secret: &Secret, key: &NewKey) -> Result<Vec<u8>, SealError> {
     secret.seal(Purpose::ApiKeySeal, key.id.0.as_bytes(), key.key.expose().as_bytes())
 }
 
-/// Decrypts the text of the key with this id. `secret` is the number of the secret with which it
-/// was encrypted.
+/// Decrypts the text of the key with this id. `secret` is the number of the secret with which the
+/// text was encrypted.
 ///
 /// # Errors
 ///

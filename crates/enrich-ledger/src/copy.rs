@@ -1,10 +1,10 @@
-//! The tables of a ledger, as they are when the ledger is copied from one store to another. All
-//! values are copied unchanged.
+//! The tables and columns that are copied when a ledger moves from one kind of store to another,
+//! for example from SQLite to PostgreSQL.
 //!
 //! A store exports the tables in the order of [`TABLES`] as batches of rows, and imports them in
-//! the same order. Hashes and encrypted values are copied as they are, so both stores need the same
-//! `secret.key`. Some data exists in only one kind of store, such as the log positions of SQLite or
-//! the locks of PostgreSQL; a store that imports creates such data itself.
+//! the same order. All values are copied unchanged, also hashes and encrypted values, so both
+//! stores need the same `secret.key`. Some data exists in only one kind of store, such as the log
+//! positions of SQLite or the locks of PostgreSQL; a store that imports creates such data itself.
 
 /// The kind of a column's values. Each value may be [`Value::Null`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum Kind {
     Integer,
     /// A signed integer of 32 bits, such as the number of a secret.
     Number,
-    /// Yes or no.
+    /// A boolean.
     Flag,
     /// Text.
     Text,
@@ -23,10 +23,10 @@ pub enum Kind {
     Bytes,
 }
 
-/// A value of a column.
+/// The value of one column in one row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// There is no value.
+    /// The column has no value in this row.
     Null,
     /// A value of [`Kind::Id`].
     Id([u8; 16]),
@@ -43,23 +43,23 @@ pub enum Value {
 /// A row: one value for each column of its table.
 pub type Values = Vec<Value>;
 
-/// A table of a ledger.
+/// A table of a ledger: its name, its columns and the order of its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table {
     /// The table's name, which is the same in all stores.
     pub name: &'static str,
     /// The columns, each with the kind of its values.
     pub columns: &'static [(&'static str, Kind)],
-    /// The columns by which the rows are ordered.
+    /// The columns by which the rows are sorted, separated by commas.
     pub order: &'static str,
 }
 
 /// A batch of rows of one table.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    /// The table.
+    /// The table to which the rows belong.
     pub table: &'static Table,
-    /// The rows, in order.
+    /// The rows, sorted by [`Table::order`].
     pub rows: Vec<Values>,
 }
 
@@ -91,7 +91,7 @@ pub const ENTRY: Table = Table {
     order: "account, sequence",
 };
 
-/// When each key was last used.
+/// The time at which each API key was last used.
 pub const KEY_USED: Table = Table {
     name: "key_used",
     columns: &[("api_key", Kind::Id), ("at", Kind::Integer)],

@@ -23,12 +23,13 @@ pub enum ChargeDecision<'a> {
     Row(Row<'a>),
 }
 
-/// The error for a price that is none: one credit for every 0 items.
+/// The error for an impossible price: one credit for every 0 items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("one credit for every 0 items is no price")]
 pub struct NoPrice;
 
-/// Checks that a row can store `price`. Stores call this before they queue a charge.
+/// Checks that `price` is possible. Stores call this function before they put a charge into the
+/// queue.
 ///
 /// # Errors
 ///
@@ -47,8 +48,8 @@ pub fn decide_charge<'a>(charge: &'a Charge, balance: Credits) -> ChargeDecision
     }
 }
 
-/// Decides what a grant does to an account with this balance: returns the row that the grant adds.
-/// Returns `None` when the new balance would be below zero or above [`Credits::MAX`].
+/// Returns the row that a grant adds to an account with this balance. Returns `None` when the new
+/// balance would be below zero or above [`Credits::MAX`].
 pub fn decide_grant<'a>(grant: &'a Grant, balance: Credits) -> Option<Row<'a>> {
     Some(grant_row(grant, balance.changed_by(grant.credits)?))
 }

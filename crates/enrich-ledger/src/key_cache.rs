@@ -1,8 +1,8 @@
-//! A cache of the API keys that callers used recently: for a call with such a key, the database
-//! need not be asked.
+//! A cache of recently used API keys. A call with a cached key needs no read from the database.
 //!
-//! A key is cached under its keyed hash; its text is not cached. The store tells the cache how many
-//! changes to keys there were. When this number differs from the last one, the cache is cleared.
+//! A key is cached under its keyed hash; its text is not cached. The store counts the changes of
+//! keys and passes the count to the cache. If the count differs from the one before, the cache is
+//! cleared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,24 +11,25 @@ use enrich_core::KeyInfo;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A keyed hash of an API key.
+/// A keyed hash of an API key, by which stores and the cache find the key.
 pub type KeyHash = [u8; 32];
 
-/// The number of shards. Each has a lock of its own. With a single lock, every call would move the
-/// lock's cache line from one processor to another.
+/// The number of parts of the cache. Each part has a lock of its own. With a single lock, every
+/// call would move the lock's cache line from one processor to another.
 const SHARDS: usize = 16;
-/// The most keys in the cache, which take about 40 MB. The cache also holds hashes to which no key
-/// belongs, at most as many. A shard holds an equal part of both numbers. When its part of the keys
-/// is full, it drops all its keys; when its part of the other hashes is full, it drops all of
-/// those.
+/// The most keys in the cache; they take about 40 MB. The cache also holds hashes of unknown keys,
+/// at most the same number. Each shard holds at most a sixteenth of both numbers. A shard that has
+/// too many keys drops all its keys. A shard that has too many unknown hashes drops all these
+/// hashes.
 const MOST: usize = 100_000;
 
-/// The recently used keys. A `Changes` is a value that is different after every change of a key,
-/// such as the number of changes.
+/// The recently used keys. `Changes` is the type of a value that is different after every change of
+/// a key, such as the number of changes.
 #[derive(Debug)]
 pub struct KeyCache<Changes> {
     shards: [RwLock<Shard>; SHARDS],
-    /// How often the cache was cleared.
+    /// How often the cache was cleared. A read that began before the last clearing must not be
+    /// cached.
     clearings: AtomicU64,
     /// The value that was given to the last call of [`Self::confirm`].
     changes: Mutex<Option<Changes>>,
@@ -40,7 +41,7 @@ struct Shard {
     unknown: FxHashSet<KeyHash>,
 }
 
-/// How often the cache had been cleared when a read from the database began.
+/// Marks the beginning of a read from the database: how often the cache had been cleared by then.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyReading(u64);
 
@@ -56,8 +57,8 @@ impl<Changes: PartialEq> KeyCache<Changes> {
         let mut last = self.changes.lock();
         if last.as_ref() != Some(&changes) {
             *last = Some(changes);
-            // The lock is held until the cache is cleared. So a second caller with the same
-            // `changes` does not go on and use an outdated key.
+            // The lock is held until the cache is cleared, so a second caller with the same
+            // `changes` waits. Otherwise that caller could read an outdated key.
             self.clear();
         }
     }
@@ -79,7 +80,7 @@ impl<Changes> KeyCache<Changes> {
     }
 
     /// Caches the key that was read from the database, or the fact that no key has this hash. If
-    /// the cache was cleared since the read began, the key may be outdated, and nothing is cached.
+    /// the cache was cleared after the read began, the key may be outdated, and nothing is cached.
     pub fn remember(&self, hash: KeyHash, key: Option<&Arc<KeyInfo>>, reading: KeyReading) {
         let mut shard = self.shard(&hash).write();
         if self.clearings.load(Ordering::SeqCst) != reading.0 {
@@ -101,8 +102,8 @@ impl<Changes> KeyCache<Changes> {
         }
     }
 
-    /// Clears the cache. Called after a change was written. A key that is being read from the
-    /// database at this moment will not be cached.
+    /// Clears the cache. The store calls this after it has written a change of a key. A key that is
+    /// being read from the database at this moment will not be cached.
     pub fn clear(&self) {
         self.clearings.fetch_add(1, Ordering::SeqCst);
         for shard in &self.shards {

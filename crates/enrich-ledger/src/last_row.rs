@@ -1,4 +1,4 @@
-//! What an account's next row depends on: some values of its last row.
+//! The values of an account's last row on which its next row depends.
 
 use enrich_core::Credits;
 use enrich_secrets::{Secret, Secrets};
@@ -12,7 +12,7 @@ pub struct LastRow {
     pub sequence: u64,
     /// The balance after the last row.
     pub balance: Credits,
-    /// The keyed hash of the last row.
+    /// The keyed hash of the last row, which the next row's hash covers.
     pub chain: Chain,
 }
 
@@ -22,8 +22,7 @@ pub enum DoesNotFollow {
     /// The row was made with a secret that was not loaded.
     #[error("the row was made with secret {0}, which is not in secret.key")]
     UnknownSecret(u32),
-    /// One of these was altered: the row, the row before it, or the row's number, because a row
-    /// between them is missing.
+    /// The row or the row before it was altered, or a row between the two is missing.
     #[error("the row does not follow the row before it")]
     Altered,
 }
@@ -33,11 +32,11 @@ impl LastRow {
     pub const NONE: Self = Self { sequence: 0, balance: Credits::ZERO, chain: NO_ROW };
 
     /// Completes `row` as the account's next row: sets its sequence, and the number of the secret
-    /// with which its hash is made. Returns the account's state after the row. Its `chain` is the
-    /// hash that is stored with the row.
+    /// with which its hash is made. Returns the account's state after the row. The `chain` of the
+    /// returned state is the hash that is stored with the row.
     ///
-    /// `row` must already contain the balance after it: [`decide_charge`](crate::decide_charge) or
-    /// [`decide_grant`](crate::decide_grant) must have made it from the balance of this state.
+    /// `row` must already contain the new balance: [`decide_charge`](crate::decide_charge) or
+    /// [`decide_grant`](crate::decide_grant) must have made the row from the balance of this state.
     pub fn append(&self, row: &mut Row<'_>, secret: &Secret) -> Self {
         row.sequence = self.sequence.saturating_add(1);
         row.secret = secret.id();

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::usage::day_of;
 
-/// The number of days that counts are kept, today included.
+/// The number of days for which counts are kept, including today.
 const KEPT_DAYS: i64 = 30;
 /// The most names that are collected in memory before they are written: less than a megabyte.
 const MOST_GATHERED: usize = 4096;
@@ -21,7 +21,7 @@ const LONGEST: usize = 200;
 /// The most digits of a text that is counted. A text with more digits may be a phone number.
 const MOST_DIGITS: usize = 6;
 
-/// A missed name.
+/// A missed name with the sum of its counts over several days.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissedName {
     /// The keyed hash of the name's folded form without legal forms and spaces.
@@ -41,27 +41,27 @@ pub struct MissCount {
     pub day: i64,
     /// The keyed hash of the name's folded form without legal forms and spaces.
     pub hash: [u8; 32],
-    /// The number of misses.
+    /// How often the name was missed on this day.
     pub calls: u64,
     /// The name's text; `None` when only hashes are stored.
     pub name: Option<String>,
 }
 
-/// The counts that were in memory.
+/// The counts that [`MissCounter::take`] took out of memory.
 #[derive(Debug)]
 pub struct TakenMisses {
-    /// The counts, by day and hash.
+    /// The counts, sorted by day and then by hash.
     pub counts: Vec<MissCount>,
     /// The number of misses that were not counted, because too many names were in memory.
     pub lost: u64,
 }
 
-/// Counts names in memory.
+/// Counts missed names in memory.
 #[derive(Debug)]
 pub struct MissCounter {
     secrets: Secrets,
     keeps_texts: bool,
-    /// By day and hash.
+    /// The counts in memory, by day and by the hash of the name.
     gathered: Mutex<FxHashMap<(i64, [u8; 32]), MissCount>>,
     lost: AtomicU64,
 }
@@ -80,12 +80,12 @@ impl MissCounter {
         })
     }
 
-    /// Whether texts are stored.
+    /// Whether the texts of missed names are stored, and not only their hashes.
     pub fn keeps_texts(&self) -> bool {
         self.keeps_texts
     }
 
-    /// Adds a count, such as one that could not be written.
+    /// Adds a count to those in memory, for example a count that a store could not write.
     pub fn add(&self, count: MissCount) {
         let mut gathered = self.gathered.lock();
         let is_full = gathered.len() >= MOST_GATHERED;
@@ -97,7 +97,7 @@ impl MissCounter {
         }
     }
 
-    /// Takes all counts.
+    /// Takes all counts out of memory. Returns them sorted by day and hash.
     pub fn take(&self) -> TakenMisses {
         let lost = self.lost.swap(0, Ordering::Relaxed);
         let gathered = mem::take(&mut *self.gathered.lock());
@@ -119,7 +119,8 @@ impl Misses for MissCounter {
     }
 }
 
-/// Returns the hashes under which a missed name may be stored: one for each secret.
+/// Returns the keyed hashes under which a missed name may be stored: one for each secret, because
+/// any of the secrets may have been the current one when the name was stored.
 pub fn missed_name_hashes(secrets: &Secrets, name: &CompanyName) -> Vec<[u8; 32]> {
     secrets.newest_first().map(|secret| hash(secret, name)).collect()
 }
@@ -133,8 +134,8 @@ pub fn expired_day_of_misses(now: Timestamp) -> i64 {
     day_of(now) - KEPT_DAYS
 }
 
-/// Whether a text is a name. Email addresses, numbers and URLs, sent in place of a name, are not
-/// counted.
+/// Whether a text is counted as a name. Some callers send an email address, a number or a URL in
+/// place of a name; these are not counted.
 fn is_countable(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_digit).count();
     text.len() <= LONGEST && digits <= MOST_DIGITS && !text.contains(['@', '/'])

@@ -1,12 +1,13 @@
-//! Responses that are stored for repeats: how a store finds them, and how they are encrypted.
+//! Responses that are stored for repeated calls: how a store finds them, and how they are
+//! encrypted.
 //!
 //! A database contains only keyed hashes of the caller's idempotency key and of the question. The
 //! account is part of both hashes, so if two accounts use the same key, the hashes differ. The
-//! response is encrypted before the charge is decided, on the thread of the call. The encryption
-//! authenticates the two hashes and the time of the charge. The balance and the id of the charge
-//! are known only after the decision, so a keyed hash behind the encrypted response authenticates
-//! them. If a record was altered, it cannot be decrypted: a repeat gets an error, and the
-//! verification of the ledger reports a fault.
+//! response is encrypted on the thread of the call, before the charge is decided. The encryption
+//! also authenticates the two hashes and the time of the charge. The balance and the id of the
+//! charge are known only after the decision. A second keyed hash, stored after the encrypted
+//! response, authenticates these two. A record that was altered cannot be decrypted: a repeated
+//! call gets an error, and the verification of the ledger reports a fault.
 
 use enrich_core::{
     AccountId, BodyTemplate, ChargeId, Credits, IdempotencyKey, IdempotencyRecord, Timestamp,
@@ -15,23 +16,24 @@ use enrich_secrets::{CannotDecrypt, Purpose, SealError, Secret, Secrets};
 
 /// Length, in bytes, of the keyed hash that authenticates the balance and the charge of a record.
 const TAG_BYTES: usize = 32;
-/// Marks the place of the balance in a response before it is encrypted. No zero byte comes before
-/// this mark: JSON contains none, because it escapes control characters, and an answer to a program
-/// begins with the balance.
+/// Marks the place of the balance in a response before the response is encrypted. The first zero
+/// byte is always this mark: JSON contains no zero byte, because it escapes control characters. A
+/// response that is not JSON consists of lines, and the first line is the balance.
 const BALANCE_MARK: u8 = 0;
-/// When half of the space is used, no account may use more than one part in this many.
+/// When half of the space for records is used, each account may use at most one sixteenth of the
+/// space.
 const SHARES: u64 = 16;
 
-/// The two hashes of a record, made with one secret. A record is found by them.
+/// The two hashes by which a store finds a record, both made with the same secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResponseName {
-    /// The number of the secret.
+    /// The number of the secret with which both hashes are made.
     pub secret: u32,
-    /// The keyed hash of the account and its idempotency key. A record is searched for by this
+    /// The keyed hash of the account and its idempotency key. A store searches for a record by this
     /// hash.
     pub key_hash: [u8; 32],
-    /// The keyed hash of the account and its question. It shows whether a repeat asks the same
-    /// question.
+    /// The keyed hash of the account and its question. It shows whether a repeated call asks the
+    /// same question.
     pub asked_hash: [u8; 32],
 }
 
@@ -44,25 +46,26 @@ pub struct RecordedCharge {
     pub charge: Option<ChargeId>,
 }
 
-/// An encrypted response that can be stored when its balance and charge are known.
+/// An encrypted response that waits for the decision of its charge. It is stored after that, when
+/// the balance and the charge are known.
 #[derive(Clone, Debug)]
 pub struct SealedResponse {
-    /// The names that the record can have: one for each secret, beginning with the current secret.
-    /// There is at least one. The record is stored under the first name. It replaces an expired
-    /// record under any of these names.
+    /// The names under which this record can be found: one for each secret, beginning with the
+    /// current secret. There is at least one. The record is stored under the first name, and
+    /// replaces an expired record that has any of these names.
     pub names: Vec<ResponseName>,
     sealed: Vec<u8>,
 }
 
-/// A record as it is stored.
+/// An idempotency record as a store reads it from its table.
 #[derive(Clone, Debug)]
 pub struct StoredRecord<'a> {
-    /// The account.
+    /// The account whose call was answered.
     pub account: AccountId,
-    /// The record's name.
+    /// The two hashes by which the record is found.
     pub name: ResponseName,
-    /// The encrypted response and the keyed hash behind it, as [`SealedResponse::bytes_with`] has
-    /// returned them.
+    /// The bytes that [`SealedResponse::bytes_with`] returned: the encrypted response, and after it
+    /// the keyed hash of its balance and charge.
     pub sealed: &'a [u8],
     /// The balance that the response showed, and the charge for the response.
     pub recorded: RecordedCharge,
@@ -113,7 +116,7 @@ pub fn seal_response(
 }
 
 impl SealedResponse {
-    /// Returns the bytes that are stored: the encrypted response, and behind it the keyed hash that
+    /// Returns the bytes that are stored: the encrypted response, and after it the keyed hash that
     /// authenticates its balance and charge. `account`, `at` and `secrets` must be the same as in
     /// the call of [`seal_response`].
     pub fn bytes_with(
@@ -131,7 +134,7 @@ impl SealedResponse {
 }
 
 impl StoredRecord<'_> {
-    /// Decrypts the response.
+    /// Decrypts the response, and checks that the record was not altered.
     ///
     /// # Errors
     ///
@@ -157,19 +160,20 @@ pub fn has_expired(at: Timestamp, now: Timestamp) -> bool {
     now.duration_since(at) >= jiff::SignedDuration::from_secs(IdempotencyRecord::SECONDS)
 }
 
-/// Returns how many records one account may store, if `records` are stored for all accounts
-/// together, and at most `most` may be. Returns `None` if there is no limit for a single account.
+/// Returns the most records that one account may store; `None` if a single account has no limit.
+/// `records` is the number of records that all accounts have stored, and `most` is the limit for
+/// all accounts together.
 ///
-/// While less than half of `most` is used, an account has no limit. After that, it may store at
-/// most a sixteenth of `most`, so that other accounts have room. If a sixteenth is less than one
-/// record, there is no limit either.
+/// While `records` is less than half of `most`, an account has no limit. After that, an account may
+/// store at most a sixteenth of `most`, so that other accounts have room. If a sixteenth is less
+/// than one record, an account has no limit either.
 pub fn share_of(most: u64, records: u64) -> Option<u64> {
     let share = most / SHARES;
     (share > 0 && records >= most / 2).then_some(share)
 }
 
-/// Returns the bytes that are encrypted for a response. They contain [`BALANCE_MARK`] in the place
-/// of the balance.
+/// Returns the bytes of a response before their encryption. In the place of the balance they
+/// contain [`BALANCE_MARK`].
 fn encoded(body: &BodyTemplate) -> Vec<u8> {
     let mut bytes = body.bytes().to_vec();
     if let Some(at) = body.balance_at() {

@@ -7,17 +7,17 @@ use enrich_core::{
 };
 use enrich_secrets::{Purpose, Secret};
 
-/// The hash that chains a row to the previous one.
+/// The keyed hash of a row and of the hash of the account's previous row.
 pub type Chain = [u8; 32];
 
-/// Takes the place of the previous row's hash in the first row of an account.
+/// For the first row of an account, used in place of the previous row's hash.
 pub const NO_ROW: Chain = [0; 32];
 
 /// The version of the layout of [`Row::bytes`]. If the layout changes, this number must change too.
 const LAYOUT: u8 = 1;
 
-/// A ledger row whose content is not checked yet. A column that rows of its kind do not have is
-/// `None`.
+/// A ledger row as it is stored; its content may be wrong. A column that rows of this kind do not
+/// use is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row<'a> {
     /// The account to which the row belongs.
@@ -25,9 +25,9 @@ pub struct Row<'a> {
     /// The row's number in the account, from 1; 0 until [`LastRow::append`](crate::LastRow::append)
     /// completes the row.
     pub sequence: u64,
-    /// The id of the entry.
+    /// The id of the ledger entry, which callers and adjustments refer to.
     pub id: ChargeId,
-    /// The name of the row's [`kind`].
+    /// One of the names in the module [`kind`].
     pub kind: Cow<'a, str>,
     /// The entry that this row corrects, if it is an adjustment.
     pub corrects: Option<ChargeId>,
@@ -49,7 +49,7 @@ pub struct Row<'a> {
     pub revision: Option<u64>,
     /// The operator's note; empty for a charge.
     pub note: Cow<'a, str>,
-    /// The time of the charge or grant.
+    /// The time at which the charge or the grant was made.
     pub at: Timestamp,
     /// The number of the secret with which the row's hash is made; 0 until
     /// [`LastRow::append`](crate::LastRow::append) completes the row.
@@ -78,8 +78,8 @@ impl Row<'_> {
     }
 
     /// Returns the bytes that are hashed: the layout's version, the previous row's hash, then each
-    /// column in order, with its length before it. A column that is `None` has a length that no
-    /// value has. So two different rows never have the same bytes.
+    /// column in order, with its length before it. The length of a `None` column is written as
+    /// `u64::MAX`, which no value has. So two different rows never have the same bytes.
     fn bytes(&self, before: &Chain) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(384);
         bytes.push(LAYOUT);
@@ -140,8 +140,8 @@ impl Row<'_> {
     }
 }
 
-/// Returns a price rule as the text that a row contains. This text is hashed, so it must never
-/// change, unlike the text that people see.
+/// Returns a price rule as the text that a row contains. The row's hash covers this text, so the
+/// text must never change. (The text that people see may change.)
 pub fn price_text(price: Price) -> String {
     match price {
         Price::PerAnswer(credits) => format!("answer/{credits}"),
@@ -149,8 +149,8 @@ pub fn price_text(price: Price) -> String {
     }
 }
 
-/// Parses a text of [`price_text`]. Returns `None` for any other text, and for a price of one
-/// credit for every 0 items.
+/// Parses the text of a price rule that [`price_text`] wrote. Returns `None` for any other text,
+/// and for a price of one credit for every 0 items.
 pub fn parse_price(text: &str) -> Option<Price> {
     let (kind, number) = text.split_once('/')?;
     let number: u64 = number.parse().ok()?;

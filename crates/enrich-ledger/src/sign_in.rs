@@ -16,21 +16,21 @@ pub type SignInHash = [u8; 32];
 pub struct Sealed {
     /// The encrypted data.
     pub bytes: Vec<u8>,
-    /// The number of the secret.
+    /// The number of the secret that decrypts the data.
     pub secret: u32,
 }
 
 /// A sign-in as it is stored: address and password are encrypted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedSignIn {
-    /// The account.
+    /// The account to which the sign-in belongs.
     pub account: AccountId,
     /// The encrypted address.
     pub email: Sealed,
     /// The encrypted hash of the password; `None` until the owner has set a password with an
     /// invitation.
     pub password: Option<Sealed>,
-    /// When the address was set.
+    /// The time at which the operator set the address.
     pub created_at: Timestamp,
 }
 
@@ -67,14 +67,14 @@ impl SignInSealing {
         }
     }
 
-    /// Returns the hash made with the current secret, and the number of this secret.
+    /// Returns the hash of a text, made with the current secret, and the number of this secret.
     pub fn hash(&self, purpose: Purpose, text: &str) -> (SignInHash, u32) {
         let secret = self.secrets.current();
         (secret.hash(purpose, &[text.as_bytes()]), secret.id())
     }
 
-    /// Encrypts an address, or the hash of a password. The result can be decrypted only for the
-    /// same account.
+    /// Encrypts an address, or the hash of a password. The same account must be given again to
+    /// decrypt the result.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl SignInSealing {
     ///
     /// # Errors
     ///
-    /// When the stored bytes were altered, or their secret is not among these secrets.
+    /// When the stored bytes were altered, or the secret that encrypted them was not loaded.
     pub fn open(&self, stored: SealedSignIn) -> Result<SignIn, CannotDecrypt> {
         let SealedSignIn { account, email, password, created_at } = stored;
         let email = self.open_text(Purpose::SignInEmailSeal, account, &email)?;

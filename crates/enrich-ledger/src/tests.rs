@@ -15,8 +15,8 @@ use uuid::Uuid;
 
 use super::*;
 
-/// Returns secrets made from the lines of a `secret.key`. A line is given by its number and by the
-/// byte in hex that is repeated.
+/// Returns the secrets of a `secret.key` file with these lines. Each line is given as the number of
+/// its secret and one byte in hex. The secret consists of this byte, 32 times.
 fn secrets(lines: &[(u32, &str)]) -> Secrets {
     let mut text = String::new();
     for (number, byte) in lines {
@@ -90,7 +90,8 @@ fn charged<'a>(charge: &'a Charge, secrets: &Secrets) -> (Row<'a>, LastRow) {
     (row, last)
 }
 
-// The expected hashes are from a build in which the crate of SQLite's ledger made the rows.
+// Databases contain such hashes, so they must never change. The expected hashes come from an older
+// build, in which the crate `enrich-store-ledger` made the rows.
 #[test]
 fn the_bytes_of_rows_and_their_hashes_stay() {
     let secrets = secret_7();
@@ -131,7 +132,7 @@ fn an_altered_row_does_not_follow() {
     assert_eq!(follows(first, &row, NO_ROW), altered);
     assert_eq!(follows(LastRow { chain: last.chain, ..first }, &row, last.chain), altered);
 
-    // These rows have a hash that fits, as if somebody who has the secret had made them.
+    // The hashes of these rows are correct, as if somebody who has the secret had made the rows.
     for wrong in [Row { sequence: 3, ..row.clone() }, Row { balance: Credits(5), ..row.clone() }] {
         let chain = wrong.chain(&first.chain, secrets.current());
         assert_eq!(follows(first, &wrong, chain), altered);
@@ -188,12 +189,13 @@ fn record() -> IdempotencyRecord {
 const RECORDED: RecordedCharge =
     RecordedCharge { balance: Credits(4), charge: Some(ChargeId(Uuid::from_u128(2))) };
 
-/// A record that a build wrote in which the crate of SQLite's ledger encrypted the responses.
+/// A record that an older build wrote, in which the crate `enrich-store-ledger` encrypted
+/// responses.
 const STORED: &str = "113fe74cc094bbe6c770910ac4dccce25ca68e11aad098769e9e1f13f164fea1\
                       1250e67c22a6c09a74a16684002461f39446d8f79b8b827446682db89785cf\
                       cf1ef6921e8cab8a3b2439846f036095";
-/// A record with the answer `{}` that a build before schema 4 of SQLite's ledger wrote. It has
-/// another purpose.
+/// A record with the answer `{}`. A build before schema 4 of SQLite's ledger wrote this record, and
+/// encrypted the answer with a key for another purpose (`OldResponseSeal`).
 const OLD: &str = "07e6120d8a5f0acbabcb7f811e2fc94f940732e472ddee9fe02fa1ffdf76038e\
                    d7863ed0aedab8ee8a7f";
 

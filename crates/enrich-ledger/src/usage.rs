@@ -7,29 +7,30 @@ use enrich_core::port::usage::{Use, UseOutcome};
 use enrich_core::{AccountId, KeyId, Timestamp};
 use rustc_hash::FxHashMap;
 
-/// The most usage counters in memory, which take about 15 MB. Calls that need another counter are
-/// not counted.
+/// The most usage counters in memory; they take about 15 MB. When the memory has this many, a call
+/// that needs a new counter is not counted.
 const MAX_GATHERED: usize = 100_000;
 /// The largest value that a column of a database can hold.
 const MOST: u64 = i64::MAX as u64;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
-/// What a usage counter counts. Keys have the same order as the rows of the table in a store.
+/// Names a usage counter: which calls it counts. These names sort in the same order as the rows of
+/// a store's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UsageKey {
-    /// The account.
+    /// The account that made the calls.
     pub account: AccountId,
     /// The day (UTC), in days since 1970-01-01.
     pub day: i64,
-    /// The key that made the calls.
+    /// The API key with which the calls were made.
     pub key: KeyId,
-    /// The endpoint's path.
+    /// The path of the endpoint that was called.
     pub endpoint: &'static str,
-    /// The outcome.
+    /// How the calls ended, for example found or refused.
     pub outcome: UseOutcome,
 }
 
-/// A usage counter: the number of calls with the same key, their credits, and the time of the last
+/// The content of a usage counter: the number of calls, their credits, and the time of the last
 /// call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UsageSum {
@@ -51,7 +52,7 @@ pub struct GatheredUsage {
 /// Usage counters that were taken out of memory to be written.
 #[derive(Debug)]
 pub struct TakenUsage {
-    /// The counters, in the order of their keys.
+    /// The counters, sorted by their [`UsageKey`].
     pub sums: Vec<(UsageKey, UsageSum)>,
     /// The number of calls that were not counted, because there were too many counters in memory.
     pub lost: u64,
@@ -62,7 +63,7 @@ pub struct TakenUsage {
 pub struct LastUses(FxHashMap<KeyId, Timestamp>);
 
 impl GatheredUsage {
-    /// Counts a call.
+    /// Counts a call in memory. If the memory already holds too many counters, the call is lost.
     pub fn count(&mut self, used: Use) {
         let counted = UsageKey {
             account: used.account,
@@ -74,7 +75,7 @@ impl GatheredUsage {
         self.add(counted, UsageSum { calls: 1, credits: used.credits.0, last_at: used.at });
     }
 
-    /// Adds a sum to a counter, for example one that could not be written.
+    /// Adds a sum to a counter, for example a sum that a store could not write.
     pub fn add(&mut self, counted: UsageKey, sum: UsageSum) {
         let is_full = self.sums.len() >= MAX_GATHERED;
         match self.sums.entry(counted) {
@@ -104,7 +105,7 @@ impl UsageSum {
 }
 
 impl LastUses {
-    /// Notes a use of a key. If too many keys are noted already, a further key is not noted.
+    /// Notes a use of a key. If the memory already holds too many keys, a new key is not noted.
     pub fn add(&mut self, key: KeyId, at: Timestamp) {
         if self.0.len() < MAX_GATHERED || self.0.contains_key(&key) {
             let latest = self.0.entry(key).or_insert(at);

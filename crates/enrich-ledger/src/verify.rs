@@ -1,8 +1,9 @@
 //! Verifies a ledger: checks each row against the account's previous row, adds up the totals, and
 //! writes the texts of faults.
 //!
-//! A store reads the rows of each account in order; rows of several accounts may alternate. A store
-//! also reports the faults that only it can have, for example of its indexes.
+//! A store reads the rows of each account in order; rows of several accounts may alternate. Some
+//! faults can occur in only one kind of store, for example in its indexes. That store finds and
+//! reports such faults itself.
 
 use std::fmt;
 
@@ -46,9 +47,9 @@ pub enum Fault {
     /// A row was made with a secret that is not loaded.
     #[error("{at}: secret {secret} is not in secret.key")]
     UnknownSecret {
-        /// The row.
+        /// The row that was made with the secret.
         at: At,
-        /// The secret's number.
+        /// The number of the secret that is not loaded.
         secret: u32,
     },
     /// A row's hash does not match the row's content and the previous row's hash.
@@ -57,13 +58,13 @@ pub enum Fault {
     /// A row's balance is not the previous balance plus the row's credits.
     #[error("{at}: {before} and {credits:+} credits do not make the balance {balance}")]
     WrongBalance {
-        /// The row.
+        /// The row whose balance is wrong.
         at: At,
         /// The balance before the row.
         before: Credits,
-        /// The row's credits.
+        /// The change of the balance that the row contains.
         credits: i64,
-        /// The balance that the row contains.
+        /// The balance after the row, as the row contains it.
         balance: Credits,
     },
     /// The columns of a row do not fit its kind.
@@ -72,19 +73,19 @@ pub enum Fault {
     /// The credits of a charge are not its price, or the charge has no items.
     #[error("{at}: {credits:+} credits for {items} items at {price}")]
     WrongPrice {
-        /// The row.
+        /// The row of the charge.
         at: At,
-        /// The row's credits.
+        /// The credits that the row contains; negative for a charge.
         credits: i64,
-        /// The row's number of items.
+        /// The number of items that the row contains.
         items: u64,
-        /// The price of the charge.
+        /// The price rule that the row contains.
         price: Price,
     },
     /// An adjustment corrects an entry that does not exist, or that comes after the adjustment.
     #[error("{at}: corrects {corrects}, no row before it")]
     CorrectsNothing {
-        /// The row.
+        /// The row of the adjustment.
         at: At,
         /// The id of the entry that the adjustment corrects.
         corrects: ChargeId,
@@ -101,9 +102,9 @@ pub enum Fault {
     /// The charge of a stored response does not exist.
     #[error("account {account}: the charge {charge} is missing, its answer is kept")]
     ResponseWithoutCharge {
-        /// The account.
+        /// The account that stored the response.
         account: AccountId,
-        /// The id of the charge.
+        /// The id of the missing charge.
         charge: ChargeId,
     },
     /// A usage counter contains a value that Enrich never writes.
@@ -112,11 +113,11 @@ pub enum Fault {
     /// The usage counters of an account show more credits than were charged.
     #[error("account {account}: {used} credits are counted as used, {charged} were charged")]
     UsedTooMuch {
-        /// The account.
+        /// The account whose counters are wrong.
         account: AccountId,
         /// The credits that the usage counters of the account show.
         used: i128,
-        /// The sum of the account's charges.
+        /// The credits of all the account's charges in the ledger.
         charged: i128,
     },
 }
@@ -157,7 +158,8 @@ impl Findings {
         if self.more_faults > 0 {
             self.faults.push(format!("and {} more", self.more_faults));
         }
-        // If a sum is too large for its type, faults of single rows were reported before.
+        // The sums are limited to the range of their types. If a sum is out of range, faults of
+        // single rows were already reported.
         let most = |sum: i128, most: i128, least: i128| sum.clamp(least, most);
         Verification {
             accounts,
@@ -170,7 +172,7 @@ impl Findings {
     }
 }
 
-/// What a verification knows of an account after the rows that it has read.
+/// The state of an account during a verification, after the rows read so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccountCheck {
     /// The sequence of the last row; 0 before the first row.
@@ -183,13 +185,13 @@ pub struct AccountCheck {
     pub charged: i128,
 }
 
-/// A check that is still to be made: whether the entry exists that an adjustment corrects.
+/// A check that the store must still make: whether the entry that an adjustment corrects exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Correction {
-    /// The adjustment.
+    /// The row of the adjustment.
     pub at: At,
-    /// The entry that the adjustment corrects.
+    /// The id of the entry that the adjustment corrects.
     pub corrects: ChargeId,
 }
 
@@ -204,8 +206,8 @@ impl AccountCheck {
         Some(LastRow { sequence: self.sequence, balance: self.balance?, chain: self.chain? })
     }
 
-    /// Returns the state before the row with this sequence, which is the next row that exists. If
-    /// rows are missing before it, reports them.
+    /// Returns the state before the row with this sequence, which is the next row that exists.
+    /// Reports the rows that are missing before that row.
     pub fn step_to(&self, account: AccountId, sequence: u64, findings: &mut Findings) -> Self {
         let next = self.sequence.saturating_add(1);
         if sequence == next {
@@ -222,8 +224,9 @@ impl AccountCheck {
         Self { sequence: at.1, balance: None, chain, ..*self }
     }
 
-    /// Checks `chain`, the hash of the next row. Returns the secret with which it was made. If the
-    /// secret is unknown, reports this and returns `None`; then the row cannot be checked further.
+    /// Checks `chain`, the hash of the next row. Returns the secret with which the hash was made.
+    /// If the secret is unknown, reports this fault and returns `None`; the row cannot be checked
+    /// further then.
     pub fn check_chain<'s>(
         &self,
         row: &Row<'_>,

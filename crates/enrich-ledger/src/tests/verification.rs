@@ -18,8 +18,8 @@ impl Entries {
         Self { secrets: secret_7(), grant, charge: charge(5), adjustment: adjustment() }
     }
 
-    /// Returns the rows and their hashes. `alter` changes a row before its hash is computed, as
-    /// somebody with the secret could do.
+    /// Returns the rows and their hashes. `alter` changes a row before its hash is computed, as an
+    /// attacker who has the secret could do.
     fn rows(&self, alter: impl Fn(&mut Row<'_>)) -> Vec<(Row<'_>, Chain)> {
         let ChargeDecision::Row(charge) = decide_charge(&self.charge, Credits(7)) else { panic!() };
         let grant = decide_grant(&self.grant, Credits(0)).unwrap();

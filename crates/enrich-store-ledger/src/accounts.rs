@@ -30,7 +30,7 @@ use crate::ledger::LedgerFiles;
 use keys::{KEY_BY_HASH, KEY_BY_ID, KEYS_OF_ACCOUNT, end_key, find_full, insert_key, read_key};
 use recent::RecentKeys;
 
-/// Stores accounts and keys.
+/// The accounts and their API keys in `ledger.sqlite`.
 #[derive(Debug)]
 pub struct SqliteAccounts {
     readers: Readers,
@@ -57,7 +57,7 @@ const ACCOUNTS: &str = account!("ORDER BY created_at, id");
 const KEY_CHANGES: &str = "SELECT number FROM key_changes";
 
 impl SqliteAccounts {
-    /// Opens the accounts in the prepared ledger at `path`.
+    /// Opens the accounts of the ledger at `path`, which must already have its tables.
     pub(crate) fn open(
         path: &Path,
         secrets: &Secrets,

@@ -1,5 +1,5 @@
-//! Makes changes of the ledger's tables that are rare: those of an operator, and those of owners on
-//! account pages.
+//! Makes the rare changes of the ledger's tables: an operator's changes, and the changes that
+//! owners make on account pages.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -40,8 +40,8 @@ impl Changes {
     }
 
     /// Runs `change` in a transaction, on a thread of its own, because a commit waits for the disk.
-    /// Then calls `after`. It is called even if the commit failed, because a commit that failed may
-    /// have been written nevertheless.
+    /// Then calls `after`, even if the commit failed, because the change may be on disk
+    /// nevertheless.
     pub(crate) async fn make<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection) -> Result<T, NotChanged> + Send + 'static,

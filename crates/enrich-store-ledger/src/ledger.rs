@@ -46,7 +46,8 @@
 //! the log is not what this process has written or read, no row can be added, and charging stops
 //! for all accounts.
 //!
-//! A group that only reads balances begins with `BEGIN` instead of `BEGIN IMMEDIATE`.
+//! A group that only reads balances begins with `BEGIN` instead of `BEGIN IMMEDIATE`, because it
+//! needs no write lock.
 //!
 //! # Layout
 //!
@@ -107,8 +108,8 @@ pub use copy::{CopyError, export, import};
 pub use seal::begin;
 pub use verify::verify;
 
-/// The ledger in a SQLite file. When this value is dropped, the writing thread decides the jobs in
-/// the queue, and then ends.
+/// The ledger in a SQLite file. When this value is dropped, the writing thread decides the jobs
+/// that are still in the queue, and then ends.
 #[derive(Debug)]
 pub struct SqliteLedger {
     path: PathBuf,
@@ -133,7 +134,7 @@ struct Lost;
 struct NotAsWritten(Cow<'static, str>);
 
 impl NotAsWritten {
-    /// Creates the error. `fault` says what is not as it was written.
+    /// Creates the error. `fault` tells the operator which content was altered.
     fn new(fault: impl Into<Cow<'static, str>>) -> Self {
         Self(fault.into())
     }
@@ -148,8 +149,8 @@ impl NotAsWritten {
     }
 }
 
-/// Returns a row that was read. Returns `None` when the row contains a value that Enrich never
-/// writes. Returns an error only when the file cannot be read.
+/// Returns the row of a successful read. Returns `None` when the row contains a value that Enrich
+/// never writes. Returns an error only when the file cannot be read.
 fn read_whole<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     match row {
         Ok(row) => Ok(Some(row)),
@@ -159,7 +160,8 @@ fn read_whole<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
 }
 
 impl SqliteLedger {
-    /// Opens the prepared ledger at `path` and starts its thread.
+    /// Opens the ledger at `path`, which must already have its tables, and starts its writing
+    /// thread.
     pub(crate) fn open(
         path: &Path,
         secrets: &Secrets,
@@ -188,7 +190,7 @@ impl SqliteLedger {
         Arc::clone(&self.files)
     }
 
-    /// Whether this process still decides charges. It does not after charging has stopped.
+    /// Whether this process still decides charges; `false` after charging has stopped.
     fn is_deciding(&self) -> bool {
         self.is_charging.load(Ordering::Acquire)
     }
@@ -198,8 +200,8 @@ impl SqliteLedger {
         self.heads.get(account).map(|head| head.last.balance)
     }
 
-    /// Returns the account's head; `None` when there is no such account. Every reading connection
-    /// then sees all rows of the account up to its head.
+    /// Returns the account's head; `None` when there is no such account. After this call, every
+    /// reading connection sees all rows of the account up to this head.
     async fn head_for_reading(&self, account: AccountId) -> Result<Option<Head>, StoreError> {
         if self.balance(account).await?.is_none() {
             return Ok(None);

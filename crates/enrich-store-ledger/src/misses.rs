@@ -19,7 +19,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 const PER_TRANSACTION: usize = 100;
 
 /// Writes the collected counts, with `pause` between two transactions. Counts that cannot be
-/// written stay collected.
+/// written stay in memory and are written later.
 pub(crate) fn write(
     counter: &MissCounter,
     connection: &mut Connection,
@@ -75,8 +75,8 @@ fn bound(connection: &Connection, day: i64, most: u32) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Deletes counts that are older than 30 days. Unless `keeps_texts` is true, also
-/// deletes all texts of names.
+/// Deletes counts that are older than 30 days. If `keeps_texts` is false, also deletes all texts of
+/// names.
 pub(crate) fn tidy(
     connection: &Connection,
     now: Timestamp,
@@ -89,7 +89,7 @@ pub(crate) fn tidy(
     Ok(())
 }
 
-/// Returns the company names that most look-ups of the last 30 days did not find, at most `most`
+/// Returns the company names that look-ups of the last 30 days missed most often, at most `most`
 /// names.
 ///
 /// # Errors

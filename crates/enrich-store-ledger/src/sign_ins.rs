@@ -3,11 +3,11 @@
 //! Email addresses and tokens are found by keyed hashes, as API keys are. Nothing is cached in
 //! memory, so a change that a command makes takes effect at once.
 //!
-//! A change that must not be undone is on disk before it is acknowledged: a session was ended, an
-//! invitation was used, or a password was changed. Beginning or using a session is not synced to
-//! disk: after a power failure, the owner may have to sign in again. These changes are not made on
-//! the thread that decides charges. They hold SQLite's only write lock just for the time in which
-//! they write a few rows.
+//! Some changes must not be lost: the end of a session, the use of an invitation, a new password.
+//! These changes are on disk before they are acknowledged. The beginning or the use of a session is
+//! not synced to disk: after a power failure, the owner may have to sign in again. None of these
+//! changes runs on the thread that decides charges. Each of them holds SQLite's only write lock
+//! just while it writes a few rows.
 
 mod rows;
 
@@ -34,13 +34,14 @@ use rows::{
     read_sign_in, set_password,
 };
 
-/// The most ended sessions that are deleted in one transaction. So charges do not wait long for it.
+/// The most ended sessions that are deleted in one transaction. Charges wait while the transaction
+/// runs, so it must be short.
 const SETTLED_AT_ONCE: u32 = 10_000;
 /// The statement that deletes ended sessions, the oldest first.
 const ENDED_SESSIONS: &str = "DELETE FROM session WHERE token_hash IN (
     SELECT token_hash FROM session WHERE ends_at <= ?1 ORDER BY ends_at LIMIT ?2)";
 
-/// Stores sign-ins and sessions.
+/// The sign-ins, invitations and sessions in `ledger.sqlite`.
 #[derive(Debug)]
 pub struct SqliteSignIns {
     readers: Readers,
@@ -52,7 +53,7 @@ pub struct SqliteSignIns {
 }
 
 impl SqliteSignIns {
-    /// Opens the sign-ins in the prepared ledger at `path`.
+    /// Opens the sign-ins of the ledger at `path`, which must already have its tables.
     pub(crate) fn open(
         path: &Path,
         secrets: &Secrets,

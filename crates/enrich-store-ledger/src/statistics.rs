@@ -1,4 +1,4 @@
-//! Adds up calls by outcome, from the usage counters.
+//! Adds up the calls that the usage counters contain, by outcome, endpoint, day and account.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,10 +24,10 @@ pub struct Outcomes {
     pub credits: u64,
 }
 
-/// The calls of an account.
+/// The calls of one account in a range of days.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccountUse {
-    /// The account.
+    /// The account that made the calls.
     pub account: AccountId,
     /// The account's name.
     pub name: String,

@@ -2,9 +2,9 @@
 //!
 //! Calls are counted in memory ([`GatheredUsage`]). A thread writes the counts every few seconds,
 //! and when the server stops. Its commits are not synced to disk, so a power failure may lose the
-//! last counts, but never a charge. It writes in small transactions with pauses between them,
-//! because charges wait for SQLite's only write lock meanwhile. If counts cannot be written, this
-//! is tried again after the interval.
+//! last counts, but never a charge. While the thread writes, charges wait for SQLite's only write
+//! lock. So the thread writes in small transactions with pauses between them. If counts cannot be
+//! written, the thread tries again after the interval.
 
 use std::mem;
 use std::path::Path;
@@ -30,7 +30,7 @@ use crate::misses;
 /// Interval between writes of counts.
 const ROUND: Duration = Duration::from_secs(5);
 /// Interval between writes of the time when each key was last used. It is longer than [`ROUND`],
-/// because each key is on another page of the database.
+/// because these writes cost more: each key is on another page of the database.
 const MARK_ROUND: Duration = Duration::from_secs(60);
 /// Interval between writes of the counts of missed names.
 const MISSES_ROUND: Duration = Duration::from_secs(60);
@@ -38,13 +38,13 @@ const MISSES_ROUND: Duration = Duration::from_secs(60);
 const TIDY_ROUND: Duration = Duration::from_secs(60 * 60);
 /// The most counts that are written in one transaction, which takes about a millisecond.
 const PER_TRANSACTION: usize = 100;
-/// Pause between two transactions. Charges can be written in it.
+/// Pause between two transactions, in which charges can be written.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The sender of the result of a flush.
 type Reply = oneshot::Sender<Result<(), StoreError>>;
 
-/// Counts calls.
+/// Counts calls in memory, and has a thread that writes the counts to `ledger.sqlite`.
 #[derive(Debug)]
 pub struct SqliteUsage {
     gathered: Arc<Mutex<GatheredUsage>>,
@@ -64,8 +64,9 @@ enum DaysError {
 }
 
 impl SqliteUsage {
-    /// Opens the usage counters in the prepared ledger at `path`, and starts the writing thread. If
-    /// `misses` is present, this thread writes the counts of missed names too.
+    /// Opens the usage counters of the ledger at `path`, which must already have its tables, and
+    /// starts the writing thread. If `misses` is present, this thread writes the counts of missed
+    /// names too.
     pub(crate) fn open(path: &Path, misses: Option<Arc<MissCounter>>) -> Result<Self, OpenError> {
         let connection = sqlite::writer(path, Durability::Checkpoint)
             .map_err(|source| OpenError::of_sqlite(path, source))?;
@@ -258,7 +259,7 @@ impl UsageWriter {
     }
 
     /// Pauses, so that charges can be written meanwhile. If a caller requests a flush, or the
-    /// counters are dropped, the pause ends early. Returns whether to go on with or without pauses.
+    /// counters are dropped, the pause ends early. Returns the pace at which the caller goes on.
     fn pause(&mut self) -> Pace {
         match self.asked.recv_timeout(PAUSE) {
             Ok(reply) => {

@@ -47,8 +47,8 @@ fn set_status(
     connection.run(set, (Column(id), status, reason)).map(|_| ())
 }
 
-/// Closes an account. Its keys are refused because of the account's status alone. They are also
-/// ended, so that pages and commands show them as ended.
+/// Closes an account. Calls with its keys are refused, because the account is closed. The keys are
+/// also ended, so that pages and commands show them as ended.
 fn close(connection: &Connection, id: AccountId, at: Timestamp) -> rusqlite::Result<()> {
     set_status(connection, id, "closed", "")?;
     connection.run(
@@ -58,7 +58,8 @@ fn close(connection: &Connection, id: AccountId, at: Timestamp) -> rusqlite::Res
          WHERE account = ?1",
         (Column(id), Column(at)),
     )?;
-    // The order matters: rows that refer to other rows by a foreign key are deleted before these.
+    // The order matters: a row with a foreign key is deleted before the row to which the key
+    // refers.
     for rows in [
         "DELETE FROM session WHERE account = ?1",
         "DELETE FROM invitation WHERE account = ?1",

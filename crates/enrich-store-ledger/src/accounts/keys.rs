@@ -50,8 +50,9 @@ pub(super) fn find_full(
     })
 }
 
-/// Ends a key at `at`, unless it ends earlier already. If its end is not after `now`, the end
-/// becomes final. Returns whether the key exists.
+/// Ends a key at `at`. If the key already ends earlier, its end stays as it is. An end that has
+/// passed at `now` becomes final: no change of the clock makes the key valid again. Returns whether
+/// the key exists.
 pub(super) fn end_key(
     connection: &Connection,
     id: KeyId,

@@ -1,8 +1,8 @@
 //! The cache of recently used keys, which is compared with the database from time to time.
 //!
-//! Every half second, one of the callers reads how many changes of keys there were (`key_changes`).
-//! If this number has changed, the cache is cleared. A change that this process makes clears the
-//! cache at once. That a key is unknown is not cached, so a new key works at once.
+//! Every half second, one of the callers reads the number of all changes of keys so far
+//! (`key_changes`). If this number has changed, the cache is cleared. A change that this process
+//! makes clears the cache at once. Unknown keys are not cached, so a new key works at once.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const VALID_FOR: Duration = Duration::from_millis(500);
 /// The recently used keys.
 #[derive(Debug)]
 pub(super) struct RecentKeys {
-    /// The cached keys. They may be used after [`Self::confirm`].
+    /// The cached keys. [`Self::confirm`] must be called before they are used.
     pub(super) keys: KeyCache<i64>,
     gate: RefreshGate,
 }

@@ -25,7 +25,7 @@ pub enum CopyError {
     /// The database cannot be read or written.
     #[error("the ledger cannot be read or written")]
     Sqlite(#[from] rusqlite::Error),
-    /// A value has another kind than its column.
+    /// A value is not of the kind of its column.
     #[error("table {0}: a value is not of its kind; see `enrich ledger verify`")]
     Malformed(&'static str),
     /// The ledger into which rows were to be copied already has accounts.
@@ -36,7 +36,7 @@ pub enum CopyError {
     Other(#[source] BoxError),
 }
 
-/// Reads all tables of the ledger at `path`, in the state of one moment, and passes their rows to
+/// Reads all tables of the ledger at `path`, all from the same moment, and passes their rows to
 /// `each` in batches. The rows of an account are in the order of their sequence.
 ///
 /// # Errors
@@ -72,7 +72,7 @@ pub fn export(
 ///
 /// # Errors
 ///
-/// When the file cannot be written, when a value has another kind than its column, or when `next`
+/// When the file cannot be written, when a value is not of the kind of its column, or when `next`
 /// returns an error.
 pub fn import(
     path: &Path,
@@ -84,7 +84,8 @@ pub fn import(
     if transaction.has("SELECT 1 FROM account", [])? {
         return Err(CopyError::NotEmpty);
     }
-    // The index is created again at the end, which is faster than adding to it row by row.
+    // The index is dropped here and created again at the end. This is faster than adding each row
+    // to the index.
     transaction.execute_batch("DROP INDEX entry_id")?;
     let mut log = NewLog::default();
     while let Some(batch) = next().map_err(CopyError::Other)? {
@@ -143,7 +144,7 @@ impl ToSql for Stored<'_> {
     }
 }
 
-/// Inserts rows of a table other than that of the ledger rows.
+/// Inserts the rows of any table except `entry`; [`NewLog::add`] inserts the rows of `entry`.
 fn insert(connection: &Connection, batch: &Batch) -> Result<(), CopyError> {
     let Batch { table, rows } = batch;
     let statement = if table.name == KEY_USED.name {
@@ -178,7 +179,7 @@ impl Default for NewLog {
     }
 }
 
-/// Those values of a ledger row that the heads and the seal depend on.
+/// The values of a ledger row on which the heads and the seal depend.
 struct Linked {
     account: AccountId,
     sequence: u64,
@@ -189,7 +190,7 @@ struct Linked {
 }
 
 impl Linked {
-    /// Reads these values from a row of [`ENTRY`]; `None` when one has another kind than its
+    /// Reads these values from a row of [`ENTRY`]; `None` when a value is not of the kind of its
     /// column.
     fn read(row: &Values) -> Option<Self> {
         let integer = |index: usize| match row.get(index) {
@@ -239,8 +240,8 @@ impl NewLog {
                 Value::Integer(i64::try_from(head.position).map_err(|_| malformed())?),
             ];
             insert.execute(params_from_iter(values.iter().chain(&links).map(Stored)))?;
-            // Rows up to the next index entry form a block. The first row of a block begins a new
-            // span.
+            // The span covers the rows after the last entry of the sequence index. So the first row
+            // after an index entry begins a new span.
             let span = match head.span {
                 Some(span) if !head.last.sequence.is_multiple_of(MARK_ROWS) => span.and(row.at),
                 _ => Span::of(row.at),

@@ -22,8 +22,8 @@ pub(super) struct GroupDecider<'a> {
     pub(super) secrets: &'a Secrets,
     /// The rows that the group adds.
     pub(super) batch: WriteBatch<'a>,
-    /// The number of idempotency records, including those that this group has stored so far. It was
-    /// updated for this group, if the group stores any records.
+    /// The number of idempotency records, including those that this group has stored so far. If the
+    /// group stores any records, this number was updated before the first decision.
     pub(super) record_count: Option<RecordCount>,
     /// The most idempotency records that the ledger may store.
     pub(super) max_kept: u64,
@@ -147,10 +147,10 @@ impl GroupDecider<'_> {
         )
     }
 
-    /// Decides whether an error affects only one decision, or the whole group.
+    /// Finds out whether an error affects only one decision, or the whole group.
     ///
-    /// It affects only one decision if a row breaks a constraint or cannot be read. The statement
-    /// that failed has then changed nothing in the transaction.
+    /// An error affects only one decision if a row breaks a constraint or cannot be read: the
+    /// failed statement has then changed nothing in the transaction.
     fn sort_out<T>(&self, error: rusqlite::Error) -> Decided<T> {
         let is_of_one = match &error {
             rusqlite::Error::SqliteFailure(failure, _) => {

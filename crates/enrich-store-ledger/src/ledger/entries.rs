@@ -1,10 +1,11 @@
 //! Reads the rows of one account, which are scattered over the log.
 //!
 //! Each row stores the position of the account's previous row, and every 256th row is in the
-//! sequence index. To read a row, the next index entry after it is found; from there, the read goes
-//! back row by row, by the positions. So reading a row costs about the same everywhere in the log,
-//! and writing one needs no index of all rows. A search by time first reads the index entries: each
-//! contains the earliest and the latest time of the rows since the entry before it.
+//! sequence index. A read of a row first finds the next index entry from that row on. From there,
+//! the read goes back row by row, by the stored positions. So reading a row costs about the same
+//! everywhere in the log, and writing a row needs no index of all rows. A search by time first
+//! reads the index entries: each entry contains the earliest and the latest time of the rows since
+//! the previous entry.
 
 use std::ops::ControlFlow;
 
@@ -23,8 +24,8 @@ const ROW: &str =
 /// The query for the time of a row, and for the position of the account's previous row.
 const TIME: &str = "SELECT account, sequence, at, previous FROM entry WHERE position = ?1";
 
-/// Returns at most `limit` rows of an account, in order. The first one is the one after sequence
-/// `after`. Rows after `head` are left out.
+/// Returns at most `limit` rows of an account, in order. The sequence of the first row is `after +
+/// 1`. Rows that were added after `head` was read are left out.
 pub(super) fn entries(
     connection: &Connection,
     account: AccountId,
@@ -38,8 +39,8 @@ pub(super) fn entries(
     Ok(entries)
 }
 
-/// Returns at most `limit` rows of an account, the newest first. Only rows before sequence `before`
-/// and up to `head` are returned.
+/// Returns at most `limit` rows of an account, the newest first. If `before` is present, only rows
+/// with a lower sequence are returned. Rows that were added after `head` was read are left out.
 pub(super) fn newest(
     connection: &Connection,
     account: AccountId,
@@ -52,11 +53,11 @@ pub(super) fn newest(
     back_from(connection, account, head, last, last.saturating_sub(limit.into()))
 }
 
-/// Returns the sequence of the first row of an account whose time is `at` or later. If there is no
-/// such row, returns the sequence after `head`.
+/// Returns the sequence of the account's first row whose time is `at` or later. If there is no such
+/// row, returns the sequence after `head`.
 ///
-/// For an account with ten million rows, this reads 39,000 index entries, which are adjacent in the
-/// table, and then up to 256 rows before one of them.
+/// For an account with ten million rows, this reads at most 39,000 index entries, which are
+/// adjacent in the table, and then at most the 256 rows up to one of them.
 pub(super) fn first_at(
     connection: &Connection,
     account: AccountId,
@@ -79,8 +80,8 @@ pub(super) fn first_at(
     }
 }
 
-/// Returns the sequence after the last row of an account whose time is before `at`; 1 if there is
-/// no such row.
+/// Finds the account's last row whose time is before `at`, and returns the sequence after that row.
+/// Returns 1 if there is no such row.
 pub(super) fn end_before(
     connection: &Connection,
     account: AccountId,
@@ -113,8 +114,9 @@ pub(super) fn end_before(
     last_of_block(mark)?.map(|last| last + 1).ok_or_else(|| unreadable(account, mark.0).into())
 }
 
-/// Returns the earliest and the latest time of a block: the rows that end with this one, which must
-/// be in the sequence index, and begin after the previous row in the index.
+/// Returns the earliest and the latest time of a block of rows. The block ends with the row given
+/// by `sequence` and `position`, which must be in the sequence index. The block begins after the
+/// previous row in the index.
 pub(super) fn span_of(
     connection: &Connection,
     sequence: u64,

@@ -1,10 +1,11 @@
 //! Checks that the ledger's paths still lead to the files that this process has open.
 //!
-//! If a file was unlinked or replaced, a process that has it open can go on writing to it, but what
-//! it writes is lost when the process ends. SQLite does not check for this. So this process stores
-//! the identities of three files when it opens the ledger: of the database, its write-ahead log and
-//! the log's index. It compares them with the files at the paths before it decides a group of
-//! charges, and again before it acknowledges the group. This takes three system calls each time.
+//! After somebody has unlinked or replaced a file, a process that has the old file open can go on
+//! writing to it. But everything that is written then is lost when the process ends. SQLite does
+//! not check this. So this process stores the identities of three files when it opens the ledger:
+//! of the database, its write-ahead log (`-wal`) and the log's index (`-shm`). It compares them
+//! with the files at the paths before it decides a group of charges, and again before it
+//! acknowledges the group. This takes three system calls each time.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -95,8 +96,8 @@ impl LedgerFiles {
     }
 
     /// Whether the write-ahead log is the only file that was unlinked, and no other process has
-    /// written to a new log. Only in this case, the log's index describes the log that this process
-    /// has open.
+    /// written to a new log. Only in this case does the log's index describe the log that this
+    /// process has open.
     fn is_log_unlinked_alone(&self) -> bool {
         let is_empty = std::fs::metadata(&self.log.path).map_or(true, |log| log.len() == 0);
         is_empty && !self.database.is_replaced() && !self.index.is_replaced()

@@ -11,8 +11,8 @@ use enrich_secrets::{CannotDecrypt, Secrets};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, Row, named_params};
 
-/// How long the number of records may be used before they are counted again, as long as more
-/// records fit.
+/// How long a count of the records stays in use while other connections write. If the table is
+/// nearly full, the records are counted again at once.
 const RECOUNT: Duration = Duration::from_secs(1);
 
 /// The columns that [`read`] reads, in this order.
@@ -86,8 +86,8 @@ pub(super) fn find(
     Ok(record_state)
 }
 
-/// Returns the number of items of a response, which is in the row of its charge; 0 if it has no
-/// charge.
+/// Returns the number of items of a response, which is stored in the row of its charge; 0 if the
+/// response was not charged.
 fn charged_items(connection: &Connection, recorded: RecordedCharge) -> rusqlite::Result<u64> {
     let Some(charge) = recorded.charge else {
         return Ok(0);
@@ -96,8 +96,8 @@ fn charged_items(connection: &Connection, recorded: RecordedCharge) -> rusqlite:
         connection.find("SELECT items FROM entry WHERE id = ?1", [Column(charge)], |row| {
             row.get::<_, Option<u64>>(0)
         })?;
-    // If the row of the charge is missing, `verify` reports this. Here, the response counts as one
-    // that has found something.
+    // If the row of the charge is missing, `verify` reports this. Here, the response counts as
+    // found.
     Ok(items.flatten().unwrap_or(1))
 }
 
@@ -128,7 +128,7 @@ pub(super) fn check(
     })
 }
 
-/// Stores a response. If an expired record has the same name, replaces it.
+/// Stores a response. If an expired record has the same name, the response replaces that record.
 ///
 /// Returns by how much the number of records has grown.
 pub(super) fn write(
@@ -184,8 +184,8 @@ pub(super) fn prune(
     Ok(-i64::try_from(removed).unwrap_or(i64::MAX))
 }
 
-/// Whether an account may store one more record, if `records` are stored and at most `most` may be.
-/// The rule is in [`share_of`].
+/// Whether an account may store one more record. `records` is the number of records of all
+/// accounts, and `most` is the limit for all accounts together. The rule is in [`share_of`].
 pub(super) fn has_share(
     connection: &Connection,
     account: AccountId,
@@ -210,8 +210,8 @@ impl RecordCount {
     ///
     /// If another connection has written since, the records must be counted again, which takes
     /// milliseconds for a million records. But as long as `wanted` more records fit below `most`,
-    /// they are counted at most once a second. So the number can be a little too low, which is
-    /// acceptable, because it only limits the size of the table.
+    /// the records are counted at most once a second. So the number can be a little too low. This
+    /// is acceptable, because the number only limits the size of the table.
     pub(super) fn up_to_date(
         connection: &Connection,
         known: Option<Self>,
@@ -235,8 +235,8 @@ impl RecordCount {
         self.records.saturating_add(wanted) <= most
     }
 
-    /// Returns the number of records after this connection has added `by` of them. If `by` is
-    /// negative, it has removed records.
+    /// Returns the number of records after this connection has added `by` records. A negative `by`
+    /// means that it has removed records.
     pub(super) fn after_growing(self, by: i64) -> Self {
         Self { records: self.records.saturating_add_signed(by), ..self }
     }

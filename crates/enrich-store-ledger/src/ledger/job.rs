@@ -12,14 +12,15 @@ use crate::ledger::idempotency_store::{self, RecordCount};
 pub(super) enum Job {
     /// A charge, with the response that is to be stored for it.
     Charge(Open<(Charge, Option<SealedResponse>), Charged>),
-    /// A grant.
+    /// A grant, or an adjustment.
     Grant(Open<Grant, Granted>),
     /// A request for the balance of an account that includes the rows of other processes. It writes
     /// nothing.
     Balance(Open<AccountId, Option<Credits>>),
 }
 
-/// What is asked for, the decision when there is one, and the sender of the decision.
+/// A request to the writing thread: the question, the decision as soon as it is made, and the
+/// channel on which the caller waits for it.
 #[derive(Debug)]
 pub(super) struct Open<A, T> {
     asked: A,
@@ -37,8 +38,8 @@ impl<A, T> Open<A, T> {
         (Self { asked, decided: None, reply }, decision)
     }
 
-    /// Sends the decision to the caller, who perhaps no longer waits. If there is no decision, the
-    /// caller gets [`ChargeError::Unknown`].
+    /// Sends the decision to the caller; if the caller no longer waits, the decision is dropped. If
+    /// there is no decision, the caller gets [`ChargeError::Unknown`].
     fn deliver(self) {
         let _ = self.decided.map(|decided| self.reply.send(decided));
     }
@@ -74,8 +75,9 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
             decider.max_kept,
         )
         .map_err(GroupFailed)?;
-        // At most twice as many records are removed as the group can add, so that the number of
-        // expired records falls, but the group does not wait long.
+        // The group can add at most one record for each job. Twice as many expired records may be
+        // removed, so that their number falls. More are not removed, so that the group does not
+        // wait long.
         let limit = 2 * group.len() + 16;
         let grown =
             idempotency_store::prune(decider.connection, now, limit).map_err(GroupFailed)?;

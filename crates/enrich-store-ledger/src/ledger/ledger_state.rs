@@ -2,9 +2,9 @@
 //!
 //! The writing thread owns the state. When it opens the ledger, it reads the last checkpoint and
 //! all rows after it, checks them, and builds the state from them. The rows of a group are added in
-//! a [`WriteBatch`]. When the batch is durable, it is applied to the state; if the commit fails, it
-//! is dropped. If other processes have added rows, the next transaction notices this by SQLite's
-//! `data_version`, and reads them.
+//! a [`WriteBatch`]. When the batch is durable, it is applied to the state; if the commit fails,
+//! the batch is dropped. If other processes have added rows, SQLite's `data_version` has changed,
+//! and the next transaction reads these rows.
 
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ use crate::ledger::seal::{LogPosition, Seal};
 /// The number of rows between two checkpoints. Opening the ledger reads at most this many rows, and
 /// a checkpoint writes at most this many heads.
 const CHECKPOINT_ROWS: u64 = 16_384;
-/// The most accounts whose heads are kept in memory, about 15 MB. Accounts with rows after the
-/// checkpoint are not counted.
+/// The most accounts whose heads are kept in memory, about 15 MB. The heads of accounts with rows
+/// after the checkpoint stay in memory in any case.
 const MAX_KNOWN: usize = 100_000;
 const ROWS_BEHIND: &str = concat!(
     "SELECT ",
@@ -41,8 +41,9 @@ const ROWS_BEHIND: &str = concat!(
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     known: RwLock<FxHashMap<AccountId, Head>>,
-    /// Knows when this process last looked for rows of other processes, and so whether a cached
-    /// balance may be read without a new look. Before a decision, the writing thread always looks.
+    /// Knows when this process last looked for rows of other processes. If that was recent, a
+    /// cached balance may be read without a new look. Before a decision, the writing thread always
+    /// looks.
     refresh_gate: RefreshGate,
 }
 
@@ -96,7 +97,7 @@ impl Heads {
 }
 
 impl LedgerState {
-    /// Reads the log by `connection`, and builds its state.
+    /// Reads the log through `connection`, and builds the state of the log.
     pub(super) fn open(
         connection: &mut Connection,
         secrets: Secrets,
@@ -115,8 +116,8 @@ impl LedgerState {
         Arc::clone(&self.heads)
     }
 
-    /// Forgets the last `data_version`, because a new connection will be used, which counts
-    /// versions differently.
+    /// Forgets the last `data_version`. Must be called when a new connection replaces the old one,
+    /// because each connection counts versions differently.
     pub(super) fn new_connection(&mut self) {
         self.version = None;
     }
@@ -136,8 +137,8 @@ impl LedgerState {
         Ok(())
     }
 
-    /// Reads the new rows, up to the end of the log as `there` gives it. Checks that each row
-    /// follows the previous one.
+    /// Reads the new rows, up to `there.end`, the end of the log. Checks that each row follows the
+    /// previous one.
     fn follow_to(&mut self, connection: &Connection, there: Seal) -> Result<(), LedgerStateError> {
         if there.end.position < self.seal.end.position {
             let next = there.end.position + 1;

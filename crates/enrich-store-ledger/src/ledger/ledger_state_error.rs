@@ -1,4 +1,4 @@
-//! Why the state of the log cannot be built.
+//! The error type of the ledger state.
 
 use crate::ledger::NotAsWritten;
 

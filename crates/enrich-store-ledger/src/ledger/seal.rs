@@ -12,7 +12,7 @@ use rusqlite::{Connection, params};
 
 use crate::ledger::{NotAsWritten, read_whole};
 
-/// A hash over all rows of the log, in order, up to one of them.
+/// A keyed hash over the rows of the log, in order, from the first row up to a certain row.
 pub(super) type Digest = [u8; 32];
 
 /// A place in the log: the position of a row, and the digest of all rows up to this row.

@@ -28,7 +28,7 @@ const ROWS: &str =
     concat!("SELECT ", row_columns!(), ", ", link_columns!(), " FROM entry ORDER BY position");
 
 /// Verifies the ledger at `path` in the state of one moment, while charging continues. This works
-/// even for a ledger that was altered, so that it cannot be opened for charging.
+/// even if the ledger was altered and therefore cannot be opened for charging.
 ///
 /// # Errors
 ///
@@ -158,7 +158,7 @@ impl<'a> Walk<'a> {
     fn check_digest(&mut self, position: u64) {
         let Some(seal) = self.seal else { return };
         let sealed = if position == seal.end.position { seal.end } else { seal.checkpoint };
-        // If this is `None`, a fault in the log was reported before.
+        // If `log_end` is `None`, a fault in the log was already reported.
         if self.log_end.is_some_and(|log_end| log_end != sealed) {
             self.found.fault(format_args!(
                 "the log: the rows up to {} are not those that were sealed",
@@ -258,8 +258,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Checks the stored head of an account as every charge does. Returns whether there is a stored
-    /// head.
+    /// Compares the stored head of an account with the account's rows. First checks the head
+    /// itself, as every charge does. Returns whether there is a stored head.
     fn check_head(&mut self, account: AccountId, state: &AccountState) -> rusqlite::Result<bool> {
         let head = match Head::read(self.connection, self.secrets, account)? {
             Ok(head) => head,
@@ -268,7 +268,7 @@ impl<'a> Walk<'a> {
                 return Ok(true);
             }
         };
-        // If there is no account, this was reported before.
+        // If there is no such account, this was already reported.
         let Some(head) = head else { return Ok(false) };
         let Some(last) = state.check.last_row() else { return Ok(true) };
         if head != (Head { last, position: state.position, span: None }) {

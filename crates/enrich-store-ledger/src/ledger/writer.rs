@@ -122,7 +122,8 @@ impl Writer {
         let (mut began, mut last_len) = (Instant::now(), 1);
         let mut group = Vec::new();
         while let Some(first) = queue.blocking_recv() {
-            // If there was only one caller, it does not wait for others.
+            // If the last group had only one job, there is probably only one caller, and waiting
+            // for other jobs would only delay it.
             if last_len > 1 {
                 self.gather(&queue, began + GROUP_INTERVAL);
             }

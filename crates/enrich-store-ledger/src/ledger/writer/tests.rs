@@ -311,7 +311,7 @@ fn room_that_another_process_makes_or_takes_is_noticed() {
     for name in [[1_u8; 32], [2; 32]] {
         other.execute(copy, [name]).unwrap();
     }
-    // The writer's last count is made older, so that it counts again.
+    // The time of the writer's last count is set back, so that the writer counts again.
     let record_count = fixture.writer.record_count.as_mut().unwrap();
     record_count.counted = record_count.counted.checked_sub(Duration::from_secs(1)).unwrap();
     let refused = fixture.settle(vec![fixture.charge(Some("e"))]).remove(0);

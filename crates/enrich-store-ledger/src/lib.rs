@@ -34,7 +34,7 @@ pub const LEDGER: Database = Database {
     migrations: schema::migrations::runner,
 };
 
-/// The row counts that a check reports. Each has a name and a query.
+/// The row counts that [`check`] reports: the name of each count, and the query for it.
 const COUNTS: [(&str, &str); 8] = [
     ("accounts", "SELECT count(*) FROM account"),
     ("keys", "SELECT count(*) FROM api_key"),
@@ -46,16 +46,16 @@ const COUNTS: [(&str, &str); 8] = [
     ("sessions", "SELECT count(*) FROM session"),
 ];
 
-/// The ports of one ledger.
+/// The ports of one open ledger.
 #[derive(Debug)]
 pub struct LedgerPorts {
-    /// Accounts and keys.
+    /// Stores accounts and their API keys.
     pub accounts: Arc<SqliteAccounts>,
-    /// The owners' sign-ins to account pages.
+    /// Stores the owners' sign-ins to account pages.
     pub sign_ins: Arc<SqliteSignIns>,
-    /// The ledger.
+    /// Decides and stores charges and grants, and reads the ledger.
     pub ledger: Arc<SqliteLedger>,
-    /// The usage counters.
+    /// Counts calls by day, account, key, endpoint and outcome.
     pub usage: Arc<SqliteUsage>,
     /// Counts the company names that look-ups did not find; `None` when this is switched off.
     pub misses: Option<Arc<MissCounter>>,

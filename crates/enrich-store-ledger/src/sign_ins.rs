@@ -37,7 +37,8 @@ use rows::{
 /// The most ended sessions that are deleted in one transaction. Charges wait while the transaction
 /// runs, so it must be short.
 const SETTLED_AT_ONCE: u32 = 10_000;
-/// The statement that deletes ended sessions, the oldest first.
+/// The statement that deletes sessions that have ended by the time `?1`, at most `?2` of them, the
+/// oldest first.
 const ENDED_SESSIONS: &str = "DELETE FROM session WHERE token_hash IN (
     SELECT token_hash FROM session WHERE ends_at <= ?1 ORDER BY ends_at LIMIT ?2)";
 

@@ -1,5 +1,5 @@
-//! Makes and restores backups of a data folder. A backup is made while the folder is in use. It is
-//! checked, and it is never left incomplete.
+//! Makes and restores backups of a data folder. A backup can be made while the folder is in use. It
+//! gets its final name only when it is complete and checked.
 //!
 //! Both databases are copied page by page (SQLite's backup API). Before the copying, a read
 //! transaction begins in each database; it stays open until the copy is done. A read transaction
@@ -10,16 +10,16 @@
 //! The files are copied in an order that keeps them consistent:
 //!
 //! 1. First the lists of the account pages. For each row of a list, a charge is written before the
-//!    answer. The ledger is copied after the lists, so it contains the charges of all their
-//!    answers.
+//!    answer. The ledger is copied after the lists, so its copy contains the charges of all answers
+//!    in the copied lists.
 //! 2. Then the transaction of the ledger begins, and after it that of the directory. So the copied
 //!    directory is not older than the directory revisions in the charges.
 //! 3. `secret.key` comes last. It may contain more secrets than the copied databases use, but not
 //!    fewer.
 //!
-//! A backup is written to a temporary folder beside its destination. It is moved to the destination
-//! when it is checked and synced to disk. A restore first writes to a folder inside the data
-//! folder, and then moves the files into place. Until the last file, the ledger, is in place,
+//! A backup is written to a temporary folder beside its destination. When the backup is checked and
+//! synced to disk, it is moved to the destination. A restore first writes to a folder inside the
+//! data folder, and then moves the files into place. Until the last file, the ledger, is in place,
 //! opening the data folder is refused.
 
 mod file_entry;
@@ -42,7 +42,7 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 /// What a complete backup contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupReport {
-    /// The time of the copied state.
+    /// The moment whose state the copied databases contain.
     pub made_at: Timestamp,
     /// The size of the directory's copy in bytes.
     pub directory_bytes: u64,
@@ -80,7 +80,7 @@ pub enum BackupError {
     /// The disk has too little space.
     #[error("{needed} MB are needed on the disk of {folder} and {free} MB are free")]
     NoSpace {
-        /// The folder.
+        /// A folder on the disk that has too little space.
         folder: PathBuf,
         /// The space needed, in megabytes.
         needed: u64,
@@ -92,7 +92,7 @@ pub enum BackupError {
     File {
         /// The file or folder.
         path: PathBuf,
-        /// The cause.
+        /// Why the file or folder cannot be read or written.
         #[source]
         source: Source,
     },
@@ -105,9 +105,9 @@ pub enum BackupError {
     /// The folder that was to be restored is not a backup.
     #[error("{folder} is no complete backup: {why}")]
     NoBackup {
-        /// The folder.
+        /// The folder that was named as the backup.
         folder: PathBuf,
-        /// The reason.
+        /// What is missing or wrong in the folder.
         why: String,
     },
     /// A file of the backup was altered after the backup was made.

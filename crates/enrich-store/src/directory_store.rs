@@ -18,14 +18,14 @@ use crate::folder::{self, Found, Parts};
 
 /// The directory of a data folder, with the secrets.
 ///
-/// It comes from a folder without a ledger, or from
+/// It is opened from a folder without a ledger, or made by
 /// [`Store::into_directory`](crate::Store::into_directory). Several processes may have the same
 /// folder open.
 #[derive(Debug)]
 pub struct DirectoryStore {
-    /// The look-up data.
+    /// Answers look-ups.
     pub directory: Arc<SqliteDirectory>,
-    /// Imports into the look-up data.
+    /// Imports records into the directory.
     pub importer: Arc<SqliteImporter>,
     secrets: Secrets,
     folder: PathBuf,
@@ -41,8 +41,8 @@ impl DirectoryStore {
         Self { directory, importer, secrets, folder }
     }
 
-    /// Opens an existing folder that has a directory, and that has no ledger or one that was moved
-    /// to a remote store.
+    /// Opens an existing folder that has a directory. The folder must have no ledger, or a ledger
+    /// that was moved to a remote store.
     ///
     /// # Errors
     ///
@@ -57,8 +57,8 @@ impl DirectoryStore {
         Ok(Self::new(directory, importer, secrets, folder.into()))
     }
 
-    /// Like [`open_with`](Self::open_with), but if the folder contains only `secret.key`, creates
-    /// an empty directory in it. The folder of a new node is like this.
+    /// Opens a folder like [`open_with`](Self::open_with). If the folder contains only
+    /// `secret.key`, as the folder of a new node does, first creates an empty directory in it.
     ///
     /// # Errors
     ///
@@ -99,8 +99,8 @@ impl DirectoryStore {
         compact(folder, Parts::Directory)
     }
 
-    /// Checks everything in the directory. This reads all data, so it takes as long as reading the
-    /// whole file.
+    /// Checks everything in the directory. The check reads all data, so it takes as long as reading
+    /// the whole file.
     ///
     /// # Errors
     ///

@@ -31,7 +31,7 @@ pub(crate) enum Found {
     /// Only `secret.key`. An operator has copied it from another node, or `load_or_create_secrets`
     /// has created it. Such a folder can be used only if the ledger is in a remote store.
     Secrets,
-    /// All files that it must contain.
+    /// All files that a folder with these [`Parts`] must contain.
     All,
 }
 
@@ -80,8 +80,8 @@ impl Parts {
     }
 }
 
-/// Whether a folder is new: it does not exist or is empty. If it is neither new nor complete,
-/// returns an error.
+/// Whether a folder is new: it does not exist or is empty. Returns an error if the folder is
+/// neither new nor complete.
 pub(crate) fn is_new(folder: &Path) -> Result<bool, OpenError> {
     Ok(find(folder, Parts::Both)? == Found::Nothing)
 }
@@ -111,8 +111,8 @@ pub(crate) fn find(folder: &Path, parts: Parts) -> Result<Found, OpenError> {
     }
 }
 
-/// Returns the names of the files in a folder, except those that don't count; `None` if the folder
-/// does not exist.
+/// Returns the names of the files in a folder, except lock files and [`LOST_AND_FOUND`]; `None` if
+/// the folder does not exist.
 fn names(folder: &Path) -> Result<Option<Vec<OsString>>, OpenError> {
     let unusable = |source: io::Error| OpenError::unusable(folder, source);
     let entries = match fs::read_dir(folder) {
@@ -131,8 +131,8 @@ fn names(folder: &Path) -> Result<Option<Vec<OsString>>, OpenError> {
     Ok(Some(names))
 }
 
-/// Whether a name begins with the name of one of these files, as the names of files beside a
-/// database do.
+/// Whether a name begins with the name of one of `files`, as `ledger.sqlite-wal` begins with
+/// `ledger.sqlite`.
 fn is_left_over(name: &OsStr, files: &[&str]) -> bool {
     name.to_str().is_some_and(|name| files.iter().any(|file| name.starts_with(file)))
 }
@@ -260,7 +260,7 @@ fn is_here(path: &Path) -> bool {
     path.as_os_str().is_empty()
 }
 
-/// Opens a data folder that must be complete: takes its lock by `lock`, reads its secrets, and
+/// Opens a data folder that must be complete: takes its lock with `lock`, reads its secrets, and
 /// migrates its databases.
 pub(crate) fn enter(
     folder: &Path,
@@ -289,7 +289,7 @@ fn refuse_new(folder: &Path, parts: Parts) -> Result<(), OpenError> {
 pub(crate) fn load(folder: &Path, parts: Parts) -> Result<Secrets, OpenError> {
     refuse_new(folder, parts)?;
     let secrets = read_secrets(folder)?;
-    // Only one process at a time may migrate a schema. Of two, one would fail.
+    // Only one process at a time may migrate a schema; a second process would fail.
     let _changing = in_use::changing_schema(folder)?;
     for database in parts.databases() {
         sqlite::refuse_without_log(&folder.join(database.file))?;
@@ -342,8 +342,8 @@ fn match_secrets(folder: &Path, secrets: &Secrets, parts: Parts) -> Result<(), O
     Ok(())
 }
 
-/// Returns those of the secrets that a database has not recorded yet. Fails if a recorded secret is
-/// missing in `secret.key`, or differs there.
+/// Returns the secrets that a database has not recorded yet. Returns an error if a recorded secret
+/// is missing in `secret.key`, or differs there.
 fn compare<'a>(
     connection: &Connection,
     database: &Database,
@@ -376,8 +376,8 @@ fn compare<'a>(
     Ok(Ok(new))
 }
 
-/// Records new secrets in a database. If no secret was recorded before in a ledger, it is new; then
-/// the seal of its empty log is stored too.
+/// Records new secrets in a database. A ledger without a recorded secret is new, so the seal of its
+/// empty log is stored too.
 fn note(
     mut connection: Connection,
     new: &[&Secret],

@@ -11,7 +11,7 @@ use enrich_store_sqlite::{self as sqlite, OpenError, in_use};
 
 use crate::folder::{self, Found, Parts};
 
-/// The name of a ledger's file until all rows are in it.
+/// The name of a new ledger's file until all rows are copied into it.
 const UNFINISHED: &str = "unfinished-copy.sqlite";
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -86,7 +86,7 @@ pub fn import_ledger(
     folder::begin_ledger(&path, &secrets)?;
     ledger::import(&path, &secrets, next)?;
     let verified = verify(&path, &secrets)?;
-    // The last connection is closed, and this has moved its write-ahead log into the file.
+    // The last connection is closed. Closing it has moved the write-ahead log into the file.
     fs::rename(&path, &final_path).map_err(unusable)?;
     enrich_secrets::sync_folder(folder).map_err(unusable)?;
     Ok(verified)

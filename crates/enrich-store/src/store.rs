@@ -34,13 +34,13 @@ pub struct Store {
     pub directory: Arc<SqliteDirectory>,
     /// Imports records into the directory.
     pub importer: Arc<SqliteImporter>,
-    /// Accounts and keys.
+    /// Stores accounts and their API keys.
     pub accounts: Arc<SqliteAccounts>,
-    /// The owners' sign-ins to account pages.
+    /// Stores the owners' sign-ins to account pages.
     pub sign_ins: Arc<SqliteSignIns>,
-    /// The ledger.
+    /// Decides and stores charges and grants, and reads the ledger.
     pub ledger: Arc<SqliteLedger>,
-    /// The usage counters.
+    /// Counts calls by day, account, key, endpoint and outcome.
     pub usage: Arc<SqliteUsage>,
     misses: Option<Arc<MissCounter>>,
     secrets: Secrets,
@@ -50,7 +50,7 @@ pub struct Store {
 /// The result of [`Store::check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckReport {
-    /// The version of the linked SQLite.
+    /// The version of the linked SQLite library.
     pub sqlite: &'static str,
     /// The result for the directory.
     pub directory: DatabaseReport,
@@ -129,8 +129,9 @@ impl Store {
         DirectoryStore::new(directory, importer, secrets, folder)
     }
 
-    /// Creates the metered service over this store. It uses the system's clock. It counts requests
-    /// in memory, against the rate limit that the interface specifies, and refuses none.
+    /// Creates the metered service over this store. The service uses the system's clock. It counts
+    /// requests in memory for the rate limit of the interface, but refuses no request that is
+    /// beyond the limit.
     pub fn service(&self) -> Service {
         self.service_with(Arc::new(SystemClock))
     }
@@ -149,8 +150,8 @@ impl Store {
         service
     }
 
-    /// Verifies the ledger of a folder. This works even if the ledger was altered, so that the
-    /// folder cannot be opened.
+    /// Verifies the ledger of a folder. This works even if the ledger was altered and the folder
+    /// therefore cannot be opened.
     ///
     /// # Errors
     ///
@@ -164,13 +165,13 @@ impl Store {
 
     /// Derives all look-up data of the directory from the facts again. This is needed if an earlier
     /// Enrich derived it by other rules ([`OpenError::DerivedBefore`]). Calls `done` from time to
-    /// time with two numbers: of the subjects that are done, and of all subjects. Returns the
-    /// number of all subjects. Meanwhile, no process can open the folder.
+    /// time with two numbers: how many subjects are done, and how many there are. Returns the
+    /// number of all subjects. No other process can open the folder meanwhile.
     ///
     /// # Errors
     ///
     /// The errors of [`Store::open`]. [`OpenError::InUse`] when another process has the folder
-    /// open. Another error when the file cannot be written; then the caller can try again.
+    /// open. Another error when the file cannot be written; the caller can then try again.
     pub fn reindex(folder: &Path, done: &mut dyn FnMut(u64, u64)) -> Result<u64, OpenError> {
         directory_store::reindex(folder, Parts::Both, done)
     }
@@ -218,7 +219,7 @@ impl Store {
         ledger::use_statistics(&self.folder.join(LEDGER.file), first, last, most)
     }
 
-    /// Returns the company names that most look-ups of the last 30 days did not find, at most
+    /// Returns the company names that look-ups of the last 30 days missed most often, at most
     /// `most` names.
     ///
     /// # Errors
@@ -241,8 +242,7 @@ impl Store {
         missed.map_err(StoreError::failed)
     }
 
-    /// Removes the counts of a name that was not found, on all days. Returns how many counts were
-    /// removed.
+    /// Removes the counts of a missed name on all days. Returns how many counts were removed.
     ///
     /// # Errors
     ///
@@ -253,7 +253,8 @@ impl Store {
         removed.map_err(StoreError::failed)
     }
 
-    /// Returns the size of the directory on disk, then that of the ledger.
+    /// Returns the size of the directory's file on disk and the size of the ledger's file, in this
+    /// order.
     ///
     /// # Errors
     ///
@@ -266,7 +267,7 @@ impl Store {
     }
 }
 
-/// Returns the version of SQLite that is linked.
+/// Returns the version of the linked SQLite library, for example `3.51.0`.
 pub fn sqlite_version() -> &'static str {
     rusqlite::version()
 }

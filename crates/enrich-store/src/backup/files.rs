@@ -1,5 +1,5 @@
-//! Copies files. A copy can be read only by its owner, and is synced to disk. Its size and its hash
-//! go into the manifest.
+//! Copies files. Only the user who owns a copy can read it. Every copy is synced to disk. The size
+//! and the hash of the copy go into the manifest.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -21,8 +21,8 @@ const LOCK: &str = "in-use.lock";
 /// The name of the folder with uploads that are not acknowledged yet. It is never copied.
 const ARRIVING: &str = "arriving";
 
-/// Copies as much of a file as it has now, and syncs the copy to disk. `name` is the path of the
-/// file in the backup.
+/// Copies the bytes that a file has when copying begins, even if the file grows meanwhile. Syncs
+/// the copy to disk. `name` is the path of the file in the backup.
 pub(super) fn copy(from: &Path, to: &Path, name: &str) -> io::Result<FileEntry> {
     let source = File::open(from)?;
     let length = source.metadata()?.len();
@@ -55,11 +55,11 @@ fn transfer(from: &mut dyn Read, to: &mut dyn Write, name: &str) -> io::Result<F
     Ok(FileEntry { name: name.to_owned(), bytes, blake3: hasher.finalize().to_string() })
 }
 
-/// Copies a folder to which other processes may write meanwhile. If a file is deleted meanwhile, it
+/// Copies a folder to which other processes may write meanwhile. A file that is deleted meanwhile
 /// is left out.
 ///
-/// A small file (`*.json`, `*.job`) says how much of a larger file is valid (`enrich-bulk`), so
-/// small files are copied first.
+/// Small files (`*.json`, `*.job`) are copied first, because a small file says how much of a larger
+/// file is valid (`enrich-bulk`). So the copy of the larger file contains at least that much.
 pub(super) fn copy_folder(
     from: &Path,
     to: &Path,
@@ -113,12 +113,13 @@ fn copy_level(
     sync_folder(to).map_err(|source| BackupError::file(to, source))
 }
 
-/// Returns the names in a folder that are copied. The number of each name gives the order of
-/// copying.
+/// Returns the names of the files and folders in a folder that are copied, each with a rank. Names
+/// with a lower rank are copied first.
 fn names(folder: &Path) -> io::Result<Vec<(u8, String)>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
-        // The names of Enrich's own files are always UTF-8, so other names are left out.
+        // The names of Enrich's own files are always UTF-8, so a name that is not UTF-8 is left
+        // out.
         let Ok(name) = entry?.file_name().into_string() else { continue };
         if name == LOCK || name == ARRIVING {
             continue;

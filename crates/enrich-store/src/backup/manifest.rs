@@ -1,5 +1,5 @@
-//! `backup.json`, the manifest: the list of a backup's files. It is written last. It contains no
-//! personal data and no key.
+//! `backup.json`, the manifest: the list of a backup's files. It is written last, so an incomplete
+//! backup has none. It contains no personal data and no key.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,7 +26,7 @@ const LIMIT_BYTES: u64 = 64 * 1024 * 1024;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     format: u32,
-    /// The time of the state in which the databases were copied, as text.
+    /// The moment whose state the copied databases contain, as text.
     made_at: String,
     pub(super) ledger_rows: u64,
     /// Every file of the backup except the manifest itself.
@@ -96,13 +96,14 @@ impl Manifest {
         }
     }
 
-    /// Returns the time of the state in which the databases were copied.
+    /// Returns the moment whose state the copied databases contain; `None` if the text is no time.
     fn made_at(&self) -> Option<Timestamp> {
         self.made_at.parse().ok()
     }
 }
 
-/// Whether a relative path leads to a place inside the folder to which it is relative.
+/// Whether a file name of the manifest stays inside the backup's folder: it is a relative path
+/// without `..`.
 fn is_inside(name: &str) -> bool {
     let mut parts = Path::new(name).components().peekable();
     parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))

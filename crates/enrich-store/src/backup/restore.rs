@@ -94,7 +94,7 @@ fn prepare(backup: &Path, folder: &Path, manifest: &Manifest) -> Result<BackupRe
     Ok(manifest.report(ledger, last_entry_at))
 }
 
-/// Like [`check_empty`], if this process has locked the folder already.
+/// Makes the same check as [`check_empty`], after this process has locked the folder.
 fn check_empty_alone(folder: &Path) -> Result<(), BackupError> {
     match folder::is_new(folder) {
         Ok(true) | Err(OpenError::UnfinishedRestore { .. }) => Ok(()),
@@ -166,8 +166,8 @@ fn move_in(from: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError>
     enrich_secrets::sync_folder(to).map_err(failed)?;
     fs::rename(from.join(LEDGER.file), to.join(LEDGER.file)).map_err(failed)?;
     enrich_secrets::sync_folder(to).map_err(failed)?;
-    // The data folder is complete. In the other folder, only locks and empty folders are left,
-    // which do no harm.
+    // The data folder is complete. `from` now contains only lock files and empty folders, which do
+    // no harm if they cannot be removed.
     let _ = fs::remove_dir_all(from);
     Ok(())
 }

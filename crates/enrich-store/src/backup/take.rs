@@ -26,11 +26,11 @@ const UNFINISHED: &str = ".unfinished";
 /// The endings of the files that SQLite creates beside a database.
 const BESIDE_DATABASES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// Makes a backup of the data folder at `folder` in the folder `into`, with the subfolders `others`
-/// of the data folder. Other processes may use the data folder meanwhile.
+/// Writes a backup of the data folder at `folder` to the folder `into`. The backup also contains
+/// the subfolders `others` of the data folder. Other processes may use the data folder meanwhile.
 ///
-/// While it copies, it calls `progress` with two numbers of bytes: of the databases' pages that are
-/// copied, and of all.
+/// While copying, calls `progress` with two numbers: the bytes of the databases that are copied so
+/// far, and the bytes of both databases.
 ///
 /// # Errors
 ///
@@ -67,7 +67,8 @@ pub fn back_up(
 struct BackupPaths {
     /// The path that the backup will have when it is complete.
     complete: PathBuf,
-    /// The path that the backup has until then, on the same disk.
+    /// The path of the backup until it is complete; on the same disk, so that the folder can be
+    /// renamed.
     unfinished: PathBuf,
     /// The folder that contains both paths.
     parent: PathBuf,
@@ -221,7 +222,8 @@ fn begin_reading(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Copies a database in the state that the connection `source` reads. Syncs the copy to disk.
+/// Copies a database in the state that the read transaction of `source` sees. Syncs the copy to
+/// disk.
 fn copy_database(
     source: Connection,
     to: &Path,
@@ -288,8 +290,8 @@ fn last_entry_at(ledger: &Connection) -> rusqlite::Result<Option<Timestamp>> {
     ledger.query_row(last, [], |row| Ok(row.get::<_, Column<Timestamp>>(0)?.0)).optional()
 }
 
-/// The check has written to the databases. Moves this from the write-ahead logs into the database
-/// files, and removes the logs.
+/// Moves the changes that [`check`] has made from the write-ahead logs into the database files, and
+/// removes the logs.
 fn clear_away(folder: &Path) -> Result<(), BackupError> {
     for database in [DIRECTORY, LEDGER] {
         let path = folder.join(database.file);

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::customer::{Customer, open};
 
-/// Returns a data folder that was used. No process has it open.
+/// Returns a data folder with an account and credits. No process has the folder open.
 fn used() -> TempDir {
     let Customer { folder, store, .. } = Customer::with(5);
     drop(store);

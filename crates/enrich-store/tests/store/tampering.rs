@@ -18,8 +18,8 @@ fn five_rows() -> Customer {
     customer
 }
 
-/// Makes a change in the ledger's file. Returns the faults that verification then finds; each of
-/// them names the account.
+/// Makes a change in the ledger's file. Returns the faults that verification then finds. Each of
+/// these faults names the account or the log.
 fn faults_after(customer: &Customer, change: &str) -> Vec<String> {
     customer.file().execute_batch(change).unwrap();
     let faults = customer.faults();

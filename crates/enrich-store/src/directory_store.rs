@@ -132,7 +132,8 @@ impl DirectoryStore {
     }
 }
 
-/// Derives all look-up data again; see [`Store::reindex`](crate::Store::reindex).
+/// Derives all look-up data from the stored facts again; see
+/// [`Store::reindex`](crate::Store::reindex).
 pub(crate) fn reindex(
     folder: &Path,
     parts: Parts,

@@ -65,8 +65,8 @@ impl Parts {
         }
     }
 
-    /// Returns an error in two cases: the folder has a ledger, but the command would not use it; or
-    /// the command would use the folder's ledger, but it was moved.
+    /// Returns an error in two cases: the command needs no ledger, but the folder has one; or the
+    /// command needs the folder's ledger, but this ledger was moved to a remote store.
     fn check_ledger(self, folder: &Path, names: &[OsString]) -> Result<(), OpenError> {
         let has = |file: &str| names.iter().any(|name| name == file);
         let has_ledger = names.iter().any(|name| is_left_over(name, &[LEDGER.file]));

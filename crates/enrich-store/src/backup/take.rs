@@ -190,7 +190,7 @@ fn write(
     Ok(manifest.report(ledger, last_entry_at))
 }
 
-/// Copies both databases, and returns the time of the state that was copied.
+/// Copies both databases as they are at one moment, and returns the time of this moment.
 fn copy_databases(
     folder: &Path,
     to: &Path,

@@ -1,4 +1,4 @@
-//! Tests of what readers cache, and of when they notice a change.
+//! Tests of caches: what readers keep in memory, and when they notice a change in the database.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,11 +1,11 @@
-//! Files and folders that only their owner may use.
+//! Files and folders that only their owner, a user of the operating system, may use.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Returns options that open a file for writing. If they create the file, only its owner can read
-/// and write it.
+/// Returns options for opening a file to write. A file that is created with these options can be
+/// read and written only by its owner.
 pub fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
@@ -22,7 +22,8 @@ pub fn private_folder() -> DirBuilder {
     builder
 }
 
-/// Syncs to disk the names of the files in a folder. An empty path means the current folder.
+/// Syncs a folder to disk, so that the names of its files survive a power failure. An empty path
+/// means the current folder.
 ///
 /// # Errors
 ///

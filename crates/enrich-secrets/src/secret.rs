@@ -2,11 +2,11 @@
 //!
 //! The secrets are in the file `secret.key`, not in the databases. So a copy of a database alone
 //! reveals no API key, idempotency key, stored response, email address or password. The file is
-//! text with one secret on each line: its number and 32 bytes in hex. The last secret in the file
-//! is the current one, with which new values are made. Older values were made with the other
-//! secrets; beside each value, the number of its secret is stored.
+//! text with one secret on each line: the secret's number and 32 bytes in hex. The last secret in
+//! the file is the current one: new hashes and encrypted values are made with it. Older values were
+//! made with earlier secrets. The number of its secret is stored beside each value.
 //!
-//! A secret is never used directly. From it, a key is derived for each purpose
+//! A secret is never used directly. For each purpose, a key is derived from the secret
 //! (`blake3::derive_key`), so that a hash for one purpose is not valid for another purpose.
 
 use std::fmt::{self, Write as _};
@@ -25,7 +25,8 @@ use crate::private::{private_file, sync_folder};
 pub const FILE: &str = "secret.key";
 
 const SECRET_LEN: usize = 32;
-/// The length of a nonce of XChaCha20, in bytes. It is so long that random nonces do not repeat.
+/// The length of a nonce of XChaCha20, in bytes. A nonce of this length can be chosen at random,
+/// because it is practically never chosen twice.
 const NONCE_LEN: usize = 24;
 /// The most bytes that are read of the secrets' file. This is enough for 3,000 secrets, which have
 /// at most 10 + 1 + 64 + 1 characters each.
@@ -46,7 +47,7 @@ pub enum SecretError {
     /// The file contains no secret.
     #[error("it is empty; restore it from the backup that belongs to the databases")]
     Empty,
-    /// A line is not a secret.
+    /// A line is not a number and 32 bytes in hex.
     #[error("line {line} is not a number and 64 hex digits; restore it from the backup")]
     Malformed {
         /// The line's number, from 1.
@@ -61,18 +62,18 @@ pub enum SecretError {
     /// Data in a database was made with a secret that is not in the file.
     #[error("secret {id} is missing, which the {database} was made with; put its line back")]
     Missing {
-        /// The secret's number.
+        /// The number of the missing secret.
         id: u32,
         /// Which database: the directory or the ledger.
         database: &'static str,
     },
-    /// A database was made with another secret than the one that has this number in the file.
+    /// The file has a secret with this number, but the database was made with a different secret.
     #[error(
         "secret {id} is not the one the {database} was made with; restore the databases and \
          `secret.key` from one backup"
     )]
     Different {
-        /// The secret's number.
+        /// The number of the secret that differs.
         id: u32,
         /// Which database: the directory or the ledger.
         database: &'static str,
@@ -82,7 +83,7 @@ pub enum SecretError {
     Randomness(#[source] getrandom::Error),
 }
 
-/// The error for data that cannot be decrypted: it was altered, or it belongs to another record.
+/// The error for data that cannot be decrypted: the data was altered, or belongs to another record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a sealed value does not open: it was altered, or is not where it belongs")]
 pub struct CannotDecrypt;
@@ -100,33 +101,34 @@ macro_rules! purposes {
     };
 }
 
-// The context of a purpose must be different from all others in the world, and must never change.
+// No other program may use the same context, so each context begins with this program's name and a
+// date. A context must never change: values that were made with it could then not be read.
 purposes! {
-    /// Shows whether a secret is the one with which a database was made.
+    /// Makes the hash that shows whether a secret is the one with which a database was made.
     Check = "enrich 2026-11 secret check",
     /// Finds the record of an API key.
     ApiKeyHash = "enrich 2026-11 api key hash",
-    /// Encrypts an API key, so that it can be shown again.
+    /// Encrypts the text of an API key, so that its owner can see it again.
     ApiKeySeal = "enrich 2026-11 api key seal",
-    /// Chains the rows of an account in the ledger.
+    /// Makes the hash that chains each ledger row to the account's previous row.
     LedgerChain = "enrich 2026-11 ledger chain",
-    /// Chains all rows of the ledger's log.
+    /// Makes the digest over all rows of the ledger's log.
     LedgerDigest = "enrich 2026-11 ledger digest",
-    /// Authenticates an account's head in a checkpoint.
+    /// Authenticates the head of an account, its last entry and balance, in a checkpoint.
     LedgerHead = "enrich 2026-11 ledger head",
-    /// Authenticates the end of the ledger's log.
+    /// Authenticates the seal: the end of the ledger's log.
     LedgerSeal = "enrich 2026-11 ledger seal",
     /// Finds an idempotency record.
     IdempotencyKey = "enrich 2026-11 idempotency key hash",
-    /// Shows whether two questions are equal.
+    /// Makes the hash that shows whether a repeated call asks the same question.
     Asked = "enrich 2026-11 asked hash",
     /// Encrypts a stored response.
     ResponseSeal = "enrich 2026-11 kept answer",
     /// Authenticates the balance and charge of a stored response.
     ResponseTag = "enrich 2026-11 kept answer told",
-    /// Decrypts stored responses from builds that did not have [`Self::ResponseTag`].
+    /// Decrypts stored responses of older builds, which did not use [`Self::ResponseTag`].
     OldResponseSeal = "enrich 2026-11 kept answer seal",
-    /// Finds a suppressed value.
+    /// Makes the hash by which a suppressed value is recognised.
     Suppression = "enrich 2026-11 suppression hash",
     /// Finds the subject to which a record of a source was imported.
     Origin = "enrich 2026-11 record origin hash",
@@ -140,11 +142,11 @@ purposes! {
     InvitationToken = "enrich 2026-11 invitation token hash",
     /// Finds a session.
     SessionToken = "enrich 2026-11 session token hash",
-    /// Finds the count of a company name that was not found.
+    /// Finds the count of a company name that look-ups missed.
     MissedName = "enrich 2026-11 missed name hash",
 }
 
-/// The secrets of a data folder.
+/// All secrets of a data folder: the current secret and the older ones.
 #[derive(Clone, Debug)]
 pub struct Secrets {
     current: Arc<Secret>,
@@ -158,7 +160,7 @@ pub struct Secret {
 }
 
 impl Secrets {
-    /// Creates the secrets' file with one new secret. Fails if the file already exists.
+    /// Creates the secrets' file with one new secret. Returns an error if the file already exists.
     pub fn create(path: &Path) -> Result<Self, SecretError> {
         let mut bytes = SecretBox::new(Box::new([0_u8; SECRET_LEN]));
         getrandom::fill(bytes.expose_secret_mut()).map_err(SecretError::Randomness)?;
@@ -167,7 +169,8 @@ impl Secrets {
         Self::parse(line.expose_secret())
     }
 
-    /// Reads the secrets' file. Fails if other users can read or write it.
+    /// Reads the secrets' file. Returns an error if users other than the owner can read or write
+    /// the file.
     pub fn load(path: &Path) -> Result<Self, SecretError> {
         let about = fs::metadata(path).map_err(SecretError::File)?;
         #[cfg(unix)]
@@ -200,7 +203,7 @@ impl Secrets {
         Ok(Self { current: Arc::new(current), older: secrets.into() })
     }
 
-    /// Returns the current secret, with which new values are made.
+    /// Returns the current secret, with which new hashes and encrypted values are made.
     pub fn current(&self) -> &Secret {
         &self.current
     }
@@ -211,7 +214,7 @@ impl Secrets {
         std::iter::once(&*self.current).chain(self.older.iter())
     }
 
-    /// Finds the secret with this number.
+    /// Returns the secret with this number; `None` if the file has no such secret.
     pub fn with_id(&self, id: u32) -> Option<&Secret> {
         self.newest_first().find(|secret| secret.id == id)
     }
@@ -223,13 +226,13 @@ impl Secret {
         Self { id, keys: std::array::from_fn(key) }
     }
 
-    /// Returns the number of the secret.
+    /// Returns the number of the secret, which is stored beside every value made with it.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// Returns the keyed hash of an empty text. A database stores this hash, and so recognises the
-    /// secret with which its values are made.
+    /// Returns the keyed hash of an empty text. A database stores this hash. At the next start, the
+    /// hash shows whether the secret is the one with which the database was made.
     pub fn check_hash(&self) -> [u8; 32] {
         self.hash(Purpose::Check, &[])
     }
@@ -246,8 +249,8 @@ impl Secret {
         self.hash_bytes(purpose, &bytes)
     }
 
-    /// Returns the keyed hash of `bytes`. If the caller joins several parts, it must be unambiguous
-    /// where each part ends.
+    /// Returns the keyed hash of `bytes`. If the caller joins several parts, the bytes must show
+    /// where each part ends. Otherwise different parts could have the same hash.
     ///
     /// The bytes are one slice, because creating a hasher that takes several parts costs more than
     /// hashing a row.
@@ -255,8 +258,8 @@ impl Secret {
         *blake3::keyed_hash(self.key(purpose), bytes).as_bytes()
     }
 
-    /// Encrypts `plain`. It can be decrypted only with the same `belongs_to`, such as the id of the
-    /// record.
+    /// Encrypts `plain`. `belongs_to` is for example the id of the record; the same value is needed
+    /// to decrypt the result.
     ///
     /// The result is the nonce, then the ciphertext with its authentication tag
     /// (XChaCha20-Poly1305).
@@ -274,7 +277,8 @@ impl Secret {
         Ok([&nonce[..], &sealed].concat())
     }
 
-    /// Decrypts what [`Self::seal`] has returned.
+    /// Decrypts bytes that [`Self::seal`] has returned. `purpose` and `belongs_to` must be the
+    /// same.
     pub fn open(
         &self,
         purpose: Purpose,

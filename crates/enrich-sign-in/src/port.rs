@@ -1,4 +1,4 @@
-//! Sign-ins to account pages, and their sessions.
+//! [`SignIns`], the port of a store for the sign-ins to account pages, invitations and sessions.
 
 use async_trait::async_trait;
 use enrich_core::AccountId;
@@ -20,11 +20,12 @@ pub enum EmailSet {
     NoAccount,
 }
 
-/// Stores sign-ins, invitations and sessions. Of a token, a store keeps only a keyed hash.
+/// Stores sign-ins, invitations and sessions. A store keeps no token, but only the token's keyed
+/// hash.
 #[async_trait]
 pub trait SignIns: Send + Sync {
     /// Sets the email address with which the owner of an account signs in. Changes nothing if the
-    /// account has this address already. If the address changes, the password stays.
+    /// account already has this address. The password stays the same.
     async fn set_email(
         &self,
         account: AccountId,
@@ -38,9 +39,9 @@ pub trait SignIns: Send + Sync {
     /// Returns the sign-in with this address; `None` if no account has the address.
     async fn by_email(&self, email: &EmailAddress) -> Result<Option<SignIn>, StoreError>;
 
-    /// Creates an invitation: with `token`, the owner can set the account's password once, until
-    /// the time `until`. An earlier invitation becomes invalid. Returns `false` if the account has
-    /// no sign-in.
+    /// Creates an invitation: with `token`, the owner can set the account's password once, before
+    /// the time `until`. An earlier invitation of the account becomes invalid. Returns `false` if
+    /// the account has no sign-in.
     async fn invite(
         &self,
         account: AccountId,
@@ -52,8 +53,8 @@ pub trait SignIns: Send + Sync {
     /// was used, has expired at `now`, or does not exist.
     async fn invited(&self, token: &Token, now: Timestamp) -> Result<Option<SignIn>, StoreError>;
 
-    /// Uses an invitation: sets the password, and ends all sessions of the account. It does both or
-    /// nothing. If the invitation is not valid at `now`, changes nothing and returns `None`.
+    /// Uses an invitation: sets the password and ends all sessions of the account, in one
+    /// transaction. If the invitation is not valid at `now`, changes nothing and returns `None`.
     async fn accept(
         &self,
         token: &Token,
@@ -62,8 +63,8 @@ pub trait SignIns: Send + Sync {
     ) -> Result<Option<AccountId>, StoreError>;
 
     /// Changes the password, ends all sessions of the account except `kept`, and makes an
-    /// invitation of the account invalid. It does all of this or nothing. Returns `false` if the
-    /// account has no sign-in.
+    /// invitation of the account invalid, all in one transaction. Returns `false` if the account
+    /// has no sign-in.
     async fn set_password(
         &self,
         account: AccountId,
@@ -75,15 +76,15 @@ pub trait SignIns: Send + Sync {
     /// [`Session::MOST_OF_AN_ACCOUNT`], its oldest sessions end.
     async fn begin_session(&self, token: &Token, session: Session) -> Result<(), StoreError>;
 
-    /// Returns the session with this token, even if it has expired: the caller checks when it ends
-    /// and how long it was idle. Returns `None` if the session was ended by somebody, or does not
-    /// exist.
+    /// Returns the session with this token, even if the session has expired: the caller checks its
+    /// end and how long it was idle. Returns `None` if somebody has ended the session, or if it
+    /// does not exist.
     async fn session(&self, token: &Token) -> Result<Option<Session>, StoreError>;
 
-    /// Stores that a session was used at the time `at`.
+    /// Stores `at` as the time of a session's last use.
     async fn touch_session(&self, token: &Token, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Ends a session. Succeeds also if the session does not exist.
+    /// Ends the session with this token. Succeeds also if there is no such session.
     async fn end_session(&self, token: &Token) -> Result<(), StoreError>;
 
     /// Deletes the invitations and sessions that have expired at `now`, so that they stay expired

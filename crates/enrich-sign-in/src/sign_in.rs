@@ -10,11 +10,10 @@ use secrecy::{ExposeSecret, SecretString};
 const TOKEN_BYTES: usize = 32;
 const SESSION_ID_BYTES: usize = 16;
 
-/// A secret text that grants access: it stands for a session, or for an invitation to set a
-/// password.
+/// A secret text that grants access: the token of a session, or of an invitation to set a password.
 ///
-/// The token has 256 random bits, written as 64 hexadecimal digits. A store keeps only a keyed
-/// hash.
+/// The token has 256 random bits, written as 64 hexadecimal digits. A store keeps only a keyed hash
+/// of the token.
 #[derive(Clone)]
 pub struct Token(SecretString);
 
@@ -64,7 +63,7 @@ impl fmt::Debug for Token {
 }
 
 /// The hash of a password, made with Argon2id. Its text is in PHC string format and contains the
-/// salt and the parameters. A store keeps the text without reading it.
+/// salt and the parameters. A store does not parse this text.
 #[derive(Clone)]
 pub struct PasswordHash(SecretString);
 
@@ -108,28 +107,29 @@ pub struct Session {
     pub account: AccountId,
     /// The time of the sign-in.
     pub started_at: Timestamp,
-    /// The time of the last use, accurate to a minute.
+    /// The time of the session's last use, accurate to a minute.
     pub seen_at: Timestamp,
-    /// The time at which the session ends, even if it was used until then.
+    /// The time at which the session ends in any case, even if it is in use.
     pub ends_at: Timestamp,
 }
 
 impl Session {
-    /// Maximum number of sessions that an account has at the same time.
+    /// Maximum number of sessions that an account has at the same time. When a new session exceeds
+    /// this number, the oldest session ends.
     pub const MOST_OF_AN_ACCOUNT: usize = 20;
 }
 
-/// The id of a session, which its owner sees. The id reveals nothing of the token, and grants no
-/// access.
+/// The id of a session, which the account page shows. The id reveals nothing of the token, and
+/// grants no access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub [u8; SESSION_ID_BYTES]);
 
-/// A session with its id, in the list of an account's sessions.
+/// One row in the list of an account's sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedSession {
-    /// The session's id.
+    /// The id by which the owner can end this session.
     pub id: SessionId,
-    /// The session.
+    /// The account and the times of the session.
     pub session: Session,
     /// Whether the present request was made in this session.
     pub is_current: bool,

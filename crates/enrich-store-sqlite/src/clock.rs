@@ -2,7 +2,7 @@
 
 use enrich_core::{Clock, Timestamp};
 
-/// The clock of the operating system.
+/// Tells the time by the clock of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

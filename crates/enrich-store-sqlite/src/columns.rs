@@ -1,10 +1,11 @@
-//! Stores values of the domain in columns: ids as 16 bytes, times in microseconds, counts as signed
-//! 64-bit integers.
+//! Converts Enrich's own types to column values of SQLite and back: ids are 16 bytes, times are
+//! microseconds since 1970, credits are signed 64-bit integers.
 
 use enrich_core::{AccountId, ChargeId, Credits, KeyId, Timestamp};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
-/// Wraps a value of the domain, so that it can be read from a column or written to one.
+/// Wraps an id, a time or a number of credits, so that it can be read from a column or written to a
+/// column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column<T>(pub T);
 

@@ -1,8 +1,8 @@
 //! Opens databases: connections, their settings, and the schema.
 //!
-//! The header of a file shows which database it is (`application_id`). So a file of another
-//! program, or the other database of Enrich, is refused before anything is written to it. The
-//! schema is migrated in one transaction. A database with a newer schema is refused.
+//! The number `application_id` in the header of a file shows which database the file is. So a file
+//! of another program, or the other database of Enrich, is refused before anything is written to
+//! the file. The schema is migrated in one transaction. A database with a newer schema is refused.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,18 +23,19 @@ pub struct Database {
     pub name: &'static str,
     /// The file's name in the data folder.
     pub file: &'static str,
-    /// The number in the file's header that shows which database it is (SQLite's `application_id`).
+    /// The number in the file's header that shows which database the file is (SQLite's
+    /// `application_id`).
     pub application_id: i32,
     /// The migrations of the database's schema, in order.
     pub migrations: fn() -> Runner,
 }
 
-/// When the disk has a commit for certain.
+/// Tells when a commit is certainly on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
     /// Before the commit returns. A power failure loses no commit (`synchronous=FULL`).
     Commit,
-    /// With the next checkpoint, or the next commit that is synced. A power failure may undo the
+    /// After the next checkpoint, or the next commit that is synced. A power failure may undo the
     /// last commits, each of them completely, but does not damage the database
     /// (`synchronous=NORMAL`).
     Checkpoint,
@@ -43,9 +44,9 @@ pub enum Durability {
 /// How long a connection waits for a lock of another connection before it returns the error `BUSY`.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// When the write-ahead log has this length, in pages, its content is moved into the database file:
-/// 16 MiB. A page that many commits have changed is moved only once, so a longer log costs less
-/// (`docs/performance.md` shows how much). SQLite's default is a quarter of this length. After a
-/// crash, opening the database first reads a log that may have this length.
+/// 16 MiB. If many commits have changed a page, the page is moved only once. So a longer log costs
+/// less (`docs/performance.md` shows how much). SQLite's default is a quarter of this length. After
+/// a crash, SQLite reads the whole log when the database is opened.
 const CHECKPOINT_PAGES: i64 = 4096;
 /// After a large transaction, the write-ahead log is truncated to this length, in bytes: 64 MiB.
 const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
@@ -74,8 +75,8 @@ pub fn check_version() -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Creates a database in a new file that only its owner can read and write. Fails if the file
-/// exists.
+/// Creates a database in a new file that only its owner can read and write. Returns an error if the
+/// file exists.
 pub fn create(path: &Path, database: &Database) -> Result<(), OpenError> {
     let file = private_file().create_new(true).open(path);
     file.map_err(|source| OpenError::unusable(path, source))?;
@@ -149,8 +150,8 @@ pub fn mapped_reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Opens a connection to a file that no process changes, and maps the file into memory. The
-/// connection takes no locks, and uses no file besides the database.
+/// Opens a connection to a file that no process ever changes, and maps the file into memory. The
+/// connection takes no locks, and uses neither a write-ahead log nor its index.
 pub fn immutable_reader(path: &Path) -> rusqlite::Result<Connection> {
     let mode = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let connection = connect(Path::new(&immutable_uri(path)), mode)?;
@@ -158,7 +159,7 @@ pub fn immutable_reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Returns the URI by which SQLite opens a file as immutable (SQLite's documentation, "Uniform
+/// Returns the URI with which SQLite opens a file as immutable (SQLite's documentation, "Uniform
 /// Resource Identifiers").
 fn immutable_uri(path: &Path) -> String {
     let mut uri = "file:".to_owned();
@@ -173,8 +174,8 @@ fn immutable_uri(path: &Path) -> String {
     uri
 }
 
-/// Read-only connections to one database: one for each thread that reads. So the prepared
-/// statements and the page cache of a connection are used by only one thread.
+/// Read-only connections to one database. Each thread that reads has its own connection, with its
+/// own prepared statements and page cache.
 #[derive(Debug)]
 pub struct Readers {
     path: PathBuf,
@@ -183,8 +184,8 @@ pub struct Readers {
 }
 
 impl Readers {
-    /// Creates readers of the database at `path`. `connect` opens a connection to it. The
-    /// connection of this thread is opened at once, so that an error is noticed here.
+    /// Creates readers of the database at `path`. `connect` opens a connection to this database.
+    /// The connection of the calling thread is opened at once, so that an error is noticed here.
     ///
     /// # Errors
     ///
@@ -236,14 +237,14 @@ pub struct DatabaseReport {
     pub schema_version: i64,
     /// The faults that were found; empty if there are none.
     pub problems: Vec<String>,
-    /// What an operator should know of the content. It is not a fault of the database.
+    /// Notes about the content for the operator, which are no faults of the database.
     pub notes: Vec<String>,
-    /// The numbers of rows, each with its name.
+    /// The counted rows: the name of each count and the number of rows.
     pub counts: Vec<(&'static str, u64)>,
 }
 
-/// Checks a whole database and counts its rows. Each element of `counts` is a name, and the query
-/// that counts.
+/// Checks a whole database and counts its rows. Each element of `counts` is the name of a count,
+/// and the query that counts the rows.
 pub fn examine(
     connection: &Connection,
     counts: &[(&'static str, &'static str)],
@@ -272,7 +273,7 @@ pub fn examine(
     })
 }
 
-/// Opens a file that exists; does not create one.
+/// Opens an existing database file; never creates a file.
 fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
     // Only one thread at a time uses a connection, so SQLite's own mutexes are not needed.
     let connection = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
@@ -288,7 +289,7 @@ fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Makes the migrations that the database lacks, in one transaction.
+/// Runs the migrations that the database does not have yet, all in one transaction.
 fn migrate(connection: &mut Connection, path: &Path, database: &Database) -> Result<(), OpenError> {
     let runner = (database.migrations)();
     let done =
@@ -312,7 +313,8 @@ fn migrate(connection: &mut Connection, path: &Path, database: &Database) -> Res
 }
 
 /// Returns the version of a database's schema; `None` when the database has no schema. Also reads
-/// every value that the migrations will read, because they would panic if a value cannot be read.
+/// every value that the migrations will read: the library for migrations panics if a value cannot
+/// be read.
 ///
 /// # Errors
 ///

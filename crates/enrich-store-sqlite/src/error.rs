@@ -13,9 +13,9 @@ pub enum OpenError {
     /// The linked version of SQLite has the WAL-reset bug, which corrupts databases.
     #[error("SQLite {found} can corrupt a database; build with {needed} or newer")]
     OldSqlite {
-        /// The version of the linked SQLite.
+        /// The version of the linked SQLite library.
         found: &'static str,
-        /// The oldest version that is accepted.
+        /// The oldest version of SQLite that is accepted.
         needed: &'static str,
     },
     /// The folder does not exist or is empty.
@@ -30,31 +30,32 @@ pub enum OpenError {
          folder was never in use, remove the folder and start again"
     )]
     Incomplete {
-        /// The folder.
+        /// The data folder that is incomplete.
         folder: PathBuf,
         /// The files that are missing, separated by commas.
         missing: String,
     },
-    /// The folder's ledger was moved to a remote store, but the command was given no such store.
+    /// The folder's ledger was moved to a remote store, but the command was started without a
+    /// remote store.
     #[error(
         "the accounts and the ledger of {0} were moved to PostgreSQL; name the database with --store"
     )]
     LedgerMoved(PathBuf),
-    /// The folder has a ledger, but the command was given a remote store.
+    /// The folder has a ledger, but the command was started with a remote store.
     #[error(
         "{0} has accounts and a ledger of its own, which are not used together with --store; name \
          another folder with --data, or leave --store out"
     )]
     HasLedger(PathBuf),
-    /// The write-ahead log of a database was removed while a process had the database open. No
-    /// process has opened it since.
+    /// The write-ahead log of a database was removed while a process had the database open. After
+    /// that process ended, no other process has opened the database.
     #[error(
         "{log} was removed while {path} was open, and with it perhaps charges that were \
          acknowledged; restore a backup of the whole folder, or, to go on without what was in it, \
          remove {index}"
     )]
     LogRemoved {
-        /// The database.
+        /// The file of the database.
         path: PathBuf,
         /// The write-ahead log that is missing.
         log: PathBuf,
@@ -72,14 +73,14 @@ pub enum OpenError {
     Unusable {
         /// The file or folder.
         path: PathBuf,
-        /// The cause.
+        /// Why the file or folder cannot be used.
         #[source]
         source: Source,
     },
     /// A database is damaged.
     #[error("{path} is damaged; restore it from a backup")]
     Damaged {
-        /// The file.
+        /// The file of the damaged database.
         path: PathBuf,
         /// How the damage was found.
         #[source]
@@ -111,14 +112,14 @@ pub enum OpenError {
     NotAsWritten {
         /// The file of the ledger.
         path: PathBuf,
-        /// What is not as it was written.
+        /// Which content of the ledger was altered.
         #[source]
         source: Source,
     },
     /// A database belongs to another program, or is the other database of Enrich.
     #[error("{path} is not the {expected} database of Enrich; restore the right file")]
     Foreign {
-        /// The file.
+        /// The file that is not the expected database.
         path: PathBuf,
         /// The name of the expected database.
         expected: &'static str,
@@ -129,7 +130,7 @@ pub enum OpenError {
          it, or a newer one"
     )]
     NewerSchema {
-        /// The file.
+        /// The file with the newer schema.
         path: PathBuf,
         /// The schema version of the database.
         found: i64,
@@ -139,9 +140,9 @@ pub enum OpenError {
     /// A database's tables do not fit its schema version, or its schema could not be migrated.
     #[error("the schema of {path} cannot be brought up to date; restore the file from a backup")]
     Schema {
-        /// The file.
+        /// The file of the database.
         path: PathBuf,
-        /// The cause.
+        /// Why the schema could not be migrated.
         #[source]
         source: Source,
     },
@@ -162,7 +163,8 @@ impl OpenError {
         Self::Unusable { path: path.into(), source: source.into() }
     }
 
-    /// Returns the error for an error of SQLite about the file at `path`.
+    /// Converts an error of SQLite about the file at `path`: to [`Self::Damaged`] or
+    /// [`Self::Unusable`].
     pub fn of_sqlite(path: impl Into<PathBuf>, source: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         let path = path.into();

@@ -11,8 +11,8 @@ use std::path::Path;
 use crate::OpenError;
 use enrich_secrets::private_file;
 
-/// The name of the lock file. The file must never be replaced or removed: processes would then hold
-/// locks on different files. A copy of the folder does not need the file.
+/// The name of the lock file. The file must never be replaced or removed, because two processes
+/// could then hold locks on different files. A copy of the folder does not need the file.
 pub const FILE: &str = "in-use.lock";
 /// The name of the file that a process locks while it migrates the schema. Other processes wait for
 /// this lock.
@@ -26,13 +26,14 @@ pub struct InUse {
     _locked: File,
 }
 
-/// Marks a folder as in use, together with other processes. Fails if another process uses the
-/// folder exclusively.
+/// Marks a folder as in use by this process and perhaps others. Returns an error if another process
+/// uses the folder exclusively.
 pub fn lock_shared(folder: &Path) -> Result<InUse, OpenError> {
     lock(folder, File::try_lock_shared, |folder| OpenError::BeingReindexed(folder.into()))
 }
 
-/// Marks a folder as in exclusive use. Fails if another process uses the folder.
+/// Marks a folder as in exclusive use by this process. Returns an error if another process uses the
+/// folder.
 pub fn lock_exclusive(folder: &Path) -> Result<InUse, OpenError> {
     lock(folder, File::try_lock, |folder| OpenError::InUse(folder.into()))
 }
@@ -52,8 +53,8 @@ fn lock(
     }
 }
 
-/// Waits until no other process migrates the folder's databases. Until the returned value is
-/// dropped, no other process can migrate them.
+/// Waits until no other process migrates the folder's databases. As long as the returned value
+/// exists, no other process can migrate these databases.
 pub fn changing_schema(folder: &Path) -> Result<InUse, OpenError> {
     let path = folder.join(SCHEMA_FILE);
     let locked = open(&path).and_then(|file| file.lock().map(|()| file));

@@ -1,5 +1,4 @@
-//! Limits how long a cache is used that was read from a file, if other processes may change the
-//! file.
+//! Limits how long a process uses cached content of a file that other processes may change.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -7,7 +6,7 @@ use std::time::{Duration, Instant};
 /// The default of [`RefreshGate`]'s `interval`.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(10);
 const LONGEST_INTERVAL: Duration = Duration::from_millis(100);
-/// Takes the place of a moment if there was no check yet.
+/// The value of a moment that means: there was no check yet.
 const NEVER: u64 = 0;
 
 /// Knows when a file was last checked for changes of other processes. Decides which thread makes
@@ -16,7 +15,7 @@ const NEVER: u64 = 0;
 pub struct RefreshGate {
     /// How long the cache may be used before the file must be checked again.
     interval: Duration,
-    /// How long the cache may be used if another thread is making the check.
+    /// How long the cache may be used while another thread makes the check.
     longest: Duration,
     since: Instant,
     /// The time up to which all changes are known, in microseconds after `since`.
@@ -36,7 +35,7 @@ impl Default for RefreshGate {
 }
 
 impl RefreshGate {
-    /// Creates a gate before the first check.
+    /// Creates a gate in the state before the first check.
     pub fn new(interval: Duration, longest: Duration) -> Self {
         let (seen, checked) = (AtomicU64::new(NEVER), AtomicU64::new(NEVER));
         Self { interval, longest, since: Instant::now(), seen, checked }
@@ -44,7 +43,7 @@ impl RefreshGate {
 
     /// Whether the caller must check the file for changes. If the last check is older than
     /// `interval`, only one of several callers gets `true`. If the last check is older than
-    /// `longest`, or there was none, every caller gets `true`.
+    /// `longest`, or there was no check yet, every caller gets `true`.
     pub fn is_due(&self) -> bool {
         let now = self.now();
         let is_past =
@@ -66,7 +65,7 @@ impl RefreshGate {
         Moment(self.now())
     }
 
-    /// Notes that all changes up to this moment are known.
+    /// Notes that the cache includes all changes up to this moment.
     pub fn seen(&self, moment: Moment) {
         self.seen.fetch_max(moment.0, Ordering::AcqRel);
     }

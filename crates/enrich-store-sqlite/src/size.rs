@@ -17,7 +17,7 @@ pub struct DatabaseSize {
     pub free_bytes: u64,
 }
 
-/// Returns the size of a database on disk, and how much of it is unused.
+/// Returns the size of a database on disk, and the unused space in its file.
 ///
 /// # Errors
 ///
@@ -37,7 +37,7 @@ pub fn file_bytes(path: &Path) -> u64 {
     of(path) + of(&log)
 }
 
-/// Returns the length of the database in bytes, in the state that the connection reads.
+/// Returns the length of the database in bytes, as the connection's present transaction sees it.
 pub fn bytes(connection: &Connection) -> rusqlite::Result<u64> {
     let pages: u64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
     let size: u64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;

@@ -3,14 +3,14 @@
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
-/// Methods that run a statement once. The statement is prepared, or taken from the connection's
-/// cache.
+/// Methods that run a statement once. The prepared statement is taken from the connection's cache;
+/// if the cache does not contain it, the statement is prepared first.
 pub trait Statements {
     /// Runs a statement that changes rows. Returns how many rows were changed.
     ///
     /// # Errors
     ///
-    /// Returns SQLite's error. The same applies to all methods of this trait.
+    /// Returns the error of SQLite, as all methods of this trait do.
     fn run(&self, statement: &str, values: impl Params) -> rusqlite::Result<usize>;
 
     /// Returns the first row of a query, converted by `read`; `None` when there is no row.

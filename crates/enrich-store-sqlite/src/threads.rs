@@ -1,5 +1,5 @@
-//! Threads of three kinds: one that ends by itself, one that ends with its owner, and one for a
-//! single task.
+//! Three kinds of threads: a thread that ends by itself, a thread that ends when its owner is
+//! dropped, and a thread for a single task.
 
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
@@ -12,8 +12,9 @@ use tokio::sync::oneshot;
 use crate::OpenError;
 
 /// A thread that ends by itself, for example when its channel closes. Dropping this value waits for
-/// the end of the thread. So a struct must declare its own end of the channel before this field:
-/// fields are dropped in this order, and the channel closes first.
+/// the end of the thread. Fields of a struct are dropped in the order of their declaration. So a
+/// struct must declare its end of the channel before this value: the channel then closes first, and
+/// the thread can end.
 #[derive(Debug)]
 pub struct Worker(Option<JoinHandle<()>>);
 
@@ -43,7 +44,8 @@ impl Drop for Worker {
     }
 }
 
-/// A thread that runs as long as this value exists. Dropping the value asks the thread to end.
+/// A thread that runs as long as this value exists. Dropping the value asks the thread to end, and
+/// waits for its end.
 #[derive(Debug)]
 pub struct Background {
     _owner: SyncSender<()>,
@@ -80,7 +82,7 @@ impl Owner {
 
 /// Runs `work` on a thread of its own and returns its result.
 ///
-/// This is for commands of the operator, which are rare. For calls, there are threads that already
+/// This function is for commands of the operator, which are rare. Calls use threads that already
 /// run.
 ///
 /// # Errors

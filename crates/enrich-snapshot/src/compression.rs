@@ -35,9 +35,9 @@ pub(crate) fn compress(from: &Path, to: &Path) -> Result<FileHash, SnapshotError
 }
 
 /// Expands the file `from` into the new file `to`, compares the content with the expected length
-/// and hash, and syncs `to`. Calls `goes_on` after each piece with the length of a pause, which
-/// `goes_on` makes, so that half of a processor stays free for other work. Stops when `goes_on`
-/// returns `false`.
+/// and hash, and syncs `to`. After each piece, calls `goes_on` with the time that this piece took.
+/// `goes_on` pauses for the same time, so that half of a processor stays free for other work. Stops
+/// when `goes_on` returns `false`.
 pub(crate) fn expand(
     from: &Path,
     to: &Path,
@@ -104,8 +104,8 @@ fn each_piece(
     Ok(FileHash { bytes: hasher.count(), blake3: *hasher.finalize().as_bytes() })
 }
 
-/// Converts an error of reading. The decoder has its own kinds of error for a file that was cut off
-/// or changed.
+/// Converts an error of reading. The decoder returns `UnexpectedEof` for a file that was cut off,
+/// and `Other` for a file that was altered.
 fn unreadable(path: &Path, error: io::Error) -> SnapshotError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => SnapshotError::Length(path.into()),

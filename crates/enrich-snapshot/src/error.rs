@@ -24,7 +24,7 @@ pub enum SnapshotError {
     File {
         /// The file or folder.
         path: PathBuf,
-        /// The cause.
+        /// Why the file or folder cannot be read or written.
         #[source]
         source: io::Error,
     },
@@ -34,15 +34,15 @@ pub enum SnapshotError {
     /// The content of a file differs from the published content.
     #[error("{0} is not as it was published; publish the directory again")]
     Altered(PathBuf),
-    /// The schema of the snapshot is not the one that this build reads.
+    /// The snapshot has a schema that this build does not read.
     #[error(
         "the snapshot has schema {found} and this Enrich reads {known}; publish it by the Enrich \
          that the nodes run"
     )]
     Schema {
-        /// The schema of the snapshot.
+        /// The version of the snapshot's schema.
         found: u32,
-        /// The schema that this build reads.
+        /// The version of the schema that this build reads.
         known: u32,
     },
     /// The look-up data in the snapshot was derived by other rules than this build's.
@@ -72,7 +72,7 @@ pub enum SnapshotError {
     /// The disk has too little free space.
     #[error("{needed} MB are needed on the disk of {folder} and {free} MB are free")]
     NoSpace {
-        /// The folder on this disk.
+        /// A folder on the disk that has too little space.
         folder: PathBuf,
         /// The space needed, in megabytes.
         needed: u64,

@@ -20,7 +20,8 @@ use crate::local_files::{LocalFiles, hash_of};
 use crate::opened::{Opened, check_versions};
 use crate::settings::SnapshotSettings;
 
-/// Interval at which the state of the list is checked. The state is in memory.
+/// Interval at which the state of the list is checked. The check is cheap, because the state is in
+/// memory.
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Delay before a node tries again to use a snapshot after a failure. The delay doubles with each
 /// attempt, up to `LAST_RETRY`.
@@ -29,7 +30,8 @@ const LAST_RETRY: Duration = Duration::from_secs(60);
 /// The maximum number of suppressions that are read at once.
 const PAGE: u32 = 10_000;
 
-/// What the threads of a node share.
+/// The state that the threads of a node share: the look-ups and the two threads that follow the
+/// list.
 pub(crate) struct Shared {
     pub(crate) snapshots: Arc<dyn Snapshots>,
     pub(crate) settings: SnapshotSettings,
@@ -37,7 +39,7 @@ pub(crate) struct Shared {
     pub(crate) live: ArcSwap<Live>,
     /// The suppressions that were read from the store. The lock is held while `live` is changed.
     pub(crate) suppressions: Mutex<StoreSuppressions>,
-    /// Why the node cannot answer from the snapshot in use; `None` if the node answers from it.
+    /// Why the node cannot answer from the snapshot in use; `None` if there is no problem.
     pub(crate) problem: Mutex<Option<String>>,
 }
 
@@ -48,9 +50,9 @@ struct Failed {
     delay: Duration,
 }
 
-/// Opens the snapshot that a node starts with: the snapshot in use, if it is in the data folder;
-/// else the newest snapshot in the data folder; if there is none, the snapshot in use, which is
-/// then fetched.
+/// Opens the snapshot with which a node starts. If the snapshot in use is in the data folder, opens
+/// it. Otherwise opens the newest snapshot in the data folder. If the data folder has no snapshot,
+/// fetches the snapshot in use and opens it.
 pub(crate) fn first(
     snapshots: &dyn Snapshots,
     settings: &SnapshotSettings,
@@ -107,7 +109,7 @@ fn fetch_and_open(
     snapshot: &Snapshot,
     goes_on: &dyn Fn(Duration) -> bool,
 ) -> Result<Opened, SnapshotError> {
-    // Checked first, so that gigabytes are not copied in vain.
+    // The versions are checked before the file is copied, so that gigabytes are not copied in vain.
     check_versions(Versions { schema: snapshot.schema, derived_by: snapshot.derived_by })?;
     files.fetch(snapshot, &settings.location, goes_on)?;
     Opened::open(&files.path(snapshot.number), snapshot, &settings.secrets, &settings.options)
@@ -170,8 +172,8 @@ pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
         let known = {
             let mut suppressions = shared.suppressions.lock();
             if newest < suppressions.number {
-                // A database with fewer suppressions took over. Suppressions that this process has
-                // read still apply.
+                // The store is now another database, which has fewer suppressions. All suppressions
+                // are read again. Those that this process has already read still apply.
                 suppressions.number = 0;
             }
             suppressions.number
@@ -181,8 +183,9 @@ pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
         }
         match block_on(shared.snapshots.suppressed_after(known, PAGE)) {
             Ok(mut page) => {
-                // Suppressions with a higher number are read after the next state, so that `state`
-                // never seems to be behind this process.
+                // Suppressions with a number above `newest` are left for the next round. If they
+                // were added now, the next `newest` could be lower than the number that this
+                // process knows, as if another database had taken over.
                 page.retain(|suppression| suppression.number <= newest);
                 shared.suppress(&page);
             }
@@ -199,11 +202,12 @@ impl Shared {
         self.live.load().opened.number
     }
 
-    /// Makes the node answer from another snapshot. Returns the one that it answered from before.
+    /// Makes the node answer from another snapshot. Returns the snapshot from which the node
+    /// answered before.
     ///
     /// A snapshot that is already in the folder was checked when it was fetched. The node answers
-    /// from it at once, and builds its hash index afterwards: this is how an operator goes back to
-    /// an earlier snapshot.
+    /// from that snapshot at once, and builds its hash index afterwards. So an operator can quickly
+    /// go back to an earlier snapshot.
     fn change_to(
         &self,
         number: SnapshotNumber,
@@ -237,8 +241,8 @@ impl Shared {
         Ok(replaced)
     }
 
-    /// Makes the node answer from this snapshot from now on. Returns the one that it answered from
-    /// before.
+    /// Makes the node answer from this snapshot from now on. Returns the snapshot from which the
+    /// node answered before.
     fn swap(&self, opened: Arc<Opened>) -> Arc<Opened> {
         let suppressions = self.suppressions.lock();
         let number = opened.number;

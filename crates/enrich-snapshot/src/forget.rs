@@ -8,7 +8,7 @@ use enrich_secrets::Secrets;
 use enrich_store_directory::SuppressedHashes;
 use pollster::block_on;
 
-/// Maximum number of hashes in one call of the store.
+/// Maximum number of hashes that one call of the store adds.
 const AT_ONCE: usize = 1000;
 
 /// Suppresses values on all nodes, by their keyed hashes. The caller must also remove the values
@@ -26,7 +26,7 @@ pub fn forget(
     suppress(snapshots, values.iter().map(|value| (SuppressedHashes::hash(secrets, value), at)))
 }
 
-/// Suppresses values by their keyed hashes. Each hash has the time at which its value was
+/// Suppresses values by their keyed hashes. Each hash comes with the time at which its value was
 /// forgotten.
 pub(crate) fn suppress(
     snapshots: &dyn Snapshots,

@@ -18,10 +18,10 @@ pub const SNAPSHOTS: &str = "snapshots";
 const LOCK: &str = "snapshots.lock";
 /// The name of a snapshot until it is complete and checked.
 const UNFINISHED: &str = "unfinished.sqlite";
-/// The number of newest snapshots that are kept. The snapshot that the node answers from is kept
-/// too.
+/// The number of snapshots that are kept, the newest ones. The snapshot that the node answers from
+/// is always kept too.
 const KEPT: usize = 2;
-/// Interval at which a process tries again to get a lock.
+/// Interval between two attempts to get a lock.
 const LOCK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The folder with a node's snapshots.
@@ -30,7 +30,8 @@ pub(crate) struct LocalFiles {
     folder: PathBuf,
 }
 
-/// The right to write files of the folder, while other processes wait. Dropping this value ends it.
+/// The right to write files of the folder, while other processes wait for the lock. Dropping this
+/// value ends the right.
 pub(crate) struct Locked {
     _file: File,
 }
@@ -44,21 +45,21 @@ impl LocalFiles {
         Ok(Self { folder })
     }
 
-    /// The path of a snapshot's file, which may not exist.
+    /// Returns the path of a snapshot's file. The file need not exist.
     pub(crate) fn path(&self, number: SnapshotNumber) -> PathBuf {
         self.folder.join(format!("directory-{}.sqlite", number.0))
     }
 
-    /// The path for a file that is not complete yet. Removes a file that an earlier process left
-    /// there. The caller holds the lock.
+    /// Returns the path for a file that is not complete yet. Removes a file that an earlier process
+    /// has left at this path. The caller holds the lock.
     pub(crate) fn unfinished(&self, _: &Locked) -> Result<PathBuf, SnapshotError> {
         let path = self.folder.join(UNFINISHED);
         remove(&path)?;
         Ok(path)
     }
 
-    /// Waits for the lock. Calls `goes_on` with the length of each pause, which `goes_on` makes;
-    /// stops waiting when `goes_on` returns `false`.
+    /// Waits for the lock. Between two attempts, calls `goes_on` with the length of a pause;
+    /// `goes_on` makes this pause. Stops waiting when `goes_on` returns `false`.
     pub(crate) fn lock(&self, goes_on: &dyn Fn(Duration) -> bool) -> Result<Locked, SnapshotError> {
         lock(&self.folder.join(LOCK), goes_on)
     }
@@ -131,7 +132,8 @@ pub(crate) fn hash_of(snapshot: &Snapshot) -> FileHash {
     FileHash { bytes: snapshot.bytes, blake3: snapshot.blake3 }
 }
 
-/// Renames a complete file, and syncs the folder.
+/// Gives a complete file its final name, and syncs the folder, so that the name survives a power
+/// failure.
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), SnapshotError> {
     let failed = |source| SnapshotError::file(to, source);
     fs::rename(from, to).map_err(failed)?;

@@ -11,7 +11,7 @@ use enrich_store_sqlite::Options;
 
 use crate::error::SnapshotError;
 
-/// An open snapshot.
+/// A snapshot that was opened, and the values of its file that were checked.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) number: SnapshotNumber,
@@ -46,14 +46,16 @@ impl Opened {
         Ok(Self { number: snapshot.number, revision: file.revision, directory, suppressed })
     }
 
-    /// Builds the hash index and what else makes look-ups fast. Calls `goes_on` with the length of
-    /// each pause.
+    /// Prepares fast look-ups; above all, builds the hash index. Calls `goes_on` from time to time
+    /// with the length of a pause; `goes_on` makes this pause. Stops when `goes_on` returns
+    /// `false`.
     pub(crate) fn prepare(&self, goes_on: &dyn Fn(Duration) -> bool) -> Result<(), SnapshotError> {
         Ok(self.directory.prepare_snapshot(goes_on)?)
     }
 }
 
-/// Refuses a schema or rules of derivation that this build does not support.
+/// Returns an error if this build does not support the schema of the directory, or the rules by
+/// which its look-up data was derived.
 pub(crate) fn check_versions(found: Versions) -> Result<(), SnapshotError> {
     let known = Versions::known();
     if found.schema != known.schema {

@@ -21,11 +21,11 @@ const LOCK: &str = "publish.lock";
 /// The name of a compressed snapshot until it is complete.
 const UNFINISHED: &str = "unfinished.sqlite.zst";
 
-/// What to publish, and where.
+/// Which directory to publish, where, and at which time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublishFrom {
-    /// The data folder with the directory. The caller has opened the data folder, which checks its
-    /// files.
+    /// The data folder with the directory. The caller must have opened the data folder, because
+    /// opening checks its files.
     pub data: PathBuf,
     /// The folder that snapshots are published to, and that all nodes read.
     pub location: PathBuf,
@@ -36,8 +36,8 @@ pub struct PublishFrom {
 /// Publishes the directory of a data folder, and makes all nodes answer from it. Other processes
 /// may use the data folder meanwhile; a second publication waits until the first has ended.
 ///
-/// Publishing ten gigabytes takes some minutes. Until publishing ends, a copy needs as much space
-/// on the disk of the data folder as the directory has.
+/// Publishing ten gigabytes takes some minutes. Meanwhile, a copy of the directory is on the disk
+/// of the data folder, and needs as much space as the directory.
 ///
 /// # Errors
 ///
@@ -66,8 +66,8 @@ pub fn publish(snapshots: &dyn Snapshots, from: &PublishFrom) -> Result<Snapshot
     published
 }
 
-/// Refuses a directory that was made with a secret that the store does not have, because nodes
-/// could not use it.
+/// Returns an error if the directory was made with a secret that the store does not have, because
+/// nodes could not use this directory.
 fn check_secrets(snapshots: &dyn Snapshots, file: &DirectoryFile) -> Result<(), SnapshotError> {
     let known = block_on(snapshots.secrets())?;
     match file.secrets.iter().find(|check| !known.contains(check)) {
@@ -115,11 +115,11 @@ fn add(
         };
         match block_on(snapshots.publish(&snapshot)) {
             Ok(true) => return Ok(snapshot),
-            // Another process has published to another folder meanwhile, so this number is taken.
+            // Another process, which publishes to another folder, has just used this number.
             Ok(false) => place = path,
             Err(error) => {
-                // If it is unknown whether the row was written, the file is kept, because a row may
-                // need it.
+                // If it is unknown whether the row was written, the file is kept, because the row
+                // may exist and need the file.
                 if !matches!(error, StoreError::Unknown(_)) {
                     let _ = remove(&path);
                 }
@@ -129,8 +129,8 @@ fn add(
     }
 }
 
-/// The number after the newest snapshot in the list. Skips the numbers of files that are not in the
-/// list: a publication that was interrupted left them.
+/// Returns the number after the newest snapshot in the list. Skips a number if its file already
+/// exists: a publication that was interrupted has left this file.
 fn next_number(
     snapshots: &dyn Snapshots,
     location: &Path,

@@ -10,10 +10,11 @@ use enrich_store_sqlite::Options;
 pub struct SnapshotSettings {
     /// The data folder. Its subfolder [`SNAPSHOTS`](crate::SNAPSHOTS) holds the snapshots.
     pub data: PathBuf,
-    /// The path of the folder that snapshots are published to, on this node.
+    /// The folder that snapshots are published to: its path on this node.
     pub location: PathBuf,
-    /// The secrets of the node.
+    /// The secrets in the node's `secret.key`.
     pub secrets: Secrets,
-    /// The options for look-ups.
+    /// The options with which snapshots are opened, such as the least confidence of a match by
+    /// name.
     pub options: Options,
 }

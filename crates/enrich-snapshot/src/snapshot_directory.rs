@@ -22,16 +22,17 @@ use crate::settings::SnapshotSettings;
 
 /// Answers from the snapshot in use.
 ///
-/// A look-up ends with the same snapshot with which it began. If a snapshot cannot be used, this is
-/// logged, and the node goes on answering from the one before. Values that were suppressed after a
-/// snapshot was published are left out of its answers.
+/// A look-up ends with the same snapshot with which it began. If a new snapshot cannot be used, the
+/// error is logged, and the node goes on answering from the previous snapshot. Values that were
+/// suppressed after a snapshot was published are left out of its answers.
 pub struct SnapshotDirectory {
     shared: Arc<Shared>,
-    /// The threads that follow the list. They end before the other fields are dropped.
+    /// The two threads that follow the list of snapshots. Dropping this field ends both threads,
+    /// and waits for their end.
     _threads: [Background; 2],
 }
 
-/// Which snapshot a node answers from, and why, if it is not the one in use.
+/// The snapshot that a node answers from. If this is not the snapshot in use, also the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotStatus {
     /// The number of the snapshot that the node answers from.
@@ -40,17 +41,18 @@ pub struct SnapshotStatus {
     pub revision: DirectoryRevision,
     /// The number of the snapshot in use, from which all nodes are to answer.
     pub in_use: Option<SnapshotNumber>,
-    /// Why the snapshot in use cannot be used; `None` if it can, or if the node has not tried it
-    /// yet.
+    /// Why the node cannot use the snapshot in use; `None` if there is no problem, or if the node
+    /// has not tried it yet.
     pub problem: Option<String>,
     /// The number of the last suppression that the node applies.
     pub suppression: u64,
 }
 
 impl SnapshotDirectory {
-    /// Opens the snapshot in use if it is in the data folder, else the newest one in the data
-    /// folder. If the data folder has none, fetches the one in use. Then follows the list on two
-    /// threads. Blocks until the node can answer from the first snapshot.
+    /// Opens the snapshot in use, if it is in the data folder. Otherwise opens the newest snapshot
+    /// in the data folder. If the data folder has no snapshot, fetches the snapshot in use. Then
+    /// follows the list of snapshots on two threads. Blocks until the node can answer from the
+    /// first snapshot.
     ///
     /// # Errors
     ///
@@ -86,7 +88,7 @@ impl SnapshotDirectory {
         Ok(Self { shared, _threads: threads })
     }
 
-    /// The snapshot that the node answers from, and its state, for health pages and metrics.
+    /// Returns which snapshot the node answers from, for health pages and metrics.
     pub fn status(&self) -> SnapshotStatus {
         let live = self.shared.live.load_full();
         SnapshotStatus {

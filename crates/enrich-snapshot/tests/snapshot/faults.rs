@@ -1,4 +1,4 @@
-//! Snapshots that a node must not answer from.
+//! Tests of snapshots that a node must not answer from, such as damaged ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use enrich_store::Store;
 
 use crate::world::{Node, World, checks, wait_until};
 
-/// Returns a node that answers from snapshot 1, and the path of snapshot 2. This snapshot was
+/// Returns a node that answers from snapshot 1, and the path of snapshot 2. Snapshot 2 was
 /// published to a folder that the node does not read.
 fn with_second() -> (World, Node, PathBuf) {
     let world = World::new();
@@ -34,7 +34,7 @@ fn publish_elsewhere(world: &World) -> PathBuf {
 }
 
 /// Asserts that the node reports a problem with these words and still answers from snapshot 1. Then
-/// asserts that it answers from a good snapshot 3.
+/// publishes snapshot 3, which is good, and asserts that the node answers from it.
 fn stays(world: &World, node: &Node, words: &str) {
     wait_until(|| node.directory.status().problem.is_some_and(|problem| problem.contains(words)));
     assert_eq!(node.live(), 1);

@@ -1,5 +1,5 @@
-//! Forgotten values disappear from the answers of all nodes before a snapshot without them is
-//! published.
+//! Tests that forgotten values disappear from the answers of all nodes at once, although the nodes'
+//! snapshot still contains the values.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Which snapshot a node answers from after its start.
+//! Tests of a node's start: which snapshot the node then answers from.
 
 use std::fs;
 

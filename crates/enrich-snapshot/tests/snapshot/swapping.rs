@@ -1,4 +1,4 @@
-//! Nodes change to another snapshot while look-ups go on.
+//! Tests that nodes change to another snapshot while look-ups go on.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -84,7 +84,7 @@ fn a_node_goes_back_to_a_snapshot_that_it_has_at_once() {
     assert!(node.company("feather").is_some());
     assert!(block_on(world.list.answer_from(SnapshotNumber(1))).unwrap());
     std::fs::remove_file(world.published_file(1)).unwrap();
-    // Going back takes milliseconds; the limit is long, for a busy machine.
+    // Going back takes milliseconds. The limit is much longer, because the machine may be busy.
     let took = node.wait_for(1);
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert!(node.company("quill").is_some() && node.company("feather").is_none());

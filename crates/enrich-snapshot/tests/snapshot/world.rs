@@ -1,4 +1,4 @@
-//! A machine that imports, the folder that it publishes to, and nodes.
+//! The world of these tests: a machine that imports, the folder that it publishes to, and nodes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use enrich_text::Domain;
 use pollster::block_on;
 use tempfile::TempDir;
 
-/// Time limit for a change to take effect. It is long, for a busy machine.
+/// Time limit for a change to take effect. It is long, because the machine may be busy.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct World {

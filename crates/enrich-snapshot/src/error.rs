@@ -22,7 +22,7 @@ pub enum SnapshotError {
     /// A file or folder cannot be read or written.
     #[error("{path} cannot be read or written")]
     File {
-        /// The file or folder.
+        /// The file or folder that cannot be read or written.
         path: PathBuf,
         /// Why the file or folder cannot be read or written.
         #[source]

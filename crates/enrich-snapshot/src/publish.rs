@@ -95,8 +95,8 @@ fn add(
     file: &DirectoryFile,
     hash: FileHash,
 ) -> Result<Snapshot, SnapshotError> {
-    // All suppressions of the directory are stored first, so that no node answers with suppressed
-    // values when it goes back to an earlier snapshot.
+    // All suppressions of the directory are stored first. Otherwise a node that goes back to an
+    // earlier snapshot would answer with suppressed values.
     suppress(snapshots, file.suppressed.iter().copied())?;
     let mut place = compressed.to_owned();
     loop {

@@ -71,7 +71,7 @@ pub enum OpenError {
     /// A file or folder cannot be read or written.
     #[error("{path} cannot be used; check that it exists and that this user may read and write it")]
     Unusable {
-        /// The file or folder.
+        /// The file or folder that cannot be used.
         path: PathBuf,
         /// Why the file or folder cannot be used.
         #[source]

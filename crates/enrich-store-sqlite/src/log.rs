@@ -1,4 +1,5 @@
-//! The write-ahead log of a database, a file in the same folder.
+//! Works with the file of a database's write-ahead log: begins the log, moves its content into the
+//! database, writes it again, and notices that it was removed.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -83,7 +83,7 @@ fn micros(duration: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    /// Returns a gate whose last check was `ago`.
+    /// Returns a gate whose last check was made the time `ago` before now.
     fn seen(ago: Duration) -> RefreshGate {
         let since = Instant::now().checked_sub(ago).unwrap();
         RefreshGate { since, seen: AtomicU64::new(NEVER + 1), ..RefreshGate::default() }

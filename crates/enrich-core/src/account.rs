@@ -26,8 +26,8 @@ pub struct Account {
     pub created_at: Timestamp,
     /// Whether the account's keys are accepted.
     pub status: AccountStatus,
-    /// The country of phone numbers that requests of the account give without a country calling
-    /// code; `None` if such numbers are refused.
+    /// The country that is assumed for phone numbers without a country calling code. With `None`,
+    /// such numbers are refused.
     pub country: Option<Country>,
 }
 
@@ -45,7 +45,7 @@ impl Account {
     }
 }
 
-/// The status of an account. Only an operator changes it; it never changes as time passes.
+/// The status of an account. Only an operator changes the status. It never changes by itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AccountStatus {
     /// The account's keys are accepted until they expire.
@@ -85,9 +85,9 @@ impl AccountStatus {
 /// A change that an operator makes to an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccountChange {
-    /// Changes the name.
+    /// Changes the account's name.
     Rename(String),
-    /// Sets the country of phone numbers that requests give without a country calling code; `None`
+    /// Sets the country that is assumed for phone numbers without a country calling code; `None`
     /// removes the country.
     SetCountry(Option<Country>),
     /// Refuses the account's keys until the account is resumed.
@@ -125,14 +125,14 @@ pub struct KeyLimit {
 }
 
 impl KeyLimit {
-    /// The limit for keys that the owner of an account creates. All keys of an account have rate
-    /// limits of their own, so this also limits their requests together.
+    /// The limit for keys that the owner of an account creates. Each key has a rate limit of its
+    /// own. So a limit on the number of keys also limits the requests of the whole account.
     pub const PER_ACCOUNT: Self = Self { active: 50, all: 1_000 };
     /// The limit for keys that the operator creates. Only active keys count, so the operator can
     /// still replace a leaked key after the owner has created too many keys.
     pub const OF_OPERATOR: Self = Self { all: u32::MAX, ..Self::PER_ACCOUNT };
-    /// For this number of days, a key counts after its end. The store keeps the key longer, because
-    /// ledger entries refer to it.
+    /// For this number of days after its end, a key still counts towards `all`. The store keeps the
+    /// key longer, because ledger entries refer to it.
     pub const ENDED_DAYS: i64 = 90;
 }
 
@@ -143,7 +143,7 @@ pub struct NewKey {
     pub id: KeyId,
     /// The account that owns the key.
     pub account: AccountId,
-    /// Label given by the operator; may be empty.
+    /// Label given by the operator or by the account's owner; may be empty.
     pub label: String,
     /// The text of the key, which is secret.
     pub key: ApiKey,
@@ -185,7 +185,7 @@ pub struct KeyInfo {
     pub id: KeyId,
     /// The account that owns the key.
     pub account: AccountId,
-    /// Label given by the operator; may be empty.
+    /// Label given by the operator or by the account's owner; may be empty.
     pub label: String,
     /// The first characters of the key, by which people recognise it: [`ApiKey::hint`].
     pub hint: String,
@@ -204,18 +204,18 @@ pub struct KeyInfo {
     pub last_used_at: Option<Timestamp>,
     /// Whether the account is active. If not, the key is refused, even before its own expiry.
     pub is_account_active: bool,
-    /// The country of phone numbers that requests of the account give without a country calling
-    /// code; `None` if such numbers are refused.
+    /// The country that is assumed for phone numbers without a country calling code. With `None`,
+    /// such numbers are refused.
     pub country: Option<Country>,
 }
 
 impl KeyInfo {
-    /// Whether the key has not ended at `now`.
+    /// Whether the key is still valid at `now`, whatever the status of its account.
     pub fn is_active(&self, now: Timestamp) -> bool {
         !self.has_ended && self.expires_at.is_none_or(|end| now < end)
     }
 
-    /// Whether the key is accepted at `now`: it has not ended, and its account is active.
+    /// Whether the key is accepted at `now`: the key is still valid, and its account is active.
     pub fn is_accepted(&self, now: Timestamp) -> bool {
         self.is_account_active && self.is_active(now)
     }

@@ -1,7 +1,8 @@
 //! The secret that a caller sends: `enr_live_`, 32 random base62 characters and a checksum.
 //!
 //! 32 base62 characters hold 190 bits. The 6 checksum characters (CRC-32) have two purposes: a
-//! typing error is detected without asking the store, and scanners recognise keys that have leaked.
+//! typing error is detected without asking the store, and programs that scan public files for
+//! secrets recognise a leaked key.
 
 use std::fmt;
 
@@ -13,8 +14,8 @@ pub const KEY_PREFIX: &str = "enr_live_";
 const RANDOM_LEN: usize = 32;
 const CHECKSUM_LEN: usize = 6;
 const KEY_LEN: usize = KEY_PREFIX.len() + RANDOM_LEN + CHECKSUM_LEN;
-/// The number of random characters in the hint. They hold 4 × 5.95 bits, too few to help an
-/// attacker.
+/// The number of random characters that [`ApiKey::hint`] shows. They hold 4 × 5.95 = 24 of the
+/// key's 190 bits, too few to help an attacker.
 const HINT_LEN: usize = 4;
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

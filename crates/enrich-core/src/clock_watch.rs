@@ -1,4 +1,4 @@
-//! Decides whether the wall clock is reliable enough to make an expiry final.
+//! Decides whether the wall clock is reliable enough to end expired keys and sessions for good.
 
 use std::time::Duration;
 
@@ -21,18 +21,18 @@ pub struct ClockWatch {
 impl ClockWatch {
     /// How long both clocks must agree before the wall clock is trusted.
     pub const STEADY_TIME: Duration = Duration::from_secs(10 * 60);
-    /// The clocks agree if the times that have passed on them differ by at most this. Leap seconds
-    /// and small corrections of the wall clock stay below it.
+    /// Up to this difference between the times that have passed on the two clocks, the clocks
+    /// agree. Leap seconds and small corrections of the wall clock cause a smaller difference.
     const TOLERANCE: SignedDuration = SignedDuration::from_secs(10);
 
-    /// Starts the watch at the present times of both clocks. The monotonic clock may count from any
-    /// moment.
+    /// Starts the watch at the present times of both clocks. `monotonic` is the time since any
+    /// fixed moment, such as the start of the machine.
     pub fn new(wall: Timestamp, monotonic: Duration) -> Self {
         Self { wall, monotonic }
     }
 
-    /// Whether the clocks have agreed for [`STEADY_TIME`](Self::STEADY_TIME). If the wall clock
-    /// jumps, the watch starts again.
+    /// Whether the clocks have agreed for [`STEADY_TIME`](Self::STEADY_TIME). A jump of the wall
+    /// clock starts this period again.
     pub fn is_steady(&mut self, wall: Timestamp, monotonic: Duration) -> bool {
         let elapsed = monotonic.saturating_sub(self.monotonic);
         let shown = wall.duration_since(self.wall);

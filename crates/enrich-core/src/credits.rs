@@ -1,4 +1,4 @@
-//! Credits and prices.
+//! Amounts of credits, and the rules for the prices of answers.
 
 use std::fmt;
 
@@ -46,7 +46,7 @@ pub enum Price {
 }
 
 impl Price {
-    /// Returns the lowest price that an answer can have, except a miss.
+    /// Returns the lowest price of an answer that is not a miss.
     pub const fn least(self) -> Credits {
         match self {
             Self::PerAnswer(credits) => Credits(credits),

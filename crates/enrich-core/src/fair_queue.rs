@@ -2,8 +2,8 @@
 //!
 //! Each tenant has a queue of its own. The next item is the oldest item of the tenant whose turn it
 //! is. So a tenant with one item waits for at most one item of each other tenant. If the whole
-//! queue is full, and a tenant with few items adds one, the newest item of the tenant with the most
-//! items is removed instead.
+//! queue is full and a tenant with few items adds another, the queue makes room: it removes the
+//! newest item of the tenant with the most items.
 
 use std::collections::VecDeque;
 use std::hash::Hash;
@@ -35,11 +35,11 @@ pub struct QueueLimits {
 pub enum Pushed<T> {
     /// The item is in the queue.
     Queued,
-    /// The item is in the queue. To make room, an item of another tenant was removed; this is the
-    /// removed item.
+    /// The item is in the queue. To make room, an item of another tenant was removed. The value is
+    /// the removed item.
     Displaced(T),
-    /// The item is not in the queue, because the queue or the tenant's share is full. This is the
-    /// item.
+    /// The item is not in the queue, because the queue or the tenant's share is full. The value is
+    /// the item.
     Refused(T),
 }
 
@@ -91,8 +91,8 @@ impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
     }
 
     /// Removes and returns the newest item of the tenant with the most items, to make room for an
-    /// item of a tenant that has `own` items. Removes nothing and returns `None` if the tenant with
-    /// the most items would then have fewer items than the other tenant.
+    /// item of a tenant that has `own` items. If the tenant with the most items would end up with
+    /// fewer items than the tenant that adds one, nothing is removed, and the result is `None`.
     fn displace(&mut self, own: usize) -> Option<T> {
         let longest = self.items.values_mut().max_by_key(|items| items.len())?;
         if longest.len() < own + 2 {

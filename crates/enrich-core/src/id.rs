@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use uuid::Uuid;
 
-/// Defines an id type.
+/// Defines a type for the ids of one kind of thing, so that ids of different kinds cannot be mixed
+/// up.
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*

@@ -3,10 +3,10 @@
 //! A company record belongs to the stored company that has one of the record's external ids
 //! ([`CompanyRecord::ids`]), else to the one that has the record's main domain. If the record has
 //! no domain, its LinkedIn page decides; if it has no such page either, its name and seats decide.
-//! None of these merges two companies with different ids in one scheme ([`ids_differ`]). For a
-//! person record, the LinkedIn page decides, else an email address, else name and employer. People
-//! with two different LinkedIn pages are always two people, even if they have the same address or
-//! name.
+//! The rules after the external ids never merge two companies that have different ids in the same
+//! scheme ([`ids_differ`]). For a person record, the LinkedIn page decides, else an email address,
+//! else name and employer. People with two different LinkedIn pages are always two people, even if
+//! they have the same address or name.
 
 use enrich_text::{
     CompanyName, Country, Domain, EmailAddress, ExternalId, Network, PageUrl, PersonPage,
@@ -14,9 +14,10 @@ use enrich_text::{
 
 use crate::record::{CompanyRecord, PersonRecord};
 
-/// Whether a company has an id in a scheme of `ids`, but none of the ids that `ids` has in this
-/// scheme. `known` are the company's ids, such as `lei:…`. Such a company is not merged with a
-/// record that has `ids`, unless they have the same id in another scheme.
+/// Whether the ids of a company contradict those of a record: both have ids in the same scheme, but
+/// no id of that scheme in common. `ids` are the record's ids. `known` are the company's ids as
+/// texts, such as `lei:…`. Such a record is not merged with the company, unless both have the same
+/// id in another scheme.
 pub fn ids_differ(ids: &[ExternalId], known: &[String]) -> bool {
     ids.iter().any(|id| {
         let scheme = id.scheme();
@@ -28,31 +29,34 @@ pub fn ids_differ(ids: &[ExternalId], known: &[String]) -> bool {
     })
 }
 
-/// What a store searches for, to find the subject of a record among the stored subjects. The store
-/// tries what [`CompanyRecord::identity`] or [`PersonRecord::identities`] returns, in order.
+/// What a store searches for, to find the stored subject of a record. The store tries the
+/// identities in the order in which [`CompanyRecord::identity`] or [`PersonRecord::identities`]
+/// returns them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Identity<'a> {
     /// The subject is the company with this domain.
     Domain(&'a Domain),
     /// The subject is the company with this page.
     Page(&'a PageUrl),
-    /// The subject is a company whose folded name is that of the record. A seat of the company must
-    /// also be one of these countries, which are the record's seats; if there are none, the company
-    /// must have no seat either.
+    /// The subject is a company with the same folded name as the record. The countries are the
+    /// record's seats; the company must have a seat in one of them. If the record has no seat, the
+    /// company must have none either.
     NameAndSeats(&'a CompanyName, &'a [Country]),
     /// The subject is the person with this page.
     PersonPage(&'a PersonPage),
-    /// The subject is a person with one of these email addresses. If the record has a page, a
-    /// stored person that has a page is another person.
+    /// The subject is a person with one of these email addresses. If the record and the stored
+    /// person both have a page, they are different people, because the search by page has found
+    /// nobody.
     Emails(&'a [EmailAddress]),
-    /// The subject is a person with the record's name and employer. If the record has a page, a
-    /// stored person that has a page is another person.
+    /// The subject is a person with the record's name and employer. If the record and the stored
+    /// person both have a page, they are different people, because the search by page has found
+    /// nobody.
     NameAtEmployer,
 }
 
 impl CompanyRecord {
-    /// Returns what the company is found by: its main domain, else its LinkedIn page, else its name
-    /// and seats.
+    /// Returns what a store searches for: the company's main domain, else its LinkedIn page, else
+    /// its name and seats.
     pub fn identity(&self) -> Identity<'_> {
         if let Some((main, _)) = self.sites.first() {
             return Identity::Domain(main);
@@ -66,10 +70,10 @@ impl CompanyRecord {
 }
 
 impl PersonRecord {
-    /// Returns what the person is found by, the most certain first. The first one that fits a
-    /// stored person decides. A person is searched for by email address or name only if no stored
-    /// person has the record's page. So if the person who is then found has a page, it is a
-    /// different page, and another person.
+    /// Returns what a store searches for, the most certain first. The first identity that fits a
+    /// stored person decides. Email addresses and names are tried only if no stored person has the
+    /// record's page. So if the person found in this way has a page, it is not the record's page,
+    /// and the two are different people.
     pub fn identities(&self) -> Vec<Identity<'_>> {
         let mut identities = Vec::with_capacity(3);
         identities.extend(self.page.as_ref().map(Identity::PersonPage));

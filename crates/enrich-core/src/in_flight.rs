@@ -1,8 +1,8 @@
 //! The requests with an idempotency key that are running: a repeat must not overtake the first
 //! call.
 //!
-//! This works within one process. If two processes get the same request, the transaction of the
-//! charge decides by the idempotency record.
+//! The list covers one process. If two processes get the same request, only one of them can store
+//! the idempotency record in the transaction of its charge.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! An entry of the ledger.
+//! An entry of the ledger: a grant, a charge or an adjustment.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! The domain of Enrich: questions, prices, and the metering of look-ups.
+//! The domain model of Enrich: questions, prices, and the metering of look-ups.
 //!
 //! Every look-up has the same form: *find a subject by an identifier, return one of its attributes,
 //! and charge the endpoint's price if the attribute exists.* [`Service`] makes look-ups. It uses
@@ -73,6 +73,6 @@ pub use suppressed::{
     SuppressedSince, SuppressedValues, holds_suppressed, names_suppressed, without_suppressed,
 };
 
-/// The type of every time in the ports: UTC with nanoseconds. Only a [`Clock`] creates the present
+/// The type of every time in the ports: UTC with nanoseconds. Only a [`Clock`] tells the present
 /// time.
 pub use jiff::Timestamp;

@@ -6,8 +6,8 @@
 //! on real names (see `docs/matching.md`), as a choice between all candidates and "none of them" (a
 //! conditional logit). So if two candidates have the same evidence, each has half of the
 //! probability. If no company has the name, the probability of each candidate is low. Calibration
-//! replaces a probability by the share of answers with this probability that were right; this share
-//! is the [`Confidence`].
+//! then replaces each raw probability by a measured share: how many of the answers with this raw
+//! probability were right. This share is the [`Confidence`].
 
 mod asked;
 mod candidate;
@@ -31,7 +31,7 @@ use crate::subject::Company;
 /// A candidate with its evidence and probability.
 #[derive(Clone, Debug)]
 pub struct ScoredCandidate {
-    /// The company.
+    /// The company that is the candidate.
     pub company: Company,
     /// The name of the company that fits the requested name best.
     pub name: String,
@@ -52,8 +52,8 @@ impl ScoredCandidate {
     }
 }
 
-/// Compares candidates with each other and returns them, the most likely one first. Companies with
-/// the same main domain count as one company.
+/// Compares companies with the requested name, and returns them as candidates, the most likely
+/// first. Companies with the same main domain count as one company.
 pub fn judge(
     asked: &AskedName,
     companies: impl IntoIterator<Item = Company>,
@@ -100,10 +100,10 @@ pub fn likeliest(judged: &[ScoredCandidate]) -> Option<(&ScoredCandidate, Confid
     Some((first, first.confidence().min(most)))
 }
 
-/// Finds another company that may be meant instead of the first candidate. One kind of such a
-/// company is nearly as likely as the first candidate. The other kind has the requested name
-/// without legal forms, as the first candidate has, and no place in the requested name shows that
-/// the first candidate is meant.
+/// Finds another company that may be meant instead of the first candidate. There are two kinds of
+/// such companies. The first kind is nearly as likely as the first candidate. The second kind and
+/// the first candidate both have the requested name, without legal forms, and no place in the
+/// requested name shows that the first candidate is meant.
 pub fn rival(judged: &[ScoredCandidate]) -> Option<&ScoredCandidate> {
     let first = judged.first()?;
     judged.iter().skip(1).find(|next| {
@@ -132,12 +132,14 @@ fn is_distinguishable(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
 
 /// Two candidates whose scores differ by less than this count as equally likely.
 const SAME: f64 = 0.02;
-/// A candidate whose score is lower than that of the first by less than this counts as nearly as
-/// likely. The value is ln 4: the candidate is at least a quarter as likely as the first.
+/// If the score of a candidate is less than this below the score of the first candidate, the two
+/// are nearly equally likely. The value is ln 4: the candidate is at least a quarter as likely as
+/// the first.
 const TIED: f64 = 1.386;
 
-/// The rarity of words in one directory, from the number of companies that have each word. If this
-/// number is unknown for a word, its rarity is calculated from its share of all organisation names.
+/// The rarity of words in one directory: the fewer companies have a word in their names, the higher
+/// is its rarity. If the number of these companies is unknown, the word's share of all organisation
+/// names gives an estimate.
 #[derive(Clone, Debug, Default)]
 pub struct DirectoryRarity {
     companies: f64,
@@ -146,14 +148,14 @@ pub struct DirectoryRarity {
 }
 
 impl DirectoryRarity {
-    /// The weight of a word's general frequency, as a number of companies: a small directory says
-    /// little about how common a word is.
+    /// The general frequency of a word counts like this many additional companies. A small
+    /// directory alone says little about how common a word is.
     const AT_LARGE: f64 = 20_000.0;
-    /// If a word is not known to be common, it is assumed to be in this share of all organisation
-    /// names.
+    /// If a word is not in the list of common words, the word is assumed to be in this share of all
+    /// organisation names.
     const SHARE_OF_OTHERS: f64 = 0.000_004;
     /// The highest rarity of a word, in nats. A higher rarity is lowered to this value, because
-    /// among such rare words a difference is chance.
+    /// differences between such rare words are accidental.
     const MOST: f64 = 12.0;
 
     /// Creates the rarities for a directory with this many companies. The number of companies is
@@ -183,8 +185,8 @@ impl Rarity for DirectoryRarity {
     fn of(&self, word: &NameWord) -> f64 {
         match self.known.get(&word.root) {
             Some(rarity) => *rarity,
-            // The number of companies with this word is unknown, so it is estimated from the word's
-            // share of all organisation names.
+            // The number of companies with this word is unknown. The word's share of all
+            // organisation names gives an estimate.
             None => {
                 let share = common_share(&word.root).unwrap_or(Self::SHARE_OF_OTHERS);
                 self.rarity(&word.root, share * self.companies)

@@ -19,8 +19,7 @@ pub struct MemoryWindows {
     accounts: Mutex<FxHashMap<AccountId, Window>>,
 }
 
-/// When at least this many windows are in memory, a new window may cause the removal of windows
-/// that have ended.
+/// Below this number of windows in memory, ended windows are not removed.
 const SWEEP_FROM: usize = 4096;
 
 #[async_trait]
@@ -52,8 +51,8 @@ fn count_in<Id: Copy + Eq + Hash>(
     now: Timestamp,
 ) -> RateLimitStatus {
     let mut windows = windows.lock();
-    // Ended windows are removed only when the map is full. The map doubles when it grows, so this
-    // costs constant time for each new window, on average.
+    // Ended windows are removed only when the map is full. The map doubles when it grows, so the
+    // removal takes constant time for each new window, on average.
     let is_full = windows.len() >= SWEEP_FROM && windows.len() == windows.capacity();
     if is_full && !windows.contains_key(&id) {
         windows.retain(|_, window| !window.has_ended(now));

@@ -2,10 +2,10 @@
 //!
 //! Every store keeps the facts, one row for each value, and derives the subjects from them. When a
 //! source is removed, its facts are deleted, and its subjects are derived again. Two rules apply.
-//! An attribute with one value gets it from the fact with the highest confidence; if there are
-//! several, from the one that was seen first. An attribute with a list of values gets the values of
-//! all its facts, in first-seen order. If a company's name comes from one fact, the names in its
-//! other facts become aliases.
+//! An attribute with one value gets the value from the fact with the highest confidence; if several
+//! facts have this confidence, from the fact that was seen first. An attribute with a list of
+//! values gets the values of all its facts, in first-seen order. If a company has several facts
+//! with names, one name is chosen by the first rule, and the others become aliases.
 
 use enrich_text::{Country, Network, PageUrl};
 
@@ -19,11 +19,11 @@ pub enum Attribute {
     Name,
     /// Another name of a company.
     Alias,
-    /// A country: that of a company's seat, or that of a person, as alpha-2 code.
+    /// The country of a company's seat or of a person, as an ISO 3166 alpha-2 code.
     Country,
     /// A domain of a company. The fact's country is the country of the website.
     Domain,
-    /// A page of a company, in display form.
+    /// A page of a company, in display form: `linkedin.com/company/quill`.
     Page(Network),
     /// An email address.
     Email,
@@ -41,7 +41,7 @@ pub enum Attribute {
     Title,
     /// A person's employer: the company's subject id in decimal digits.
     Employer,
-    /// A person's page, in display form.
+    /// A person's page, in display form: `linkedin.com/in/ada`.
     PersonPage,
     /// A domain's IP address.
     Ip,
@@ -62,8 +62,8 @@ pub struct Fact {
     pub confidence: Confidence,
 }
 
-/// Returns the value of an attribute with the highest confidence. If several have the same, returns
-/// the one that was seen first.
+/// Returns the value of an attribute with the highest confidence. If several values have this
+/// confidence, returns the value that was seen first.
 fn best(facts: &[Fact], attribute: Attribute) -> Option<&str> {
     let mut best: Option<&Fact> = None;
     for fact in facts.iter().filter(|fact| fact.attribute == attribute) {
@@ -152,8 +152,8 @@ fn pages(facts: &[Fact]) -> Vec<(Network, String)> {
     pages
 }
 
-/// Builds a person from `facts`; returns `None` if no fact is a name. `employer` returns the
-/// company with the id that an employer fact contains.
+/// Builds a person from `facts`; returns `None` if no fact is a name. An employer fact contains
+/// only the id of a company; `employer` returns the company with this id.
 pub fn person_from_facts(
     id: SubjectId,
     facts: &[Fact],

@@ -8,32 +8,34 @@ use crate::question::CompanyRef;
 
 /// The organisation that a company belongs to, as a record names it.
 ///
-/// It is stored as text and resolved when it is needed, because the organisation may be imported
-/// later. It never affects which company a record belongs to.
+/// The parent is stored as text, and is looked up only when it is needed, because the organisation
+/// may be imported later than the record. The parent does not influence to which stored company the
+/// record belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parent {
-    /// By an id in a scheme.
+    /// The organisation with this id in a register or data set.
     Id(ExternalId),
-    /// By a domain, or by a name that has the form of a domain.
+    /// The organisation with this domain, or with a name that has the form of a domain.
     Domain(Domain),
-    /// By name.
+    /// The organisation with this name.
     Name(CompanyName),
 }
 
 /// Why a text does not name an organisation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidParent {
-    /// The text has a scheme, and is not an id of the scheme.
+    /// The text begins with the name of a scheme, such as `lei:`, but contains no valid id of this
+    /// scheme.
     #[error(transparent)]
     Id(#[from] InvalidExternalId),
-    /// The text is no name.
+    /// The text is not a valid company name.
     #[error(transparent)]
     Name(#[from] InvalidCompanyName),
 }
 
 impl Parent {
-    /// Parses an id with its scheme (`lei:213800D1EI4B9WTWWD28`), a domain or a name. The text of a
-    /// parsed parent parses to the same parent.
+    /// Parses an id with its scheme (`lei:213800D1EI4B9WTWWD28`), a domain or a name. If
+    /// [`as_str`](Self::as_str) of the result is parsed again, the result is the same.
     ///
     /// # Errors
     ///
@@ -50,7 +52,7 @@ impl Parent {
         }
     }
 
-    /// The text that is stored.
+    /// Returns the text that a store saves.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Id(id) => id.as_str(),

@@ -8,9 +8,9 @@ use enrich_text::{
 /// A question to the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// Find a company.
+    /// Find a company, by one of its identifiers or by its name.
     Company(CompanyRef),
-    /// Find a person.
+    /// Find a person, by an identifier or by a name with a country or employer.
     Person(PersonRef),
     /// Find the facts that are stored for exactly this host.
     Host(Domain),
@@ -27,7 +27,9 @@ pub enum CompanyRef {
     Domain(Domain),
     /// One of the company's pages.
     Page(PageUrl),
-    /// By one of the company's ids in registers and data sets. No endpoint asks so.
+    /// One of the company's ids in registers and data sets. No endpoint takes such an id. It serves
+    /// to find the [parent](crate::Parent) of a company, and to look up a company on the command
+    /// line.
     Id(ExternalId),
     /// An email address. The directory looks for a company with this address; else for an employee
     /// with this address; else for a company with the address's domain, unless this is a public
@@ -35,7 +37,7 @@ pub enum CompanyRef {
     Email(EmailAddress),
     /// A name, possibly with a country.
     Name {
-        /// The name.
+        /// The name that was asked for.
         name: CompanyName,
         /// If present, the company must have a domain for this country
         /// ([`crate::Company::domain_in`]).
@@ -57,16 +59,16 @@ pub enum PersonRef {
     Phone(Phone),
     /// A name and a country.
     InCountry {
-        /// The name.
+        /// The name that was asked for.
         name: PersonName,
-        /// The country.
+        /// The country of the person.
         country: Country,
     },
     /// A name and an employer.
     AtCompany {
-        /// The name.
+        /// The name that was asked for.
         name: PersonName,
-        /// The employer.
+        /// The company that the person works at.
         company: CompanyRef,
     },
 }
@@ -76,7 +78,7 @@ pub enum PersonRef {
 pub enum Projection {
     /// The subject's own attributes, without a company's employees.
     Profile,
-    /// A company's employees.
+    /// A company with its employees.
     Employees {
         /// The most employees to read; `None` for all.
         limit: Option<u64>,

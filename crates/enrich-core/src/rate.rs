@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use crate::account::RateOverride;
 
-/// The most requests in a window. Neither number is 0; [`RateLimit::new`] checks this.
+/// The most requests in a window. Both numbers are at least 1; [`RateLimit::new`] checks this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimit {
     requests: u32,
@@ -43,17 +43,17 @@ impl RateLimit {
         self.window_seconds
     }
 
-    /// Returns this limit with the values that `own` sets in place of its own.
+    /// Returns this limit, but with the numbers that `own` sets.
     pub fn with(self, own: RateOverride) -> Self {
         let requests = own.requests.unwrap_or(self.requests);
         let window_seconds = own.window_seconds.unwrap_or(self.window_seconds);
         Self::new(requests, window_seconds).unwrap_or(self)
     }
 
-    /// Returns how many requests per window the owner of a key may set at most. `self` is the
-    /// server's limit. The result is the larger of two numbers: what the key has now, and what the
-    /// server's limit would allow in a window of the key's length. The second number is never more
-    /// than the server's number of requests.
+    /// Returns the most requests per window that the owner of a key may set. `self` is the server's
+    /// limit. The result is the larger of two numbers: the number that the key has now, and the
+    /// number that the server's limit would allow in a window of the key's length. The second
+    /// number is never more than the server's number of requests.
     pub fn most_of_owner(self, key: RateOverride) -> u32 {
         let own = self.with(key);
         let as_fast = u64::from(self.requests) * u64::from(own.window_seconds)
@@ -62,9 +62,9 @@ impl RateLimit {
         own.requests.max(as_fast.min(self.requests))
     }
 
-    /// Returns what is stored for a key after its owner has set the number of requests; if the
-    /// owner sets `None`, the server's number applies to the key. The length of the key's window
-    /// stays the same. Returns `None` if the number is 0, or is above
+    /// Returns the new rate limit of a key whose owner sets the number of requests. If the owner
+    /// sets `None`, the server's number applies to the key. The length of the key's window stays
+    /// the same. Returns `None` if the number is 0, or is above
     /// [`most_of_owner`](Self::most_of_owner).
     pub fn set_by_owner(self, key: RateOverride, requests: Option<u32>) -> Option<RateOverride> {
         let most = self.most_of_owner(key);
@@ -86,8 +86,8 @@ pub enum RatePolicy {
 /// The requests counted in one window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// The number of the window: how many windows of this length were before it since the Unix
-    /// epoch.
+    /// The number of the window: how many windows of the same length lie between the Unix epoch and
+    /// its start.
     number: i64,
     /// The number of requests counted in the window.
     used: u32,
@@ -96,13 +96,13 @@ pub struct Window {
     seconds: u32,
 }
 
-/// To whose requests a limit applies.
+/// The requests to which a limit applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RateScope {
-    /// To the requests of one key.
+    /// The requests of one key.
     #[default]
     Key,
-    /// To the requests of all keys of an account together.
+    /// The requests of all keys of an account together.
     Account,
 }
 
@@ -119,7 +119,7 @@ pub struct RateLimitStatus {
     pub is_over: bool,
     /// Whether this request is the first in its window beyond the limit.
     pub is_first_over: bool,
-    /// The scope of the limit.
+    /// Whether the limit applies to one key or to the whole account.
     pub scope: RateScope,
 }
 

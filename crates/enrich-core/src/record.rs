@@ -53,9 +53,9 @@ impl Origin {
 /// A record of the native format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// A company.
+    /// Facts of a company.
     Company(CompanyRecord),
-    /// A person.
+    /// Facts of a person.
     Person(PersonRecord),
     /// Facts of a domain.
     Domain(DomainRecord),
@@ -72,7 +72,7 @@ impl Record {
     }
 }
 
-/// A company's record.
+/// What a source says about a company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompanyRecord {
     /// The id, the confidence and the content hash of the record.
@@ -121,7 +121,7 @@ impl CompanyRecord {
     }
 }
 
-/// A person's record.
+/// What a source says about a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersonRecord {
     /// The id, the confidence and the content hash of the record.
@@ -134,11 +134,11 @@ pub struct PersonRecord {
     pub name: PersonName,
     /// Job title.
     pub title: Option<String>,
-    /// The employer.
+    /// The company that the person works at.
     pub employer: Option<EmployerRecord>,
     /// The person's country.
     pub country: Option<Country>,
-    /// The person's own page.
+    /// The person's own LinkedIn page.
     pub page: Option<PersonPage>,
     /// The person's email addresses, in the record's order.
     pub emails: Vec<EmailAddress>,
@@ -156,12 +156,12 @@ pub struct EmployerRecord {
     pub domain: Option<Domain>,
 }
 
-/// What a source says about a domain. The owner of the domain does not matter.
+/// The facts that a source gives about a domain itself, not about its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainRecord {
     /// The id, the confidence and the content hash of the record.
     pub origin: Origin,
-    /// The domain.
+    /// The domain that the record describes.
     pub domain: Domain,
     /// The domain's IP address.
     pub ip: Option<IpAddr>,

@@ -10,16 +10,17 @@ use crate::shortfall::MOST_A_DAY;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InvalidFields(pub Vec<(&'static str, String)>);
 
-/// What an answer that the balance does not pay for would cost. The caller does not learn the exact
-/// cost.
+/// What a caller is told about the cost of an answer, if the balance is too low for the answer. The
+/// caller is not told the exact cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needed {
-    /// At least this many credits, the lowest price of the endpoint. Nothing was looked up.
+    /// The answer costs at least this many credits, the lowest price of the endpoint. Nothing was
+    /// looked up.
     Least(Credits),
-    /// More than the balance.
+    /// The answer costs more than the balance.
     MoreThanLeft,
-    /// Perhaps more than the balance. Nothing was looked up, because too many answers of this day
-    /// could not be paid.
+    /// The answer perhaps costs more than the balance. Nothing was looked up, because the account
+    /// could not pay for too many earlier answers of this day.
     PerhapsMore,
 }
 
@@ -62,19 +63,21 @@ pub enum Refusal {
     /// The look-up failed or the charge was not written; nothing was charged.
     #[error("the request failed on our side; nothing was charged, repeat it")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// It is not known whether the charge was written.
+    /// A failure happened while the charge was written, so it is not known whether the call was
+    /// charged.
     #[error(
         "whether this request was charged cannot be told yet; repeated with the same \
          Idempotency-Key it will not be charged twice, without one it may be"
     )]
     OutcomeUnknown(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Charging has stopped.
+    /// The ledger decides no charges at present, so no call can be charged.
     #[error("charging is stopped for now; nothing was charged, repeat later")]
     NotCharging,
-    /// Too many requests are waiting.
+    /// Too many requests are waiting for a store.
     #[error("too many requests are waiting; nothing was charged, repeat in a second")]
     Overloaded,
-    /// No further idempotency record can be stored.
+    /// The limit of stored idempotency records is reached, so the answer could not be stored for
+    /// repeats.
     #[error(
         "no more requests with an Idempotency-Key can be kept at the moment; nothing was charged, \
          repeat later or without the key"

@@ -76,8 +76,9 @@ impl fmt::Debug for IdempotencyKey {
 pub struct IdempotencyRecord {
     /// The idempotency key of the call.
     pub key: IdempotencyKey,
-    /// The question as bytes that depend neither on how it was encoded nor on the API key: equal
-    /// bytes mean the same question. The store keeps only a keyed hash of these bytes.
+    /// The question as bytes. Neither the encoding of the request nor the API key changes these
+    /// bytes, so equal bytes mean the same question. The store keeps only a keyed hash of these
+    /// bytes.
     pub question: Vec<u8>,
     /// The answer. It is stored encrypted.
     pub body: BodyTemplate,

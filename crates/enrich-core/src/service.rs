@@ -44,19 +44,19 @@ pub use look_up_value::LookUpValue;
 
 /// Answers and meters calls.
 pub struct Service {
-    /// The look-up data.
+    /// The directory, which holds the look-up data.
     pub directory: Arc<dyn Directory>,
-    /// Accounts and keys.
+    /// The store of accounts and their API keys.
     pub accounts: Arc<dyn Accounts>,
-    /// The ledger.
+    /// The ledger, which decides charges.
     pub ledger: Arc<dyn Ledger>,
     /// The rate-limit windows.
     pub rate_limiter: Arc<dyn RateLimiter>,
-    /// The usage counters.
+    /// The usage counters, which count calls by day and outcome.
     pub usage: Arc<dyn Usage>,
     /// Counts the company names that look-ups did not find; `None` if this is switched off.
     pub misses: Option<Arc<dyn Misses>>,
-    /// The clock.
+    /// The clock, the only source of the present time.
     pub clock: Arc<dyn Clock>,
     /// The rate limit of a key that has none of its own.
     pub rate_limit: RateLimit,
@@ -84,17 +84,17 @@ pub struct AdmittedCall<'a> {
 
 /// The ports that a service needs.
 pub struct ServicePorts {
-    /// The look-up data.
+    /// The directory, which holds the look-up data.
     pub directory: Arc<dyn Directory>,
-    /// Accounts and keys.
+    /// The store of accounts and their API keys.
     pub accounts: Arc<dyn Accounts>,
-    /// The ledger.
+    /// The ledger, which decides charges.
     pub ledger: Arc<dyn Ledger>,
     /// The rate-limit windows.
     pub rate_limiter: Arc<dyn RateLimiter>,
-    /// The usage counters.
+    /// The usage counters, which count calls by day and outcome.
     pub usage: Arc<dyn Usage>,
-    /// The clock.
+    /// The clock, the only source of the present time.
     pub clock: Arc<dyn Clock>,
 }
 
@@ -169,8 +169,8 @@ impl Service {
         }
     }
 
-    /// Finds the key with this text. The refusal is the same for every key that is not accepted,
-    /// whatever the reason.
+    /// Finds the key with this text. If the key is not accepted, the refusal does not show the
+    /// reason.
     async fn identify(&self, key: &str, now: Timestamp) -> Result<Arc<KeyInfo>, Refusal> {
         let key = ApiKey::parse(key).map_err(|_| Refusal::InvalidKey)?;
         let found = self.accounts.find_key(&key).await.map_err(store_refusal)?;

@@ -17,8 +17,7 @@ use crate::credits::Credits;
 
 /// Most shortfalls of one account in a day.
 pub(crate) const MOST_A_DAY: u32 = 100;
-/// When the counts of at least this many accounts are in memory, a new account may cause the
-/// removal of the counts of earlier days.
+/// Below this number of accounts in memory, counts of earlier days are not removed.
 const SWEEP_FROM: usize = 4096;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
@@ -59,7 +58,8 @@ impl Shortfalls {
         shortfall.balance = balance;
     }
 
-    /// Notes the balance of an account after a charge.
+    /// Stores the balance of an account after a charge, if it is the lowest since the last
+    /// shortfall.
     pub(crate) fn note(&self, account: AccountId, balance: Credits) {
         if !self.are_any.load(Ordering::Acquire) {
             return;

@@ -19,7 +19,7 @@ pub struct DirectoryRevision(pub u64);
 /// What was found for a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The subject.
+    /// The subject that was found.
     pub subject: Subject,
     /// The confidence that this subject is the one that was asked for.
     pub confidence: Confidence,
@@ -53,18 +53,18 @@ impl Found {
     }
 }
 
-/// A subject.
+/// A subject that a look-up can find.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// A company.
+    /// The subject is a company.
     Company(Company),
-    /// A person.
+    /// The subject is a person.
     Person(Person),
-    /// Facts of a domain.
+    /// The subject is a domain.
     Domain(DomainFacts),
 }
 
-/// A company.
+/// A company, with the facts that all sources give about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Company {
     /// The company's id.
@@ -83,7 +83,7 @@ pub struct Company {
     pub emails: Vec<String>,
     /// The company's own phone numbers (E.164 with `+`), in stored order.
     pub phones: Vec<String>,
-    /// The company's ids in registers and data sets, such as `lei:…`, first seen first.
+    /// The company's ids in registers and data sets, such as `lei:…`, in first-seen order.
     pub ids: Vec<String>,
     /// The organisation that the company belongs to, as a source names it
     /// ([`crate::Parent::parse`]).
@@ -96,7 +96,7 @@ pub struct Company {
 /// A domain of a company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
-    /// The domain.
+    /// The domain, which is a registrable domain or a host below one.
     pub domain: String,
     /// The country of the website at this domain, if a record gives it.
     pub country: Option<Country>,
@@ -175,7 +175,7 @@ impl Company {
 
     /// Returns the company's domain for `country`. This is a domain that a record marks for the
     /// country; else a domain without a mark under the country's top-level domain; else the main
-    /// domain, if the company has a seat in the country. (See the decisions on `country_code`.)
+    /// domain, if the company has a seat in the country.
     pub fn domain_in(&self, country: Country) -> Option<&str> {
         let marked = self.sites.iter().find(|site| site.country == Some(country));
         let under_its_tld = || {
@@ -192,7 +192,7 @@ impl Company {
     }
 }
 
-/// A person.
+/// A person, with the facts that all sources give about the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
     /// The person's id.
@@ -203,7 +203,7 @@ pub struct Person {
     pub last_name: String,
     /// Job title.
     pub title: Option<String>,
-    /// The employer.
+    /// The company that the person works at.
     pub employer: Option<Employer>,
     /// The person's country.
     pub country: Option<Country>,
@@ -252,9 +252,9 @@ impl Person {
         self.employer.as_ref()?.domains.first().map(String::as_str)
     }
 
-    /// Returns one of the person's email addresses. If `asked` is given, an address at this host is
-    /// preferred, then one at its registrable domain. Otherwise an address at a domain of the
-    /// employer is preferred. If the person has no such address, returns the first address.
+    /// Returns one of the person's email addresses, the first of these that exists: an address at
+    /// the host `asked`, an address at the registrable domain of `asked`, an address at a domain of
+    /// the employer, the first address.
     pub fn business_email(&self, asked: Option<&Domain>) -> Option<&str> {
         let at = |domain: &str| {
             self.emails.iter().find(|email| email.rsplit('@').next() == Some(domain))
@@ -276,7 +276,7 @@ impl Person {
     }
 }
 
-/// The facts of a domain. The owner of the domain does not matter.
+/// The facts about a domain itself, not about its owner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DomainFacts {
     /// The domain to which the facts belong.

@@ -1,8 +1,9 @@
 //! The suppressed values, and the check whether a text contains one of them.
 //!
-//! A stored response, or a list of an account, may contain a value that was suppressed later.
-//! There, the value is written as people write it. So the check parses the text as each kind of
-//! value, as it would parse a request, and compares the normal form with the suppressed values.
+//! A stored response, or a list of an account, may contain a value that was suppressed later. Such
+//! a text may contain the value in any form in which people write it. So the check parses the text
+//! as each kind of value, as it would parse a request, and compares the normal form with the
+//! suppressed values.
 
 mod screening;
 
@@ -29,7 +30,7 @@ pub trait SuppressedValues: Send + Sync {
 
 /// The values that were suppressed at a certain time or later.
 pub struct SuppressedSince<'a> {
-    /// All suppressed values.
+    /// All suppressed values, whatever their time.
     pub values: &'a dyn SuppressedValues,
     /// Only values that were suppressed at this time or later count.
     pub since: Timestamp,

@@ -2,12 +2,12 @@
 
 use enrich_text::{CompanyName, Country, Domain, NameForm, Region, Side, country_of_word, region};
 
-/// A requested company name.
+/// A requested company name, with everything that is needed to compare it with candidates.
 #[derive(Clone, Debug)]
 pub struct AskedName {
-    /// The name.
+    /// The name, as it was requested.
     pub name: CompanyName,
-    /// The name's words.
+    /// The name, split into words.
     pub form: NameForm,
     /// For each word, the side of a contrast to which the word belongs, such as north or south.
     pub(super) sides: Vec<Option<Side>>,

@@ -3,11 +3,11 @@
 /// Defines the features with their names in the table of weights.
 macro_rules! features {
     ($($(#[$doc:meta])* $feature:ident $name:literal,)*) => {
-        /// A feature: one kind of evidence for or against a candidate. "Asked name" means the
-        /// requested name, and "held name" the name of the candidate. A rarity is in tens of nats.
-        /// A feature for which no unit is given is 0 or 1, or a share. "How well a label fits" is 1
-        /// if the label of a domain equals the name, and less if it only contains or resembles the
-        /// name.
+        /// A feature: one kind of evidence for or against a candidate. In the names of the
+        /// features, `Asked` stands for the requested name, and `Held` for the candidate's name. A
+        /// rarity is in tens of nats. A feature for which no unit is given is 0 or 1, or a share.
+        /// "How well a label fits" is 1 if the label of a domain equals the name, and less if it
+        /// only contains or resembles the name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Feature {
             $($(#[$doc])* $feature,)*
@@ -28,9 +28,10 @@ macro_rules! features {
 }
 
 features! {
-    /// Always 1.
+    /// Always 1: the weight of this feature is the intercept of the model.
     Bias "bias",
-    /// The names contain words that contradict each other: two numbers, or north and south.
+    /// The names contain words that contradict each other: two different numbers, or north and
+    /// south.
     Contrast "contrast",
     /// The names contain words for different kinds of organisation or subject: a school and a
     /// hospital.
@@ -41,8 +42,8 @@ features! {
     SameStripped "same_stripped",
     /// The names are equal without spaces.
     SameSquashed "same_squashed",
-    /// If the names are equal without spaces, the length of the asked name in tens of letters, at
-    /// most two.
+    /// If the names are equal without spaces, the length of the requested name in tens of letters,
+    /// at most two.
     SameSquashedLong "same_squashed_long",
     /// The names have the same words, in any order and language.
     SameSorted "same_sorted",
@@ -50,17 +51,20 @@ features! {
     SameSortedOnly "same_sorted_only",
     /// The names are equal without spaces, but their words differ.
     SameJoined "same_joined",
-    /// The rarity of the matching words, as a share of the total rarity of the asked name's words.
+    /// The rarity of the matching words, as a share of the total rarity of the words of the
+    /// requested name.
     AskedCovered "asked_covered",
-    /// The rarity of the matching words, as a share of the total rarity of the held name's words.
+    /// The rarity of the matching words, as a share of the total rarity of the words of the
+    /// candidate's name.
     HeldCovered "held_covered",
     /// The amount by which the harmonic mean of `AskedCovered` and `HeldCovered` exceeds one half.
     CoveredOverHalf "covered_over_half",
-    /// The rarity of the rarest word that only the asked name has, in tens of nats.
+    /// The rarity of the rarest word that only the requested name has, in tens of nats.
     AskedMissingMost "asked_missing_most",
-    /// The total rarity of words that only the asked name has, in tens of nats, at most three.
+    /// The total rarity of words that only the requested name has, in tens of nats, at most three.
     AskedMissing "asked_missing",
-    /// The total rarity of words that only the held name has, in tens of nats, at most three.
+    /// The total rarity of words that only the candidate's name has, in tens of nats, at most
+    /// three.
     HeldMissing "held_missing",
     /// The total rarity of the matching words, in tens of nats, at most three.
     Agreed "agreed",
@@ -72,18 +76,19 @@ features! {
     AgreedSpecificSome "agreed_specific_some",
     /// The names share no words, or only general ones.
     NoSpecific "no_specific",
-    /// The rarity of the rarest non-general word that only the asked name has, in tens of nats.
+    /// The rarity of the rarest non-general word that only the requested name has, in tens of nats.
     AskedMissingSpecific "asked_missing_specific",
-    /// The rarity of the rarest non-general word that only the held name has, in tens of nats.
+    /// The rarity of the rarest non-general word that only the candidate's name has, in tens of
+    /// nats.
     HeldMissingSpecific "held_missing_specific",
     /// The rarity of translations and other equivalents, as a share of the rarity of all matching
     /// words.
     Equivalent "equivalent",
     /// The rarity of misspelt words, as a share of the rarity of all matching words.
     Misspelt "misspelt",
-    /// The first word of the asked name matches a word of the held name.
+    /// The first word of the requested name matches a word of the candidate's name.
     FirstAsked "first_asked",
-    /// The first word of the held name matches a word of the asked name.
+    /// The first word of the candidate's name matches a word of the requested name.
     FirstHeld "first_held",
     /// The Jaro-Winkler similarity of the names without spaces.
     Jaro "jaro",
@@ -91,18 +96,18 @@ features! {
     JaroHigh "jaro_high",
     /// The Sørensen-Dice similarity of the letter pairs of both names.
     Dice "dice",
-    /// The held name is one of the company's aliases.
+    /// The candidate's name is one of the company's aliases.
     Alias "alias",
-    /// The asked name consists of the initials of the held name.
+    /// The requested name consists of the initials of the candidate's name.
     IsInitials "is_initials",
-    /// If the asked name consists of the held name's initials, the number of initials minus three,
-    /// divided by three.
+    /// If the requested name consists of the initials of the candidate's name, the number of
+    /// initials minus three, divided by three.
     IsInitialsLong "is_initials_long",
-    /// The held name consists of the initials of the asked name.
+    /// The candidate's name consists of the initials of the requested name.
     HasInitials "has_initials",
-    /// A word of the asked name is misspelt.
+    /// A word of the requested name is misspelt.
     Slip "slip",
-    /// A word of the asked name is misspelt, and all other words agree.
+    /// A word of the requested name is misspelt, and all other words agree.
     SlipAlone "slip_alone",
     /// If a word is misspelt and all other words agree, one eighth of the length of the shortest
     /// misspelt word, at most 1.5.
@@ -119,118 +124,121 @@ features! {
     SlipNear "slip_near",
     /// The spelling mistake changes the first letter of the word.
     SlipFirst "slip_first",
-    /// How much less usual the sequence of letters of the misspelt word is than that of the correct
+    /// How much rarer the sequence of letters in the misspelt word is than that in the correct
     /// word, in tens of nats, from −1 to 1.
     SlipOdd "slip_odd",
-    /// If all other words agree, the value of `SlipOdd`.
+    /// If a word is misspelt and all other words agree, the value of `SlipOdd`.
     SlipAloneOdd "slip_alone_odd",
     /// Both names have the same legal form.
     FormAgrees "form_agrees",
     /// The names have different legal forms.
     FormDiffers "form_differs",
-    /// A word in parentheses after the asked name is also in the held name.
+    /// A word in parentheses after the requested name is also in the candidate's name.
     AsideAgrees "aside_agrees",
-    /// The asked name is followed by a non-general word in parentheses.
+    /// The requested name is followed by a non-general word in parentheses.
     Aside "aside",
-    /// The asked name is followed by a general word in parentheses, usually a place.
+    /// The requested name is followed by a general word in parentheses, usually a place.
     AsidePlace "aside_place",
-    /// A word in parentheses after the asked name is part of a domain of the company.
+    /// A word in parentheses after the requested name is part of a domain of the company.
     AsideInDomain "aside_in_domain",
-    /// If the first words of the asked name equal a domain label, their rarity as a share of the
-    /// rarity of the whole name.
+    /// If the first words of the requested name equal a domain label, their rarity as a share of
+    /// the rarity of the whole name.
     LabelIsBeginning "label_is_beginning",
-    /// If a domain label contains the asked name, the length of the name as a share of the label's
-    /// length.
+    /// If a domain label contains the requested name, the length of the name as a share of the
+    /// label's length.
     LabelHoldsName "label_holds_name",
-    /// If the asked name contains a domain label, the length of the label as a share of the name's
-    /// length.
+    /// If the requested name contains a domain label, the length of the label as a share of the
+    /// name's length.
     NameHoldsLabel "name_holds_label",
-    /// The similarity of a domain label and the asked name, from 0 to 1: 0 if 30 % or more of the
-    /// letters differ, 1 if no letter does.
+    /// The similarity of a domain label and the requested name, from 0 to 1: 0 if 30 % or more of
+    /// the letters differ, 1 if no letter does.
     LabelLikeName "label_like_name",
-    /// A domain label equals the asked name's initials.
+    /// A domain label equals the initials of the requested name.
     LabelIsInitials "label_is_initials",
-    /// If a domain label consists of the beginnings of words of the asked name, the rarity of these
-    /// words as a share of the name's rarity.
+    /// If a domain label consists of the beginnings of words of the requested name, the rarity of
+    /// these words as a share of the name's rarity.
     LabelOfParts "label_of_parts",
-    /// A domain label consists of the beginnings of all words of the asked name.
+    /// A domain label consists of the beginnings of all words of the requested name.
     LabelOfPartsFull "label_of_parts_full",
-    /// If a word of the asked name equals a domain label, the rarity of this word, in tens of nats.
+    /// If a word of the requested name equals a domain label, the rarity of this word, in tens of
+    /// nats.
     WordIsLabel "word_is_label",
-    /// If a domain label begins with a word of the asked name, the length of the word as a share of
-    /// the label's length.
+    /// If a domain label begins with a word of the requested name, the length of the word as a
+    /// share of the label's length.
     WordBeginsLabel "word_begins_label",
     /// One of the company's domains is a host below a registrable domain.
     IsHost "is_host",
-    /// A domain label equals the asked name, and the names share no words or only general ones.
+    /// A domain label equals the requested name, and the names share no words or only general ones.
     LabelIsNameGeneral "label_is_name_general",
-    /// If a domain label equals the asked name, the length of the name in tens of letters, at most
-    /// two.
+    /// If a domain label equals the requested name, the length of the name in tens of letters, at
+    /// most two.
     LabelIsNameLong "label_is_name_long",
     /// All words of both names agree.
     ShapeAll "shape_all",
-    /// If all words of both names agree, how well a domain label fits the asked name, from 0 to 1.
+    /// If all words of both names agree, how well a domain label fits the requested name, from 0 to
+    /// 1.
     ShapeAllLabel "shape_all_label",
-    /// The asked name has additional words, all of them general.
+    /// Only the requested name has additional words, all of them general.
     ShapeMoreGeneral "shape_more_general",
-    /// If the asked name has additional words, and all of them are general, how well a domain label
-    /// fits the asked name, from 0 to 1.
+    /// If only the requested name has additional words, all of them general: how well a domain
+    /// label fits the requested name, from 0 to 1.
     ShapeMoreGeneralLabel "shape_more_general_label",
-    /// The asked name has additional words, not all of them general.
+    /// Only the requested name has additional words, not all of them general.
     ShapeMore "shape_more",
-    /// If the asked name has additional words, and not all of them are general, how well a domain
-    /// label fits the asked name, from 0 to 1.
+    /// If only the requested name has additional words, not all of them general: how well a domain
+    /// label fits the requested name, from 0 to 1.
     ShapeMoreLabel "shape_more_label",
-    /// The held name has additional words, all of them general.
+    /// Only the candidate's name has additional words, all of them general.
     ShapeLessGeneral "shape_less_general",
-    /// If the held name has additional words, and all of them are general, how well a domain label
-    /// fits the asked name, from 0 to 1.
+    /// If only the candidate's name has additional words, all of them general: how well a domain
+    /// label fits the requested name, from 0 to 1.
     ShapeLessGeneralLabel "shape_less_general_label",
-    /// The held name has additional words, not all of them general.
+    /// Only the candidate's name has additional words, not all of them general.
     ShapeLess "shape_less",
-    /// If the held name has additional words, and not all of them are general, how well a domain
-    /// label fits the asked name, from 0 to 1.
+    /// If only the candidate's name has additional words, not all of them general: how well a
+    /// domain label fits the requested name, from 0 to 1.
     ShapeLessLabel "shape_less_label",
     /// Each name has words that the other lacks, and all of these words are general.
     ShapeBothGeneral "shape_both_general",
-    /// If each name has words that the other lacks, and all of these are general, how well a domain
-    /// label fits the asked name, from 0 to 1.
+    /// If each name has words that the other lacks, all of them general: how well a domain label
+    /// fits the requested name, from 0 to 1.
     ShapeBothGeneralLabel "shape_both_general_label",
     /// Each name has words that the other lacks, and not all of these words are general.
     ShapeBoth "shape_both",
-    /// If each name has words that the other lacks, and not all of these are general, how well a
-    /// domain label fits the asked name, from 0 to 1.
+    /// If each name has words that the other lacks, not all of them general: how well a domain
+    /// label fits the requested name, from 0 to 1.
     ShapeBothLabel "shape_both_label",
-    /// The asked name looks like an acronym.
+    /// The requested name looks like an acronym.
     Acronym "acronym",
-    /// The asked name looks like an acronym and equals a domain label.
+    /// The requested name looks like an acronym and equals a domain label.
     AcronymLabel "acronym_label",
-    /// The asked name looks like an acronym and equals the held name's initials.
+    /// The requested name looks like an acronym and equals the initials of the candidate's name.
     AcronymInitials "acronym_initials",
-    /// The asked name equals the held name's initials and a domain label.
+    /// The requested name equals the initials of the candidate's name and a domain label.
     InitialsAndLabel "initials_and_label",
-    /// If a word is misspelt, the similarity of a domain label and the asked name, from 0 to 1.
+    /// If a word is misspelt, the similarity of a domain label and the requested name, from 0 to 1.
     SlipAndLabel "slip_and_label",
-    /// A label of a domain, after the first one, is the code of the state or province in the asked
-    /// name.
+    /// A label of a domain, after the first one, is the code of the state or province in the
+    /// requested name.
     RegionHere "region_here",
-    /// The first label of a domain ends with the code of the state or province in the asked name.
+    /// The first label of a domain ends with the code of the state or province in the requested
+    /// name.
     RegionBehind "region_behind",
-    /// The company is in the country that the asked name mentions.
+    /// The company is in the country that the requested name mentions.
     CountryAgrees "country_agrees",
-    /// The asked name mentions a country, and the company is in another one.
+    /// The requested name mentions a country, and the company is in another one.
     CountryDiffers "country_differs",
-    /// The asked name mentions a country in parentheses, and the company is in another one.
+    /// The requested name mentions a country in parentheses, and the company is in another one.
     CountryAsideDiffers "country_aside_differs",
-    /// The asked name is a domain that does not belong to the company.
+    /// The requested name is a domain that does not belong to the company.
     OtherDomain "other_domain",
-    /// The asked name is one word.
+    /// The requested name is one word.
     SingleWord "single_word",
-    /// The total rarity of the asked name's words, in tens of nats, at most four.
+    /// The total rarity of the words of the requested name, in tens of nats, at most four.
     RarityOfAll "rarity_of_all",
-    /// One fifth of the number of words in the asked name, at most two.
+    /// One fifth of the number of words in the requested name, at most two.
     Words "words",
-    /// One tenth of the number of letters in the asked name, at most three.
+    /// One tenth of the number of letters in the requested name, at most three.
     Length "length",
 }
 

@@ -6,35 +6,38 @@ use enrich_text::{Domain, NameWord, Rarity};
 use super::asked::AskedName;
 use crate::subject::Company;
 
-/// Most words of a name that are used to split a label.
+/// The most words of a name that are tried as parts of a label.
 const MOST_WORDS: usize = 16;
 
-/// How well a name fits the labels of a company's domains. Each value is that of the label that
+/// How well a name fits the labels of a company's domains. Each value comes from the label that
 /// fits best.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Labels {
     /// 1 when a label is the name without spaces.
     pub(super) is_name: f64,
-    /// The rarity of the first words of the name, if a label consists of them, as a share of the
-    /// whole name's rarity.
+    /// If a label consists of the first words of the name, the rarity of these words as a share of
+    /// the whole name's rarity; else 0.
     pub(super) is_beginning: f64,
-    /// The length of the name, if a label contains it, as a share of the label's length.
+    /// If a label contains the name, the length of the name as a share of the label's length; else
+    /// 0.
     pub(super) holds_name: f64,
-    /// The length of a label, if the name contains it, as a share of the name's length.
+    /// If the name contains a label, the length of the label as a share of the name's length; else
+    /// 0.
     pub(super) name_holds: f64,
     /// The similarity of a label and the name: 0 when 30 % or more of the letters differ, 1 when no
     /// letter does.
     pub(super) like: f64,
     /// 1 when a label is the name's initials.
     pub(super) is_initials: f64,
-    /// The rarity of the words, if a label consists of their beginnings, as a share of the name's
-    /// rarity.
+    /// If a label consists of the beginnings of words of the name, the rarity of these words as a
+    /// share of the name's rarity; else 0.
     pub(super) parts: f64,
     /// 1 when a label consists of the beginnings of all words of the name.
     pub(super) parts_full: f64,
-    /// The rarity of a word, in tens of nats, if a label equals it.
+    /// If a label equals a word of the name, the rarity of this word in tens of nats; else 0.
     pub(super) word_is: f64,
-    /// The length of a word, if a label begins with it, as a share of the label's length.
+    /// If a label begins with a word of the name, the length of the word as a share of the label's
+    /// length; else 0.
     pub(super) begins: f64,
     /// Whether a domain is a host below a registrable domain.
     pub(super) is_host: bool,
@@ -115,8 +118,8 @@ fn more(held: &mut f64, value: f64) {
 }
 
 /// Finds words whose beginnings, one after the other, make up the label: `un` and `soed` of
-/// `universitas jenderal soedirman`. Returns the total rarity of these words; if several choices of
-/// words are possible, the highest. Returns `None` if none is possible.
+/// `universitas jenderal soedirman`. Returns the total rarity of these words. If several choices of
+/// words make up the label, returns the highest total; if no choice does, `None`.
 fn parts(words: &[NameWord], rarities: &[f64], label: &str) -> Option<f64> {
     let label = label.as_bytes();
     // For each position in the label, the highest total rarity of words whose beginnings make up

@@ -1,15 +1,15 @@
 //! Finds the kind of a typing error. Some kinds are more frequent than others.
 
-/// A typing error.
+/// The kind of a typing error in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slip {
     /// Two neighbouring letters were swapped.
     Swapped,
     /// A letter was doubled, or a double letter was typed once.
     Doubled,
-    /// A letter is missing.
+    /// A letter was left out.
     Missing,
-    /// A letter was added.
+    /// A letter that does not belong to the word was added.
     Added,
     /// A letter was replaced by that of a neighbouring key.
     Near,

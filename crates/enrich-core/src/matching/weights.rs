@@ -89,8 +89,8 @@ impl Weights {
         evidence.features().iter().map(|(feature, value)| self.of(*feature) * value).sum()
     }
 
-    /// Returns the raw probability of each candidate from the scores of all candidates. At most one
-    /// candidate is meant, so the sum is below 1.
+    /// Returns the raw probability of each candidate from the scores of all candidates. The sum is
+    /// below 1: the rest is the probability that none of the candidates is meant.
     pub fn chances(&self, scores: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
         let most = scores.clone().fold(0.0, f64::max);
         let none = (-most).exp();
@@ -98,7 +98,8 @@ impl Weights {
         scores.map(|score| (score - most).exp() / sum).collect()
     }
 
-    /// Returns the share of answers at this raw probability that were right.
+    /// Returns the calibrated probability: the share of answers at this raw probability that were
+    /// right. Between two pairs of the calibration, the share is interpolated.
     pub fn calibrated(&self, raw: f64) -> f64 {
         let (mut below, mut above) = ((0.0, 0.0), (1.0, 1.0));
         for &point in &self.calibration {

@@ -16,13 +16,13 @@ pub(super) enum Shape {
     Nothing,
     /// All words of both names agree.
     All,
-    /// The asked name has additional words, all of them general.
+    /// Only the requested name has additional words, all of them general.
     MoreGeneral,
-    /// The asked name has additional words, not all of them general.
+    /// Only the requested name has additional words, not all of them general.
     More,
-    /// The held name has additional words, all of them general.
+    /// Only the candidate's name has additional words, all of them general.
     LessGeneral,
-    /// The held name has additional words, not all of them general.
+    /// Only the candidate's name has additional words, not all of them general.
     Less,
     /// Each name has words that the other lacks, all of them general.
     BothGeneral,
@@ -36,13 +36,15 @@ pub(super) struct Pair {
     /// The candidate's name.
     pub(super) name: String,
     pub(super) evidence: Evidence,
-    /// How the words agree.
+    /// How the words of the two names agree.
     pub(super) shape: Shape,
-    /// How well the names fit each other. This only serves to choose one of the candidate's names.
+    /// How well the names fit each other. This value is used only to choose one of the candidate's
+    /// names.
     pub(super) fit: f64,
 }
 
-/// The rarity, in nats, of the words of two names: of those that agree, and of those that do not.
+/// Rarities, in nats, of the words of two names: of the words that agree, and of the words that
+/// only one of the names has.
 struct Sums {
     /// The total rarity of the words that agree. A word that agrees only in part adds only a part
     /// of its rarity.
@@ -61,9 +63,9 @@ struct Sums {
     specific_held: f64,
 }
 
-/// Compares a name of a candidate with the requested name. Each index in `there` is that of a word
-/// of the requested name that means a country, and the candidate is in this country. Such a word
-/// does not count as missing from the candidate's name.
+/// Compares a name of a candidate with the requested name. `there` holds the indexes of those words
+/// of the requested name that mean a country where the candidate is. Such a word does not count as
+/// missing from the candidate's name.
 pub(super) fn compare(
     asked: &AskedName,
     name: &CompanyName,
@@ -134,7 +136,8 @@ pub(super) fn compare(
 }
 
 /// Adds evidence from the rarity of the words that agree and of those that are missing. Returns the
-/// harmonic mean of two shares: the agreeing words as a share of each name.
+/// harmonic mean of two shares: the agreeing words as a share of the requested name, and as a share
+/// of the candidate's name.
 fn of_sums(evidence: &mut Evidence, likeness: &Similarity, sums: &Sums) -> f64 {
     let share = |rest: f64| if sums.agreed > 0.0 { sums.agreed / (sums.full + rest) } else { 0.0 };
     let (asked, held) = (share(sums.only_asked), share(sums.only_held));
@@ -301,8 +304,8 @@ impl Sums {
     }
 }
 
-/// Returns the rarity of two words that agree, in nats; only a part of it if they agree only in
-/// part.
+/// Returns the rarity of a pair of agreeing words, in nats. If the words agree only in part,
+/// returns only a part of the rarity.
 fn worth(one: &Agreed) -> f64 {
     let share = match one.how {
         Agreement::Same => 1.0,
@@ -314,7 +317,7 @@ fn worth(one: &Agreed) -> f64 {
     share * one.rarity
 }
 
-/// Whether two words agree by more than the beginning of one of them.
+/// Whether two words agree by more than an abbreviation or an initial.
 fn is_firm(one: &Agreed) -> bool {
     !matches!(one.how, Agreement::Abbreviated | Agreement::Initial)
 }

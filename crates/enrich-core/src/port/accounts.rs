@@ -1,4 +1,4 @@
-//! Accounts and their API keys.
+//! The port that stores accounts and their API keys.
 
 use std::sync::Arc;
 
@@ -14,9 +14,10 @@ use crate::port::error::StoreError;
 /// The result of storing a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyStored {
-    /// The key is stored.
+    /// The key was stored.
     Stored,
-    /// The account does not exist, or the key that was to be rotated does not. Nothing was changed.
+    /// The account does not exist, or the key that is to be rotated does not exist. Nothing was
+    /// changed.
     NotThere,
     /// The account already has as many active keys as it may have. Nothing was changed.
     TooManyActive,
@@ -40,7 +41,7 @@ pub enum AccountChanged {
 /// find the key by its text, and encrypted, to show the text again.
 #[async_trait]
 pub trait Accounts: Send + Sync {
-    /// Stores an account together with its first key. If it fails, neither is stored.
+    /// Stores an account together with its first key. If the call fails, neither is stored.
     async fn create(&self, account: Account, first_key: NewKey) -> Result<(), StoreError>;
 
     /// Returns the account with this id; `None` if it does not exist.
@@ -61,10 +62,10 @@ pub trait Accounts: Send + Sync {
     /// the other, so that they never exceed the limit together.
     async fn add_key(&self, key: NewKey, limit: KeyLimit) -> Result<KeyStored, StoreError>;
 
-    /// Stores `successor`, and ends the key `old` at `old_until`. If it fails, it does neither. If
-    /// `old` ends earlier already, its end is not changed. If the end of `old` is not after the
-    /// creation of `successor`, the end becomes final. `old` counts towards `limit` only if it
-    /// stays valid.
+    /// Stores `successor`, and ends the key `old` at `old_until`. If the call fails, nothing is
+    /// changed. If `old` already ends before `old_until`, its end is not changed. If the end of
+    /// `old` is not after the creation of `successor`, the end becomes final. `old` counts towards
+    /// `limit` only if it stays valid.
     async fn rotate_key(
         &self,
         old: KeyId,
@@ -92,8 +93,9 @@ pub trait Accounts: Send + Sync {
     /// Changes the label of a key. Returns `false` if the key does not exist.
     async fn set_label(&self, id: KeyId, label: &str) -> Result<bool, StoreError>;
 
-    /// Ends a key at `at`, unless it ends earlier already. If its end is not after `now`, the end
-    /// becomes [final](KeyInfo::has_ended). Returns `false` if the key does not exist.
+    /// Ends a key at `at`, unless the key already ends earlier. If the end of the key is not after
+    /// `now`, the end becomes [final](KeyInfo::has_ended). Returns `false` if the key does not
+    /// exist.
     async fn expire_key(
         &self,
         id: KeyId,
@@ -101,7 +103,8 @@ pub trait Accounts: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Makes the end of every key final that has passed at `now`. Returns the number of these keys.
-    /// The caller must know that `now` is correct: see [`ClockWatch`](crate::ClockWatch).
+    /// Finds the keys whose end has passed at `now`, and makes their ends
+    /// [final](KeyInfo::has_ended). Returns the number of these keys. The caller must know that
+    /// `now` is correct: see [`ClockWatch`](crate::ClockWatch).
     async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! The only source of time.
+//! The port that tells the present time.
 
 use jiff::Timestamp;
 

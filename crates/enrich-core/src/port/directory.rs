@@ -1,4 +1,4 @@
-//! The look-up data.
+//! The port that answers questions from the look-up data.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::question::{Projection, Question};
 use crate::subject::{DirectoryRevision, Found};
 use crate::suppressed::SuppressedValues;
 
-/// Whose look-up it is. If look-ups must wait, tenants take turns.
+/// The account for which a look-up is made. If look-ups must wait, tenants take turns.
 ///
 /// A directory only compares tenants for equality: look-ups of the same tenant wait in the same
 /// queue. A caller without an account uses the default tenant.

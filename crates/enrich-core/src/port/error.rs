@@ -1,6 +1,6 @@
 //! The error that most methods of the ports return.
 
-/// Why a store could not do what it was asked for.
+/// Why an operation of a store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Too many requests are waiting for the store. Nothing was changed.

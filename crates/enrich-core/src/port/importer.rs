@@ -13,12 +13,12 @@ pub struct Load {
     /// The source that gives the records.
     pub source: SourceName,
     /// The name of the file that contains the records. It is stored with the source, in the
-    /// transaction that imports the first record. With `None`, the file that is stored from an
-    /// earlier import stays.
+    /// transaction that imports the first record. With `None`, the stored name from an earlier
+    /// import stays.
     pub file: Option<String>,
     /// The time that is stored with every value.
     pub at: Timestamp,
-    /// Whether each batch is one transaction, or the whole import.
+    /// Whether each batch or the whole import is one transaction.
     pub atomic: Atomic,
     /// Which companies and people may change.
     pub subjects: Subjects,
@@ -45,9 +45,10 @@ pub enum Atomic {
 /// Which companies and people an import may change. Facts of domains are always imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subjects {
-    /// Stored ones, and new ones that the import adds.
+    /// The import changes stored companies and people, and adds new ones.
     All,
-    /// Only stored ones. A record of another company or person has [`Effect::NotHeld`].
+    /// The import changes stored companies and people, and adds none. A record of any other company
+    /// or person has [`Effect::NotHeld`].
     Held,
 }
 
@@ -63,7 +64,7 @@ pub struct ImportOutcome {
 /// The effect of a record on the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// A subject was added.
+    /// The record was the first about its subject, which was added.
     Added,
     /// An existing subject was changed.
     Merged,
@@ -85,11 +86,11 @@ pub enum Suppressed {
     Phone(Phone),
     /// The page of a person. All data of this person is forgotten with it.
     PersonPage(PersonPage),
-    /// A domain, with the hosts below it and the email addresses at them.
+    /// A domain, the hosts below the domain, and the email addresses at the domain and these hosts.
     Domain(Domain),
 }
 
-/// An imported source.
+/// A source of which records were imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceInfo {
     /// The source's name.
@@ -104,7 +105,7 @@ pub struct SourceInfo {
     pub last_at: Timestamp,
 }
 
-/// What was removed with a source, or with suppressed values.
+/// How much was removed when a source was removed or when values were suppressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
     /// The number of removed values.
@@ -119,18 +120,18 @@ pub trait Importer: Send + Sync {
     /// Begins an import. Only one import runs at a time; a second one waits, or fails.
     async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError>;
 
-    /// All sources, sorted by name.
+    /// Returns all sources, sorted by name.
     async fn sources(&self) -> Result<Vec<SourceInfo>, StoreError>;
 
-    /// Returns the file that the last [`Load`] with a file has stored for a source. Returns `None`
-    /// if the source does not exist, or has no stored file.
+    /// Returns the stored file name of a source: the name from the last [`Load`] that had one.
+    /// Returns `None` if the source does not exist, or has no stored file name.
     async fn source_file(&self, name: &SourceName) -> Result<Option<String>, StoreError>;
 
     /// Removes all values of a source. Returns `None` if the source does not exist.
     async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError>;
 
     /// Suppresses values: removes them from the directory, and keeps them out of later imports. If
-    /// it fails, none of the values is suppressed.
+    /// the call fails, none of the values is suppressed.
     async fn forget(&self, what: &[Suppressed], at: Timestamp) -> Result<Removed, StoreError>;
 }
 

@@ -1,9 +1,9 @@
-//! The records of jobs that any node runs. A job looks up the rows of a list that an account
-//! uploaded.
+//! The records of jobs that all nodes share, so that any node can run a job. A job looks up the
+//! rows of a list that an account uploaded.
 //!
-//! A node that works on a job holds a lease of [`LEASE`]. Each holder gets a higher turn. A holder
-//! changes the job only with its own turn, so a node that lost its lease changes nothing. Leases
-//! end by the clock of the store.
+//! A node that works on a job holds a lease of [`LEASE`]. The turn of a job is a number that grows
+//! with each new holder. A holder names its turn in every change. So the store can refuse the
+//! changes of a node that has lost its lease. The clock of the store decides when a lease ends.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::port::error::StoreError;
 /// The length of a lease, from the last renewal on.
 pub const LEASE: Duration = Duration::from_secs(30);
 
-/// What the nodes must know of a job's state.
+/// The state of a job, as far as all nodes must know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobPhase {
     /// There is nothing to run: the job was not started, or has ended.
@@ -33,7 +33,7 @@ pub enum JobPhase {
 /// Whether a node holds a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobLease {
-    /// No node holds the job. The last holder has ended its lease itself.
+    /// No node holds the job. If there was a holder, the holder itself ended its lease.
     Free,
     /// A node holds the job.
     Held,
@@ -48,15 +48,17 @@ pub struct JobRow {
     pub id: u128,
     /// The account that the job belongs to.
     pub account: AccountId,
-    /// The phase.
+    /// The job's phase: whether it waits, runs or is idle.
     pub phase: JobPhase,
-    /// The turn of the last holder or change.
+    /// The job's turn: a number that grows with each new holder, and with each change of a free
+    /// job.
     pub turn: u64,
     /// Whether a node holds the job.
     pub lease: JobLease,
-    /// The record. The store does not read it.
+    /// The job's record, as text. The store does not interpret this text.
     pub record: String,
-    /// The progress, which changes more often than the record. The store does not read it.
+    /// The job's progress, as text. It changes more often than the record. The store does not
+    /// interpret this text.
     pub progress: String,
 }
 
@@ -65,7 +67,7 @@ pub struct JobRow {
 pub struct JobChange {
     /// The job's id.
     pub id: u128,
-    /// The turn that the job must have; else nothing is changed.
+    /// The turn that the job must have at present. If the job has another turn, nothing is changed.
     pub turn: u64,
     /// The new phase.
     pub phase: JobPhase,
@@ -82,24 +84,24 @@ pub struct LocalJob {
     pub id: u128,
     /// The account that the job belongs to.
     pub account: AccountId,
-    /// What other nodes show of the job. The store does not read it.
+    /// The text from which other nodes show the job. The store does not interpret this text.
     pub summary: String,
 }
 
 /// A job whose files only another node sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteJob {
-    /// The job.
+    /// The job and its account.
     pub job: LocalJob,
     /// The name of the node.
     pub node: String,
 }
 
-/// The records of jobs that all nodes share. Every change may be made again if its outcome is
-/// unknown.
+/// The records of jobs that all nodes share. If the outcome of a change is unknown, the caller may
+/// make the change again.
 #[async_trait]
 pub trait JobRecords: Send + Sync {
-    /// Adds a job of an account. If the id is known, changes nothing.
+    /// Adds a job of an account. If a job with this id exists already, changes nothing.
     async fn create(&self, account: AccountId, job: &JobChange) -> Result<(), StoreError>;
 
     /// Finds a job; `None` if there is no such job.
@@ -121,13 +123,14 @@ pub trait JobRecords: Send + Sync {
     ///
     /// # Errors
     ///
-    /// If the outcome is unknown, the job may be held by nobody until the lease ends.
+    /// If the outcome is unknown, the store may have given a lease that no node uses. Then the job
+    /// waits until this lease ends.
     async fn hold(&self, id: u128, turn: u64, phase: JobPhase) -> Result<bool, StoreError>;
 
     /// Takes the next job to run: one that waits, or whose lease has ended. Jobs of the account
-    /// with the fewest running jobs come first, then those of the account whose last turn was the
-    /// longest ago. The returned row has the new turn, and the lease as it was before. A job that
-    /// must stop keeps the phase [`Stopping`](JobPhase::Stopping).
+    /// with the fewest running jobs come first, then jobs of the account whose last job was taken
+    /// the longest ago. The returned row has the new turn, but the lease that the job had before. A
+    /// job that must stop keeps the phase [`Stopping`](JobPhase::Stopping).
     ///
     /// # Errors
     ///
@@ -143,11 +146,11 @@ pub trait JobRecords: Send + Sync {
         progress: &str,
     ) -> Result<Option<JobPhase>, StoreError>;
 
-    /// Saves record and progress of a held job; the phase stays. Returns `false` if the lease is
-    /// lost.
+    /// Saves the record and the progress of a held job. The phase does not change. Returns `false`
+    /// if the lease is lost.
     async fn save(&self, job: &JobChange) -> Result<bool, StoreError>;
 
-    /// Saves a held job and ends the lease. A job that must stop is not put back in the queue: it
+    /// Saves a held job and ends the lease. A job that must stop does not go back to the queue: it
     /// stays in the phase [`Stopping`](JobPhase::Stopping). Returns `false` if the lease is lost.
     async fn release(&self, job: &JobChange) -> Result<bool, StoreError>;
 
@@ -157,11 +160,11 @@ pub trait JobRecords: Send + Sync {
     /// Removes a held job. Returns `false` if the lease is lost.
     async fn remove(&self, id: u128, turn: u64) -> Result<bool, StoreError>;
 
-    /// Returns the number of accounts with a waiting job and without a running one.
+    /// Returns the number of accounts that have a waiting job, but no running job.
     async fn contenders(&self) -> Result<u64, StoreError>;
 
     /// Tells other nodes which jobs are in the folder with the id `folder`, which only this node
-    /// sees. Replaces what was told of the folder before.
+    /// sees. This list replaces the earlier list of the folder.
     async fn announce(&self, folder: u128, jobs: &[LocalJob]) -> Result<(), StoreError>;
 
     /// Returns the jobs of an account that are in folders of other nodes, in the order of their

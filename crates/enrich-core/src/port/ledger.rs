@@ -53,8 +53,8 @@ pub enum Charged {
         /// The balance after the charge.
         balance: Credits,
     },
-    /// Nothing was charged, because the idempotency key was used before. This is what is stored for
-    /// it.
+    /// Nothing was charged, because the idempotency key was used before. The value is the stored
+    /// response for the key.
     Replayed(StoredResponse),
     /// Nothing was charged, because the balance is too low.
     Insufficient {
@@ -67,7 +67,7 @@ pub enum Charged {
 #[derive(Debug, thiserror::Error)]
 pub enum ChargeError {
     /// The charge could not be written, and nothing was charged. [`Ledger::is_charging`] tells
-    /// whether further charges are decided.
+    /// whether the ledger accepts further charges.
     #[error("the charge could not be written; nothing was charged")]
     NotTaken(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Too many charges are waiting; nothing was charged.
@@ -94,7 +94,7 @@ pub enum ChargeError {
 pub struct Grant {
     /// The id that the ledger entry will have.
     pub id: ChargeId,
-    /// The account.
+    /// The account whose balance the grant changes.
     pub account: AccountId,
     /// The number of credits. It is negative if credits are taken back.
     pub credits: i64,
@@ -117,7 +117,7 @@ impl Grant {
 /// The result of a grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granted {
-    /// The entry was written.
+    /// The ledger entry was written and is durable.
     Written {
         /// The balance after the grant.
         balance: Credits,
@@ -144,7 +144,7 @@ pub struct Verification {
     pub granted: i64,
     /// The sum of charges, in credits.
     pub charged: u64,
-    /// Number of charges.
+    /// Number of entries that are charges.
     pub charges: u64,
     /// The faults that were found, each with its account and entry.
     pub faults: Vec<String>,
@@ -154,7 +154,8 @@ pub struct Verification {
 /// decides charges and grants one after the other.
 #[async_trait]
 pub trait Ledger: Send + Sync {
-    /// Returns the balance of an account. Every charge whose result a caller has got is included.
+    /// Returns the balance of an account. The balance includes every charge whose result a caller
+    /// has received.
     ///
     /// `None` if the account does not exist.
     async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError>;
@@ -189,8 +190,8 @@ pub trait Ledger: Send + Sync {
     /// Grants credits, or takes credits back. Returns when the result is durable.
     async fn grant(&self, grant: Grant) -> Result<Granted, ChargeError>;
 
-    /// Returns at most `limit` entries of an account, in order. The first one is the one after the
-    /// sequence number `after`.
+    /// Returns at most `limit` entries of an account, in the order of their sequence numbers. The
+    /// first entry is the entry after the number `after`.
     async fn entries(
         &self,
         account: AccountId,
@@ -198,8 +199,8 @@ pub trait Ledger: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Entry>, StoreError>;
 
-    /// Returns at most `limit` entries of an account, the newest first. Only entries before the
-    /// sequence number `before` are returned; with `None`, all entries count.
+    /// Returns at most `limit` entries of an account, the newest first. The first one returned is
+    /// the entry before the sequence number `before`; with `None`, it is the account's last entry.
     async fn newest_entries(
         &self,
         account: AccountId,
@@ -215,8 +216,9 @@ pub trait Ledger: Send + Sync {
     async fn first_entry_at(&self, account: AccountId, at: Timestamp) -> Result<u64, StoreError>;
 
     /// Returns the sequence number after the last entry of an account whose time is before `at`; 1
-    /// if no entry is earlier. All entries in a range of time lie between
-    /// [`first_entry_at`](Self::first_entry_at) of its beginning and this number for its end.
+    /// if no entry is earlier. An entry with a time from `start` until before `end` has a sequence
+    /// number of at least [`first_entry_at(start)`](Self::first_entry_at) and below
+    /// `end_of_entries_before(end)`.
     async fn end_of_entries_before(
         &self,
         account: AccountId,

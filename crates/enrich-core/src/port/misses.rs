@@ -6,18 +6,18 @@ use jiff::Timestamp;
 /// Whether and how to count company names that look-ups did not find.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CountMisses {
-    /// These names are not counted.
+    /// No names are counted.
     #[default]
     Off,
-    /// These names are counted, and only keyed hashes of them are stored. So nobody can list the
-    /// names, but a person who knows a name can read its count.
+    /// Names are counted, and only keyed hashes of them are stored. So nobody can list the names,
+    /// but a person who knows a name can read its count.
     Hashed,
-    /// These names are counted, and their texts are stored.
+    /// Names are counted, and their texts are stored.
     Texts,
 }
 
-/// Counts the company names that look-ups did not find. Names of people, addresses and numbers are
-/// never counted.
+/// Counts the company names that look-ups did not find. Names of people, email addresses and phone
+/// numbers are never counted.
 pub trait Misses: Send + Sync {
     /// Counts a look-up by company name that found no company. Returns without waiting for the
     /// store: the count is written later, so a crash may lose the counts of the last minute.

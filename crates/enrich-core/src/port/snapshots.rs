@@ -1,5 +1,6 @@
-//! The published snapshots of the directory, and the suppressions. A node applies a suppression
-//! itself until it answers from a snapshot without the suppressed value.
+//! The published snapshots of the directory, and the suppressions. A published snapshot may still
+//! contain a value that was suppressed later. Until the nodes answer from a snapshot without the
+//! value, each node removes the value from its answers.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -22,8 +23,8 @@ pub struct Snapshot {
     pub bytes: u64,
     /// The BLAKE3 hash of the uncompressed file.
     pub blake3: [u8; 32],
-    /// The folder to which the publisher has copied the snapshot, by the name that the publisher
-    /// has for it.
+    /// The folder to which the publisher has copied the snapshot: its path on the publisher's
+    /// machine.
     pub location: String,
     /// The version of the file's schema.
     pub schema: u32,
@@ -99,6 +100,7 @@ pub trait Snapshots: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Suppression>, StoreError>;
 
-    /// Returns checks of the secrets that the store was created with.
+    /// Returns a check for each secret that the store was created with. A node compares its own
+    /// secrets with these checks.
     async fn secrets(&self) -> Result<Vec<SecretCheck>, StoreError>;
 }

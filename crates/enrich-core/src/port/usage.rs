@@ -11,13 +11,13 @@ use crate::port::error::StoreError;
 /// One call that is to be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use {
-    /// The account.
+    /// The account that made the call.
     pub account: AccountId,
-    /// The key.
+    /// The key that made the call.
     pub key: KeyId,
     /// The endpoint's path.
     pub endpoint: &'static str,
-    /// The outcome.
+    /// How the call ended.
     pub outcome: UseOutcome,
     /// The credits that were charged.
     pub credits: Credits,
@@ -47,16 +47,16 @@ pub struct DayCount {
     pub key: KeyId,
     /// The endpoint's path.
     pub endpoint: String,
-    /// The outcome.
+    /// How these calls ended.
     pub outcome: UseOutcome,
-    /// The number of calls.
+    /// The number of these calls.
     pub calls: u64,
     /// The sum of the credits that were charged.
     pub credits: Credits,
 }
 
 impl UseOutcome {
-    /// All outcomes.
+    /// All outcomes, in the order in which they are declared.
     pub const ALL: [Self; 4] = [Self::Found, Self::NotFound, Self::Replayed, Self::Refused];
 
     /// Returns the name of the outcome in storage and output.
@@ -87,8 +87,8 @@ pub trait Usage: Send + Sync {
 
     /// Returns the usage of an account from day `first` to day `last` inclusive, in days since
     /// 1970-01-01 (UTC), sorted by day, then key, endpoint and outcome. The list is empty if the
-    /// account is unknown. It includes the counts of all processes that are [written](Usage::flush)
-    /// already.
+    /// account is unknown. The list includes the counts that this process and other processes have
+    /// already [written](Usage::flush).
     async fn days(
         &self,
         account: AccountId,

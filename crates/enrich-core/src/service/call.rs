@@ -15,7 +15,7 @@ use crate::subject::Found;
 /// The request of a caller, parsed from the input fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
-    /// The question.
+    /// The question to the directory.
     pub question: Question,
     /// The parts of the subject that the answer needs.
     pub projection: Projection,
@@ -23,8 +23,9 @@ pub struct Ask {
     pub echo: String,
     /// The most items that are returned and charged; `None` for all.
     pub limit: Option<u64>,
-    /// The question as bytes that do not depend on how the question was sent. Together with the
-    /// endpoint, they are [`IdempotencyRecord::question`](crate::IdempotencyRecord::question).
+    /// The question as bytes that do not depend on how the question was sent. The endpoint and
+    /// these bytes together are
+    /// [`IdempotencyRecord::question`](crate::IdempotencyRecord::question).
     pub canonical: Vec<u8>,
 }
 
@@ -62,18 +63,18 @@ pub struct Call<'a> {
     pub endpoint: &'static str,
     /// The endpoint's price rule.
     pub price: Price,
-    /// The request's id.
+    /// The request id, from the caller or generated.
     pub request_id: &'a RequestId,
     /// The text of the idempotency key, as the caller sent it.
     pub idempotency_key: Option<&'a str>,
 }
 
 /// A function that writes the answer for what was found, or for a miss if nothing was found. If the
-/// template that it returns has zero items, the answer is a miss. This is so, too, if the subject
-/// was found but lacks the attribute.
+/// function returns a template with 0 items, the answer is a miss. That also happens when the
+/// subject was found but lacks the requested attribute.
 pub type WriteAnswer<'a> = &'a (dyn Fn(&Ask, Option<&Found>) -> ResponseTemplate + Sync);
 
-/// An answer.
+/// The answer to a call, with what the call was charged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The answer's bytes.

@@ -147,12 +147,12 @@ impl LookUp {
         Self { price, ..self }
     }
 
-    /// Sets the name that the look-up has in charges and usage counters. The name for an endpoint
-    /// is its path.
+    /// Sets the name that the look-up has in charges and usage counters. For an endpoint, this name
+    /// is the endpoint's path.
     ///
-    /// The default is the name of the constructor. For an idempotency key, the purpose is part of
-    /// the question. So a program that reads several attributes of one subject sets another purpose
-    /// for each attribute.
+    /// The default is the name of the constructor, such as `company_by_name`. For an idempotency
+    /// key, the purpose is part of the question. So a program that reads several attributes of one
+    /// subject sets another purpose for each attribute.
     #[must_use]
     pub fn purpose(self, purpose: &'static str) -> Self {
         Self { purpose, ..self }
@@ -178,7 +178,7 @@ impl LookUp {
         Self { idempotency_key: Some(key.into()), ..self }
     }
 
-    /// Returns the look-up as a parsed request, or the text that could not be parsed.
+    /// Returns the look-up as a parsed request, or the field that could not be parsed.
     fn ask(&self) -> Result<Ask, InvalidFields> {
         let question = self.question.clone()?;
         let projection = match self.with_employees {
@@ -210,8 +210,8 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`], if there is no answer. It says that nothing was charged, or that this is
-    /// unknown.
+    /// A [`Refusal`], if there is no answer. The refusal says whether nothing was charged, or
+    /// whether that is unknown.
     pub async fn look_up<V: LookUpValue + ?Sized>(
         &self,
         key: &ApiKey,

@@ -91,8 +91,8 @@ impl<'a> MeteredCall<'a> {
         }
     }
 
-    /// Handles a call with an idempotency key. If it repeats an earlier call, it gets the first
-    /// answer.
+    /// Handles a call with an idempotency key. If the call repeats an earlier call, returns the
+    /// answer to that call.
     async fn run_once(&mut self, key: &str) -> Result<Answer, Refusal> {
         let key = IdempotencyKey::parse(key).map_err(Refusal::BadIdempotencyKey)?;
         // The endpoint is part of the question, because the same fields mean another question at
@@ -164,8 +164,9 @@ impl<'a> MeteredCall<'a> {
     }
 
     /// Returns the balance if the account may make this look-up. Refuses the look-up if the balance
-    /// is below the least price. Also refuses it if the answer may cost more than the balance and
-    /// the account has no unpaid look-ups of this day left.
+    /// is below the endpoint's lowest price. Also refuses the look-up if the answer may cost more
+    /// than the balance, and the account has already reached the day's maximum of answers that it
+    /// could not pay for.
     async fn check_balance(&mut self) -> Result<Credits, Refusal> {
         let price = self.call.price;
         let before = self.enough().await.map_err(store_refusal)?;
@@ -183,8 +184,9 @@ impl<'a> MeteredCall<'a> {
         Ok(before)
     }
 
-    /// Looks up, and writes the answer. Reads at most one item more than `before`, the balance,
-    /// pays for. If a longer list exists and the balance has grown meanwhile, reads again.
+    /// Looks up, and writes the answer. `before` is the balance. Reads at most one item more than
+    /// this balance pays for. If a longer list exists and the balance has grown meanwhile, reads
+    /// again.
     async fn find_and_write(&mut self, mut before: Credits) -> Result<WrittenAnswer, Refusal> {
         let (service, account, price) = (self.service, self.key.account, self.call.price);
         loop {
@@ -204,8 +206,8 @@ impl<'a> MeteredCall<'a> {
             if projection == self.ask.projection || template.items < most {
                 return Ok(WrittenAnswer { template, revision, balance: before });
             }
-            // Perhaps the list is longer than what was read, and costs more than the balance. The
-            // part that was read is never the answer, even if credits were granted meanwhile.
+            // Perhaps the list is longer than the part that was read, and costs more than the
+            // balance. This part is never the answer, even if credits were granted meanwhile.
             let now = service.ledger.balance(account).await.map_err(store_refusal)?;
             let now = now.ok_or(Refusal::InvalidKey)?;
             *self.balance = Some(now);
@@ -231,8 +233,9 @@ impl<'a> MeteredCall<'a> {
         }
     }
 
-    /// Returns the balance if the account has no unpaid look-ups of this day left. Returns `None`
-    /// if it has some left, or if it has received credits since the last unpaid look-up.
+    /// Returns the balance if the account has reached the day's maximum of answers that it could
+    /// not pay for. Returns `None` below the maximum, or if the account has received credits since
+    /// the last such answer.
     async fn probes_too_often(&self) -> Result<Option<Credits>, Refusal> {
         let (service, account) = (self.service, self.key.account);
         let Some(least) = service.shortfalls.used_up(account, self.now) else { return Ok(None) };
@@ -264,8 +267,8 @@ impl<'a> MeteredCall<'a> {
         replay(self.call.price, stored)
     }
 
-    /// Returns the cached balance if it is at least the least price. Otherwise returns the exact
-    /// balance, because credits may have been granted recently.
+    /// If the cached balance pays for the endpoint's lowest price, returns it. Otherwise returns
+    /// the exact balance, because credits may have been granted recently.
     async fn enough(&self) -> Result<Option<Credits>, StoreError> {
         let (ledger, account) = (&self.service.ledger, self.key.account);
         match ledger.cached_balance(account).await? {

@@ -99,7 +99,7 @@ fn probed(world: &World, clock: Arc<FakeClock>) -> Service {
 #[test]
 fn after_a_hundred_refusals_in_a_day_nothing_is_looked_up_that_may_not_be_paid() {
     let world = World::with(2, 11);
-    // No charge changes the balance.
+    // The ledger refuses every charge, so the balance stays at 2 credits.
     world.ports.decide_charges(|_| Ok(Charged::Insufficient { balance: Credits(2) }));
     let clock = Arc::new(FakeClock::default());
     let service = probed(&world, Arc::clone(&clock));

@@ -39,7 +39,7 @@ pub(crate) struct Batch {
 #[derive(Debug)]
 pub(crate) struct SourceLine {
     pub(crate) line: u64,
-    /// The line's text; empty unless the caller keeps lines.
+    /// The line's text; empty if [`ReadOptions::lines`] is `false`.
     pub(crate) text: Vec<u8>,
 }
 
@@ -115,7 +115,7 @@ enum Reading {
     Mapped(Box<MappedReading>),
 }
 
-/// The form of native records.
+/// The format of a source whose records are native.
 enum Form {
     JsonLines,
     Csv(Box<Table>),

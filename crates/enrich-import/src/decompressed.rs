@@ -10,8 +10,8 @@ use crate::format::Compression;
 /// Buffer size for reading and decompressing.
 pub(crate) const BUFFER_BYTES: usize = 128 * 1024;
 
-/// Returns a reader of the decompressed text. Compressed parts that follow each other are read to
-/// the last.
+/// Returns a reader of the decompressed text. A file may consist of several compressed parts, one
+/// after the other; all of them are read.
 pub(crate) fn decompressed(
     input: impl Read + 'static,
     compression: Option<Compression>,

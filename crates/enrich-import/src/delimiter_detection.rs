@@ -13,8 +13,9 @@ fn announced(line: &[u8]) -> Option<Delimiter> {
     name.eq_ignore_ascii_case(b"sep=").then(|| Delimiter::parse(value))?
 }
 
-/// Returns the delimiter of a file that begins with `looked_at`: the chosen one, else the one that a
-/// first line such as `sep=;` names, else the one that fits. Consumes such a first line of `lines`.
+/// Returns the delimiter of a file that begins with the lines `looked_at`: `chosen` if it is
+/// present, else the delimiter in a first line such as `sep=;`, else the delimiter that fits the
+/// lines best. A first line such as `sep=;` is removed from `lines`.
 pub(crate) fn of_file(
     lines: &mut Lines,
     looked_at: &[Line],

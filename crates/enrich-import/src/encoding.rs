@@ -9,8 +9,8 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Number of bytes that are examined to guess an encoding. The first byte that isn't ASCII is the
-/// first of them.
+/// Number of bytes that are examined to guess an encoding. They begin with the first byte that
+/// isn't ASCII.
 const WINDOW_BYTES: usize = 64 * 1024;
 
 /// A text encoding, such as UTF-8 or Windows-1252.

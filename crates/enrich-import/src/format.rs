@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
-/// The first bytes of bzip2 (`BZh1` to `BZh9`) before the digit.
+/// The first bytes of a bzip2 file. A digit from 1 to 9 follows them.
 const BZIP2_MAGIC: &[u8] = b"BZh";
 const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
 

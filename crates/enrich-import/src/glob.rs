@@ -7,10 +7,11 @@ pub(crate) fn fits(pattern: &str, path: &str) -> bool {
     matches(&letters(pattern), &letters(name))
 }
 
-/// Compares a name with a pattern. Takes time in proportion to the product of both lengths at most.
+/// Compares a name with a pattern. The time is at most proportional to the product of both lengths.
 fn matches(pattern: &[char], name: &[char]) -> bool {
     let (mut at, mut here) = (0, 0);
-    // The last `*`, and where the text that it stands for ends so far.
+    // The position of the last `*` in the pattern, and the position in the name where the text that
+    // this `*` stands for ends so far.
     let mut star: Option<(usize, usize)> = None;
     while here < name.len() {
         match pattern.get(at) {

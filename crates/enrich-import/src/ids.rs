@@ -14,8 +14,8 @@ use crate::raw::{Item, Raw};
 use crate::rejection::BadValue;
 use crate::value::{Values, parse_item};
 
-/// Returns the scheme whose ids a CSV column holds. The schemes of two letters must be written in
-/// lower case and without punctuation, because `No.` means a number.
+/// Returns the scheme whose ids a CSV column holds. A scheme of two letters must be written in
+/// lower case and without punctuation: `no` is a scheme, but a column `No.` usually holds numbers.
 pub(crate) fn scheme_of_column(column: &str) -> Option<&'static str> {
     let plain = plain_name(column);
     let mut known = ExternalId::known_schemes();

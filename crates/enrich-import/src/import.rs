@@ -20,7 +20,7 @@ use crate::report::Report;
 /// Maximum number of parsed batches that wait to be stored.
 const WAITING_BATCHES: usize = 4;
 
-/// Why records are skipped if their subjects are not stored and the import adds none.
+/// The reason for skipping a record if its subject is not stored, and the import adds no subjects.
 const NOT_HELD: &str = "not in the directory";
 
 /// Receives the progress of an import.
@@ -107,7 +107,7 @@ pub async fn import(
     }
 }
 
-/// What an import would take.
+/// The result of reading a source without storing its records.
 #[derive(Clone, Debug)]
 pub struct Preview {
     /// The texts of the first native records that can be imported, as read or mapped.

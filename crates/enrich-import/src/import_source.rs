@@ -7,7 +7,7 @@ use crate::source::Source;
 pub struct ImportSource {
     /// The source.
     pub source: Source,
-    /// How the records become native ones; `None` if they are native.
+    /// The mapping by which the records become native records; `None` if the records are native.
     pub map_as: Option<MapAs>,
     /// Maximum number of records of the source that are read.
     pub limit: u64,

@@ -1,5 +1,5 @@
-//! Reads the records of files with any layout: CSV, workbooks, JSON and XML, in archives too. A
-//! mapping makes native records of them.
+//! Reads the records of files with any layout: CSV, workbooks, JSON and XML, also inside archives.
+//! A mapping makes native records from them.
 //!
 //! One record is in memory at a time, however large the file is.
 
@@ -46,24 +46,27 @@ pub enum InputKind {
     Xlsx,
 }
 
-/// How to read an input. What is not set is detected.
+/// How to read an input. If the kind, the record path, the encoding or the delimiter is not set, it
+/// is detected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputOptions {
-    /// The kind of the input. If the records are at no path, or are the elements of an array, the
-    /// text shows whether it is JSON or JSON Lines, and this value does not decide between them.
+    /// The kind of the input. For JSON without a record path, or with the path `/*`, the text
+    /// decides: an array is never read as JSON Lines, and a text that is detected as JSON Lines is
+    /// read as such.
     pub kind: Option<InputKind>,
-    /// Which files of a zip archive are read, one after the other: patterns with `*` and `?`. Case
-    /// doesn't matter; a pattern without `/` is compared with the name without the folder. If there
-    /// is none, the archive must have a single file.
+    /// The files of a zip archive that are read, one after the other: patterns with `*` and `?`.
+    /// Case doesn't matter; a pattern without `/` is compared with the name without the folder. If
+    /// there are no patterns, the archive must have a single file.
     pub members: Vec<String>,
-    /// Which of these files are left out, by the same patterns.
+    /// Patterns of files of the archive that are left out, even if they fit `members`.
     pub skip_members: Vec<String>,
-    /// Where the records are. In JSON: a JSON pointer (RFC 6901) in which `*` stands for each
-    /// member of an object and each element of an array, as in `/records/*`; the empty path stands
-    /// for the whole text. If a `*` stands for a member, the record has its name under `@key`. A
-    /// record that is no object is put into one under `$`; but an array becomes an object if
-    /// `fields`, `columns` or `header` before it names the columns. In XML: the names of the
-    /// elements, as in `/LEIData/LEIRecords/LEIRecord`.
+    /// Where the records are. In JSON, this is a JSON pointer (RFC 6901) in which `*` stands for
+    /// each member of an object and each element of an array, as in `/records/*`; the empty path
+    /// stands for the whole text. If a `*` stands for a member, the record has the member's name
+    /// under `@key`. If a record is not an object, it becomes an object with the value under `$`.
+    /// An array becomes an object with named values if a member `fields`, `columns` or `header`
+    /// before it names the columns. In XML, the path consists of the names of elements, as in
+    /// `/LEIData/LEIRecords/LEIRecord`.
     pub record_path: Option<String>,
     /// The encoding of the text.
     pub encoding: Option<TextEncoding>,
@@ -87,7 +90,7 @@ pub struct InputRecords {
     options: InputOptions,
     archive: Option<Archive>,
     current: Option<Opened>,
-    /// The file of the archive that is read.
+    /// The name of the archive's file that is being read.
     member: Option<String>,
     is_compressed: bool,
     bounds: Option<Bounds>,
@@ -112,7 +115,7 @@ impl InputRecords {
             bounds: begun.bounds.clone(),
             read_bytes: begun.read_bytes.clone(),
         };
-        // What the operator has set replaces what the options say.
+        // The operator's settings take precedence over the options.
         records.options.encoding = begun.read_as.encoding.or(records.options.encoding);
         records.options.delimiter = begun.read_as.delimiter.or(records.options.delimiter);
         let file = begun.file.filter(|_| compression.is_none());
@@ -126,7 +129,8 @@ impl InputRecords {
                 records.next_member()?;
                 return Ok(records);
             }
-            // This is a workbook. The positions that are read are not in order.
+            // This is a workbook. Its parts are not read in order, so all its bytes count as read
+            // now.
             records.read_bytes.set(length);
         }
         let bytes = decompressed(begun.input, compression).map_err(ReadError::Failed)?;
@@ -138,8 +142,8 @@ impl InputRecords {
     ///
     /// # Errors
     ///
-    /// When the source can't be read further. A single record that can't be read is no error: its
-    /// fields are the reason.
+    /// When the source can't be read further. If a single record can't be read, this is no error:
+    /// the record's `fields` contain the reason.
     pub fn next_record(&mut self) -> Result<Option<InputRecord>, ReadError> {
         loop {
             let Some(current) = &mut self.current else { return Ok(None) };
@@ -167,7 +171,8 @@ impl InputRecords {
         self.archive.as_ref().map(Archive::names).unwrap_or_default()
     }
 
-    /// Returns the names in the object around the records in JSON, at most [`MAX_COLUMNS`].
+    /// Returns the names of the members of the JSON object that contains the records, at most
+    /// [`MAX_COLUMNS`].
     ///
     /// [`MAX_COLUMNS`]: crate::MAX_COLUMNS
     pub fn envelope(&self) -> &[String] {
@@ -179,7 +184,7 @@ impl InputRecords {
         self.current.as_ref()?.path.as_deref()
     }
 
-    /// Returns the names of a table's columns, without those of columns that have none.
+    /// Returns the names of a table's columns. Columns without a name are left out.
     pub fn columns(&self) -> Vec<String> {
         self.current.as_ref().map(Opened::columns).unwrap_or_default()
     }
@@ -239,7 +244,7 @@ impl InputRecords {
         Opened::new(content, &self.options).map_err(|error| self.explain(error))
     }
 
-    /// Returns the error that an I/O error stands for, with the file of the archive.
+    /// Returns the [`ReadError`] that describes an I/O error, with the name of the archive's file.
     fn explain(&self, error: io::Error) -> ReadError {
         let error = ReadError::of(error, self.is_compressed);
         match &self.member {

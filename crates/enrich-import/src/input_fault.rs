@@ -8,22 +8,22 @@ pub(crate) const MAX_RECORD_BYTES: usize = 64 * 1024 * 1024;
 /// Maximum number of values in one record. A value takes up to 200 bytes of memory however short its
 /// text is.
 pub(crate) const MAX_RECORD_VALUES: usize = 1_000_000;
-/// Maximum number of names of an archive's files in a message.
+/// Maximum number of an archive's files that a message names.
 pub(crate) const MAX_NAMED_FILES: usize = 10;
 
 /// Why an input can't be read. Each message says what to do; it never contains values of records.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InputFault {
-    /// The zip archive has no end, so it can't be read.
+    /// The end of the zip archive is missing. The archive's list of files is at its end.
     #[error("the zip archive is incomplete or damaged: its list of files is missing; get it again")]
     CutArchive,
-    /// The zip archive contradicts itself.
+    /// The zip archive is damaged.
     #[error("the zip archive is damaged; get it again")]
     DamagedArchive,
     /// The archive has too many files.
     #[error("the zip archive has more than {0} files that fit; unpack it and name the files")]
     TooManyFiles(usize),
-    /// No file of the archive fits.
+    /// No file of the archive fits the pattern.
     #[error("no file in the zip archive fits `{pattern}`; it has {files}")]
     NoFile {
         /// The pattern that was asked for.

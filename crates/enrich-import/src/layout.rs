@@ -36,8 +36,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Whether this is the usual layout (comma, UTF-8, no workbook). A message to the user can omit
-    /// it.
+    /// Whether this is the usual layout: comma, UTF-8, no workbook. A message to the user need not
+    /// name the usual layout.
     pub fn is_plain(&self) -> bool {
         let Self { delimiter, encoding, sheet, .. } = self;
         matches!(delimiter, None | Some(Delimiter::Comma))

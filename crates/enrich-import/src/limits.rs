@@ -4,8 +4,8 @@
 pub(crate) const MAX_LINE_BYTES: usize = 1024 * 1024;
 
 /// Maximum number of lines of one row of CSV. A row has several lines if its fields contain line
-/// breaks inside quotes; of the native format, no field needs them. If a quote is never closed, at
-/// most this many lines are affected.
+/// breaks inside quotes; no field of the native format needs line breaks. If a quote is never
+/// closed, at most this many lines are affected.
 pub(crate) const MAX_LINES_OF_A_ROW: usize = 100;
 
 /// Maximum number of values of a list; further values are dropped. Each value becomes a row of the

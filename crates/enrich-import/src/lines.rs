@@ -55,12 +55,12 @@ impl Lines {
         }
     }
 
-    /// Allows lines of this many bytes.
+    /// Sets the maximum length of a line, in bytes.
     pub(crate) fn with_max_bytes(self, max_bytes: usize) -> Self {
         Self { max_bytes, ..self }
     }
 
-    /// Skips lines that begin with this text, where blank lines are skipped too.
+    /// Sets the text that comment lines begin with. [`Self::next_filled`] skips comment lines.
     pub(crate) fn skipping(self, comment: Option<&str>) -> Self {
         let comment = comment.filter(|comment| !comment.is_empty());
         Self { comment: comment.map(|comment| comment.as_bytes().to_vec()), ..self }

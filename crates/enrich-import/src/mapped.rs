@@ -29,8 +29,8 @@ pub struct MapAs {
 }
 
 impl MapAs {
-    /// Returns the way to read a source by a mapping. `input` is the layout of the file; what it
-    /// does not say is detected.
+    /// Creates the settings for reading a source with a mapping. `input` is the layout of the file;
+    /// the parts of the layout that `input` leaves open are detected.
     pub fn new(mapping: Mapping, input: &Input, settings: Settings) -> Self {
         let has_cards = input.kind == Some(Form::Vcard);
         Self { mapping, settings, options: options_of(input), has_cards }
@@ -66,7 +66,7 @@ fn options_of(input: &Input) -> InputOptions {
 pub(crate) struct MappedReading {
     map_as: MapAs,
     records: Records,
-    /// Native records of the last input record.
+    /// Native records of the last input record that [`Self::next`] has not returned yet.
     ready: VecDeque<Parsed>,
 }
 
@@ -154,8 +154,8 @@ impl MappedReading {
     }
 }
 
-/// Returns the number under which a record is reported: its line, or its own number if many records
-/// are on the first line.
+/// Returns the number by which reports name a record: its line. If the line is the first one,
+/// returns the record's own number, because many records may be on that line.
 fn number(place: Place) -> u64 {
     if place.line > 1 { place.line } else { place.record }
 }

@@ -45,7 +45,7 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// Returns the error that an I/O error stands for.
+    /// Returns the [`ReadError`] that describes an I/O error.
     pub(crate) fn of(error: io::Error, is_compressed: bool) -> Self {
         if let Some(halt) = Halt::of(&error) {
             return halt.into();

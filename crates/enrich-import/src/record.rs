@@ -78,8 +78,8 @@ pub(crate) fn is_name_only(record: &Record) -> bool {
     }
 }
 
-/// Returns the hash of the parts of a record as they are in the file. Before each part, its length
-/// is hashed.
+/// Returns the hash of the parts of a record as they are in the file. The length of each part is
+/// hashed before the part, so that other parts with the same bytes have another hash.
 pub(crate) fn content_hash<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&[READING]);

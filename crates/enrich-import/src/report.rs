@@ -52,8 +52,7 @@ pub struct Report {
     /// Records of the source that were left out by its mapping, counted by reason. They are not part
     /// of `read`.
     pub skipped: BTreeMap<String, u64>,
-    /// Values that the mapping left out, counted by what they are, such as `addresses on
-    /// platforms`.
+    /// Values that the mapping left out, counted by kind, such as `addresses on platforms`.
     pub left_out: BTreeMap<&'static str, u64>,
     /// The layout of the source, or of the first of several sources; `None` for an empty source.
     pub layout: Option<Layout>,
@@ -77,7 +76,7 @@ pub struct DroppedValues {
     pub reason: BadValue,
     /// The number of dropped values.
     pub count: u64,
-    /// The line of the first value that was dropped so.
+    /// The line of the first of these values.
     pub first_line: u64,
 }
 
@@ -151,7 +150,7 @@ impl AddAssign for Report {
     }
 }
 
-/// What is noted while the records of a batch are parsed.
+/// Notes that are collected while the records of a batch are parsed.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     dropped: Vec<DroppedValues>,

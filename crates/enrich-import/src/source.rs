@@ -156,7 +156,7 @@ impl Source {
     }
 }
 
-/// Where a file is. A temporary file is deleted when its last place is dropped.
+/// The path of a file. A temporary file is deleted when the last copy of its path is dropped.
 #[derive(Clone)]
 enum FilePlace {
     Path(PathBuf),
@@ -269,7 +269,7 @@ impl Read for Keeping {
 pub(crate) struct Begun {
     /// The whole source, before decompression.
     pub(crate) input: Chain<Cursor<Vec<u8>>, Counted>,
-    /// The first four bytes, or less of a shorter source.
+    /// The first four bytes; fewer if the source is shorter.
     pub(crate) first: Vec<u8>,
     pub(crate) file: Option<File>,
     pub(crate) file_name: String,

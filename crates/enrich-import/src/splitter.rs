@@ -19,7 +19,7 @@ pub(crate) struct RawRow {
     pub(crate) line: u64,
     /// The row's text, without the end of its last line.
     pub(crate) text: Vec<u8>,
-    /// `Ok` if the row could be split into fields; else why not.
+    /// `Ok` if the row could be split into fields, else the reason why it could not.
     pub(crate) is_whole: Result<(), Rejection>,
 }
 
@@ -43,8 +43,8 @@ impl Splitter {
         Self::with_escape(delimiter, None)
     }
 
-    /// Returns a splitter of rows in which `escape` stands before a quote inside quotes, if one is
-    /// given. Otherwise such a quote is doubled.
+    /// Returns a splitter of rows. A quote inside quotes has the byte `escape` before it; if
+    /// `escape` is `None`, the quote is doubled.
     pub(crate) fn with_escape(delimiter: Delimiter, escape: Option<u8>) -> Self {
         // A CR without LF doesn't end a row. For `Lines`, it doesn't end a line either.
         let reader = ReaderBuilder::new()
@@ -109,7 +109,7 @@ impl Splitter {
     }
 
     /// Makes the cells of a workbook's row the fields of the splitter. A workbook omits the empty
-    /// cells at the end of a row; this adds them.
+    /// cells at the end of a row; this function adds them.
     fn load(&mut self, mut row: SheetRow) -> RawRow {
         let width = self.width.max(row.cells.len());
         row.cells.resize(width, String::new());
@@ -204,7 +204,7 @@ impl Splitter {
         names.collect::<Result<_, _>>().map_err(|_| HeaderError::NotUtf8)
     }
 
-    /// Returns the fields of the current row, which is complete.
+    /// Returns the fields of the current row. The row must be complete.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &[u8]> {
         let mut start = 0;
         self.ends[..self.count].iter().map(move |&end| {

@@ -5,10 +5,10 @@ use crate::error::MappingError;
 use crate::node::Table;
 
 /// How a record is joined from the rows of several members of an archive.
+///
 /// A joined record is an object. It has the key's value under `@key`, and for each member a list of
 /// the member's rows with this key, under the member's name. There is one record for each key in
 /// the first member; rows of other members with another key are left out. A reader must not rely on
-/// the order of the rows, although some publishers sort them by the key.
 /// the order of the rows, although some publishers sort them by the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Join {

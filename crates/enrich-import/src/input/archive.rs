@@ -1,5 +1,5 @@
-//! Reads files of a zip archive one after the other. The list of files is read piece by piece, and
-//! only the places of those that fit are kept.
+//! Reads files of a zip archive one after the other. The archive's list of files is read piece by
+//! piece, and only the positions of the files to be read are kept in memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -19,20 +19,20 @@ use crate::decompressed::BUFFER_BYTES;
 use crate::glob;
 use crate::input_fault::{FileNames, InputFault};
 
-/// Maximum number of files that are read from an archive. The name and place of each is kept, about
-/// 100 bytes.
+/// Maximum number of files that are read from an archive. The name and position of each file take
+/// about 100 bytes of memory.
 const MAX_FILES: usize = 2_000_000;
 
-/// Maximum number of names of an archive's files that can be asked for.
+/// Maximum number of names that [`Archive::names`] returns.
 const MAX_NAMES: usize = 1_000;
 
-/// Files in an archive that are no data, by the beginnings of their paths.
+/// Beginnings of the paths of files without data, such as files that an operating system adds.
 const NO_DATA: [&str; 2] = ["__MACOSX/", "."];
 
 /// The files of a zip archive that fit a pattern.
 pub(super) struct Archive {
     zip: ZipArchive<Arc<FileReader>>,
-    /// The files still to be read, the next one last.
+    /// The files that are still to be read. The next one is the last element.
     files: Vec<Entry>,
     /// The names of all files in `files`, one after the other.
     texts: String,
@@ -55,9 +55,9 @@ pub(super) struct Member {
 }
 
 impl Archive {
-    /// Reads the list of files of an archive and keeps those that `options` names. If it names none,
-    /// the archive must have a single file. Returns `None` if the archive is an office document,
-    /// such as a workbook.
+    /// Reads the list of files of an archive and keeps the files that `options` selects. If
+    /// `options` has no patterns, the archive must have a single file. Returns `None` if the
+    /// archive is an office document, such as a workbook.
     pub(super) fn open(
         mut file: File,
         options: &InputOptions,

@@ -1,4 +1,4 @@
-//! Opens a decompressed content: detects what it is, and returns the reader of its records.
+//! Opens decompressed content: detects its kind, and returns the reader of its records.
 
 use std::fs::File;
 use std::io::{self, BufRead, Cursor, Read};
@@ -21,7 +21,7 @@ use crate::workbook::{Limits, Workbook};
 /// Number of bytes of a text that are used to detect the layout of JSON and XML.
 const LAYOUT_BYTES: usize = 1024 * 1024;
 
-/// A content to open.
+/// Decompressed content that is to be opened.
 pub(super) struct Content {
     /// The name of the file, which may show the format.
     pub(super) name: String,
@@ -31,14 +31,14 @@ pub(super) struct Content {
     pub(super) limits: Limits,
 }
 
-/// An opened content.
+/// Opened content, with the reader of its records.
 pub(super) struct Opened {
     pub(super) kind: InputKind,
     pub(super) encoding: KnownEncoding,
     pub(super) sheet: Option<(String, usize)>,
     /// The path of the records in JSON or XML.
     pub(super) path: Option<String>,
-    /// The names in the object that holds the records.
+    /// The names of the members of the JSON object that contains the records.
     pub(super) envelope: Vec<String>,
     reader: Reader,
 }
@@ -102,7 +102,7 @@ impl Opened {
         }
     }
 
-    /// Returns the delimiter of CSV.
+    /// Returns the delimiter if the content is CSV.
     pub(super) fn delimiter(&self) -> Option<Delimiter> {
         match &self.reader {
             Reader::Table(reader) => reader.delimiter(),
@@ -110,7 +110,7 @@ impl Opened {
         }
     }
 
-    /// Returns the columns of a table, without those that have no name.
+    /// Returns the names of a table's columns. Columns without a name are left out.
     pub(super) fn columns(&self) -> Vec<String> {
         match &self.reader {
             Reader::Table(reader) => reader.columns().map(str::to_owned).collect(),
@@ -149,13 +149,14 @@ impl Opened {
     }
 }
 
-/// Detects what a text is by its first letters. (In UTF-16, zero bytes are between them.)
+/// Detects the kind of a text from its first two characters. Zero bytes are skipped, because UTF-16
+/// text has them between ASCII characters.
 fn kind_by_beginning(head: &[u8]) -> InputKind {
     let mut letters = head.iter().filter(|byte| !byte.is_ascii_whitespace() && **byte != 0);
     match (letters.next(), letters.next()) {
         // 0x1E is the separator of JSON text sequences.
         (Some(b'{' | 0x1e), _) => InputKind::Json,
-        // Some databases write column names in brackets.
+        // A `[` alone does not mean JSON: some databases write column names in brackets.
         (Some(b'['), Some(b'{' | b'[' | b']' | b'"') | None) => InputKind::Json,
         (Some(b'<'), _) => InputKind::Xml,
         _ => InputKind::Csv,
@@ -171,8 +172,8 @@ fn csv(text: Box<dyn BufRead>, name: &str, options: &InputOptions) -> io::Result
     Ok(table.map_or(Reader::Empty, |table| Reader::Table(Box::new(table))))
 }
 
-/// Opens JSON. Without a path, and if the path is that of a plain array, JSON Lines and arrays are
-/// told from each other by the text.
+/// Opens JSON. If no path is set, or if the path is that of a plain array (`/*`), the text shows
+/// whether it is JSON Lines or an array.
 fn json(text: Box<dyn BufRead>, name: &str, options: &InputOptions) -> Opened {
     let wanted = options.contains.as_deref();
     let (head, text) = peeked(text);
@@ -181,7 +182,7 @@ fn json(text: Box<dyn BufRead>, name: &str, options: &InputOptions) -> Opened {
     let has_lines = options.kind == Some(InputKind::JsonLines) || is_named_lines;
     let layout = match options.record_path.as_deref() {
         Some(path) if !matches!(path, "" | "/*") => JsonLayout::Records(path.to_owned()),
-        // The members of an object may be the records.
+        // The path `/*` may also mean the members of one object.
         Some("/*") if !is_array && !has_lines => match detected(&head, head.len() < LAYOUT_BYTES) {
             JsonLayout::Lines => JsonLayout::Lines,
             JsonLayout::Records(_) => JsonLayout::Records("/*".to_owned()),

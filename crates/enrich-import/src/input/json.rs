@@ -17,11 +17,11 @@ pub(super) use layout::{JsonLayout, detected, first_names};
 use path::{Path, Step};
 use scanner::{Copied, Scanner};
 
-/// The name under which a record has the name of the object's member that it is in.
+/// If a record is the member of an object, the record contains the member's name under this name.
 const KEY: &str = "@key";
-/// The name under which a record that is no object, such as a text, is put into one.
+/// A record that is no object, such as a text, becomes an object with its value under this name.
 const VALUE: &str = "$";
-/// Members of an object that name the columns of the rows beside them.
+/// Names of members that contain column names. They apply to rows in the same object.
 const COLUMN_NAMES: [&str; 3] = ["fields", "columns", "header"];
 /// Maximum size of the column names, in bytes.
 const MAX_NAMES_BYTES: usize = 1024 * 1024;
@@ -31,7 +31,7 @@ const MAX_KEY_BYTES: usize = 64 * 1024;
 pub(super) struct JsonReader {
     scanner: Scanner,
     path: Path,
-    /// The arrays and objects in which the reader is, from the outermost.
+    /// The arrays and objects that the reader is in, the outermost first.
     open: Vec<Open>,
     /// The columns of rows that are arrays.
     columns: Vec<String>,
@@ -39,7 +39,7 @@ pub(super) struct JsonReader {
     key: String,
     /// Whether the path led to an array, an object or a record.
     has_found: bool,
-    /// Whether `key` is the name of a member, and not left from before.
+    /// Whether a `*` of the path has stood for a member. If not, `key` is not set.
     has_key: bool,
     has_begun: bool,
     /// Records without this text are passed over.
@@ -98,7 +98,8 @@ impl JsonReader {
         }
     }
 
-    /// Reads a member's name, and its value too unless the path leads into it.
+    /// Reads a member's name. Returns whether the path leads into the member. If it does not, also
+    /// reads the member's value, to find column names.
     fn is_wanted_member(&mut self, step: usize) -> io::Result<bool> {
         let key = self.member_name()?;
         let is_wanted = match self.path.0.get(step) {
@@ -158,7 +159,7 @@ impl JsonReader {
             false => is_each && self.scanner.accept(b'[')?,
         };
         if is_entered {
-            // The path has an end, so the depth is limited.
+            // The number of the path's steps limits the depth.
             self.open.push(Open { is_object, step });
             self.has_found |= is_each && step + 1 == self.path.0.len();
         } else {

@@ -13,9 +13,10 @@ pub struct InputRecord {
     pub text: Vec<u8>,
     /// The record, or why it can't be read.
     ///
-    /// A row is an object of texts by column name, in column order, without the columns that have
-    /// no name. An XML element is an object: its text is under `$`, its attributes under `@name`,
-    /// its child elements under their names without prefix; several of the same name are an array.
+    /// A row becomes an object with a text for each column, in the order of the columns. Columns
+    /// without a name are left out. An XML element becomes an object: its text is under `$`, its
+    /// attributes under `@name`, and its child elements under their names without prefix. If
+    /// several child elements have the same name, they become an array.
     pub fields: Result<Map<String, Value>, Rejection>,
 }
 

@@ -25,10 +25,11 @@ pub struct Sample {
     pub kind: Option<InputKind>,
     /// Where the records are in JSON or XML.
     pub record_path: Option<String>,
-    /// The names in the object around the records in JSON; empty if there is none.
+    /// The names of the members of the JSON object that contains the records; empty if there is
+    /// none.
     pub envelope: Vec<String>,
-    /// The names of a table's columns, or the names in the first records, in order, at most
-    /// [`MAX_COLUMNS`]. After the name of an object, the names in this object follow, as in
+    /// The names of a table's columns, or of the members in the first records, in order, at most
+    /// [`MAX_COLUMNS`]. If a member is an object, the names in this object follow it, as in
     /// `Entity.LegalName`.
     pub names: Vec<String>,
     /// The first records.
@@ -47,7 +48,8 @@ pub struct Sampled {
 ///
 /// # Errors
 ///
-/// When the source can't be opened, or an archive from a stream can't be kept.
+/// When the source can't be opened, or when an archive from a stream can't be written to a
+/// temporary file.
 pub fn sample(source: Source, options: InputOptions, records: usize) -> Result<Sampled, ReadError> {
     let file_name = source.file_name().to_owned();
     let (first, again) = source.twice()?;

@@ -31,7 +31,8 @@ pub(super) struct TableReader {
 }
 
 impl TableReader {
-    /// Opens CSV whose delimiter is detected unless chosen. Returns `None` if it is empty.
+    /// Opens CSV. The delimiter is detected, unless the options set it. Returns `None` if the text
+    /// is empty.
     pub(super) fn csv(
         lines: Lines,
         usual: Delimiter,
@@ -124,7 +125,7 @@ fn named(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Skips the lines before the one that begins with this text.
+/// Skips all lines before the line that begins with this text.
 fn skip_until(lines: &mut Lines, begins_with: &str) -> io::Result<()> {
     for _ in 0..MAX_PREAMBLE_LINES {
         let Some(line) = lines.next()? else { break };

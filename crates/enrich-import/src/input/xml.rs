@@ -24,7 +24,7 @@ const TEXT: &str = "$";
 pub(super) struct XmlReader {
     reader: quick_xml::Reader<Limited>,
     limit: Rc<Limit>,
-    /// The names of the elements that lead to a record, without prefixes, and the record's.
+    /// The names of the elements from the root down to the record's own element, without prefixes.
     path: Vec<String>,
     shown_path: String,
     /// The names of the open elements around the records.
@@ -90,7 +90,7 @@ impl XmlReader {
         }
     }
 
-    /// Takes an event. Returns the record that ends with the event.
+    /// Handles an XML event. Returns a record if the event ends one.
     fn take(&mut self, event: &Event<'_>) -> io::Result<Option<Map<String, Value>>> {
         match event {
             Event::Start(tag) => self.begin(tag)?,
@@ -107,7 +107,8 @@ impl XmlReader {
                 let text = self.resolved(reference)?;
                 self.add(&text);
             }
-            // The entities of a document type could grow to any size.
+            // A `[` in a document type means that it may declare entities. Expanded entities could
+            // have any size.
             Event::DocType(text) if text.contains(&b'[') => {
                 return Err(InputFault::XmlEntities.into());
             }
@@ -236,7 +237,7 @@ fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }
 
-/// What a reader of limited records has read.
+/// What an [`XmlReader`] and its input share: the limit of the current record, and what was read.
 #[derive(Default)]
 struct Limit {
     /// The number of bytes that the current record may still have.

@@ -109,7 +109,8 @@ fn worksheets(
     }
 }
 
-/// Returns the display of each cell format. A cell names its format by the index in this list.
+/// Returns how each cell format displays numbers. A cell refers to its format by the index in this
+/// list.
 pub(super) fn styles(
     archive: &mut Archive,
     folder: &str,

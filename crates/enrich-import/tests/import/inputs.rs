@@ -7,7 +7,7 @@ use serde_json::Value;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// The records of an input that can be read to its end.
+/// Returns the records of an input. Panics if the input can't be read to its end.
 pub(crate) fn records(
     file_name: &str,
     bytes: impl Into<Vec<u8>>,
@@ -20,7 +20,7 @@ pub(crate) fn records(
     records
 }
 
-/// The records of an input, and why it can't be read to its end.
+/// Returns the records of an input, and the error if the input can't be read to its end.
 pub(crate) fn until_error(
     file_name: &str,
     bytes: impl Into<Vec<u8>>,
@@ -41,7 +41,7 @@ pub(crate) fn until_error(
     }
 }
 
-/// Why an input can't be read, with all causes.
+/// Returns the error of an input that can't be read, with all its causes.
 pub(crate) fn failure(file_name: &str, bytes: impl Into<Vec<u8>>, options: InputOptions) -> String {
     let (_, error) = until_error(file_name, bytes, options);
     explained(&error.unwrap())
@@ -54,7 +54,7 @@ pub(crate) fn explained(error: &dyn std::error::Error) -> String {
     }
 }
 
-/// The records' fields as JSON, or the reason why a record can't be read.
+/// Returns the fields of each record as JSON, or the reason why the record can't be read.
 pub(crate) fn fields(records: &[InputRecord]) -> Vec<String> {
     let text = |record: &InputRecord| match &record.fields {
         Ok(fields) => Value::Object(fields.clone()).to_string(),
@@ -63,12 +63,12 @@ pub(crate) fn fields(records: &[InputRecord]) -> Vec<String> {
     records.iter().map(text).collect()
 }
 
-/// The line of each record.
+/// Returns the line of each record.
 pub(crate) fn lines(records: &[InputRecord]) -> Vec<u64> {
     records.iter().map(|record| record.place.line).collect()
 }
 
-/// A zip archive of these files.
+/// Returns a zip archive of these files.
 pub(crate) fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in files {

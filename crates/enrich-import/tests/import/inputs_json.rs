@@ -1,4 +1,4 @@
-//! Records of JSON: arrays, objects at a path, rows, JSON Lines, text sequences.
+//! Tests of records in JSON: arrays, objects at a path, rows, JSON Lines, text sequences.
 
 use enrich_import::{InputKind, InputOptions};
 

@@ -1,4 +1,4 @@
-//! Records of tables: CSV with its variants, workbooks.
+//! Tests of records in tables: variants of CSV, and workbooks.
 
 use enrich_import::{Delimiter, InputKind, InputOptions, TextEncoding};
 

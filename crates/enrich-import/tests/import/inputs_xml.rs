@@ -1,4 +1,4 @@
-//! Records of XML.
+//! Tests of records in XML.
 
 use enrich_import::InputOptions;
 

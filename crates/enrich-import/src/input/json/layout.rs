@@ -8,7 +8,7 @@ use super::scanner::{Copied, Scanner};
 /// An object with more plain members than this, before its first array of objects, counts as a
 /// record and not as an envelope of records.
 const MAX_ENVELOPE_MEMBERS: usize = 5;
-/// Maximum number of objects inside each other in which records are searched.
+/// Maximum depth of nested objects in which records are searched for.
 const MAX_DEPTH: usize = 2;
 
 /// The layout of a JSON text.
@@ -20,7 +20,8 @@ pub(crate) enum JsonLayout {
     Records(String),
 }
 
-/// Detects the layout of a text that begins with `head`. If `is_whole`, there is no more text.
+/// Detects the layout of a text that begins with `head`. If `is_whole` is `true`, `head` is the
+/// whole text.
 pub(crate) fn detected(head: &[u8], is_whole: bool) -> JsonLayout {
     let mut scanner = Scanner::new(Box::new(Cursor::new(head.to_vec())));
     if matches!(scanner.peek(), Ok(Some(b'['))) {
@@ -44,7 +45,8 @@ pub(crate) fn first_names(head: &[u8], most: usize) -> Vec<String> {
 
 /// Returns the path to the records in the next object. Returns `None` if the object is a record.
 ///
-/// An error means that the text is cut or isn't JSON; then nothing was found before this place.
+/// An error means that the text is cut off or isn't JSON, and that no records were found before the
+/// error.
 fn envelope(scanner: &mut Scanner, depth: usize) -> io::Result<Option<Path>> {
     scanner.expect(b'{')?;
     let mut found = Found::default();
@@ -58,7 +60,7 @@ fn envelope(scanner: &mut Scanner, depth: usize) -> io::Result<Option<Path>> {
     }
 }
 
-/// What the members of an object are, as far as they were read.
+/// The members of an object, as far as they were read.
 #[derive(Default)]
 struct Found {
     plain: usize,
@@ -154,7 +156,8 @@ fn member_names(scanner: &mut Scanner, most: usize) -> Vec<String> {
     names
 }
 
-/// Skips an array. Returns whether it has objects, or rows if their columns are known.
+/// Returns whether the next array contains objects. If `has_columns` is `true`, an array of arrays
+/// counts too. Any other array is skipped.
 fn is_array_of_records(scanner: &mut Scanner, has_columns: bool) -> io::Result<bool> {
     scanner.expect(b'[')?;
     let first = scanner.peek()?;

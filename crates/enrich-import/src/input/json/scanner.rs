@@ -72,7 +72,7 @@ impl Scanner {
         }
     }
 
-    /// Copies the next value. If it is longer than `most` bytes, it isn't read further.
+    /// Copies the next value. If the value is longer than `most` bytes, its rest is not read.
     pub(super) fn copy(&mut self, into: &mut Vec<u8>, most: usize) -> io::Result<Copied> {
         self.value(Some((into, most)))
     }
@@ -107,7 +107,7 @@ impl Scanner {
         loop {
             let ready = self.input.fill_buf()?;
             if ready.is_empty() {
-                // A number at the end of the text has no mark of its end.
+                // At the end of the text, no further character shows that a number has ended.
                 let is_scalar = state.depth == 0 && !state.is_text;
                 return if is_scalar { Ok(Copied::Whole) } else { Err(self.ends_inside()) };
             }
@@ -134,11 +134,11 @@ fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == RECORD_SEPARATOR
 }
 
-/// Where in a value the scanner is.
+/// The scanner's position within a value.
 #[derive(Default)]
 struct State {
     depth: usize,
-    /// The number of values inside the value, about.
+    /// The approximate number of values inside the value.
     values: usize,
     is_text: bool,
     is_escaped: bool,
@@ -177,7 +177,7 @@ impl State {
                         return (at + 1, true);
                     }
                 }
-                // A number or a word ends before the next mark.
+                // A number or a word such as `true` ends before the next punctuation character.
                 b',' | b':' | b'}' | b']' if self.depth == 0 => return (at, true),
                 _ if self.depth == 0 && self.has_begun && is_space(byte) => {
                     return (at, true);

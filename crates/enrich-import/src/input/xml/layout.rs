@@ -6,7 +6,8 @@ use super::{MAX_DEPTH, local};
 use crate::encoding::TextEncoding;
 
 /// Returns the encoding that the XML declaration names, as in `<?xml version="1.0"
-/// encoding="ISO-8859-1"?>`. A text in UTF-16 has a byte order mark instead.
+/// encoding="ISO-8859-1"?>`. Ignores the name UTF-16, because the byte order mark shows this
+/// encoding.
 pub(crate) fn declared_encoding(head: &[u8]) -> Option<TextEncoding> {
     let end = head.windows(2).position(|bytes| bytes == b"?>")?;
     let declaration = std::str::from_utf8(head.get(..end)?).ok()?;
@@ -17,8 +18,8 @@ pub(crate) fn declared_encoding(head: &[u8]) -> Option<TextEncoding> {
     TextEncoding::parse(label).filter(|encoding| !encoding.label().starts_with("utf-16"))
 }
 
-/// Returns the path of the first elements that are repeated: those with the fewest elements around
-/// them. Returns the path of the root if no element is repeated.
+/// Returns the path of elements that follow each other under the same name. If several paths fit,
+/// returns the first of those with the fewest elements. If no path fits, returns the root's path.
 pub(crate) fn detected_path(head: &[u8]) -> String {
     let mut reader = quick_xml::Reader::from_reader(head);
     reader.config_mut().expand_empty_elements = true;

@@ -54,7 +54,7 @@ macro_rules! account {
 
 const ACCOUNT_BY_ID: &str = account!("WHERE id = $1");
 const ACCOUNT_FOR_CHANGE: &str = account!("WHERE id = $1 FOR UPDATE");
-/// Reads a page of accounts, the oldest first. The page begins after a time of creation and an id.
+/// Reads a page of accounts, the oldest first: those after creation time `$1` and id `$2`.
 const ACCOUNTS_AFTER: &str =
     account!("WHERE (created_at, id) > ($1, $2) ORDER BY created_at, id LIMIT $3");
 
@@ -324,7 +324,7 @@ async fn insert_account(client: &Client, account: &Account) -> Result<bool, Fail
     Ok(true)
 }
 
-/// Reads a page of accounts, which begins after a time of creation and an id.
+/// Reads the page of accounts after a time of creation, in microseconds since 1970, and an id.
 async fn read_page(client: &Client, after: (i64, Uuid)) -> Result<Vec<Account>, Failure> {
     let (created_at, id) = after;
     let values: [Value<'_>; 3] =

@@ -24,10 +24,10 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Time limit for a host to accept a connection and to authenticate.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long other hosts are preferred to a suspected host, which did not confirm a commit: it may
-/// be an old primary, or a primary that has lost its standby.
+/// How long a host is suspected after it did not confirm a commit. The host may be an old primary,
+/// or a primary that has lost its standby. Other hosts are preferred to a suspected host.
 const SUSPECTED_FOR: Duration = Duration::from_secs(10);
-/// How long a suspected host must wait for another host to answer, before it is used.
+/// How long a connection to a suspected host waits for another host to answer, before it is used.
 const PREFERENCE_WAIT: Duration = Duration::from_millis(300);
 const KEEPALIVE: Duration = Duration::from_secs(5);
 
@@ -64,7 +64,7 @@ pub(crate) struct Connector {
 /// A host of the URL.
 struct Host {
     config: Config,
-    /// When the host last did not confirm a commit; `None` if it always did.
+    /// When the host last did not confirm a commit; `None` if it confirmed all commits.
     suspected: Mutex<Option<Instant>>,
 }
 
@@ -179,8 +179,8 @@ impl Host {
 }
 
 impl Connection {
-    /// Makes the next attempts prefer other hosts, because this host did not confirm a commit, or
-    /// has an older history.
+    /// Makes the next attempts prefer other hosts. This method is called if this host did not
+    /// confirm a commit, or has an older history.
     pub(crate) fn suspect(&self) {
         *self.host.suspected.lock() = Some(Instant::now());
     }

@@ -32,7 +32,8 @@ const READS: usize = 64;
 pub(crate) const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = on; \
      SET LOCAL lock_timeout = '2s'; SET LOCAL idle_in_transaction_session_timeout = '5s'";
 
-/// The statements of a read or a change. They may run more than once, so they must allow that.
+/// The statements of a read or a change. They may run more than once, so a repetition must not
+/// change the result.
 pub(crate) type Statements<'c, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'c>>;
 
 /// Reads and changes the database. Clones share their connections.

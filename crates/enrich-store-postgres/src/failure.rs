@@ -28,8 +28,8 @@ impl Failure {
         Self::Store(StoreError::failed(source))
     }
 
-    /// Whether the statement may succeed if its transaction is repeated. This is so after a
-    /// deadlock, a serialization failure, or a lock that was held for too long.
+    /// Whether the statement may succeed if its transaction is repeated. Such failures are a
+    /// deadlock, a serialization failure, and a lock that was held for too long.
     pub(crate) fn is_conflict(&self) -> bool {
         let is_of_server = self.code().is_some_and(|code| {
             [
@@ -42,8 +42,8 @@ impl Failure {
         is_of_server || matches!(self, Self::Conflict(_))
     }
 
-    /// Whether the server answered that it did not run the statement. This is not certain if the
-    /// server is shutting down: it may have run the statement.
+    /// Whether the server's answer proves that the statement did not run. The answer of a server
+    /// that is shutting down proves nothing: the statement may have run.
     pub(crate) fn is_answer(&self) -> bool {
         let is_sql = matches!(self, Self::Database(error) if error.code().is_some());
         is_sql && !self.loses_connection()

@@ -22,8 +22,8 @@ const NODES: &str = "SELECT id::text, name, build,
     (extract(epoch FROM clock_timestamp() - seen_at) * 1000)::bigint,
     seen_at > clock_timestamp() - INTERVAL '5 seconds'
     FROM node ORDER BY seen_at DESC, id LIMIT 1000";
-/// Counts the standbys that commits may wait for. If the role of the URL lacks `pg_read_all_stats`,
-/// it cannot read their state; such standbys are counted too.
+/// Counts the standbys that commits may wait for. If the role in the URL lacks `pg_read_all_stats`,
+/// it sees the standbys without their state; these standbys are counted too.
 const STANDBYS: &str = "SELECT count(*) FROM pg_stat_replication
     WHERE sync_state IS NULL OR sync_state IN ('sync', 'quorum')";
 
@@ -141,7 +141,8 @@ impl StoreReport {
         }
     }
 
-    /// Counts the standbys. A database server without this table replicates in its own way.
+    /// Counts the standbys. A database server without `pg_stat_replication` replicates in its own
+    /// way, so nothing is counted there.
     async fn see_standbys(&mut self, client: &Client) -> Result<(), OpenError> {
         let names = "SELECT current_setting('synchronous_standby_names', true)";
         let names = client.query_typed(names, &[]).await?;

@@ -3,7 +3,7 @@
 //!
 //! The node that has the lease does the work. If the lease was not extended for 30 s by the
 //! database's clock, another node takes it. All work may be done twice without harm. So a node that
-//! was paused, and whose lease has ended meanwhile, need not check this before it goes on.
+//! was paused need not check whether its lease has ended meanwhile.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,8 +31,8 @@ const MISSES_INTERVAL: Duration = Duration::from_secs(60 * 60);
 const LONGEST: Duration = Duration::from_secs(10);
 /// Maximum number of rows that one statement removes.
 const PER_STATEMENT: i64 = 1_000;
-/// How long an expired row is kept. A node's clock may be behind the database's clock, but not by
-/// so much.
+/// How long an expired row is still kept, in seconds. A node whose clock is behind the database's
+/// clock may still use the row, but no node's clock is behind by more than this time.
 const MARGIN_SECONDS: i64 = 60;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
@@ -54,7 +54,8 @@ const REMOVE_WINDOWS: &str = "DELETE FROM rate_count WHERE (scope, seconds, numb
     (SELECT scope, seconds, number FROM rate_count WHERE (number + 1) * seconds <= $1 LIMIT $2)
     RETURNING number";
 const REMOVE_NODES: &str = "DELETE FROM node WHERE seen_at < clock_timestamp() - INTERVAL '1 day'";
-/// A node tells every few minutes which lists its folder has.
+/// Removes the lists that no node has announced for seven days. A node announces the lists of its
+/// folder every few minutes.
 const REMOVE_LOCAL_JOBS: &str =
     "DELETE FROM local_job WHERE seen_at < clock_timestamp() - INTERVAL '7 days'";
 

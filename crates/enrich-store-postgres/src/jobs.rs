@@ -1,7 +1,8 @@
-//! The records of jobs that any node runs, with leases by the database's clock.
+//! The records of jobs in PostgreSQL. Any node may run a job while it has the job's lease; the
+//! lease ends by the database's clock.
 //!
-//! A change names the turn that the job must have. Every holder and every change of a free job
-//! raises the turn, so a change of an earlier holder finds no row.
+//! A change names the turn that the job must have. A new holder raises the turn, and so does every
+//! change of a free job. So a change of an earlier holder finds no row.
 
 mod columns;
 mod local;
@@ -28,13 +29,13 @@ use crate::node::Node;
 use crate::statements::{find, list, run, write_and_settle};
 use columns::{phase_column, phase_of, read_job};
 
-/// How long a renewal may take.
+/// Time limit for the renewal of a lease.
 const RENEWAL_TIMEOUT: Duration = Duration::from_secs(5);
 
 const ADD: &str = "INSERT INTO job (id, account, turn, phase, record, progress, waiting_since)
     VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp()) ON CONFLICT (id) DO NOTHING";
-/// The job that the next free place runs, locked. A job that another node takes at this moment is
-/// skipped.
+/// Reads and locks the job to run next. Jobs of the account with the fewest running jobs come
+/// first. A job that another node takes at this moment is skipped.
 const NEXT: &str = "SELECT id, account, phase, turn,
         CASE WHEN until IS NULL THEN 'free' ELSE 'expired' END, record, progress
     FROM job WHERE phase IN ('waiting', 'running', 'stopping')
@@ -72,7 +73,7 @@ const CONTENDERS: &str = "SELECT count(DISTINCT account) FROM job
         AND account NOT IN (SELECT account FROM job
             WHERE phase IN ('running', 'stopping') AND until > clock_timestamp())";
 
-/// A query of jobs with this condition.
+/// Creates a query for the jobs that meet a condition.
 macro_rules! jobs {
     ($condition:literal) => {
         concat!(
@@ -87,7 +88,8 @@ macro_rules! jobs {
 /// The records of jobs in the database.
 pub struct PostgresJobs {
     node: Node,
-    /// For renewals: one that is lost in a failover is made again.
+    /// The connection for renewals of leases. It does not wait for the standby: a renewal that is
+    /// lost in a failover is made again.
     background: Arc<Background>,
 }
 

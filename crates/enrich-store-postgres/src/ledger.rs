@@ -71,7 +71,8 @@ pub(crate) use crate::ledger::verify::verify;
 /// The number of lanes. Each lane has its own connection.
 const LANES: usize = 4;
 
-/// Charges are taken only if the database was read within this time. Some pulses may be missed.
+/// Charges are accepted only if the database was read within this time. This is several times the
+/// interval of the pulse, so some pulses may be missed.
 const SEEN_WITHIN: Duration = Duration::from_secs(3);
 
 /// The ledger in PostgreSQL.
@@ -130,7 +131,7 @@ impl PostgresLedger {
         last.began.elapsed() < SEEN_WITHIN && last.state.mode == "serving"
     }
 
-    /// How charges and grants ended whose first reply was lost.
+    /// Returns how those charges and grants ended whose first reply was lost.
     pub fn doubts(&self) -> Doubts {
         let mut sum = Doubts::default();
         self.lanes.iter().for_each(|(_, status)| status.doubts.add_to(&mut sum));

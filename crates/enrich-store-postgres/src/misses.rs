@@ -1,4 +1,4 @@
-//! Stores the counts of missed company names, if the operator enables it.
+//! Stores the counts of missed company names, if the operator enables counting.
 //!
 //! Counts are collected in memory ([`MissCounter`]); the task of the usage counters writes them once
 //! a minute. A count may be lost, or added twice, when the database fails. The janitor deletes
@@ -24,7 +24,7 @@ use crate::failure::Failure;
 use crate::node::Node;
 use crate::statements::{find, list, run};
 
-/// How long a statement of the writer may take.
+/// Time limit for a statement of the writer.
 const LONGEST: Duration = Duration::from_secs(5);
 
 const ADD: &str = "INSERT INTO missed_name (day, hash, name, calls)
@@ -48,7 +48,7 @@ pub(crate) struct MissWriter {
     background: Background,
 }
 
-/// The counts of missed names of all nodes.
+/// Reads and deletes the counts of missed names, which all nodes write.
 pub struct MissedNames {
     database: Database,
     secrets: Secrets,
@@ -102,7 +102,7 @@ impl MissedNames {
         Self { database: node.database.clone(), secrets: node.secrets.clone() }
     }
 
-    /// The company names that were missed most in the last 30 days, at most `most`.
+    /// Returns the company names that were missed most in the last 30 days, at most `most`.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl MissedNames {
         reading.await
     }
 
-    /// How often a name was missed in the last 30 days.
+    /// Returns how often a name was missed in the last 30 days.
     ///
     /// # Errors
     ///

@@ -28,7 +28,8 @@ pub struct Options {
     /// Maximum number of idempotency records. When half of them exist, an account may have at most
     /// a sixteenth of the maximum; beyond this, it gets no new record.
     pub max_kept: u64,
-    /// Whether the names of missed companies are counted. It should be the same on all nodes.
+    /// Whether the names of missed companies are counted. This option should be the same on all
+    /// nodes.
     pub count_misses: CountMisses,
 }
 
@@ -89,8 +90,8 @@ impl Node {
     }
 }
 
-/// Refuses a database that can lose acknowledged commits. A database server without these settings
-/// is accepted, because it replicates in its own way.
+/// Refuses a database that can lose acknowledged commits. A database server without the settings
+/// `fsync` and `synchronous_standby_names` is accepted, because it replicates in its own way.
 pub(crate) async fn check_durability(
     client: &Client,
     accepts_one_copy: bool,

@@ -4,8 +4,9 @@
 //! through the table `rate_count`: it adds its own requests to the row of the window and gets back
 //! the sum of all nodes. One statement exchanges the windows of many keys and accounts.
 //!
-//! - With [`RatePolicy::Observe`], the changed windows are exchanged every 200 ms, as soon as they
-//!   are so near to their limit that it matters. So the rate-limit status may be 200 ms old.
+//! - With [`RatePolicy::Observe`], a node exchanges changed windows every 200 ms. It does not
+//!   exchange windows with so few requests that they are far below their limit. The rate-limit
+//!   status may be 200 ms old.
 //! - With [`RatePolicy::Reject`], a node reserves places in a window, some at a time, before it
 //!   admits requests. It uses only those reserved places that are within the limit, so that all
 //!   nodes together never admit more requests than the limit. A request may be refused although
@@ -49,7 +50,7 @@ const RETRY: Duration = Duration::from_millis(500);
 /// Time limit for an exchange. After this time, this node counts alone.
 const LONGEST: Duration = Duration::from_secs(2);
 /// If the database's clock seems to go back by less than this, in microseconds, the windows keep
-/// the later time. Such a small difference arises when one poll was slower than the next.
+/// the later time. A difference of this size arises when one poll was slower than the next.
 const JITTER: i64 = 1_000_000;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 

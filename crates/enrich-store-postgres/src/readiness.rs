@@ -31,7 +31,7 @@ pub enum NotReady {
 
 impl Store {
     /// Returns why this node should not get calls; `None` if it is ready. `now` is the time of the
-    /// node's clock. This does not say whether the ledger charges: see
+    /// node's clock. Even if a node is ready, its ledger may not charge: see
     /// [`is_charging`](enrich_core::port::ledger::Ledger::is_charging).
     pub fn not_ready(&self, now: Timestamp) -> Option<NotReady> {
         unready(self.silence(), self.skew(now))

@@ -34,7 +34,7 @@ impl Runtime {
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel();
         let thread = thread::Builder::new().name("enrich-postgres".into()).spawn(move || {
-            // Dropping the sender ends the wait too.
+            // The runtime ends when `stop` is dropped; the error that this causes is expected.
             let _ = runtime.block_on(stopped);
         })?;
         Ok(Self { handle, stop: Some(stop), thread: Some(thread) })
@@ -55,7 +55,7 @@ impl Runtime {
     }
 
     /// Runs a task on the thread, and blocks the caller's thread until the task ends. A task must
-    /// not call this.
+    /// not call this method, because it would block the thread that runs all tasks.
     pub(crate) fn block_on<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,
@@ -81,7 +81,8 @@ impl Runtime {
 pub(crate) struct Started<T>(std::sync::mpsc::Receiver<T>);
 
 impl<T> Started<T> {
-    /// Blocks the caller's thread until the task ends. A task must not call this.
+    /// Blocks the caller's thread until the task ends. A task must not call this method, because it
+    /// would block the thread that runs all tasks.
     pub(crate) fn wait(self) -> Result<T, TaskLost> {
         self.0.recv().map_err(|_| TaskLost)
     }

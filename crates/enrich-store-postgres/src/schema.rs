@@ -83,8 +83,8 @@ pub(crate) async fn version(client: &Client) -> Result<Option<i32>, Failure> {
     }
 }
 
-/// Checks that `secrets` contains every secret whose number is in the database, and that each of
-/// them is the same.
+/// Checks that `secrets` contains every secret whose number is in the database, and that the check
+/// hash of each agrees with the stored one.
 async fn check_secrets(client: &Client, secrets: &Secrets) -> Result<(), OpenError> {
     for row in client.query_typed("SELECT id FROM secret", &[]).await? {
         let id: i32 = row.try_get(0)?;

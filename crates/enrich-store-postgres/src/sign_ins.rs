@@ -1,12 +1,12 @@
 //! Sign-ins to the accounts' pages, in PostgreSQL.
 //!
 //! Email addresses and tokens are found by their keyed hashes, like keys. Nothing is cached in
-//! memory: a new invitation from the command line works at once, and when it ends a session, the
-//! session has ended on all nodes.
+//! memory. So a new invitation from the command line works at once, and a session that is ended
+//! there has ended on all nodes.
 //!
 //! A change that takes something away (a session ends, an invitation is used, a password is
 //! replaced) is on the standby before it is acknowledged. The start and the use of a session are
-//! not: a failure of the primary may lose a session, and then the owner must sign in again.
+//! acknowledged earlier. If the primary fails, they may be lost, and the owner must sign in again.
 //!
 //! Every change locks the account first, so that changes of one account run one after the other.
 

@@ -1,5 +1,4 @@
-//! Short forms of statements for different results, and changes that are repeated until their
-//! outcome is known.
+//! Runs statements and reads their results, and repeats changes until their outcome is known.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

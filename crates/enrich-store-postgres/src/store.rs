@@ -39,7 +39,7 @@ pub struct Store {
     pub snapshots: Arc<PostgresSnapshots>,
     /// The counter of missed names; `None` when they are not counted.
     pub misses: Option<Arc<MissCounter>>,
-    /// The lists of the account page.
+    /// The port for the records of lists.
     pub jobs: Arc<PostgresJobs>,
     node: Node,
     heartbeat: Heartbeat,

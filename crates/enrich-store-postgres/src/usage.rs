@@ -2,9 +2,9 @@
 //!
 //! Counting adds to a map in memory. A task of the store's thread writes the collected counts every
 //! few seconds, and when the store is closed. Each batch has a number, and its transaction raises
-//! `node.flush` from the number before to this number. So if a batch is written again after a lost
-//! reply, `node.flush` already has its number, and nothing is counted twice. A crash may lose the
-//! last counts, but never a charge.
+//! `node.flush` from the number of the last batch to this number. So if a batch is written again
+//! after a lost reply, `node.flush` already has its number, and nothing is counted twice. A crash
+//! may lose the last counts, but never a charge.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +33,7 @@ use batch::{Batch, BatchWriter};
 
 /// Interval between writes of counts.
 const ROUND: Duration = Duration::from_secs(5);
-/// Interval between writes of the keys' last use.
+/// Interval between writes of the times at which keys were last used.
 const MARK_ROUND: Duration = Duration::from_secs(60);
 /// Interval between writes of missed names.
 const MISSES_ROUND: Duration = Duration::from_secs(60);
@@ -48,7 +48,7 @@ const DAYS: &str = "SELECT day, api_key, endpoint, outcome, calls, credits FROM 
 /// Where the result of a flush is sent.
 type Reply = oneshot::Sender<Result<(), StoreError>>;
 
-/// Counts calls.
+/// Counts calls in memory, and writes the counts to the database.
 pub struct PostgresUsage {
     gathered: Arc<Mutex<GatheredUsage>>,
     database: Database,
@@ -59,7 +59,8 @@ pub struct PostgresUsage {
 }
 
 impl PostgresUsage {
-    /// Starts the task that writes the counts, also those of missed names, if there are any.
+    /// Starts the task that writes the counts. If missed names are counted, it writes their counts
+    /// too.
     pub(crate) fn start(
         node: &Node,
         heartbeat: &Heartbeat,
@@ -129,7 +130,7 @@ struct UsageWriter {
     writer: BatchWriter,
     /// The batch of the last attempt, which may have been written. It is written again, unchanged.
     pending: Option<Arc<Batch>>,
-    /// The last use of keys that are in no batch yet.
+    /// For each key, the time of its last use, if this time is in no batch yet.
     unmarked: LastUses,
     marked_at: Instant,
     misses: Option<MissWriter>,

@@ -52,11 +52,11 @@ impl NewKeyRow {
     }
 }
 
-/// If a statement changed any rows (`rows`), raises the number of changes to keys. Returns whether
-/// it did.
+/// Raises the number of changes to keys if a statement has changed any rows. `rows` is the number
+/// of changed rows. Returns whether the number of changes was raised.
 ///
-/// This locks the row of `state` until the transaction ends. So it must be the last statement of a
-/// transaction, or one of the last.
+/// This function locks the row of `state` until the transaction ends. So it must be the last
+/// statement of a transaction, or one of the last.
 pub(super) async fn count_key_change(client: &Client, rows: u64) -> Result<bool, Failure> {
     if rows > 0 {
         run(client, "UPDATE state SET key_changes = key_changes + 1 WHERE id = 1", &[]).await?;
@@ -97,7 +97,7 @@ pub(super) async fn is_stored(client: &Client, row: &NewKeyRow) -> Result<bool, 
     Ok(stored == Some((row.key.account.0, row.hash)))
 }
 
-/// Ends a key at `at`, unless it already has an earlier end. If the end has come at `now`, it is
+/// Ends a key at `at`, unless it already has an earlier end. An end that is not after `now` becomes
 /// final. Returns the number of keys with this id: 0 if the key does not exist.
 pub(super) async fn end_key(
     client: &Client,
@@ -163,7 +163,7 @@ pub(super) fn read_key(row: &Row) -> Result<KeyInfo, Failure> {
     })
 }
 
-/// The keyed hash in a row of the queries above.
+/// Returns the keyed hash in a row of the queries above.
 pub(super) fn read_hash(row: &Row) -> Result<Hash, Failure> {
     hash(row.try_get(12)?)
 }

@@ -1,4 +1,4 @@
-//! Which lists are in folders that only one node sees.
+//! Stores which lists are in folders that only one node sees.
 
 use enrich_core::AccountId;
 use enrich_core::port::error::StoreError;
@@ -21,7 +21,7 @@ const THERE: &str = "INSERT INTO local_job (folder, id, account, summary, node, 
 const ELSEWHERE: &str = "SELECT id, summary, node FROM local_job
     WHERE account = $1 AND folder <> $2 ORDER BY id";
 
-/// As `JobRecords::announce`.
+/// Stores which lists are in this node's folder, as `JobRecords::announce` describes.
 pub(super) async fn announce(
     node: &Node,
     folder: u128,
@@ -48,13 +48,13 @@ pub(super) async fn announce(
     .await
 }
 
-/// As `JobRecords::elsewhere`.
+/// Returns an account's lists in the folders of other nodes, as `JobRecords::elsewhere` describes.
 pub(super) async fn elsewhere(
     node: &Node,
     account: AccountId,
     folder: Option<u128>,
 ) -> Result<Vec<RemoteJob>, StoreError> {
-    // No folder has the nil id.
+    // `None` becomes the nil id. No folder has this id, so no list is left out.
     let folder = Uuid::from_u128(folder.unwrap_or_default());
     let read = move |row: &Row| -> Result<RemoteJob, Failure> {
         let id = row.try_get::<_, Uuid>(0)?.as_u128();

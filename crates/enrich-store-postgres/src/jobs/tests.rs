@@ -8,7 +8,7 @@ use pollster::block_on;
 use super::PostgresJobs;
 use crate::test_database::TestDatabase;
 
-/// The jobs of two nodes.
+/// Opens the records of jobs on two nodes.
 fn two_nodes(database: &TestDatabase) -> [PostgresJobs; 2] {
     [(); 2].map(|()| PostgresJobs::new(&database.node()))
 }

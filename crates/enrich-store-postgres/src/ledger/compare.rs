@@ -30,8 +30,8 @@ pub(super) struct Plan<'g> {
     pub(super) decisions: Vec<Option<Decision>>,
     rows: Vec<NewRow<'g>>,
     records: Vec<NewRecord<'g>>,
-    /// The hashes of the records' names under all secrets. The database looks for existing records
-    /// by them.
+    /// For each record, the account and the hashes of the record's name, one for each secret. The
+    /// database looks for existing records by these hashes.
     names: Vec<(AccountId, &'g [u8])>,
     /// A record of this time or earlier has expired for every job of the group.
     expired_at: Option<Timestamp>,
@@ -47,8 +47,8 @@ struct Expected {
 
 impl<'g> Plan<'g> {
     /// Decides the jobs of those accounts whose last rows are in `heads`. If one job of an account
-    /// needs more than the last row, all jobs of this account take the locked path. This is so for
-    /// a refusal, for an adjustment, and for the second use of an idempotency key.
+    /// needs more than the last row, all jobs of this account take the locked path. Such jobs are
+    /// refusals, adjustments, and second uses of an idempotency key.
     pub(super) fn new(
         jobs: &'g [Job],
         heads: &FxHashMap<AccountId, LastRow>,
@@ -83,7 +83,7 @@ impl<'g> Plan<'g> {
         plan
     }
 
-    /// Whether the group has no account that can be decided on this path.
+    /// Whether this path can decide no account of the group.
     pub(super) fn is_empty(&self) -> bool {
         self.accounts.is_empty()
     }

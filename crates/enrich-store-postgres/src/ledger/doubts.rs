@@ -6,16 +6,17 @@ use enrich_core::port::ledger::{ChargeError, Charged, Granted};
 
 use crate::ledger::job::Decision;
 
-/// How charges and grants ended whose first reply was lost, since the store was opened.
+/// The outcomes of charges and grants whose first reply was lost, counted since the store was
+/// opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Doubts {
-    /// Written.
+    /// The charge or grant was written.
     pub taken: u64,
-    /// Not written: another call had used the idempotency key.
+    /// The charge was not written, because another call had used the idempotency key.
     pub replayed: u64,
-    /// Not written: refused for lack of credits, or a grant that does not fit.
+    /// Nothing was written: there were not enough credits for the charge, or the grant was refused.
     pub refused: u64,
-    /// Not found out in time.
+    /// The outcome was not found out in time.
     pub unknown: u64,
 }
 
@@ -29,7 +30,7 @@ pub(super) struct DoubtCounts {
 }
 
 impl DoubtCounts {
-    /// Counts one.
+    /// Counts the outcome of a charge or grant whose first reply was lost.
     pub(super) fn count(&self, ended: &Result<Decision, ChargeError>) {
         let count = match ended {
             Ok(
@@ -45,7 +46,7 @@ impl DoubtCounts {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts one as unknown.
+    /// Counts a charge or grant whose outcome was not found out in time.
     pub(super) fn count_unknown(&self) {
         self.unknown.fetch_add(1, Ordering::Relaxed);
     }

@@ -113,8 +113,9 @@ impl Job {
             (Reply::Grant(reply), Err(error)) => {
                 let _ = reply.send(Err(error));
             }
-            // A charge never gets the decision of a grant, nor the other way round. If it did, the
-            // caller would learn that the decision was lost.
+            // Unreachable: a charge never gets the decision of a grant, and a grant never that of a
+            // charge. The reply would be dropped, and the caller would learn that the decision was
+            // lost.
             (Reply::Charge(_), Ok(Decision::Granted(_)))
             | (Reply::Grant(_), Ok(Decision::Charged(_))) => {}
         }

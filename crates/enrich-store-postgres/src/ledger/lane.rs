@@ -55,8 +55,8 @@ const MOST_LOCKED_GROUPS: u32 = 32;
 /// The state of a lane that callers see.
 #[derive(Debug)]
 pub(super) struct LaneStatus {
-    /// Whether the database confirms commits; still `true` in the first two seconds in which it
-    /// does not.
+    /// Whether the database confirms commits. This becomes `false` after two seconds without a
+    /// confirmed commit.
     has_primary: AtomicBool,
     /// Whether the database is older than what this process has read from it before.
     is_outdated: AtomicBool,
@@ -187,7 +187,7 @@ impl Lane {
             if group.len() >= expected || Instant::now() >= end {
                 return;
             }
-            // The timer counts in milliseconds, which is too long.
+            // A timer waits for at least a millisecond, which is too long.
             yield_now().await;
         }
     }
@@ -302,7 +302,7 @@ impl Lane {
         let mut attempts = 0;
         while !group.is_empty() {
             group = give_up(group, &self.status.doubts);
-            // Writing no job confirms nothing.
+            // An empty group does not show whether commits are confirmed.
             if group.is_empty() {
                 return None;
             }

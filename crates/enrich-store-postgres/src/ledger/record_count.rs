@@ -1,6 +1,6 @@
 //! The number of idempotency records, as this node knows it. One node counts them for all nodes;
-//! this node counts them itself when there is no space left. What this node has written since the
-//! count is added.
+//! this node counts them itself when there is no space left. The records that this node has written
+//! since the count are added.
 
 use std::time::{Duration, Instant};
 
@@ -12,8 +12,8 @@ use crate::pulse::Readings;
 /// Maximum age of a count by which a new record may be refused. If the count is older, the records
 /// are counted again.
 const VALID_FOR: Duration = Duration::from_secs(1);
-/// If the table can have at most so many records, they are counted each time, because that takes
-/// only a few milliseconds.
+/// If the table can have at most this number of records, they are counted each time, because that
+/// takes only a few milliseconds.
 const COUNTED_EACH_TIME: u64 = 10_000;
 
 /// The number of idempotency records.

@@ -26,7 +26,7 @@ const EXCHANGE: &str = "INSERT INTO rate_count (scope, seconds, number, taken)
 pub(super) struct Ask {
     /// The id of the key or account.
     pub(super) id: Uuid,
-    /// The length of the window.
+    /// The length of the window, in seconds.
     pub(super) seconds: u32,
     /// The number of the window.
     pub(super) number: i64,

@@ -119,7 +119,7 @@ impl BatchWriter {
                     return Ok(());
                 }
                 // The database lost the last batches in a failover. The next attempt starts from
-                // its number.
+                // the database's number.
                 Ok(Some(flush)) => self.last = flush,
                 Ok(None) => return Err(StoreError::failed("the node has no row in `node`")),
                 Err(StoreError::Unknown(_)) if attempt < ATTEMPTS => {}

@@ -48,8 +48,8 @@ fn fill(path: &Path) -> AccountId {
             let (id, key) = (new.id, new_key(new.id, "first"));
             folder.accounts.create(new, key.clone()).await.unwrap();
             folder.ledger.grant(Grant::new(id, 5_000, noon())).await.unwrap();
-            // There are more charges than one block of the sequence index, and the clock is often
-            // set back between them.
+            // There are more charges than one entry of the sequence index covers, and the clock is
+            // often set back between them.
             let charges = (0..600).map(|number: i64| {
                 let at = after_noon(number % 7);
                 let record = (number % 100 == 0).then(|| IdempotencyRecord {

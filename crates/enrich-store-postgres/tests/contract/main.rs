@@ -24,9 +24,9 @@ use tempfile::TempDir;
 /// How nodes connect to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Route {
-    /// Connections lead to the server.
+    /// Nodes connect to the server itself.
     Direct,
-    /// Connections lead to pgbouncer in transaction mode.
+    /// Nodes connect to pgbouncer in transaction mode.
     PgBouncer,
 }
 
@@ -47,12 +47,13 @@ struct Opened {
 }
 
 impl Route {
-    /// Whether the route's tests must be skipped, because a program is not installed. Prints which.
+    /// Whether the route's tests must be skipped, because a program is not installed. Prints the
+    /// reason.
     fn is_missing(self) -> bool {
         skip_without_postgres() || self == Self::PgBouncer && skip_without_pgbouncer()
     }
 
-    /// The address that nodes connect to in order to reach the shared cluster.
+    /// Returns the address that nodes connect to in order to reach the shared cluster.
     fn address(self, cluster: &Cluster) -> SocketAddr {
         static BOUNCER: OnceLock<PgBouncer> = OnceLock::new();
         match self {
@@ -76,7 +77,7 @@ impl Postgres {
         Some(Self::in_database(database, vec![route.address(cluster)]))
     }
 
-    /// Creates the schema through a direct connection, as the guide says. Nodes connect to
+    /// Creates the schema through a direct connection, as operators do. Nodes connect to
     /// `addresses`.
     fn in_database(database: Database, addresses: Vec<SocketAddr>) -> Self {
         let path = tempfile::tempdir().unwrap();
@@ -142,7 +143,7 @@ fn with_snapshots(route: Route, test: impl AsyncFnOnce(&dyn Snapshots)) {
     }
 }
 
-/// Makes tests of functions of the module `nodes`.
+/// Generates a test for each of these functions of the module `nodes`.
 macro_rules! of_nodes {
     ($route:expr, [$($sentence:ident),+ $(,)?]) => {
         mod nodes {
@@ -158,7 +159,7 @@ macro_rules! of_nodes {
     };
 }
 
-/// Makes a module with all suites over a route.
+/// Generates a module with all suites over a route.
 macro_rules! suites {
     ($module:ident, $route:expr) => {
         mod $module {

@@ -1,4 +1,4 @@
-//! Charges when connections are lost behind pgbouncer.
+//! Tests of charges whose connections are lost behind pgbouncer.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::Postgres;
 use super::nodes::Cluster;
 use super::outages::wait_for_charge;
 
-/// Charges of a group.
+/// The number of charges that are sent at the same time.
 const GROUP: usize = 20;
 const CREDITS: i64 = 1_000;
 

@@ -17,7 +17,7 @@ use crate::ledger::lane::{Lane, RETRY_PAUSE};
 use crate::ledger::refusals::give_up;
 use crate::ledger::transaction::{ANSWER_TIMEOUT, NotWritten, write_and_commit};
 
-/// How long no commit must be confirmed before further charges are refused at once.
+/// If no commit is confirmed for this time, further charges are refused at once.
 const DOWN_AFTER: Duration = Duration::from_secs(2);
 
 /// Reads the highest sequence of each account.
@@ -97,8 +97,8 @@ impl Lane {
         }
     }
 
-    /// If an operator has accepted a loss of data, the database has another lineage. Then forgets
-    /// what this process has read before.
+    /// Forgets what this process has read before, if the lineage of the database has changed: then
+    /// an operator has accepted a loss of data.
     pub(super) fn check_lineage(&mut self) {
         let lineage = self.readings.borrow().state.lineage;
         if self.state.lineage != Some(lineage) {
@@ -109,7 +109,7 @@ impl Lane {
     }
 
     /// Whether the database now has all rows of the outdated accounts that this process has read.
-    /// If the group had been sent to an old primary, the right primary has them.
+    /// If the group was sent to an old primary, the right primary has these rows.
     async fn has_caught_up(&mut self) -> bool {
         let Some(connection) = &self.state.connection else { return false };
         let accounts: Vec<Uuid> = self.state.outdated.iter().map(|account| account.0).collect();

@@ -43,11 +43,11 @@ mod windows;
 use window::Counted;
 use windows::Windows;
 
-/// Interval between exchanges with [`RatePolicy::Observe`].
+/// Interval between exchanges of counts with the database, with [`RatePolicy::Observe`].
 const INTERVAL: Duration = Duration::from_millis(200);
 /// Interval between attempts to reach the database, while this node counts alone.
 const RETRY: Duration = Duration::from_millis(500);
-/// Time limit for an exchange. After this time, this node counts alone.
+/// Time limit for an exchange of counts. After this time, this node counts alone.
 const LONGEST: Duration = Duration::from_secs(2);
 /// If the database's clock seems to go back by less than this, in microseconds, the windows keep
 /// the later time. A difference of this size arises when one poll was slower than the next.
@@ -57,7 +57,7 @@ const MICROS_PER_SECOND: i64 = 1_000_000;
 /// Counts requests in windows that all nodes share.
 pub struct PostgresRateLimiter {
     counter: Arc<Counter>,
-    /// Keeps the thread alive on which the windows are exchanged.
+    /// Keeps the thread alive that exchanges counts with the database.
     _database: Database,
 }
 
@@ -67,7 +67,7 @@ struct Counter {
     windows: Mutex<Windows>,
     heartbeat: Heartbeat,
     clock: DatabaseClock,
-    /// Wakes the task when a window must be exchanged at once.
+    /// Wakes the task when the counts of a window must be exchanged at once.
     due: Notify,
 }
 
@@ -79,7 +79,8 @@ struct DatabaseClock {
 }
 
 impl PostgresRateLimiter {
-    /// Starts the task that exchanges the windows. `policy` must be the rate policy of the service.
+    /// Starts the task that exchanges counts with the database. `policy` must be the rate policy of
+    /// the service.
     pub(crate) fn start(node: &Node, heartbeat: &Heartbeat, policy: RatePolicy) -> Self {
         let counter = Arc::new(Counter {
             policy,
@@ -144,7 +145,7 @@ impl DatabaseClock {
     }
 }
 
-/// Exchanges windows until the store is closed.
+/// Exchanges the counts of windows with the database, until the store is closed.
 async fn run(counter: Arc<Counter>, background: Background) {
     let mut is_alone = false;
     loop {
@@ -171,7 +172,8 @@ async fn run(counter: Arc<Counter>, background: Background) {
 }
 
 impl Counter {
-    /// Exchanges all windows that are due. Returns the number of exchanged windows.
+    /// Adds this node's requests to all windows in the database that are due, and takes over the
+    /// sums of all nodes. Returns the number of these windows.
     async fn exchange_due(&self, background: &Background) -> Result<usize, Failure> {
         let mut exchanged = 0;
         loop {

@@ -140,7 +140,7 @@ pub(super) async fn insert_key(client: &Client, row: &NewKeyRow) -> Result<(), F
     count_key_change(client, 1).await.map(|_| ())
 }
 
-/// Reads a row of the queries above.
+/// Reads a row of [`KEYS_BY_HASH`], or of a query with the same columns.
 pub(super) fn read_key(row: &Row) -> Result<KeyInfo, Failure> {
     let time = |index| row.try_get::<_, Option<i64>>(index)?.map(timestamp).transpose();
     let limit = |index| {
@@ -163,7 +163,7 @@ pub(super) fn read_key(row: &Row) -> Result<KeyInfo, Failure> {
     })
 }
 
-/// Returns the keyed hash in a row of the queries above.
+/// Returns the keyed hash in a row that [`read_key`] reads.
 pub(super) fn read_hash(row: &Row) -> Result<Hash, Failure> {
     hash(row.try_get(12)?)
 }

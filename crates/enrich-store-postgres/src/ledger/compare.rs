@@ -26,7 +26,7 @@ use crate::ledger::transaction::{NotWritten, write_and_commit};
 pub(super) struct Plan<'g> {
     /// For each account, the last row from which its decisions start, and the last row after them.
     accounts: FxHashMap<AccountId, Expected>,
-    /// The decision of each job; `None` if its account needs the locked path.
+    /// The decision of each job; `None` if its account needs the path of two round trips.
     pub(super) decisions: Vec<Option<Decision>>,
     rows: Vec<NewRow<'g>>,
     records: Vec<NewRecord<'g>>,
@@ -35,7 +35,7 @@ pub(super) struct Plan<'g> {
     names: Vec<(AccountId, &'g [u8])>,
     /// A record of this time or earlier has expired for every job of the group.
     expired_at: Option<Timestamp>,
-    /// The accounts that need the locked path.
+    /// The accounts that need the path of two round trips.
     locked: FxHashSet<AccountId>,
 }
 
@@ -47,8 +47,8 @@ struct Expected {
 
 impl<'g> Plan<'g> {
     /// Decides the jobs of those accounts whose last rows are in `heads`. If one job of an account
-    /// needs more than the last row, all jobs of this account take the locked path. Such jobs are
-    /// refusals, adjustments, and second uses of an idempotency key.
+    /// needs more than the last row, all jobs of this account take the path of two round trips.
+    /// Such jobs are refusals, adjustments, and second uses of an idempotency key.
     pub(super) fn new(
         jobs: &'g [Job],
         heads: &FxHashMap<AccountId, LastRow>,

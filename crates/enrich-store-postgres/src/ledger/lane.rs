@@ -106,10 +106,10 @@ struct LaneState {
     lineage: Option<Uuid>,
     /// The accounts of a group for which the database had fewer rows than `seen` says.
     outdated: Vec<AccountId>,
-    /// The number of next groups that take the locked path without trying the path of one round
-    /// trip.
+    /// The number of next groups that take the path of two round trips without trying the other
+    /// path first.
     locked_groups: u32,
-    /// The number of groups that took the locked path in this way after the last conflict.
+    /// The number of groups that took the path of two round trips at once after the last conflict.
     backoff: u32,
     last_groups: LastGroups,
 }
@@ -196,8 +196,8 @@ impl Lane {
     async fn settle(&mut self, group: Vec<Job>) {
         self.check_lineage();
         let left = self.compare(group).await;
-        // Each part is settled by itself. A part that cannot be written as a whole is divided into
-        // halves.
+        // Each part is decided and written by itself. A part that cannot be written as a whole is
+        // divided into halves.
         let mut parts = vec![left];
         while let Some(mut part) = parts.pop() {
             let later = take_repeated(&mut part);
@@ -285,8 +285,8 @@ impl Lane {
     }
 
     /// Reacts to a group in which other nodes had changed `lost` of the `compared` accounts first.
-    /// If these are more than a tenth, the next groups take the locked path at once: first two
-    /// groups, then four, up to 32.
+    /// If these are more than a tenth, the next groups take the path of two round trips at once:
+    /// first two groups, then four, up to 32.
     fn after_comparing(&mut self, compared: usize, lost: usize) {
         if 10 * lost > compared {
             self.state.backoff = (2 * self.state.backoff).clamp(2, MOST_LOCKED_GROUPS);
@@ -296,8 +296,8 @@ impl Lane {
         }
     }
 
-    /// Settles a group on the locked path, and tries as often as needed. If the group cannot be
-    /// written as a whole, returns its halves.
+    /// Decides and writes a group by the path of two round trips, and tries as often as needed. If
+    /// the group cannot be written as a whole, returns its halves.
     async fn settle_locked(&mut self, mut group: Vec<Job>) -> Option<[Vec<Job>; 2]> {
         let mut attempts = 0;
         while !group.is_empty() {

@@ -1,6 +1,6 @@
 //! The path of two round trips: locks the accounts of a group, reads everything that the decisions
-//! depend on, and decides. This path always makes progress. It also finds out what became of jobs
-//! in doubt: while an account is locked, no other transaction of this account is open.
+//! depend on, and decides. This path always makes progress. It also finds out whether jobs whose
+//! reply was lost were written: while an account is locked, no other transaction of it is open.
 
 use enrich_core::port::ledger::{ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, ChargeId, Credits, Timestamp};
@@ -103,7 +103,7 @@ impl Known {
     }
 }
 
-/// Settles a group. Each idempotency key may occur only once in the group.
+/// Decides and writes a group. Each idempotency key may occur only once in the group.
 pub(super) async fn settle(
     connection: &Connection,
     jobs: &[Job],
@@ -263,7 +263,7 @@ struct Decider<'g> {
 type Decided = Result<Decision, ChargeError>;
 
 impl<'g> Decider<'g> {
-    /// Decides a job. If the job is in doubt, its caller is not told that nothing was written,
+    /// Decides a job. If the job's reply was lost, its caller is not told that nothing was written,
     /// because the first attempt may still arrive.
     fn decide(&mut self, job: &'g Job) -> Decided {
         match self.decide_anew(job) {

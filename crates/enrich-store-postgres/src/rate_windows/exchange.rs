@@ -1,4 +1,5 @@
-//! The statement that exchanges windows.
+//! The statement that adds a node's requests to windows in the database, and returns the sums of
+//! all nodes.
 
 use tokio_postgres::types::Type;
 use uuid::Uuid;

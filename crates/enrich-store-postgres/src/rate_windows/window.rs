@@ -8,17 +8,18 @@ use tokio::sync::oneshot;
 /// Maximum number of requests that wait for places in one window.
 const MAX_WAITING: usize = 4096;
 
-/// What happened to a counted request.
+/// The outcome of counting a request.
 pub(super) enum Counted {
     /// The request was admitted or refused.
     Decided(RateLimitStatus),
-    /// The request is decided after the next exchange.
+    /// The request is decided after the next exchange of counts with the database.
     Waits(oneshot::Receiver<RateLimitStatus>),
     /// The request was not counted, because too many requests wait.
     Overloaded,
 }
 
-/// The requests in the current window of one key or account.
+/// The requests in the current window of one key or account. A place is room for one request. A
+/// node reserves places: it adds them to the sum in the database before it admits requests.
 pub(super) struct Window {
     limit: RateLimit,
     number: i64,
@@ -28,12 +29,12 @@ pub(super) struct Window {
     /// The number of requests that this node has added to the sum in the database. With reserved
     /// places, the places beyond the limit are not included.
     mine: u64,
-    /// The rest of the sum, which other nodes have added, as of the last exchange.
+    /// The requests that other nodes have added to the sum, as of the last exchange.
     others: u64,
     has_told_over: bool,
     /// The requests that wait for places.
     waiting: VecDeque<oneshot::Sender<RateLimitStatus>>,
-    /// Whether the window must be exchanged.
+    /// Whether the counts of this window must be exchanged with the database.
     pub(super) is_due: bool,
 }
 
@@ -175,9 +176,9 @@ impl Window {
         self.others = sum.saturating_sub(self.mine);
     }
 
-    /// Whether this window must be exchanged: it has reached a fifth of the limit, divided by the
-    /// number of live nodes. As long as no node has reached this part, all nodes together are below
-    /// the limit.
+    /// Whether the counts of this window must be exchanged: the window has reached a fifth of the
+    /// limit, divided by the number of live nodes. As long as no node has reached this part, all
+    /// nodes together are below the limit.
     pub(super) fn is_worth_telling(&self, live_nodes: u32) -> bool {
         self.known().saturating_mul(5 * u64::from(live_nodes)) >= self.requests()
     }

@@ -13,14 +13,14 @@ use super::window::{Counted, Window};
 /// From this number of windows on, windows that have ended are removed before a new key or account
 /// is added to a full map.
 const SWEEP_FROM: usize = 4096;
-/// Maximum number of windows in one exchange.
+/// Maximum number of windows in one exchange of counts with the database.
 const PER_EXCHANGE: usize = 1_000;
 
 /// The current window of each key and account on this node.
 pub(super) struct Windows {
     policy: RatePolicy,
     windows: FxHashMap<Uuid, Window>,
-    /// The ids of the windows that must be exchanged.
+    /// The ids of the windows whose counts must be exchanged with the database.
     due: VecDeque<Uuid>,
     /// Whether the last exchange failed, so that this node counts alone.
     is_alone: bool,
@@ -65,7 +65,8 @@ impl Windows {
         counted
     }
 
-    /// Returns what to add to the windows that are due, at most [`PER_EXCHANGE`] windows.
+    /// Returns the requests and places to add to the windows that are due, for at most
+    /// [`PER_EXCHANGE`] windows.
     pub(super) fn asks(&mut self, live_nodes: u32) -> Vec<Ask> {
         let mut asks = Vec::new();
         while asks.len() < PER_EXCHANGE

@@ -26,7 +26,7 @@ pub enum InvalidCompanyName {
     /// The text is empty or only white space.
     #[error("a company name cannot be empty; send one like `Acme GmbH`")]
     Empty,
-    /// The text is too long.
+    /// The text has more than 512 characters.
     #[error("a company name has at most 512 characters; this is longer")]
     TooLong,
     /// The text contains control characters.

@@ -1,6 +1,6 @@
 //! Words that contradict each other: two numbers, north and south, women and men.
 //!
-//! If two names are equal except for two such words, they belong to two organisations.
+//! Two names that are equal except for two such words belong to two organisations.
 
 use std::sync::LazyLock;
 
@@ -19,14 +19,15 @@ pub enum Contrast {
     Kinds,
 }
 
-/// The contrasts between kinds of organisation, and between kinds of subject. A single name may
-/// contain both sides of such a contrast.
+/// The names, in the data file, of the contrasts between kinds of organisation and between kinds of
+/// subject. They are [`Contrast::Kinds`], because a single name may contain both sides.
 const KINDS: [&str; 2] = ["house", "subject"];
 
-/// The largest Roman numeral that is read as a number. A larger one is read as a word.
+/// The largest Roman numeral that is read as a number. A larger numeral is read as a word.
 const LARGEST_ROMAN: u32 = 39;
 
-/// For each word of the data file: the contrast that it belongs to, and the first word of its side.
+/// For each word of the data file: the contrast that the word belongs to, and the first word of its
+/// row. All words of a row are on the same side of the contrast.
 static SIDES: LazyLock<FxHashMap<String, (&'static str, &'static str)>> = LazyLock::new(|| {
     let mut sides = FxHashMap::default();
     for [contrast, words] in table::rows(include_str!("../data/contrasting_words.txt")) {
@@ -45,13 +46,14 @@ pub struct Side(SideValue);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SideValue {
     Number(u32),
-    /// A word: the contrast, and the first word of the side in the data file.
+    /// A word: its contrast, and the first word of its row in the data file, which stands for the
+    /// side.
     Word(&'static str, &'static str),
 }
 
 impl Side {
-    /// Returns the side of a contrast to which a word belongs. Most words belong to none; then
-    /// returns `None`.
+    /// Returns the side of a contrast to which a word belongs. Returns `None` for most words,
+    /// because they belong to no contrast.
     pub fn of(word: &NameWord) -> Option<Self> {
         let value = match number(word) {
             Some(number) => SideValue::Number(number),
@@ -81,8 +83,8 @@ pub(crate) fn contrast(one: &NameWord, other: &NameWord) -> Option<Contrast> {
     Side::of(one)?.against(Side::of(other)?)
 }
 
-/// Returns a word that contradicts `word`; `None` if there is none. With it, a name can be made
-/// that no company has.
+/// Returns a word that contradicts `word`; `None` if there is none. The training of the matching
+/// uses it to make names that no known company has.
 pub fn contrasting(word: &NameWord) -> Option<String> {
     if let Some(number) = number(word) {
         let next = number.checked_add(1)?;

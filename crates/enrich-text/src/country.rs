@@ -49,8 +49,8 @@ struct Countries {
     by_top_level_domain: FxHashMap<&'static str, Country>,
 }
 
-/// Codes that are accepted although they are not in the standard: those of the European Union for
-/// the United Kingdom and Greece.
+/// Codes that are accepted although ISO 3166-1 does not contain them: those that the European Union
+/// uses for the United Kingdom and Greece.
 const OTHER_CODES: [(&str, &str); 2] = [("UK", "GB"), ("EL", "GR")];
 
 static COUNTRIES: LazyLock<Countries> = LazyLock::new(|| {
@@ -140,7 +140,8 @@ impl fmt::Display for Country {
     }
 }
 
-/// Returns the key by which names of countries are compared: the folded name without an article.
+/// Returns the key by which names of countries are compared: the folded name without the article
+/// `the`.
 fn name_key(text: &str) -> String {
     let key = fold(text);
     match key.strip_prefix("the ").or_else(|| key.strip_suffix(" the")) {

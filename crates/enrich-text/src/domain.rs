@@ -1,4 +1,4 @@
-//! Web domains.
+//! Web domains in normal form, their registrable domains and their countries.
 
 use std::fmt;
 
@@ -85,7 +85,7 @@ impl Domain {
         Self(host::registrable(&self.0).to_owned())
     }
 
-    /// Whether the domain is its own registrable domain.
+    /// Whether the domain is a registrable domain, and not a host below one.
     pub fn is_registrable(&self) -> bool {
         host::registrable(&self.0).len() == self.0.len()
     }
@@ -120,7 +120,7 @@ impl fmt::Display for Domain {
     }
 }
 
-/// Returns the host of a URL, which is after the scheme and the user, and before the port and the
+/// Returns the host of a URL: the part after the scheme and the user, and before the port and the
 /// path. `text` may also be only a host.
 fn host_of(text: &str) -> Result<&str, InvalidDomain> {
     let text = without_scheme(text);

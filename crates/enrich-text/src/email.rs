@@ -1,4 +1,4 @@
-//! Email addresses.
+//! Email addresses in normal form.
 
 use std::fmt;
 
@@ -50,9 +50,9 @@ pub enum InvalidEmailAddress {
 refuses_unreadable!(InvalidEmailAddress);
 
 impl EmailAddress {
-    /// Parses an address in upper or lower case. It may be bare, in display form (`Ada
-    /// <ada@acme.example>`), or after `mailto:`. A `+tag` is kept; [`Self::without_tag`] removes
-    /// it.
+    /// Parses an address in upper or lower case. The text may be only the address, or a form such
+    /// as `Ada <ada@acme.example>` or `mailto:ada@acme.example`. A `+tag` is kept;
+    /// [`Self::without_tag`] removes it.
     pub fn parse(text: &str) -> Result<Self, InvalidEmailAddress> {
         let text = bare(input::plain(text)?);
         let (local, host) = text.rsplit_once('@').ok_or(InvalidEmailAddress::NoAt)?;
@@ -84,8 +84,8 @@ impl EmailAddress {
         self.domain.clone()
     }
 
-    /// Returns the address without its `+tag`. Returns `None` if it has no tag, or if its local
-    /// part is in quotes.
+    /// Returns the address without its `+tag`. Returns `None` if the address has no tag, or if its
+    /// local part is in quotes.
     pub fn without_tag(&self) -> Option<EmailAddress> {
         let local = self.local();
         if local.starts_with('"') {
@@ -103,8 +103,8 @@ impl fmt::Display for EmailAddress {
     }
 }
 
-/// Returns the address that is in a display form or in a `mailto:` link. Returns a bare address
-/// unchanged.
+/// Returns the address in a text such as `Ada <ada@acme.example>` or `mailto:ada@acme.example`.
+/// Returns any other text unchanged.
 fn bare(text: &str) -> &str {
     let text = match text.strip_suffix('>').and_then(|text| text.rsplit_once('<')) {
         Some((_, address)) => address.trim(),

@@ -25,13 +25,13 @@ pub enum InvalidExternalId {
     /// The text is empty or only white space.
     #[error("an id cannot be empty")]
     Empty,
-    /// The text is too long.
+    /// The id has more than 128 characters, or the text has more than 512.
     #[error("an id has at most 128 characters; this is longer")]
     TooLong,
     /// The text contains control characters.
     #[error("an id holds no control characters; send plain text")]
     ControlCharacter,
-    /// There is no scheme, or its name is not one.
+    /// The text has no scheme, or the name of the scheme is invalid.
     #[error(
         "an id needs a scheme of letters a to z, digits, `_` and `-`, at most 32, like `lei` in \
          `lei:213800D1EI4B9WTWWD28`"
@@ -54,7 +54,8 @@ impl ExternalId {
     ///
     /// # Errors
     ///
-    /// When the scheme's name is not one, or the id does not have the form of a known scheme.
+    /// When the name of the scheme is invalid, or the id does not have the form that a known scheme
+    /// requires.
     pub fn parse(scheme: &str, id: &str) -> Result<Self, InvalidExternalId> {
         let id = input::plain(id)?;
         let scheme = input::plain(scheme)?.to_ascii_lowercase();
@@ -76,14 +77,15 @@ impl ExternalId {
     ///
     /// # Errors
     ///
-    /// When there is no scheme, and as [`Self::parse`].
+    /// When the text has no scheme, and in the cases in which [`Self::parse`] fails.
     pub fn from_text(text: &str) -> Result<Self, InvalidExternalId> {
         let (scheme, id) = text.split_once(':').ok_or(InvalidExternalId::NoScheme)?;
         Self::parse(scheme, id)
     }
 
-    /// Whether a text has the form of a scheme and an id, such as `lei:213800D1EI4B9WTWWD28`. The
-    /// id may still be one that [`Self::from_text`] refuses. A URL is not an id.
+    /// Whether a text has the form of a scheme and an id, such as `lei:213800D1EI4B9WTWWD28`. A URL
+    /// does not have this form. [`Self::from_text`] may still refuse the text, because it also
+    /// checks the id.
     pub fn is_like(text: &str) -> bool {
         text.trim().split_once(':').is_some_and(|(scheme, id)| {
             is_scheme(scheme) && !id.is_empty() && !id.starts_with([' ', '/'])
@@ -95,17 +97,17 @@ impl ExternalId {
         SCHEMES.iter().map(|scheme| scheme.name)
     }
 
-    /// The scheme, such as `lei`.
+    /// Returns the name of the scheme, such as `lei`.
     pub fn scheme(&self) -> &str {
         self.0.split_once(':').map_or(&self.0, |(scheme, _)| scheme)
     }
 
-    /// The id within the scheme.
+    /// Returns the id within the scheme, such as `213800D1EI4B9WTWWD28`.
     pub fn id(&self) -> &str {
         self.0.split_once(':').map_or("", |(_, id)| id)
     }
 
-    /// The scheme and the id, such as `lei:213800D1EI4B9WTWWD28`.
+    /// Returns the scheme and the id, such as `lei:213800D1EI4B9WTWWD28`.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -86,9 +86,9 @@ fn fold_signs(signs: impl Iterator<Item = char>) -> String {
     folded.text
 }
 
-/// Abbreviations of legal forms in Russian and similar languages. They are before the name. In
-/// Latin letters, they would be the first word of other names: `Too Good To Go`, `Pão de Açúcar`,
-/// `AO Smith`.
+/// Abbreviations of legal forms in Russian and similar languages. They stand before the name. In
+/// Latin letters, they would look like the first word of other names: `Too Good To Go`, `Pão de
+/// Açúcar`, `AO Smith`.
 const STAY_CYRILLIC: [&str; 7] = ["ао", "ат", "ип", "нао", "пао", "тоо", "чао"];
 
 /// A text while it is being folded: words with one space between them.

@@ -8,7 +8,7 @@ use url::Host;
 const MAX_NAME: usize = 253;
 const MAX_LABEL: usize = 63;
 
-/// Why a text is no host name that is accepted here.
+/// Why a text is refused as a host name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BadHost {
     SingleLabel,

@@ -15,7 +15,7 @@ pub(crate) enum Unreadable {
 
 /// Returns the trimmed text, if it is not empty or too long and contains no control characters.
 ///
-/// The text is trimmed first, so a line end behind it is not an error.
+/// The text is trimmed first, so a line end after it is not an error.
 pub(crate) fn plain(text: &str) -> Result<&str, Unreadable> {
     let text = text.trim();
     if text.is_empty() {

@@ -8,22 +8,23 @@ use crate::fold::{fold, join_single_letters};
 use crate::misspelling::is_misspelt;
 use crate::table;
 
-/// Words that are no name by themselves. If nothing else would be left, a legal form is not
-/// removed.
+/// Words that are no name by themselves. A legal form is not removed if only such words would be
+/// left.
 const NO_NAME: [&str; 4] = ["the", "and", "of", "de"];
 
 #[derive(Default)]
 struct LegalForms {
-    /// Legal forms after a name, in words of their own.
+    /// Legal forms that are separate words after a name.
     ends: FxHashSet<String>,
-    /// Legal forms before a name, in words of their own.
+    /// Legal forms that are separate words before a name.
     starts: FxHashSet<String>,
-    /// Legal forms without a space between them and the name, as in Chinese, Japanese, Korean and
-    /// Thai. The longest are first.
+    /// Legal forms that are attached to a name without a space, as in Chinese, Japanese, Korean and
+    /// Thai. The longest come first.
     glued: Vec<String>,
     /// The row in the data file of each spelling of a legal form.
     lines: FxHashMap<String, u16>,
-    /// The legal forms that are one long ASCII word. Only for these, misspellings are recognised.
+    /// The legal forms that are one long ASCII word. Misspellings are recognised only for these
+    /// forms.
     long_ends: Vec<String>,
     /// The number of words of the longest form in `ends` or `starts`.
     most_words: usize,
@@ -66,8 +67,8 @@ pub(crate) fn strip(folded: &str) -> String {
         if rest.len() == name.len() {
             return name;
         }
-        // If a form without a space was removed, single letters may now be neighbours. Folding
-        // would have joined them, so this is done here.
+        // If a form without a space was removed, single letters may now be neighbours. They are
+        // joined here, as folding joins them in other names.
         name = join_single_letters(rest);
     }
 }
@@ -104,7 +105,8 @@ pub(crate) fn is_misspelt_form(word: &str) -> bool {
         && LEGAL_FORMS.long_ends.iter().any(|form| form != word && is_misspelt(form, word))
 }
 
-/// Returns what may be the name, if a legal form is attached to it without a space (`AcmeGmbH`).
+/// Returns the possible names in a word to which a legal form may be attached without a space:
+/// `acme` for `acmegmbh`.
 pub(crate) fn without_glued_ends(name: &str) -> impl Iterator<Item = &str> {
     (3..name.len())
         .filter(|&at| name.is_char_boundary(at) && LEGAL_FORMS.ends.contains(&name[at..]))

@@ -15,7 +15,8 @@ pub(crate) fn is_within(most: usize, a: &str, b: &str) -> bool {
     if a.len().abs_diff(b.len()) > most {
         return false;
     }
-    // One error adds at most one letter to the set, and removes at most one from it.
+    // One error adds at most one letter to the set of letters, and removes at most one letter from
+    // the set.
     let differing = (letters(a) ^ letters(b)).count_ones() as usize;
     differing <= 2 * most && strsim::osa_distance(a, b) <= most
 }

@@ -5,7 +5,7 @@ use crate::fold::{fold, fold_words};
 use crate::legal_form::{forms_around, is_misspelt_form, without_glued_ends};
 use crate::name_words::{NameWord, misspelt_root, name_words, unknown};
 
-/// A company name, prepared for comparison.
+/// A company name, split into words and brought into several forms for comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameForm {
     /// The words of the name, without fillers and legal forms.
@@ -34,13 +34,13 @@ pub struct NameForm {
     /// For each word, the root of the general word of which it may be a misspelling. Empty if
     /// misspellings were not looked for.
     pub meant: Vec<Option<&'static str>>,
-    /// What may be the name, if a legal form is attached to it without a space (`AcmeGmbH`). Empty
-    /// if misspellings were not looked for.
+    /// The possible names, if a legal form may be attached to the name without a space
+    /// (`AcmeGmbH`). Empty if misspellings were not looked for.
     pub unglued: Vec<String>,
 }
 
 impl NameForm {
-    /// Prepares a stored name.
+    /// Prepares a stored name. Unlike [`of_typed`](Self::of_typed), does not look for misspellings.
     pub fn of(name: &CompanyName) -> Self {
         Self::lay_out(name, false)
     }

@@ -67,8 +67,8 @@ static LISTS: LazyLock<Lists> = LazyLock::new(|| {
     Lists { roots, countries, fillers, longest_unspaced }
 });
 
-/// Splits a folded name into its words, in order. In scripts without spaces, the text is split
-/// where known words are.
+/// Splits a folded name into its words, in order. A text in a script without spaces is split at the
+/// known words that it contains.
 pub fn name_words(folded: &str) -> Vec<NameWord> {
     let mut words = Vec::new();
     for word in folded.split(' ').filter(|word| !word.is_empty()) {
@@ -127,8 +127,8 @@ pub fn country_of_word(word: &NameWord) -> Option<Country> {
     Country::parse(LISTS.countries.get(&word.root).copied().unwrap_or(&word.root)).ok()
 }
 
-/// The long words of the data files. A word is found by its own hash, and by the hashes of the word
-/// without any one of its letters.
+/// The long words of the data files, to find the word that a misspelling means. Each word has
+/// several keys: its hash, and for each letter, the hash of the word without this letter.
 static MISSPELT: LazyLock<FxHashMap<u64, Vec<&'static str>>> = LazyLock::new(|| {
     let mut by_rest: FxHashMap<u64, Vec<&str>> = FxHashMap::default();
     for word in LISTS.roots.keys().filter(|word| is_long(word)) {
@@ -185,8 +185,8 @@ fn transliterated(word: &str) -> String {
     if latin.is_empty() { word.to_owned() } else { latin }
 }
 
-/// Splits a text without spaces into words, and adds them to `words`. From the beginning on, takes
-/// the longest known word at each position.
+/// Splits a text without spaces into words, and adds them to `words`. At each position, starting
+/// from the beginning, takes the longest known word.
 fn part(run: &str, words: &mut Vec<NameWord>) {
     let mut rest = run;
     let mut begun = 0;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A social network.
+/// A social network on which companies have pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Network {
     /// facebook.com
@@ -33,7 +33,7 @@ impl Network {
         }
     }
 
-    /// Returns the host that a page's URL has in display form.
+    /// Returns the host with which a page of the network is displayed.
     pub const fn host(self) -> &'static str {
         match self {
             Self::Facebook => "facebook.com",

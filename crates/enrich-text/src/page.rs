@@ -31,7 +31,7 @@ pub enum InvalidPage {
     /// The text is empty or only white space.
     #[error("a page URL cannot be empty; send one like `linkedin.com/company/acme` or a handle")]
     Empty,
-    /// The text is too long.
+    /// The text has more than 512 characters.
     #[error("a page URL has at most 512 characters; this is longer")]
     TooLong,
     /// The text contains control characters.
@@ -54,7 +54,7 @@ pub enum InvalidPage {
 
 refuses_unreadable!(InvalidPage);
 
-/// What the rules of a network find in a path.
+/// The page that the rules of a network find in a path.
 struct Named {
     /// The path in display form, without the slash at its beginning.
     path: String,
@@ -87,8 +87,8 @@ impl PageUrl {
     }
 
     /// Returns the page in display form: the usual host of the network without `www.`, then the
-    /// path in its own case, not percent-encoded. There is no scheme. An example is
-    /// `linkedin.com/company/cufinder`.
+    /// path, with upper and lower case as written, not percent-encoded. There is no scheme. An
+    /// example is `linkedin.com/company/cufinder`.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -97,11 +97,12 @@ impl PageUrl {
     /// `linkedin:cufinder`.
     ///
     /// - Upper and lower case are equal, except in YouTube's channel ids.
-    /// - It does not matter what kind of path the page has. LinkedIn's `/company/`, `/school/` and
-    ///   `/showcase/` share their handles. On YouTube, people confuse `/@acme`, `/c/acme`,
-    ///   `/user/acme` and `/acme`.
-    /// - On Facebook, the number of a page is found in any place (`profile.php?id=…`,
-    ///   `/pages/…/ID`, `/Name-ID`). Dots in handles are ignored, as Facebook does.
+    /// - The kind of the path does not matter. LinkedIn's `/company/`, `/school/` and `/showcase/`
+    ///   share their handles. On YouTube, people confuse `/@acme`, `/c/acme`, `/user/acme` and
+    ///   `/acme`.
+    /// - On Facebook, a page with a number has the same key wherever its path contains the number
+    ///   (`profile.php?id=…`, `/pages/…/ID`, `/Name-ID`). Dots in handles are ignored, as Facebook
+    ///   does.
     pub fn key(&self) -> &str {
         &self.key
     }
@@ -152,7 +153,8 @@ fn bare(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     }
 }
 
-/// Returns the first segment of a path. Returns an error if there is none, or if it is not text.
+/// Returns the first segment of a path. Returns an error if there is none, or if it is not valid
+/// UTF-8 after percent-decoding.
 fn first_segment<'a>(path: &'a Path<'_>) -> Result<&'a str, InvalidPage> {
     match path.segments.first() {
         None => Err(InvalidPage::NoPage),
@@ -161,8 +163,8 @@ fn first_segment<'a>(path: &'a Path<'_>) -> Result<&'a str, InvalidPage> {
     }
 }
 
-/// Returns the segment after the one at the index `kind`, such as `company`. Returns an error if
-/// there is none, or if it is not text.
+/// Returns the segment after the kind of page, such as `company`, which is at the index `kind`.
+/// Returns an error if there is none, or if it is not valid UTF-8 after percent-decoding.
 fn segment_behind<'a>(path: &'a Path<'_>, kind: usize) -> Result<&'a str, InvalidPage> {
     match path.segments.get(kind + 1) {
         None => Err(InvalidPage::NoPage),

@@ -31,7 +31,7 @@ pub enum InvalidPersonName {
     /// The text is empty or only white space.
     #[error("a person's name cannot be empty; send first and last name, like `Ada Lovelace`")]
     Empty,
-    /// The text is too long.
+    /// The text has more than 512 characters.
     #[error("a person's name has at most 512 characters; this is longer")]
     TooLong,
     /// The text contains control characters.
@@ -104,8 +104,8 @@ impl PersonName {
     /// Reads a name whose given names come first, and whose family name comes last.
     fn in_order(words: Vec<Word>) -> Result<Self, InvalidPersonName> {
         let (mut given, name_suffix) = without_ends(words);
-        // This word shows that a former name follows: `Ada Byte née Lovelace`. The former name is
-        // left out.
+        // A word such as `née` shows that a former name follows: `Ada Byte née Lovelace`. The
+        // former name is left out.
         if let Some(at) = given.iter().position(Word::is_former)
             && at >= 2
         {
@@ -186,7 +186,7 @@ impl PersonName {
         Some(Self { given: given.to_vec(), family, name_suffix: self.name_suffix })
     }
 
-    /// Reads the name as one whose family name comes first. Returns one name for each number of
+    /// Reads the first words of the name as the family name. Returns one name for each number of
     /// words that the family name can have.
     fn in_other_orders(&self) -> Vec<Self> {
         let family = self.family.iter();
@@ -205,9 +205,9 @@ impl PersonName {
         orders.filter(Self::can_be_meant).collect()
     }
 
-    /// Whether the name can be read with the family name first. It cannot if both names are given
-    /// names: `James Thomas` and `Thomas James` are two people. It cannot either if the family name
-    /// would contain an initial.
+    /// Whether this name, which was read with the family name first, can be meant. It cannot be
+    /// meant if both names are given names: `James Thomas` and `Thomas James` are two people. It
+    /// also cannot be meant if its family name contains an initial.
     fn can_be_meant(&self) -> bool {
         let last = self.family.last().map_or("", String::as_str);
         let are_given = given_names::is_listed(self.first_given()) && given_names::is_listed(last);

@@ -23,7 +23,7 @@ pub enum InvalidPersonPage {
     /// The text is empty or only white space.
     #[error("a profile URL cannot be empty; send one like `linkedin.com/in/ada` or a handle")]
     Empty,
-    /// The text is too long.
+    /// The text has more than 512 characters.
     #[error("a profile URL has at most 512 characters; this is longer")]
     TooLong,
     /// The text contains control characters.

@@ -11,8 +11,8 @@ use crate::input::{self, refuses_unreadable};
 
 /// A phone number in E.164: `+`, country calling code, national number.
 ///
-/// The number is possible: its country calling code exists, and its length is one that numbers with
-/// this code have. Perhaps nobody has the number.
+/// The number is possible: its country calling code exists, and numbers with this code can have its
+/// length. Perhaps nobody has the number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Phone(String);
 
@@ -45,9 +45,10 @@ pub enum InvalidPhone {
 refuses_unreadable!(InvalidPhone);
 
 impl Phone {
-    /// Parses an international number. It begins with `+`, with `00`, or with its calling code
-    /// itself; `tel:` may be before it. It may contain spaces, dots, dashes, slashes, brackets, and
-    /// a trunk zero as in `+44 (0)20 …`. An extension is ignored, because E.164 has none.
+    /// Parses an international number. The number begins with `+`, with `00`, or with its calling
+    /// code itself; `tel:` may stand before it. The number may contain spaces, dots, dashes,
+    /// slashes, brackets, and a trunk zero as in `+44 (0)20 …`. An extension is ignored, because
+    /// E.164 has none.
     pub fn parse(text: &str) -> Result<Self, InvalidPhone> {
         let text = without_link(input::plain(text)?);
         let digits = international_digits(text)?;
@@ -250,8 +251,8 @@ fn calling_code(digits: u16) -> Option<CallingCode> {
     Some(CallingCode { digits, lengths, trunk_prefix })
 }
 
-/// Returns the lengths that a national number can have if it can be called from abroad. They are a
-/// set of bits: bit n means n digits.
+/// Returns the lengths that a national number can have if it can be called from abroad. In the
+/// result, bit n is set if n digits are possible.
 fn possible_lengths(region: &Metadata) -> u32 {
     let kinds = region.descriptors();
     [
@@ -293,17 +294,18 @@ impl CallingCode {
             .is_some_and(|lengths| lengths & 1 == 1)
     }
 
-    /// Whether a national number begins with a trunk zero. In such a country, no national number
-    /// itself begins with a zero.
+    /// Whether a national number begins with a zero that is the country's trunk prefix. In a
+    /// country with this trunk prefix, no national number itself begins with a zero.
     fn has_trunk_zero(self, national: &str) -> bool {
         self.trunk_prefix == Some("0") && national.starts_with('0')
     }
 
-    /// Returns a national number without the trunk prefix, if this was left in it by mistake.
+    /// Returns a national number without the trunk prefix, if somebody has left the prefix in the
+    /// number by mistake.
     ///
     /// If the trunk prefix of the country is a zero, it is always removed. Any other trunk prefix
-    /// may be the first digits of the number itself, and so may a zero in other countries. So it is
-    /// removed only if the number is impossible with it.
+    /// may be the first digits of the number itself, and so may a zero in other countries. So such
+    /// a prefix is removed only if the number would be impossible with it.
     fn without_trunk_prefix(self, national: &str) -> &str {
         match self.trunk_prefix {
             Some("0") => national.strip_prefix('0').unwrap_or(national),

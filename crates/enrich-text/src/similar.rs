@@ -6,7 +6,7 @@ use crate::misspelling::{has_digit, is_misspelt};
 use crate::name_form::NameForm;
 use crate::name_words::NameWord;
 
-/// The most words of a name that are compared. Words after these count as missing in the other
+/// The most words of a name that are compared. Any further words count as missing in the other
 /// name.
 const MOST_WORDS: usize = 24;
 
@@ -51,7 +51,8 @@ pub struct Agreed {
     pub right: usize,
     /// How the two words agree.
     pub how: Agreement,
-    /// The rarity of the two words, in nats; if it differs, the higher one.
+    /// The rarity of the two words, in nats; if their rarities differ, the higher one, or for a
+    /// misspelling the lower one.
     pub rarity: f64,
 }
 
@@ -129,8 +130,9 @@ impl Pairing<'_> {
         }
     }
 
-    /// Pairs misspelt general words: an unpaired word of the left name with an unpaired word of the
-    /// right name, if the root of the latter is the general word that the former misspells.
+    /// Pairs words of the left name that are misspelt general words. For each word of the left
+    /// name, `meant` contains the root of the general word that the word may misspell. The other
+    /// word of the pair is an unpaired word of the right name with this root.
     fn pair_meant(&mut self, meant: &[Option<&str>]) {
         for (a, meant) in meant.iter().enumerate().take(self.left.len()) {
             let Some(meant) = meant.filter(|_| !self.is_left_used[a]) else { continue };

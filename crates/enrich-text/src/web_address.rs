@@ -23,7 +23,7 @@ const HOSTS: [(&str, Option<Network>); 12] = [
     ("t.co", None),
 ];
 
-/// In which form a page was written.
+/// The form in which somebody has written a page.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Written<'a> {
     /// An address on a network's host.
@@ -74,7 +74,7 @@ pub(crate) fn read(text: &str) -> Written<'_> {
     if is_known_host(authority) || authority.to_ascii_lowercase().starts_with("www.") {
         return on_host(authority, tail);
     }
-    // Somebody may have copied the slash before a handle too.
+    // One word is a handle, even if somebody has also copied the slash after it (`acme/`).
     if !tail.starts_with('/') || (!authority.is_empty() && tail == "/") {
         return Written::Bare(path(rest));
     }
@@ -97,7 +97,7 @@ fn is_known_host(authority: &str) -> bool {
 }
 
 /// Returns the network to which a host belongs. Returns `Some(None)` if the network has no pages on
-/// this host, and `None` if the host is none of a network.
+/// this host, and `None` if the host belongs to no network.
 fn network_of(authority: &str) -> Option<Option<Network>> {
     let host = match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
@@ -130,7 +130,7 @@ fn is_same_site(label: &str) -> bool {
         || (is_language && label.bytes().all(|b| b.is_ascii_alphabetic() || b == b'-'))
 }
 
-/// Splits what follows the host into path and query. The old form `#!/acme` is a path too.
+/// Splits the text after the host into path and query. The old form `#!/acme` counts as a path.
 fn path(tail: &str) -> Path<'_> {
     let (tail, fragment) = tail.split_once('#').unwrap_or((tail, ""));
     let (before, query) = tail.split_once('?').unwrap_or((tail, ""));

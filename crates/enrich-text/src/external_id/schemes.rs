@@ -5,7 +5,7 @@ pub(super) struct Scheme {
     pub(super) name: &'static str,
     /// The form of an id, for an error message.
     pub(super) form: &'static str,
-    /// Returns the normal form of an id; `None` if the text is not one.
+    /// Returns the normal form of an id; `None` if the text is not an id of the scheme.
     pub(super) normal: fn(&str) -> Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub(super) const SCHEMES: [Scheme; 12] = [
     },
 ];
 
-/// ISO 17442. The checksum is that of ISO 7064, MOD 97-10.
+/// Reads a Legal Entity Identifier (ISO 17442). Its checksum is MOD 97-10 of ISO 7064.
 fn lei(text: &str) -> Option<String> {
     let id = without(text, &[' ', '-']).to_ascii_uppercase();
     let is_checked = id.bytes().rev().take(2).all(|byte| byte.is_ascii_digit());
@@ -49,7 +49,8 @@ fn wikidata(text: &str) -> Option<String> {
     is_item.then(|| format!("Q{digits}"))
 }
 
-/// A ROR id: `0`, six characters of Crockford's base 32, and two check digits (MOD 97-10).
+/// Reads an id of the Research Organization Registry (ROR): `0`, six characters of Crockford's base
+/// 32, and two check digits (MOD 97-10).
 fn ror(text: &str) -> Option<String> {
     let id = last_segment(text, "ror.org/").to_ascii_lowercase();
     if id.len() != 9 || !id.starts_with('0') || !id.is_ascii() {
@@ -72,8 +73,9 @@ fn cik(text: &str) -> Option<String> {
     (is_digits(digits, 1, 10) && !number.is_empty()).then(|| number.to_owned())
 }
 
-/// A number of Companies House: 8 digits, or two letters and 6 digits. Leading zeros may be absent.
-/// Some societies have other numbers of 8 characters, such as `IP12345R`.
+/// Reads a company number of Companies House, the British register: 8 digits, or two letters and 6
+/// digits. Leading zeros may be absent. Some societies have other numbers of 8 characters, such as
+/// `IP12345R`.
 fn gb(text: &str) -> Option<String> {
     let id = without(text, &[' ']).to_ascii_uppercase();
     let letters = id.bytes().take_while(u8::is_ascii_uppercase).count();
@@ -106,7 +108,8 @@ fn norway(text: &str) -> Option<String> {
     (is_number && id != "000000000").then(|| id.to_owned())
 }
 
-/// The number of an enterprise. Old numbers have 9 digits; a zero was put before them.
+/// Reads a Belgian enterprise number. Old numbers have 9 digits; today they begin with an
+/// additional zero.
 fn belgium(text: &str) -> Option<String> {
     let id = without(text, &[' ', '.', '-', '/']).to_ascii_uppercase();
     let id = id.strip_prefix("BE").unwrap_or(&id);
@@ -134,8 +137,9 @@ fn estonia(text: &str) -> Option<String> {
     id.ends_with(&check.to_string()).then_some(id)
 }
 
-/// A register's court, kind and number: `Hamburg HRB 150148`, or `K1101R_HRB150148` with the
-/// court's code. The normal form has the second shape, in upper case.
+/// Reads an entry of the German company register: court, kind of register (`HRB`) and number. The
+/// court is a name (`Hamburg HRB 150148`) or a code (`K1101R_HRB150148`). The normal form looks
+/// like the second example, in upper case.
 fn germany(text: &str) -> Option<String> {
     let upper = text.to_uppercase().replace([',', '_'], " ");
     let words: Vec<&str> = upper.split_whitespace().filter(|word| *word != "AMTSGERICHT").collect();
@@ -202,8 +206,8 @@ fn weighted(digits: &str, weights: &[u32]) -> u32 {
     values.zip(weights).map(|(digit, weight)| digit * weight).sum()
 }
 
-/// Returns the remainder by 97 of the number that letters (A is 10) and digits spell. `None` if
-/// there is another character.
+/// Reads the text as a number, in which the letters from `A` to `Z` stand for 10 to 35. Returns the
+/// remainder of this number divided by 97; `None` if the text has another character.
 fn mod_97(text: &str) -> Option<u32> {
     text.chars().try_fold(0, |rest, letter| {
         let value = letter.to_digit(36)?;
@@ -224,7 +228,7 @@ fn has_luhn_digit(digits: &str) -> bool {
 mod tests {
     use super::super::ExternalId;
 
-    /// A scheme, an id as people write it, and its normal form.
+    /// In each row: a scheme, an id as people write it, and its normal form.
     const GOOD: [(&str, &str, &str); 37] = [
         ("lei", "213800d1ei4b9wtwwd28", "213800D1EI4B9WTWWD28"),
         ("lei", "5493 001K JTII GC8Y 1R12", "5493001KJTIIGC8Y1R12"),

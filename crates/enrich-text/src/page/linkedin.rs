@@ -6,8 +6,8 @@ use crate::web_address::Path;
 
 const KINDS: [&str; 3] = ["company", "school", "showcase"];
 
-/// Path segments that may be before the kind of page (`company`). The first is that of the mobile
-/// site; the second is that of pages for visitors who are not signed in.
+/// Path segments that may be before the kind of page (`company`). `mwlite` is part of the mobile
+/// site, and `organization-guest` of pages for visitors who are not signed in.
 const BEFORE_KIND: [&str; 2] = ["mwlite", "organization-guest"];
 
 pub(super) fn is_kind(word: &str) -> bool {
@@ -23,7 +23,7 @@ pub(super) fn on_site(path: &Path<'_>) -> Result<Named, InvalidPage> {
     named(&kind, segment_behind(path, at)?)
 }
 
-/// Reads a text without a path: it is the handle of a company.
+/// Reads a text without a path as the handle of a company.
 pub(super) fn bare(path: &Path<'_>) -> Result<Named, InvalidPage> {
     let handle = super::first_segment(path)?;
     named("company", handle.strip_prefix('@').unwrap_or(handle))

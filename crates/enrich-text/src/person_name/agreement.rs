@@ -58,9 +58,9 @@ impl PersonName {
     /// Returns how this name and `other` differ. Returns `None` if they cannot be names of the same
     /// person.
     ///
-    /// They are names of two people in any of these cases: their given names differ, and none is a
-    /// short form of the other; their family names differ; their middle names contradict each
-    /// other; their suffixes differ.
+    /// The names belong to two people in each of these cases: the given names differ, and neither
+    /// is a short form of the other; the family names differ; the middle names contradict each
+    /// other; the suffixes differ.
     ///
     /// If a person is stored under the other name, a look-up by the [keys to look
     /// up](Self::keys_to_look_up) of this name finds the person. There is one exception: the stored
@@ -79,7 +79,7 @@ impl PersonName {
         if let Some(mut least) = readings.into_iter().flatten().min() {
             if self.given.iter().chain(&self.family).eq(other.given.iter().chain(&other.family)) {
                 // Both names consist of the same words, but only one of them shows where the family
-                // name begins. So these differences are none.
+                // name begins. So these two differences do not count.
                 least.family_part = false;
                 least.particle = false;
             }
@@ -95,7 +95,7 @@ impl PersonName {
 
     /// Returns how the names differ if this name is read with two family names. The middle name
     /// that becomes a family name must also be in the other name. Otherwise the other person may
-    /// have another first family name.
+    /// have a different first family name.
     fn as_read_doubly(&self, other: &Self) -> Option<NameDifferences> {
         let found = self.with_two_family_names()?.as_read(other)?;
         let middle = given_names::root(self.given.last()?);
@@ -212,7 +212,7 @@ fn roots(words: &[&str]) -> Vec<String> {
 }
 
 /// Whether all elements of `part` are among the last [`MAX_FAMILY_PARTS`] elements of `whole`, in
-/// the same order. An empty `part` is not.
+/// the same order. Returns `false` if `part` is empty.
 fn is_part(part: &[String], whole: &[String]) -> bool {
     let last = whole.len().saturating_sub(MAX_FAMILY_PARTS);
     !part.is_empty() && is_within(part, &whole[last..], |one, other| one == other)
@@ -250,7 +250,7 @@ fn is_initial_of(one: &str, other: &str) -> bool {
 }
 
 /// Whether one of two words is in Latin letters, the other one is in another script, and both have
-/// the same consonants. They must not be known as two given names.
+/// the same consonants. Returns `false` if both words are in the table of given names.
 fn are_one_in_two_scripts(one: &str, other: &str) -> bool {
     one.is_ascii() != other.is_ascii()
         && consonants(one) == consonants(other)

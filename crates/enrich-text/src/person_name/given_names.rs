@@ -7,7 +7,8 @@ use super::spelling::spelling;
 use crate::fold::fold_words;
 use crate::table;
 
-/// The table of given names. A name is searched for in the common form of its spellings.
+/// The table of given names. To find a name in the table, it is first brought into the common form
+/// of its spellings.
 #[derive(Default)]
 struct GivenNames {
     /// The row to which each spelling of a full name belongs.
@@ -42,8 +43,8 @@ static NAMES: LazyLock<GivenNames> = LazyLock::new(|| {
 });
 
 impl GivenNames {
-    /// Returns the key of a given name. All spellings of a name have the same key. A short form has
-    /// this key too, if it stands for only one name.
+    /// Returns the key of a given name. All spellings of a name have the same key. A short form
+    /// that stands for only one name has the key of this name.
     fn key<'a>(&'a self, spelled: &'a str) -> &'a str {
         let row = match (self.full.get(spelled), self.short.get(spelled).map(Vec::as_slice)) {
             (Some(&row), _) | (None, Some(&[row])) => row,
@@ -66,7 +67,7 @@ pub(super) fn root(word: &str) -> String {
     row.and_then(|&row| NAMES.roots.get(row)).cloned().unwrap_or(spelled)
 }
 
-/// Returns the key of a folded given name.
+/// Returns the key of a folded given name. All spellings of the name have this key.
 pub(super) fn key(word: &str) -> String {
     let spelled = spelling(word);
     NAMES.key(&spelled).to_owned()

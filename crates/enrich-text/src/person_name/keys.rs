@@ -1,5 +1,5 @@
-//! The keys by which people are found. If two names agree closely, the full given name is in their
-//! common key. Otherwise only its first letter is.
+//! The keys by which people are found. If two names agree closely, they have a common key with the
+//! full given name. Otherwise they have a common key with only the first letter of the given name.
 
 use std::collections::HashSet;
 
@@ -18,8 +18,8 @@ pub(super) const MAX_GIVEN_KEYS: usize = 8;
 const MAX_LOOKED_UP: usize = 32;
 
 impl PersonName {
-    /// The most keys under which a name is stored: the given name with each of six parts of the
-    /// family name, and the first letter with the whole family name, without and with particles.
+    /// The most keys under which a name is stored: one for each of at most six parts of the family
+    /// name, and two for the whole family name, without and with particles.
     pub const MAX_KEYS: usize = MAX_FAMILY_PARTS + 2;
 
     /// Returns the keys under which the person is stored, at most [`Self::MAX_KEYS`]:
@@ -122,8 +122,8 @@ fn close_key(given: &str, family: &str) -> String {
     format!("{given}|{family}")
 }
 
-/// Returns a key with the first letter. The dot makes it different from all other keys, because
-/// folded names contain no dot.
+/// Returns a key with only the first letter of the given name. The dot makes it different from all
+/// other keys, because folded names contain no dot.
 fn wide_key(letter: &str, family: &str) -> String {
     format!("{letter}.|{}", consonants(family))
 }

@@ -47,7 +47,7 @@ pub(super) fn is_particle(word: &str) -> bool {
     is(Kind::Particle, word)
 }
 
-/// Whether a folded word is a single letter, so that it is an initial.
+/// Whether a folded word is an initial: a single letter that is not an East Asian character.
 pub(super) fn is_initial(word: &str) -> bool {
     let mut letters = word.chars();
     letters.next().is_some() && letters.next().is_none() && !spelling::is_east_asian(word)
@@ -111,7 +111,7 @@ pub(super) fn spread(words: Vec<Word>) -> Vec<String> {
 }
 
 /// Removes titles from the beginning, and titles and suffixes from the end. If a suffix is the only
-/// word, it is kept. Also returns the name suffix, if one was removed.
+/// word, it is kept. Also returns the name suffix (`jr`, `iii`), if one was removed.
 pub(super) fn without_ends(words: Vec<Word>) -> (Vec<Word>, Option<&'static str>) {
     let mut has_title = false;
     let is_before = |word: &Word| {
@@ -133,7 +133,7 @@ pub(super) fn name_suffix_in(words: &[Word]) -> Option<&'static str> {
     words.iter().find_map(Word::name_suffix)
 }
 
-/// Removes what is in brackets or double quotes: nicknames, maiden names, notes.
+/// Removes the text in brackets or double quotes, such as nicknames, maiden names and notes.
 pub(super) fn without_asides(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut closing = None;

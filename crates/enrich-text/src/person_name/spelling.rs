@@ -1,4 +1,4 @@
-//! The common form of the spellings of a name, whichever way it was transliterated.
+//! Brings the different spellings and transliterations of a name into one common form.
 
 use std::borrow::Cow;
 
@@ -6,12 +6,12 @@ use std::borrow::Cow;
 /// shorter word, a single letter can distinguish two people: Terry and Terri, Wang and Vang.
 const LONG: usize = 6;
 
-/// The fewest consonants with which two names in different scripts are compared by their consonants
-/// alone.
+/// Two names in different scripts are compared by their consonants only if each has at least this
+/// many consonants.
 const FEWEST_CONSONANTS: usize = 3;
 
-/// Two spellings of the same sound each: the first one is replaced by the second. The replacements
-/// are made in this order, each on the result of those before it.
+/// Pairs of spellings of the same sound. The first spelling is replaced by the second. The
+/// replacements are made one after the other, in this order.
 const SOUNDS: [(&str, &str); 10] = [
     ("schtsch", "shch"),
     ("tsch", "ch"),
@@ -54,7 +54,7 @@ pub(super) fn spelling(word: &str) -> String {
     sound
 }
 
-/// Returns the consonants of a word. By them, a word in Latin letters is compared with one in
+/// Returns the consonants of a word. They serve to compare a word in Latin letters with a word in
 /// Arabic or Hebrew script, which writes few vowels. If the word has too few consonants, returns it
 /// unchanged.
 pub(super) fn consonants(word: &str) -> Cow<'_, str> {

@@ -211,7 +211,7 @@ fn part(run: &str, words: &mut Vec<NameWord>) {
 fn longest_known(text: &str) -> Option<NameWord> {
     let ends = text.char_indices().map(|(at, sign)| at + sign.len_utf8());
     let ends: Vec<usize> = ends.take(LISTS.longest_unspaced).collect();
-    // Single letters are part of many words, so they do not count as words.
+    // A single character does not count as a word, because it is part of many words.
     ends.into_iter().skip(1).rev().find_map(|end| known(&text[..end]))
 }
 

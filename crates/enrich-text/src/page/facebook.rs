@@ -1,4 +1,4 @@
-//! Facebook: its handles, and pages that have only a number.
+//! Reads paths on Facebook: handles, and pages that have only a number.
 
 use super::handle::{fold_case, is_reserved, shown, valid_handle};
 use super::{InvalidPage, Named, first_segment, segment_behind};

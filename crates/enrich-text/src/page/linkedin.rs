@@ -1,4 +1,4 @@
-//! LinkedIn: `/company/`, `/school/` and `/showcase/`.
+//! Reads paths on LinkedIn: `/company/acme`, `/school/acme` and `/showcase/acme`.
 
 use super::handle::{fold_case, shown, valid_handle};
 use super::{InvalidPage, Named, segment_behind};

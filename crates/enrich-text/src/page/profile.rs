@@ -1,4 +1,4 @@
-//! Instagram and Twitter: the handle is the first path segment.
+//! Reads paths on Instagram and Twitter, whose first segment is the handle.
 
 use super::handle::{ascii, fold_case, is_reserved};
 use super::{InvalidPage, Named, first_segment};

@@ -1,4 +1,4 @@
-//! YouTube: `/@acme`, `/c/acme`, `/user/acme`, `/acme` and `/channel/UC…`.
+//! Reads paths on YouTube: `/@acme`, `/c/acme`, `/user/acme`, `/acme` and `/channel/UC…`.
 
 use super::handle::{fold_case, is_reserved, shown, valid_handle};
 use super::{InvalidPage, Named, first_segment, segment_behind};

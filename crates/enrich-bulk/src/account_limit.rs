@@ -7,15 +7,15 @@ use enrich_core::AccountId;
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as Line, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 
-/// Grants each account at most `most` permits.
+/// Grants each account at most `most` permits at the same time.
 pub struct AccountLimit {
     most: usize,
     /// The accounts that hold permits. When an account no longer holds a permit, the next call of
-    /// `take` removes its entry.
+    /// `take` removes the account from this map.
     accounts: Mutex<BTreeMap<AccountId, Own>>,
 }
 
-/// The free permits of one account, and the order in which its permits get the turn.
+/// The free permits of one account, and the line in which its permits wait for their turn.
 #[derive(Clone)]
 struct Own {
     permits: Arc<Semaphore>,

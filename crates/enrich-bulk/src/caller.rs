@@ -77,9 +77,9 @@ pub enum CallResult {
         /// The reason, as a message for the user.
         why: String,
     },
-    /// The row was not answered and not charged, for this reason. A retry may succeed.
+    /// The row was not answered and not charged. The text is the reason. A retry may succeed.
     Failed(String),
-    /// The caller can answer no row of the list, for this reason.
+    /// The caller can answer no row of the list. The text is the reason.
     Refused(String),
 }
 

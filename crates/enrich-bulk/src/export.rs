@@ -246,7 +246,7 @@ pub(crate) fn csv_cells<'a>(shape: &Shape, row: &'a Row) -> Vec<Cow<'a, [u8]>> {
         (Shape::Json(names), Ok(Cells::Json(members))) => {
             let mut cells = vec![none; names.len()];
             let (mut other, mut is_first) = (Vec::new(), true);
-            // This is a map, because there may be many columns and members.
+            // A map makes the search fast, because there may be many columns and members.
             let mut places: HashMap<&str, usize> =
                 names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
             for (name, value) in members {

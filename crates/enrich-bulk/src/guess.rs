@@ -3,7 +3,7 @@
 use enrich_import::plain_name;
 use enrich_wire::Field;
 
-/// Column names that users often give to a field, by a part of the field's name.
+/// Parts of field names, each with the names that users often give to a column with such a field.
 const COLUMN_SYNONYMS: [(&str, &[&str]); 11] = [
     ("companydomain", &["domain", "website", "web", "url", "site", "homepage"]),
     ("companywebsite", &["website", "domain", "web", "url", "site", "homepage"]),
@@ -19,8 +19,8 @@ const COLUMN_SYNONYMS: [(&str, &[&str]); 11] = [
 ];
 
 /// Returns the column that most likely contains a field, as a suggestion that the user checks. This
-/// is the column that `by_name` finds; if there is none, a column whose name contains a usual
-/// column name of the field.
+/// is the column that `by_name` finds. If `by_name` finds none, it is a column whose name contains
+/// a usual column name of the field.
 pub fn guess(field: &Field, columns: &[String]) -> Option<String> {
     by_name(field, columns).or_else(|| {
         let contains = |name: &str| find(columns, |column| column.contains(name));
@@ -28,8 +28,8 @@ pub fn guess(field: &Field, columns: &[String]) -> Option<String> {
     })
 }
 
-/// Returns the column whose name shows that it contains a field: it is the field's name or, for a
-/// required field, a usual column name of the field. Case, spaces and punctuation are ignored.
+/// Returns the column that has the name of the field or, for a required field, one of the field's
+/// usual column names. Case, spaces and punctuation are ignored.
 pub(crate) fn by_name(field: &Field, columns: &[String]) -> Option<String> {
     let wanted = plain_name(field.name);
     let same = find(columns, |column| column == wanted);

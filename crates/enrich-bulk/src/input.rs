@@ -46,8 +46,8 @@ impl Input {
         Ok(Self { rows, shape, first, layout: None, read_bytes: 0 })
     }
 
-    /// Returns the names of the columns: those in the header of a CSV list. For JSON Lines, the
-    /// names in the first objects, which are at most 1000 objects and 4 MiB.
+    /// Returns the names of the columns. For a CSV list, these are the names in the header. For
+    /// JSON Lines, these are the names in the first objects, at most 1000 objects and 4 MiB.
     pub fn columns(&self) -> &[String] {
         self.shape.columns()
     }

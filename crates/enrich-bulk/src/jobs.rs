@@ -3,9 +3,9 @@
 //! Each job has a folder, whose name is its id. The folder contains the uploaded list, `job.json`,
 //! and the output as [`Part`](crate::Part) writes it. A job can be found only through its account.
 //! Only a few jobs run at the same time, each on its own thread, so that they do not delay other
-//! look-ups. Accounts take turns. Jobs that were running when the process ended continue when it
-//! starts again. Only one process works in the folder of jobs. Another process that opens the
-//! folder has no jobs until the first process ends.
+//! look-ups. Accounts take turns. Jobs that were running when the process ended continue when the
+//! program starts again. Only one process works in the folder of jobs. Another process that opens
+//! the folder has no jobs until the first process ends.
 //!
 //! Several processes can share jobs, if their records are in a store: see `shared`.
 
@@ -110,7 +110,8 @@ struct Entry {
     is_yielding: bool,
     /// Held while the job's files are searched for forgotten values and rewritten.
     files: Arc<Mutex<()>>,
-    /// The number of suppressed values at the last search of the files while the job was running.
+    /// For a running job: the number of suppressed values when the job's files were last searched
+    /// for them.
     scrubbed_running: u64,
     /// The last preview, and what it was computed from.
     cached_preview: Option<CachedPreview>,
@@ -118,7 +119,8 @@ struct Entry {
     lease: Option<Arc<Lease>>,
     /// The turn of a shared job when its record was last read or changed.
     turn: u64,
-    /// Whether the last holder of a shared job let its lease expire.
+    /// Whether the lease of a shared job's last holder expired. Then this holder may still write
+    /// files.
     was_expired: bool,
 }
 
@@ -189,7 +191,7 @@ impl Jobs {
 
     /// Returns the jobs of an account, newest first.
     pub fn of_account(&self, account: AccountId) -> Vec<Job> {
-        // Without the shared records, their last state is shown.
+        // If the shared records cannot be read, the last known state is shown.
         let _ = self.shared.refresh(account);
         let registry = self.shared.registry.lock();
         let mut jobs: Vec<Job> = registry.of_account(account).map(Entry::job).collect();
@@ -199,7 +201,7 @@ impl Jobs {
 
     /// Returns a job of an account; `None` if the account has no such job.
     pub fn get(&self, account: AccountId, id: JobId) -> Option<Job> {
-        // Without the shared records, their last state is shown.
+        // If the shared records cannot be read, the last known state is shown.
         let _ = self.shared.refresh_one(id);
         let registry = self.shared.registry.lock();
         registry.of(account, id).map(Entry::job).ok()
@@ -222,7 +224,8 @@ impl Jobs {
         self.shared.put_in_line(&mut registry, record)
     }
 
-    /// Continues a job that ended early. The key and the ceiling may be others than before.
+    /// Continues a job that ended early. The key and the ceiling may differ from those of the
+    /// earlier run.
     ///
     /// # Errors
     ///

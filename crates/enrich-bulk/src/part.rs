@@ -38,7 +38,7 @@ pub enum Output {
         into: Box<dyn Write>,
         /// The format of the rows.
         format: Format,
-        /// The purpose of the job.
+        /// The purpose of the job: its endpoint, mapping and caller.
         purpose: Purpose,
     },
 }
@@ -63,12 +63,13 @@ pub struct Part {
     compression: Option<Compression>,
     /// Whether `OUT.job` is kept when the output is complete.
     keeps_job: bool,
-    /// Whether this process may still write; `None` if no other process continues the output.
+    /// Tells whether this process may still write the output; `None` if no other process can
+    /// continue the output.
     guard: Option<Guard>,
     pub(crate) checkpoint: Checkpoint,
 }
 
-/// Says whether this process may still write an output.
+/// A function that tells whether this process may still write an output.
 pub(crate) type Guard = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The result of opening an output.
@@ -115,7 +116,7 @@ impl Part {
         Self::open_with(out, format, purpose, true, prefix)
     }
 
-    /// Has `guard` asked before each commit. If it says no, the commit fails.
+    /// Calls `guard` before each commit. If `guard` returns `false`, the commit fails.
     pub(crate) fn guarded(self, guard: Guard) -> Self {
         Self { guard: Some(guard), ..self }
     }
@@ -166,7 +167,7 @@ impl Part {
         // process got the lock.
         let checkpoint = match read_checkpoint(&job)? {
             // The mapping in the checkpoint is used, because the idempotency keys depend on the
-            // order of its fields.
+            // order of the fields in the mapping.
             Some(mut checkpoint) => {
                 checkpoint.agree(purpose, &part, &job)?;
                 checkpoint.purpose.columns =
@@ -235,8 +236,8 @@ impl Part {
         file.sync_all()
     }
 
-    /// If the job is kept, keeps the CSV rows of a workbook for a later conversion. If the job is
-    /// not kept but the workbook has truncated cells, stores the rows as a CSV file next to the
+    /// If `OUT.job` is kept, keeps the CSV rows of a workbook for a later conversion. If `OUT.job`
+    /// is not kept, but the workbook has truncated cells, stores the rows as a CSV file next to the
     /// workbook.
     fn keep_rows(&self) -> Result<(), PartError> {
         if !self.keeps_job {
@@ -334,7 +335,7 @@ pub(crate) fn files_of(out: &Path) -> [PathBuf; 3] {
     [out.to_owned(), with_ending(out, ".part"), with_ending(out, ".job")]
 }
 
-/// Returns the path of the CSV rows that are kept for a complete workbook whose job is kept.
+/// Returns the path of the CSV rows that are kept next to a complete workbook if `OUT.job` is kept.
 pub(crate) fn rows_of_workbook(out: &Path) -> PathBuf {
     with_ending(out, ".rows")
 }

@@ -13,7 +13,7 @@ use crate::row;
 /// A phone number that every endpoint accepts. It is from a range that is reserved for fiction.
 const READABLE_NUMBER: &str = "+442079460123";
 
-/// What a list may cost.
+/// The number of rows of a list, and the highest cost of these rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Preview {
     /// The number of rows in the list.
@@ -48,7 +48,8 @@ pub enum PreviewError {
     Mapping(#[from] MappingError),
 }
 
-/// Reads the whole list and validates each row as a run would.
+/// Reads the whole list and validates each row as a run would. Returns the number of rows and their
+/// highest cost.
 ///
 /// # Errors
 ///

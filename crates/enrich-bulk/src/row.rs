@@ -82,8 +82,8 @@ impl Waiting {
 ///
 /// # Errors
 ///
-/// When the run must end before the row has a result: the reason. The run then sends no further
-/// row.
+/// Returns the reason if the run must end before the row has a result. The run then sends no
+/// further row.
 pub(crate) async fn ask(
     caller: &dyn Caller,
     fields: &RowFields,

@@ -42,8 +42,8 @@ const MAX_AHEAD_BYTES: usize = 32 * 1024 * 1024;
 const COMMIT_EVERY: Duration = Duration::from_millis(500);
 const COMMIT_AT_LAST: Duration = Duration::from_secs(10);
 const COMMIT_BYTES: usize = 4 * 1024 * 1024;
-/// The time until the next commit is at least so many times as long as the last commit took. So a
-/// slow disk takes only about a twentieth of the time.
+/// The time until the next commit is at least this many times as long as the last commit took. So
+/// commits to a slow disk take only about a twentieth of the time.
 const COMMIT_SHARE: u32 = 20;
 
 /// Interval between progress reports while the run waits for a row.
@@ -76,7 +76,7 @@ pub struct Work<'a> {
     pub input: Input,
     /// Answers the rows.
     pub caller: &'a dyn Caller,
-    /// The endpoint.
+    /// The endpoint that answers the rows.
     pub endpoint: &'static Endpoint,
     /// The output that the rows are written to.
     pub output: Output,
@@ -141,7 +141,7 @@ pub async fn run(
     engine.finish()
 }
 
-/// The result of a row, or the reason why the run ended before the row had one.
+/// The result of a row, or the reason why the run ended before the row had a result.
 type Answered = Result<Added, End>;
 
 struct Engine<'a> {

@@ -2,11 +2,12 @@
 //!
 //! The rule is from OWASP's page on CSV injection. An apostrophe is put before a cell that begins
 //! with `=`, `+`, `-`, `@`, a tab, a line end, or the full-width form of one of these signs. A
-//! spreadsheet program may split lines at another delimiter than this one. So the rule also applies
-//! to each part of a cell after `;`, a tab, `|` or a line end; quotes before a sign are ignored.
-//! Numbers and phone numbers are exempt: a sign, then digits and spaces, with at most one decimal
-//! point. They are harmless, and with an apostrophe the next program could not read a phone number.
-//! A list of such numbers (`+41…|+49…`) is also harmless if it contains no letter and no `!`.
+//! spreadsheet program may split a line at another delimiter than that of the output. So the rule
+//! also applies to each part of a cell after `;`, a tab, `|` or a line end; quotes before a sign
+//! are ignored. Numbers and phone numbers are exempt: a sign, then digits and spaces, with at most
+//! one decimal point. Such numbers are harmless, and an apostrophe would make a phone number
+//! unreadable for other programs. A list of such numbers (`+41…|+49…`) is also harmless if it
+//! contains no letter and no `!`.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};

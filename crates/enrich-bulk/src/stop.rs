@@ -44,10 +44,10 @@ pub enum End {
     Stopped,
     /// The next row might cost more than the ceiling leaves.
     Ceiling,
-    /// The account cannot pay for the next row.
+    /// The account cannot pay for the next row. The text is the message for the user.
     OutOfCredits(String),
-    /// The caller refuses all rows.
+    /// The caller refuses all rows. The text is the reason.
     Refused(String),
-    /// The caller cannot be reached.
+    /// The caller did not answer for too long. The text is the reason.
     Unreachable(String),
 }

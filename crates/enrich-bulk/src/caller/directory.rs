@@ -18,10 +18,10 @@ pub struct DirectoryCaller {
     directory: Arc<dyn Directory>,
     target: Target,
     answers: Answers,
-    /// Maximum number of items of a list in an answer whose price does not depend on this number.
-    /// [`enrich_core::Service`] has the same limit.
+    /// The most items of each list in an answer, if the price of the answer does not depend on the
+    /// number of items. [`enrich_core::Service`] has the same limit.
     max_enrichment_items: Option<NonZeroU64>,
-    /// The country in which national phone numbers are read.
+    /// The country that is assumed for phone numbers without a country calling code.
     country: Option<Country>,
 }
 
@@ -38,7 +38,8 @@ impl DirectoryCaller {
         Self { country, ..self }
     }
 
-    /// Limits the number of items of lists in answers whose price does not depend on this number.
+    /// Limits each list in an answer to `most` items, if the price of the answer does not depend on
+    /// the number of items.
     #[must_use]
     pub fn with_max_enrichment_items(self, most: Option<NonZeroU64>) -> Self {
         Self { max_enrichment_items: most, ..self }

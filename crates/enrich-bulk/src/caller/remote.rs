@@ -185,7 +185,7 @@ fn explained(error: &(dyn Error + 'static)) -> String {
     text
 }
 
-/// Returns the URL without user name and password.
+/// Returns the URL without user name and password, so that an error message can show the URL.
 fn without_user(url: &str) -> String {
     match (url.find("//"), url.rfind('@')) {
         (Some(start), Some(end)) if start < end => format!("{}//…{}", &url[..start], &url[end..]),

@@ -32,7 +32,7 @@ pub enum JobError {
     /// The list cannot be read.
     #[error("{}", with_cause(.0))]
     Input(#[from] ReadError),
-    /// The list is not the same as when the written rows were read from it.
+    /// The list has changed since the written rows were read from it.
     #[error("the list has changed since it was started; upload it again")]
     OtherList,
     /// The mapping is invalid.

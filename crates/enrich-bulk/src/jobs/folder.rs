@@ -69,8 +69,8 @@ pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
     Ok(registry)
 }
 
-/// Moves the folder of a job that cannot be read into the folder for such jobs. It is kept, because
-/// it may contain paid rows. Returns the new path.
+/// Moves the folder of a job that cannot be read into the folder [`SET_ASIDE`]. The job's files are
+/// kept, because they may contain paid rows. Returns the new path.
 fn set_aside(folder: &Path, name: &str) -> PathBuf {
     let (from, aside) = (folder.join(name), folder.join(SET_ASIDE));
     let free = (1..1000).map(|number| aside.join(format!("{name}-{number}")));
@@ -118,7 +118,7 @@ impl Entry {
         }
     }
 
-    /// Returns the number of suppressed values when this list was last searched.
+    /// Returns how many values were suppressed when this list was last searched for such values.
     pub(super) fn scrubbed(&self) -> u64 {
         if self.stop.is_some() { self.scrubbed_running } else { self.record.scrubbed }
     }

@@ -17,18 +17,18 @@ use super::{Entry, JobsState};
 
 /// Interval between renewals of a lease. A request to stop arrives with the next renewal.
 const RENEW_EACH: Duration = Duration::from_secs(1);
-/// For this time after a renewal nothing is asked before a commit.
+/// If the last renewal is less than this time ago, a commit needs no further renewal.
 const SURE: Duration = Duration::from_secs(10);
-/// For this time after a renewal the lease counts as held while the records cannot be reached:
-/// [`LEASE`] without a margin for a commit.
+/// If the records cannot be reached, the lease still counts as held for this time after its last
+/// renewal. The rest of [`LEASE`] is a margin for a commit that has begun.
 const UNREACHABLE: Duration = LEASE.saturating_sub(SURE);
 
 /// The lease of one job in this process.
 pub(super) struct Lease {
     id: JobId,
-    /// The turn of this holder.
+    /// The turn in which this process holds the job.
     pub(super) turn: u64,
-    /// Whether the last holder may still write files.
+    /// Whether the earlier holder may still write files, because its lease expired.
     pub(super) was_expired: bool,
     records: Arc<dyn JobRecords>,
     /// The time just before the last successful renewal.
@@ -38,7 +38,7 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// Returns the lease of a job that was requested at `began`.
+    /// Returns the lease of a job. `began` is the time just before the lease was requested.
     pub(super) fn new(
         id: JobId,
         turn: u64,
@@ -126,7 +126,8 @@ pub(super) fn keep(shared: &JobsState) {
         let mut registry = shared.registry.lock();
         registry.contenders = usize::try_from(contenders).unwrap_or(usize::MAX);
         if registry.is_closing {
-            // The workers end without a signal to this thread.
+            // The workers send no signal when they end, so this thread checks often whether they
+            // have ended.
             shared.changed.wait_for(&mut registry, RENEW_EACH / 20);
         } else {
             shared.changed.wait_for(&mut registry, RENEW_EACH);
@@ -135,7 +136,8 @@ pub(super) fn keep(shared: &JobsState) {
 }
 
 impl Entry {
-    /// Returns the lease, with the present progress for the next renewal.
+    /// Returns the lease, unless it is lost. The next renewal of the lease will save the job's
+    /// present progress.
     fn held_with_progress(&self) -> Option<Arc<Lease>> {
         let lease = self.lease.as_ref().filter(|lease| !lease.is_lost())?;
         *lease.progress.lock() = progress_of(self);

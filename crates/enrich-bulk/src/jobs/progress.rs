@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use super::Entry;
 use crate::run::Counts;
 
-/// What changes while a job runs.
+/// The values of a job that change while the job runs.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct JobProgress {
     pub(super) counts: Counts,
     pub(super) bytes: u64,
-    /// In seconds since the Unix epoch.
+    /// The time until which the rate limit delays rows, in seconds since the Unix epoch.
     pub(super) rate_limited_until: Option<i64>,
 }
 

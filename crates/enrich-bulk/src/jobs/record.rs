@@ -23,7 +23,7 @@ const RECORD: &str = "job.json";
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(u128);
 
-/// The text is not a job id.
+/// The error for a text that is no job id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a job's id is 32 hexadecimal digits")]
 pub struct MalformedId;
@@ -64,7 +64,8 @@ impl fmt::Debug for JobId {
     }
 }
 
-/// The order for a list: what the account wants done with it.
+/// What an account orders for a list: the endpoint, the mapping, the key that pays, and the
+/// ceiling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// The endpoint's path.
@@ -90,7 +91,7 @@ pub enum State {
     Running,
     /// The run has ended. If the output is not complete, the job can continue.
     Ended(End),
-    /// The run failed, for this reason. The job can continue.
+    /// The run failed. The text is the reason. The job can continue.
     Broken(String),
 }
 

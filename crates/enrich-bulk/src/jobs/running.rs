@@ -32,7 +32,8 @@ pub trait Callers: Send + Sync {
         key: KeyId,
     ) -> Result<Box<dyn Caller>, String>;
 
-    /// Returns the country in which the account's national phone numbers are read.
+    /// Returns the country that is assumed for the account's phone numbers without a country
+    /// calling code.
     async fn country(&self, _account: AccountId) -> Result<Option<Country>, StoreError> {
         Ok(None)
     }
@@ -189,7 +190,8 @@ fn run_job(
         };
         let out = record.output(&shared.folder);
         let lease = shared.registry.lock().jobs.get(&record.id).and_then(|job| job.lease.clone());
-        // In every turn, the rows of a shared job have the same idempotency keys.
+        // The rows of a shared job have the same idempotency keys in every turn, so that no row is
+        // paid twice.
         let prefix = lease.as_ref().map(|_| record.id.to_string());
         let part = match Part::open_of_job(&out, Format::Csv, &purpose, prefix) {
             Ok(Opened::ToDo(part)) => part,

@@ -96,7 +96,7 @@ impl JobsState {
         self.registry.lock().jobs.get(&id).is_some_and(|entry| entry.scrubbed() == count)
     }
 
-    /// Returns the lock on the files of a list. The lock is held while the files are searched and
+    /// Returns the lock on the files of a list. This lock is held while the files are searched and
     /// rewritten.
     fn files_of(&self, id: JobId) -> Result<Arc<Mutex<()>>, JobError> {
         let registry = self.registry.lock();
@@ -104,8 +104,8 @@ impl JobsState {
     }
 
     /// Searches a list for suppressed values, unless it was already searched for them. Returns
-    /// whether the list was changed. If the list is running, it is only stopped, and its files are
-    /// changed when it continues; it counts as changed too.
+    /// whether the list was changed. If the list is being run, the run is only stopped, and the
+    /// files are changed before the next run; such a list counts as changed.
     fn scrub(&self, id: JobId, values: &dyn SuppressedValues) -> Result<bool, JobError> {
         if self.is_scrubbed(id, values.count()) {
             return Ok(false);
@@ -122,7 +122,7 @@ impl JobsState {
             (entry.record.clone(), entry.stop.is_some())
         };
         if !is_running {
-            // Another process runs the list, and searches it itself.
+            // In the state `Running`, another process runs the list, and searches the list itself.
             return match record.state {
                 State::Running => Ok(false),
                 _ => self.with_turn(id, |record| self.scrub_files(record, values)),
@@ -218,8 +218,8 @@ impl JobsState {
         }
         let rows = part::rows_of_workbook(&out);
         if !rows.exists() {
-            // An earlier version kept only the workbook. If a part of it cannot be read, that part
-            // may contain a suppressed value.
+            // An earlier version of the program kept only the workbook, without the CSV rows. If a
+            // part of the workbook cannot be read, that part may contain a suppressed value.
             let holds = rows_hold(|| Input::open(Source::file(&out)?), values);
             return Ok(if holds.unwrap_or(true) { None } else { Some((staged, 0)) });
         }

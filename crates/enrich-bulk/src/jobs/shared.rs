@@ -25,16 +25,17 @@ use super::running::{self, Callers};
 use super::{Entry, JobError, JobRegistry, Jobs, JobsState, Settings, State, turn_folder};
 use crate::stop::Stop;
 
-/// Interval at which a free place looks for a job.
+/// Interval at which a thread without a job looks for a job.
 const LOOK_EACH: Duration = Duration::from_secs(1);
-/// The number of records that are read together.
+/// The most records that are read in one query.
 const PAGE: u32 = 500;
-/// Files without a record are removed after this time.
+/// Files without a record are removed if they did not change for this time. The files of an upload
+/// that is still arriving have no record yet.
 const ORPHANS_AFTER: Duration = Duration::from_secs(60 * 60);
 
 impl Jobs {
-    /// Opens the jobs that several processes share. `folder` is seen by all of them. A job runs in
-    /// any process, and continues in another when its process ends.
+    /// Opens the jobs that several processes share. All of them must see the same `folder`. A job
+    /// runs in any process, and continues in another when its process ends.
     ///
     /// # Errors
     ///
@@ -87,7 +88,8 @@ impl JobsState {
                 None => registry.forget(id),
             }
         }
-        // A process ended while it worked on the files of this job. Nobody else takes the job.
+        // A process ended while it worked on the files of this idle job. No process takes an idle
+        // job to run it, so this process takes the job and completes the files.
         if was_left { self.with_turn(id, |_| Ok(())) } else { Ok(()) }
     }
 
@@ -159,8 +161,9 @@ impl JobsState {
                 entry.turn + 1
             }
         };
-        // The files go first: a record without files is removed later, but nobody would look for
-        // files without a record for a while.
+        // The files are removed before the record. If the process ends in between, the record shows
+        // that the job must be removed. Files without a record would be removed only after
+        // `ORPHANS_AFTER`.
         record::remove(&self.folder, id)?;
         block_on(records.remove(id.number(), turn)).map_err(unreachable)?;
         Ok(())
@@ -251,7 +254,7 @@ impl JobsState {
         let (Some(records), Some(lease)) = (&self.records, entry.lease.clone()) else { return };
         if !lease.is_lost()
             && let Ok(change) = change_to(entry, &record)
-            // If this fails, the lease ends by itself, and a process continues the job.
+            // If the release fails, the lease expires later, and a process continues the job.
             && let Ok(true) = block_on(records.release(&change))
         {
             entry.record = record;
@@ -279,8 +282,8 @@ impl JobsState {
 }
 
 impl JobRegistry {
-    /// Replaces the copy of a record by the row that was read. A job that this process holds is
-    /// left as it is.
+    /// Replaces the copy of a record by the row that was read. The copy of a job that this process
+    /// holds stays unchanged.
     fn merge(&mut self, row: JobRow) {
         let id = JobId::of(row.id);
         if row.phase == JobPhase::Removing {
@@ -310,7 +313,7 @@ impl JobRegistry {
         }
     }
 
-    /// Notes a job that this process has taken.
+    /// Adds a job that this process has taken to the registry, and prepares its run.
     fn begin(
         &mut self,
         row: JobRow,

@@ -1,8 +1,9 @@
 //! The folder of a turn. Each holder of a shared job has a folder of its own for the job's files,
 //! so that an earlier holder that wakes up late changes no file of a later one.
 //!
-//! All files but `OUT.part` are replaced and never changed, so they are linked. `OUT.part` grows,
-//! and is copied if the earlier holder may still write to it.
+//! `OUT.part` is the only file that is changed in place. All other files are replaced as a whole,
+//! so a hard link to them is enough. `OUT.part` is copied if the earlier holder may still write to
+//! it.
 
 use std::fs;
 use std::io;
@@ -11,7 +12,8 @@ use std::path::Path;
 use super::folder::ARRIVING;
 use super::record::{JobId, Record, make_folder};
 
-/// How often the files are carried over again if the earlier holder changes them meanwhile.
+/// Maximum number of attempts to carry the files over. An attempt fails if the earlier holder
+/// changes the files meanwhile.
 const ATTEMPTS: u32 = 5;
 
 /// Makes the folder of `turn` with the files of the folder that the record names.
@@ -49,7 +51,8 @@ fn carry_files(from: &Path, to: &Path, may_be_written: bool) -> io::Result<()> {
             names.push(entry.file_name());
         }
     }
-    // The checkpoint counts only rows that are in `OUT.part`, so it is taken first.
+    // The checkpoint counts only rows that are in `OUT.part`, so the checkpoint is copied before
+    // `OUT.part`.
     names.sort_by_key(|name| !name.to_string_lossy().ends_with(".job"));
     for name in names {
         let text = name.to_string_lossy();
@@ -75,7 +78,7 @@ fn carry_files(from: &Path, to: &Path, may_be_written: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes all folders of the job but the one that the record names.
+/// Removes all folders of the job except the folder that the record names.
 pub(super) fn remove_others(root: &Path, record: &Record) -> io::Result<()> {
     let own = record.folder(root);
     for entry in fs::read_dir(root.join(record.id.to_string()))? {

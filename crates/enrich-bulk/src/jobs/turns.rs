@@ -30,8 +30,8 @@ impl JobRegistry {
     }
 
     /// Whether a job that has run for `ran` must yield, because an account without a running job
-    /// waits. If the job's own account runs several jobs, the job must yield at once; otherwise
-    /// when its turn is over.
+    /// has a waiting job. If the job's own account runs several jobs, the job must yield at once;
+    /// otherwise it must yield when its turn is over.
     pub(super) fn must_yield(&mut self, id: JobId, ran: Duration, settings: &Settings) -> bool {
         let running = self.running();
         let places: usize = running.values().sum();
@@ -41,7 +41,8 @@ impl JobRegistry {
         let waiting: BTreeSet<AccountId> =
             self.waiting.iter().filter_map(|id| self.account(*id)).collect();
         let without = waiting.iter().filter(|account| !running.contains_key(account)).count();
-        // No job of a shared folder waits in this process.
+        // Shared jobs do not wait in this process; `contenders` is the number of accounts that
+        // wait.
         let without = without + self.contenders;
         let yielding = self.jobs.values().filter(|entry| entry.is_yielding).count();
         if without <= yielding {

@@ -41,8 +41,8 @@ pub struct Settings {
 
 impl Settings {
     /// Returns settings for uploads of at most `max_upload_bytes` bytes. After decompression, a
-    /// list may have four times as many bytes, and at least 256 MiB. All files of an account
-    /// together may have eight times as many.
+    /// list may have four times as many bytes, or 256 MiB if that is more. All files of an account
+    /// together may have eight times `max_upload_bytes` bytes.
     pub fn with_max_upload(max_upload_bytes: u64) -> Self {
         const MEBIBYTE: u64 = 1024 * 1024;
         Self {
@@ -63,7 +63,7 @@ impl Settings {
 
 impl Default for Settings {
     /// Returns settings with two jobs at a time and eight rows in flight for each job. A job is
-    /// kept for a week, a list may have 256 MiB, and an account may have 100 jobs.
+    /// kept for a week, an upload may have 256 MiB, and an account may have 100 jobs.
     fn default() -> Self {
         Self::with_max_upload(256 * 1024 * 1024)
     }

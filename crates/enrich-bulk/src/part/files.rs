@@ -23,8 +23,8 @@ pub(crate) fn write_atomically(path: &Path, content: &impl Serialize) -> Result<
     sync_folder_of(path)
 }
 
-/// Compresses a text as one member (gzip), stream (bzip2) or frame (zstd), which can follow others in a file.
-/// Without a compression, returns the text unchanged.
+/// Compresses a text as one member (gzip), stream (bzip2) or frame (zstd). A file may contain
+/// several of these, one after the other. Without a compression, returns the text unchanged.
 pub(crate) fn compressed(text: &[u8], compression: Option<Compression>) -> io::Result<Vec<u8>> {
     match compression {
         None => Ok(text.to_vec()),

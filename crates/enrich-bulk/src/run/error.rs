@@ -14,7 +14,7 @@ pub enum RunError {
     /// The mapping is invalid.
     #[error(transparent)]
     Mapping(#[from] MappingError),
-    /// The list is not the same as when the written rows were read from it.
+    /// The list has changed since the written rows were read from it.
     #[error(
         "this is not the list that the job was started with: its first {0} rows differ; remove the \
          `.part` and `.job` files to start again"

@@ -39,7 +39,7 @@ pub(crate) struct Books {
     pub(crate) at_call: Option<(u64, Stop)>,
     pub(crate) most_at_once: AtomicU64,
     pub(crate) at_once: AtomicU64,
-    /// The country in which national phone numbers of the accounts are read.
+    /// The country that is assumed for phone numbers without a country calling code.
     pub(crate) country: Mutex<Option<Country>>,
     /// While a test holds this lock, calls for the domain `stalled.example` get no answer.
     pub(crate) stalled: Mutex<()>,

@@ -16,7 +16,7 @@ use pollster::block_on;
 use crate::fixture::numbered;
 use crate::office::{API_VERSIONS, Noon, Office, has_ended, one_at_a_time, order, text, wait};
 
-/// Nodes over the same records and the same folder.
+/// The records and the folder that all nodes of a test share.
 struct Nodes {
     office: Office,
     records: Arc<MemoryJobs>,
@@ -61,13 +61,13 @@ impl Nodes {
         assert!(is_whole);
     }
 
-    /// The names of the folders of a job's turns.
+    /// Returns the names of the folders of a job's turns.
     fn turns(&self, id: JobId) -> Vec<String> {
         let entries = fs::read_dir(self.office.jobs().join(id.to_string())).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
     }
 
-    /// The text of all files of a job.
+    /// Returns the text of all files of a job.
     fn on_disk(&self, id: JobId) -> String {
         let folder = self.office.jobs().join(id.to_string());
         let files = self.turns(id).into_iter().flat_map(|turn| {
@@ -95,7 +95,7 @@ fn a_list_is_seen_and_changed_on_every_node() {
         office.wait(&node.jobs, id, |job| job.state == State::Running && job.counts.rows > 0);
         assert!(node.jobs.delete(account, id).is_err(), "it is running");
     }
-    // Both ask to stop; one of them is not the node that runs it.
+    // Node `b` asks to stop the job, whether `a` or `b` runs it.
     b.jobs.stop(account, id).unwrap();
     let stopped = office.wait(&a.jobs, id, has_ended);
     assert_eq!(stopped.state, State::Ended(End::Stopped));
@@ -140,7 +140,7 @@ fn another_node_continues_the_list_of_a_node_that_died() {
     let id = nodes.office.create(&a.jobs, &numbered(3_000));
     a.jobs.start(nodes.office.account, id, order(None)).unwrap();
     nodes.office.wait(&a.jobs, id, |job| job.counts.rows > 300);
-    // It can tell nobody that it ends.
+    // Node `a` cannot reach the records, so it cannot end its lease.
     a.connection.cut_off(true);
     drop(a);
     let b = nodes.start();
@@ -158,7 +158,7 @@ fn a_node_that_is_cut_off_and_goes_on_spoils_nothing() {
     let id = nodes.office.create(&a.jobs, &numbered(4_000));
     a.jobs.start(nodes.office.account, id, order(None)).unwrap();
     nodes.office.wait(&a.jobs, id, |job| job.counts.rows > 100);
-    // It does not know that its lease has ended, and writes to the end.
+    // Node `a` cannot learn that its lease has ended, and continues to write rows.
     a.connection.cut_off(true);
     nodes.records.expire_leases();
     let b = nodes.start();

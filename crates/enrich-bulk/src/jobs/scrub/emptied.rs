@@ -1,7 +1,7 @@
 //! Empties the rows with forgotten values in the list of an unfinished job.
 //!
-//! All rows keep their numbers, and all other rows keep their texts, because paid rows are
-//! recognised by both. The rewritten list is UTF-8 text.
+//! Emptied rows keep their numbers. All other rows keep their numbers and texts, because paid rows
+//! are recognised by both. The rewritten list is UTF-8 text.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -58,8 +58,8 @@ impl JobsState {
         }
         removed += emptied.range(done..).count() as u64;
         if !emptied.is_empty() {
-            // If only rows contain the value whose output is already written, these rows are
-            // emptied in the list too, and count as one row.
+            // Perhaps the value is only in rows whose output is already written, and not in this
+            // output. These rows are emptied in the list, and together count as one row.
             removed = removed.max(1);
             staged.replaces_list = true;
             let Some(hash) = self.write_list(record, &mut staged, &emptied, done)? else {
@@ -98,8 +98,9 @@ impl JobsState {
         Ok(known)
     }
 
-    /// Stages the list with the rows in `emptied` emptied. Returns the hash of its first `done`
-    /// rows; `None` if the new list, when it is read again, has another number of rows.
+    /// Stages a copy of the list in which the rows with the numbers in `emptied` are empty. Returns
+    /// the hash of its first `done` rows; `None` if the new list, when it is read again, has
+    /// another number of rows.
     fn write_list(
         &self,
         record: &Record,
@@ -167,7 +168,8 @@ fn number_of(key: &str) -> Option<u64> {
     key.rsplit('-').nth(1)?.parse().ok()
 }
 
-/// Removes the answers of emptied rows from the checkpoint. What these rows cost is still counted.
+/// Removes the answers of emptied rows from the checkpoint. The cost of these rows is still
+/// counted.
 fn drop_ahead(checkpoint: &mut Checkpoint, emptied: &BTreeSet<u64>) {
     let counts = &mut checkpoint.counts;
     checkpoint.ahead.retain(|(key, added)| {
@@ -177,8 +179,8 @@ fn drop_ahead(checkpoint: &mut Checkpoint, emptied: &BTreeSet<u64>) {
     });
 }
 
-/// Returns the text that replaces an emptied row. It must not be blank, because a blank line does
-/// not count as a row.
+/// Returns the text that replaces an emptied row. This text must not be blank, because a blank line
+/// does not count as a row.
 fn emptied_text(input: &Input, row: &Row, delimiter: Delimiter) -> Vec<u8> {
     match (input.shape(), &row.cells) {
         (Shape::Csv(columns), _) => {

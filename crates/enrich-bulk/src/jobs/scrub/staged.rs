@@ -1,5 +1,5 @@
-//! Staged files. They are written next to the files that they will replace, and all of them are
-//! then renamed.
+//! Staged files. Each is written next to the file that it will replace. When all of them are
+//! written, they are renamed.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -83,8 +83,8 @@ impl Staged {
         into.sync_all()
     }
 
-    /// Renames the staged files, so that they replace the present files. If this is interrupted,
-    /// [`complete`] finishes it.
+    /// Renames the staged files, so that they replace the present files. If the process ends
+    /// meanwhile, [`complete`] renames the remaining files later.
     pub(super) fn put_in_place(mut self) -> io::Result<()> {
         for path in std::mem::take(&mut self.files) {
             fs::rename(with_ending(&path, STAGED), &path)?;

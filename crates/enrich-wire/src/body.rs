@@ -17,7 +17,7 @@ use crate::input::{Fields, Value};
 
 /// The most bytes of a body: 64 KiB.
 pub const MAX_BODY_BYTES: usize = 64 * 1024;
-/// How deep a body may be nested, in levels. The object that is the body is the first level.
+/// How deep a body may be nested, in levels. The body itself is the first level.
 pub const MAX_DEPTH: usize = 32;
 /// The most fields in a body.
 pub const MAX_FIELDS: usize = 64;
@@ -93,7 +93,7 @@ fn decode_form(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
     fields.map_err(|_| fault.take().unwrap_or(Undecodable::NotUtf8))
 }
 
-/// Parses the object or the form that is the body. If it is refused, the reason is stored in
+/// Parses the body, which is an object or a form. If the body is refused, the reason is stored in
 /// `fault`, because an error of serde can only contain a text.
 struct TopLevel<'f> {
     fault: &'f Cell<Option<Undecodable>>,
@@ -141,8 +141,8 @@ fn add<'b>(
     if fields.insert(name, value) { Ok(()) } else { Err(Undecodable::FieldTwice) }
 }
 
-/// Parses a value that is inside `depth` levels. If it is a list or an object, its content is
-/// checked but not kept.
+/// Parses a value that is inside `depth` levels. If the value is a list or an object, its content
+/// is checked but not kept.
 #[derive(Clone, Copy)]
 struct Nested<'f> {
     depth: usize,
@@ -190,8 +190,9 @@ impl<'de> Visitor<'de> for Nested<'_> {
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<Value<'de>, E> {
-        // `5.0` is the integer 5, as in JSON Schema. An integer that needs more than 64 bits is a
-        // float here too; it becomes the largest integer, which has the same effect.
+        // `5.0` is the integer 5, as in JSON Schema. JSON integers of more than 64 bits also arrive
+        // here as floats. They become the largest integer, which has the same effect for `limit`,
+        // the only number that callers send.
         let is_whole = number.is_finite() && number >= 0.0 && number.fract() == 0.0;
         Ok(if is_whole { Value::Integer(number as u64) } else { Value::Other("a number") })
     }
@@ -227,7 +228,7 @@ impl<'de> Visitor<'de> for Nested<'_> {
     }
 }
 
-/// Parses a name or a text. It is borrowed from the body, unless it contains escapes.
+/// Parses a name or a text. The text is borrowed from the body, unless it contains escapes.
 struct Text;
 
 impl<'de> DeserializeSeed<'de> for Text {

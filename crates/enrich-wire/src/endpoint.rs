@@ -1,4 +1,4 @@
-//! The rows of the endpoint tables, and what an API version consists of.
+//! The types of the tables of endpoints: an endpoint, its wire file, and an API version.
 
 use enrich_core::{
     AdmittedCall, Ask, Call, Found, InvalidFields, Outcome, Price, RequestId, ResponseTemplate,
@@ -49,7 +49,8 @@ impl Endpoint {
     /// # Errors
     ///
     /// All inputs that are missing or invalid. If a required input is missing, the messages also
-    /// contain the names of up to three unknown fields, because one of them may be its misspelling.
+    /// contain the names of up to three unknown fields, because one of these may be a misspelling
+    /// of the required input.
     pub fn read(&self, fields: &Fields, country: Option<Country>) -> Result<Ask, InvalidFields> {
         let reads_phones = || self.wire.inputs.iter().any(|input| input.kind == Kind::PhoneNumber);
         let asked = match country {
@@ -99,8 +100,8 @@ impl Wire {
     }
 }
 
-/// Where the server looks first for the API key of a call. If the key is not there, it looks in the
-/// other one of these two places, and then in `Authorization: Bearer`.
+/// Where the server looks first for the API key of a call. If the key is not there, the server
+/// looks in the other of these two places, and then in `Authorization: Bearer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPlace {
     /// In the field `apiKey` of the body.
@@ -123,7 +124,7 @@ impl KeyPlace {
     }
 }
 
-/// A version of the interface.
+/// A version of the interface: its endpoints, and the format of its responses.
 #[derive(Clone, Copy, Debug)]
 pub struct ApiVersion {
     /// The version's number.

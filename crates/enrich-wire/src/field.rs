@@ -1,4 +1,4 @@
-//! What is known of an input of an endpoint.
+//! An input of an endpoint: its name, its kind, its meaning, and whether it is required.
 
 use crate::kind::Kind;
 

@@ -28,7 +28,7 @@ pub enum Value<'a> {
 pub struct Fields<'a> {
     sent: Vec<(Cow<'a, str>, Value<'a>)>,
     /// The country whose national phone numbers are accepted. With `None`, only international
-    /// numbers are.
+    /// numbers are accepted.
     country: Option<Country>,
 }
 
@@ -94,7 +94,7 @@ impl<'a> Input<'a> {
         Self { fields, invalid: InvalidFields::default(), parsed_fields: Vec::new() }
     }
 
-    /// Parses a required field. If it is missing or invalid, notes what is wrong and returns
+    /// Parses a required field. If the field is missing or invalid, notes what is wrong and returns
     /// `None`.
     pub fn required<T, E: std::fmt::Display>(
         &mut self,
@@ -111,8 +111,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Parses an optional field. If it is missing, returns `Some(None)`. If it is invalid, notes
-    /// what is wrong and returns `None`.
+    /// Parses an optional field. If the field is missing, returns `Some(None)`. If the field is
+    /// invalid, notes what is wrong and returns `None`.
     pub fn optional<T, E: std::fmt::Display>(
         &mut self,
         name: &'static str,
@@ -125,9 +125,9 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Parses the optional field `limit` of an endpoint with a list as answer. It is a number, or a
-    /// text of digits, and at least 1. If it is missing, returns `Some(None)`. If it is invalid,
-    /// notes what is wrong and returns `None`.
+    /// Parses the optional field `limit` of an endpoint with a list as answer. The value is a
+    /// number, or a text of digits, and at least 1. If the field is missing, returns `Some(None)`.
+    /// If the value is invalid, notes what is wrong and returns `None`.
     pub fn limit(&mut self) -> Option<Option<u64>> {
         const NAME: &str = "limit";
         let digits = match self.fields.get(NAME) {
@@ -163,7 +163,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns the country whose national phone numbers are accepted. It is that of the account.
+    /// Returns the country whose national phone numbers are accepted. This is the country of the
+    /// account.
     pub fn country(&self) -> Option<Country> {
         self.fields.country
     }

@@ -18,8 +18,8 @@ pub struct BalanceHere;
 
 impl Serialize for BalanceHere {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // No answer contains any other 128-bit number. By this type, [`Gapped`] recognises the
-        // place of the balance.
+        // [`Gapped`] recognises the place of the balance by this 128-bit number, because no answer
+        // contains another 128-bit number.
         serializer.serialize_u128(0)
     }
 }
@@ -87,8 +87,8 @@ pub fn written(items: u64, answer: &impl Serialize) -> ResponseTemplate {
     }
 }
 
-/// The invalid fields of a refusal. They are written as an object, in the endpoint's order: the
-/// names are those of the fields, and each value says what is wrong with its field.
+/// The invalid fields of a refusal. They are written as an object in the endpoint's order. For each
+/// field, the object has the field's name with a text that says what is wrong.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldFaults<'a>(&'a InvalidFields);
 

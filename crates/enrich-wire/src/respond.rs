@@ -11,9 +11,9 @@ use crate::endpoint::{ApiVersion, Endpoint, KeyPlace};
 use crate::input::{Fields, Value};
 use crate::refusal::RequestRefusal;
 
-/// What an endpoint needs of an HTTP request. If a header is not UTF-8, its invalid bytes must be
-/// replaced by replacement characters, which no parser accepts. `Debug` shows neither keys nor
-/// inputs.
+/// The parts of an HTTP request that an endpoint needs. If a header is not UTF-8, its invalid bytes
+/// must be replaced by replacement characters, which no parser accepts. `Debug` shows neither keys
+/// nor inputs.
 #[derive(Clone, Copy, Default)]
 pub struct Request<'a> {
     /// The header `Content-Type`.
@@ -146,9 +146,9 @@ fn headers(
     headers
 }
 
-/// Returns the API key of a request. It is looked for in the place of the API version, then in the
-/// other place, then in `Authorization`. If the body contains a key that is not a text, it counts
-/// as an invalid key.
+/// Returns the API key of a request. The key is looked for in the place of the API version, then in
+/// the other place, then in `Authorization`. If the value in the body is not a text, it counts as
+/// an invalid key.
 fn sent_key<'a>(place: KeyPlace, fields: &'a Fields<'_>, request: &Request<'a>) -> Option<&'a str> {
     let in_body = match fields.get("apiKey") {
         None | Some(Value::Null) => None,

@@ -14,7 +14,7 @@ const MAX_NAME_BYTES: usize = 32;
 const MAX_NAMED: usize = 3;
 /// How similar two names must be, from 0 to 1, so that one is probably a misspelling of the other.
 const ALIKE: f64 = 0.75;
-/// How similar two names are if one is the beginning or the end of the other, as `domain` of
+/// How similar two names are if one is the beginning or the end of the other, such as `domain` and
 /// `companyDomain`.
 const IS_PART: f64 = 0.9;
 /// The fewest bytes of a name that counts as the beginning or the end of another name.

@@ -17,7 +17,7 @@ pub(crate) const WIRE: Wire = Wire {
     write,
 };
 
-/// The text for a page that the company does not have.
+/// The text that an answer has in place of a page that the company does not have.
 const NO_PAGE: &str = "Not Found";
 
 #[derive(Serialize, JsonSchema)]

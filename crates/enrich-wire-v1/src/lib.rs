@@ -78,7 +78,7 @@ pub static ENDPOINTS: [Endpoint; 26] = [
     ),
 ];
 
-/// What version 1 consists of.
+/// The description of version 1, by which a server handles its requests.
 pub static API_VERSION: ApiVersion = ApiVersion {
     number: 1,
     prefix: "/v1/",

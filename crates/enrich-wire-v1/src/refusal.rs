@@ -1,4 +1,5 @@
-//! Writes the refusals of version 1: `{"type","message"}`, and also `fields` if fields are invalid.
+//! Writes the refusals of version 1 as `{"type","message"}`. If fields are invalid, the object also
+//! has `fields`.
 
 use enrich_core::Refusal;
 use enrich_wire::{FieldFaults, RequestRefusal};

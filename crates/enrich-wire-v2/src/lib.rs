@@ -38,8 +38,8 @@ pub static ENDPOINTS: [Endpoint; 3] = [
     ),
 ];
 
-/// What version 2 consists of. All refusals for paths under `/v2/` have the format of this version,
-/// even if a path is unknown.
+/// The description of version 2, by which a server handles its requests. All refusals for paths
+/// under `/v2/` have the format of this version, even if a path is unknown.
 pub static API_VERSION: ApiVersion = ApiVersion {
     number: 2,
     prefix: "/v2/",

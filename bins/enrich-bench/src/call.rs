@@ -43,10 +43,11 @@ impl Call {
         self
     }
 
-    /// Returns the request in two parts: before and after an API key of `key_bytes` bytes. In API
-    /// version 1, the key is in the body; in version 2, in a header.
+    /// Returns the request in two parts: before and after the API key. The load generator joins
+    /// them with any key of `key_bytes` bytes. In API version 1, the key is in the body; in version
+    /// 2, in a header.
     pub(crate) fn halves(&self, key_bytes: usize, idempotency_key: Option<&str>) -> Halves {
-        // Strings and maps of strings always convert to JSON.
+        // Formats a text as a JSON string. This cannot fail.
         let quoted = |text: &str| Value::from(text).to_string();
         let inputs: Vec<String> = self
             .inputs

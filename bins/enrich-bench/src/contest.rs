@@ -26,8 +26,8 @@ use crate::workload::{Plan, Workload};
 use crate::wrk::{Wrk, WrkSummary};
 use enrich_testkit::http::{Connection, Reply};
 
-/// Maximum difference between the sizes of the yardstick's and the service's answers, as a share of
-/// the size.
+/// Maximum difference between the answer sizes of the yardstick and of the service, as a share of
+/// the service's answer size.
 const SIZE_TOLERANCE: f64 = 0.1;
 
 /// Time limit for a server to get ready after its start.
@@ -42,7 +42,7 @@ pub(crate) struct Setup {
     pub(crate) targets: Vec<Target>,
 }
 
-/// What a service serves.
+/// A service to measure: its servers and their data.
 pub(crate) struct Target {
     /// The name of the service in the report.
     pub(crate) name: String,
@@ -52,7 +52,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// The data of the first server, for commands on the accounts.
+    /// Returns the data of the first server. Commands on the accounts use it.
     pub(crate) fn data(&self) -> anyhow::Result<&Data> {
         self.servers.first().context("a service without a server")
     }
@@ -76,7 +76,7 @@ pub(crate) struct Contest {
     pub(crate) notes: Vec<String>,
 }
 
-/// One server or several ones, and the load generator that loads them.
+/// One or several servers that are loaded together, and their load generator.
 struct Server {
     servings: Vec<Serving>,
     processes: Vec<Process>,
@@ -93,7 +93,7 @@ struct Service {
     first_answer: Duration,
 }
 
-/// The totals of one service over a contest.
+/// The charges of one service over a contest, and the time until its first answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Account {
     pub(crate) charges: u64,
@@ -155,7 +155,7 @@ impl Contest {
         format!("{}, {connections} connections, round {round}, {server}", self.workload)
     }
 
-    /// Stops the servers. Returns the totals of each service.
+    /// Stops the servers. Returns the charges of each service.
     pub(crate) fn close(self) -> anyhow::Result<Vec<Account>> {
         self.yardstick.stop()?;
         let close = |service: Service| {
@@ -212,8 +212,8 @@ impl Service {
             (self.server.part(workload, load)?, 0)
         };
         let (summary, part) = loaded;
-        // Connections were closed at the end of the load. Their last requests may also have been
-        // answered.
+        // The load generator closes its connections at the end. On each of them, the server may
+        // have answered one more request, which the load generator did not count.
         let least = summary.requests + checked;
         let answers = least..=least + load.connections as u64;
         self.reconciliation.expect(&Expected { outcome: self.outcome, answers }, prices)?;
@@ -249,7 +249,8 @@ impl Service {
     }
 }
 
-/// Waits until the server says that it is ready: with a store, it charges only then.
+/// Waits until the server's `/readyz` says that the server is ready. Before that, a server over
+/// PostgreSQL may refuse to charge.
 pub(crate) fn wait_until_ready(address: SocketAddr) -> anyhow::Result<()> {
     let started = Instant::now();
     loop {
@@ -263,7 +264,7 @@ pub(crate) fn wait_until_ready(address: SocketAddr) -> anyhow::Result<()> {
     }
 }
 
-/// Checks the answers to a sample of which each server gets an equal share.
+/// Sends an equal share of the sample to each server, and checks the answers.
 fn check_shares(
     addresses: &[SocketAddr],
     sample: &[Sampled],
@@ -354,8 +355,8 @@ impl Server {
     }
 }
 
-/// Returns the text length of the yardstick's answers at each path, in bytes. With it, the
-/// yardstick's answers are as long as the service's. Both repeat the query.
+/// Returns, for each path, how many bytes of text the yardstick adds to its answers, so that they
+/// are as long as the service's. The query is not counted, because the yardstick repeats it too.
 fn text_bytes(sample: &[Sampled], answers: &[Reply]) -> BTreeMap<&'static str, usize> {
     let mut sums: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
     for (Sampled { call, .. }, answer) in sample.iter().zip(answers) {

@@ -1,4 +1,5 @@
-//! `enrich-bench copy`: a ledger is moved from a data folder to PostgreSQL, and back.
+//! `enrich-bench copy`: measures how long it takes to copy a ledger from a data folder to
+//! PostgreSQL, and back.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -19,7 +20,7 @@ use crate::prepare::prepare;
 use crate::program::{Data, Program};
 use crate::report::write_table;
 
-/// Bytes of the exports that are compared in one step.
+/// Number of bytes that are compared in one step.
 const CHUNK_BYTES: usize = 1 << 16;
 
 #[derive(Debug, Args)]
@@ -123,17 +124,18 @@ impl Copy {
     }
 }
 
-/// Moves the accounts and the ledger of a folder to an empty database. Returns the duration, in
+/// Copies the accounts and the ledger of a folder to an empty database. Returns the duration, in
 /// seconds.
 pub(crate) fn copy_to_database(program: &Program, from: &Path, url: &str) -> anyhow::Result<f64> {
     seconds_of_copy(program, path_text(from)?, url)
 }
 
-/// Runs `enrich store copy`. Its URL has a password; the cluster is one of this measurement only.
+/// Runs `enrich store copy`. Other users of the machine can see the URL's password among the
+/// command's arguments. This is accepted, because the cluster exists for this measurement only.
 fn seconds_of_copy(program: &Program, from: &str, to: &str) -> anyhow::Result<f64> {
     let began = Instant::now();
     let copied = program.json(["store", "copy", "--from", from, "--to", to], None);
-    // The words of the command have the password.
+    // The error text may contain the URL with its password, so the URL is replaced.
     let copied = copied.map_err(|error| {
         let text = format!("{:#}", error.root_cause());
         anyhow::anyhow!("`enrich store copy` failed: {}", text.replace(from, "…").replace(to, "…"))

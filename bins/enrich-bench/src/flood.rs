@@ -32,7 +32,8 @@ use crate::wrk::{self, Requests, Wrk};
 
 /// Number of misspelt names in the flood.
 const NAMES: usize = 20_000;
-/// How much longer the flood lasts than the measurement during the flood, in seconds.
+/// The flood lasts this many seconds longer than the measurement, so that the measurement does not
+/// outlast the flood.
 const LONGER_SECONDS: u64 = 1;
 /// The endpoint whose look-ups by domain are measured. `FLOODED` is the endpoint that the flood
 /// calls.
@@ -85,8 +86,8 @@ struct Report {
     rows: Vec<Row>,
 }
 
-/// The results of look-ups by domain during a flood over `flood` connections. A value of 0 means
-/// that there is no flood.
+/// The results of look-ups by domain during a flood over `flood` connections; 0 connections mean no
+/// flood.
 #[derive(Debug, Serialize)]
 struct Row {
     flood: u16,
@@ -112,7 +113,7 @@ struct Seen {
     private_bytes: f64,
 }
 
-/// A service under load, and what a load needs.
+/// A running service and its process, and the load generators for the look-ups and for the flood.
 struct Setup {
     address: SocketAddr,
     process: Process,
@@ -243,8 +244,8 @@ impl Flood {
     }
 }
 
-/// Returns the numbers of answered and refused searches. Returns an error if any other answer is
-/// wrong.
+/// Returns the numbers of answered and refused searches. Returns an error if a domain was not
+/// found, or if another endpoint was called.
 fn searches(tally: &Tally, is_flooded: bool) -> anyhow::Result<(u64, u64)> {
     let calm = tally.0.get(CALM).copied().unwrap_or_default();
     ensure!(

@@ -156,8 +156,8 @@ pub(crate) fn copy(original: &Path, copy: &Path) -> anyhow::Result<()> {
     Ok(File::open(copy)?.sync_all()?)
 }
 
-/// Creates a data folder without accounts at `copy`, for a node: it has the `secret.key` of
-/// `original` and links to the directory.
+/// Creates a data folder without accounts at `copy`, for a server over PostgreSQL. The new folder
+/// has the `secret.key` of `original` and links to the directory of `original`.
 pub(crate) fn copy_node(original: &Path, copy: &Path) -> anyhow::Result<()> {
     DirBuilder::new().mode(0o700).create(copy).with_context(|| copy.display().to_string())?;
     symlink(original.join(SHARED).canonicalize()?, copy.join(SHARED))?;

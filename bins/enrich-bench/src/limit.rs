@@ -1,4 +1,4 @@
-//! A limit that a measured value is to keep, as the report shows it.
+//! A limit for a measured value, and the lines of the report that say whether the limit holds.
 
 use std::io::{self, Write};
 
@@ -24,7 +24,8 @@ pub(crate) enum Bound {
 
 impl Limit {
     pub(crate) fn new(what: impl Into<String>, measured: f64, bound: Bound) -> Self {
-        // NaN, where nothing was measured, holds no limit.
+        // If nothing was measured, the value is NaN. Both comparisons are then false, so the limit
+        // does not hold.
         let holds = match bound {
             Bound::AtLeast(least) => measured >= least,
             Bound::AtMost(most) => measured <= most,

@@ -39,7 +39,7 @@ pub(crate) struct LoadArgs {
     pub(crate) wrk: PathBuf,
 }
 
-/// What is known of a service's ledger: its totals before the run, and the charges of the run.
+/// The totals of a service's ledger before the run, and the charges that the run made.
 struct Ledger {
     before: Proof,
     charges: u64,
@@ -137,8 +137,8 @@ impl LoadArgs {
 }
 
 impl Ledger {
-    /// Checks that the ledger adds up, that it has grown by exactly the charges that
-    /// were made, and that both databases are sound.
+    /// Checks that the ledger adds up, that it has grown by exactly the charges of this run, and
+    /// that both databases are sound.
     fn prove(&self, program: &Program, data: &Data) -> anyhow::Result<Proof> {
         let after = program.prove(data)?;
         let grown = (

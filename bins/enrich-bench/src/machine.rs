@@ -46,8 +46,8 @@ fn model_of(cpuinfo: &str) -> Option<&str> {
     lines.find(|(name, _)| name.trim() == "model name").map(|(_, model)| model.trim())
 }
 
-/// Returns the type of the file system that holds `path`: of the mount with the longest path that
-/// contains `path`. If several mounts have that path, the last one counts.
+/// Returns the type of the file system that holds `path`. If `path` lies below several mounts, the
+/// mount with the longest path counts. If several mounts have that path, the last one counts.
 fn file_system_of<'a>(mounts: &'a str, path: &Path) -> Option<&'a str> {
     let mounts = mounts.lines().filter_map(|line| {
         let mut fields = line.split(' ').skip(1);

@@ -36,7 +36,7 @@ const WRONG: usize = 5;
 /// than the measurement.
 const WARMING: u64 = 1 << 48;
 const TIMED: u64 = 2 << 48;
-/// The description, in the report, of what is measured.
+/// Says in the report what was measured.
 const MEASURED: &str = "The directory's processing alone, one look-up at a time in this process, \
                         without a connection, a request or a charge.";
 
@@ -123,7 +123,7 @@ impl Names {
         Ok(rows)
     }
 
-    /// Measures look-ups of names of one kind; `None` if no drawn name is of this kind.
+    /// Measures look-ups of names of one kind. Returns `None` if no drawn name is of this kind.
     fn row(
         &self,
         directory: &SqliteDirectory,

@@ -1,8 +1,8 @@
-//! The measurements of one server under load for some seconds.
+//! The measurements of one server, or of several together, under load for some seconds.
 
 use serde::Serialize;
 
-/// The measurements of one part, their medians over several parts, or ratios of such values.
+/// One set of measurements, the medians of several sets, or ratios between two sets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Part {
     pub(crate) requests_per_second: f64,
@@ -17,7 +17,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Returns the median of each measure over the parts; `None` if there are no parts.
+    /// Returns the median of each measure over `parts`, or `None` if `parts` is empty.
     pub(crate) fn median(parts: &[Self]) -> Option<Self> {
         let of = |measure: fn(&Self) -> f64| median(parts.iter().map(measure).collect());
         Some(Self {

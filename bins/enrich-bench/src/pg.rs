@@ -1,7 +1,9 @@
-//! The ledger over PostgreSQL alone: charges a second, against a bare insert of the same rows.
+//! Measures only the ledger over PostgreSQL: charges per second, compared with a bare insert of the
+//! same rows.
 //!
-//! It starts a cluster of its own. The database, the nodes and the load share this machine; a proxy
-//! in between stands for a network.
+//! The measurement starts a PostgreSQL cluster of its own. The database, the nodes and the load
+//! share this machine. A proxy between the nodes and the database delays the bytes, as a network
+//! does.
 
 mod bare;
 mod load;
@@ -139,7 +141,8 @@ impl Pg {
         let load = case.load();
         let nodes = setting.nodes(load.nodes)?;
         let customers = setting.customers(load.accounts)?;
-        // Connections are opened and last rows are read before it counts.
+        // This first run is not measured: it opens the connections and reads the last row of each
+        // account.
         run_together(&nodes, &customers, load, Duration::from_millis(500))?;
         thread::sleep(Duration::from_millis(100));
         run_together(&nodes, &customers, load, seconds)

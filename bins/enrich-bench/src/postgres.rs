@@ -1,4 +1,4 @@
-//! A PostgreSQL cluster of a measurement's own, behind a proxy that delays the bytes.
+//! A PostgreSQL cluster for one measurement, behind a proxy that delays the bytes.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use enrich_testkit::tcp_proxy::TcpProxy;
 
 /// A running cluster. Dropping this value removes the cluster and its data.
 pub(crate) struct Postgres {
-    // Dropped in this order: proxy, servers.
+    // Fields are dropped in this order: the proxy first, then the servers behind it.
     proxy: Option<TcpProxy>,
     pub(crate) database: Database,
     _cluster: Cluster,
@@ -16,8 +16,8 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Starts a cluster, and its synchronous standby if there is to be one. `delay` is the delay
-    /// between a node and the database, both ways together.
+    /// Starts a cluster, and a synchronous standby if `has_standby` is true. `delay` is the delay
+    /// of one round trip between a node and the database.
     ///
     /// # Errors
     ///
@@ -40,8 +40,8 @@ impl Postgres {
         let Some((cluster, standby)) = started else {
             bail!("PostgreSQL is not installed; `apt-get install postgresql` installs it");
         };
-        // The proxy delays each direction by half of the whole delay. It costs processor time, so
-        // there is none without a delay.
+        // The proxy delays each direction by half of `delay`. The proxy uses processor time, so it
+        // is left out if there is no delay.
         let proxy = if delay.is_zero() {
             None
         } else {

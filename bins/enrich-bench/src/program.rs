@@ -17,8 +17,8 @@ use serde_json::Value;
 #[derive(Clone, Debug)]
 pub(crate) struct Program(PathBuf);
 
-/// What a command works on: a data folder, and the database that has its accounts and its ledger
-/// instead.
+/// The data that a command works on: a data folder, and possibly a PostgreSQL database. If there is
+/// a database, it has the accounts and the ledger.
 #[derive(Clone)]
 pub(crate) struct Data {
     pub(crate) folder: PathBuf,
@@ -58,7 +58,8 @@ impl Program {
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 
-    /// Starts a server on a free port. With a store, it accepts a database without a standby.
+    /// Starts a server on a free port. If `data` names a database, the server accepts it without a
+    /// standby.
     pub(crate) fn serve(
         &self,
         data: &Data,
@@ -135,8 +136,8 @@ impl Program {
         Ok(())
     }
 
-    /// Returns the price of an answer at each endpoint, in credits. For a list, it is the price of
-    /// at most five items.
+    /// Returns the price of an answer at each endpoint, in credits. If the answer is a list, this
+    /// is the price of up to five items.
     pub(crate) fn prices(&self) -> anyhow::Result<BTreeMap<String, u64>> {
         #[derive(Deserialize)]
         struct Endpoint {
@@ -151,8 +152,8 @@ impl Program {
         Ok(endpoints.into_iter().map(|endpoint| (endpoint.path, endpoint.price.credits)).collect())
     }
 
-    /// Runs a command that prints JSON, and returns the JSON. An exit status of 1 is no error if
-    /// the command printed JSON.
+    /// Runs a command that prints JSON, and returns the JSON. The exit status is ignored if the
+    /// output is JSON, because a check that finds faults prints them and ends with status 1.
     pub(crate) fn json<const N: usize>(
         &self,
         words: [&str; N],
@@ -187,17 +188,18 @@ impl Program {
 }
 
 impl Data {
-    /// Returns a folder that has the accounts itself.
+    /// Returns a data folder that holds the accounts and the ledger itself.
     pub(crate) fn folder(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), store: None }
     }
 
-    /// Returns a folder with a database, whose URL has a password.
+    /// Returns a data folder whose accounts and ledger are in the database at `url`.
     pub(crate) fn with_store(folder: &Path, url: String) -> Self {
         Self { folder: folder.to_owned(), store: Some(url) }
     }
 
-    /// Names both to a command. The URL is in its environment, which other users cannot see.
+    /// Gives the folder and the URL to a command as environment variables. The URL has a password,
+    /// and other users can see a command's arguments but not its environment.
     pub(crate) fn name_in(&self, command: &mut Command) {
         command.env("ENRICH_DATA", &self.folder);
         if let Some(url) = &self.store {

@@ -14,14 +14,15 @@ use crate::program::{Data, Program};
 
 /// Time limit for a service to finish its work after its last connection was closed.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Number of equal readings in a row after which the counters count as complete.
+/// The counters count as complete after this number of equal readings in a row.
 const STILL: u32 = 5;
 const BETWEEN_READINGS: Duration = Duration::from_millis(50);
 
 /// The price of an answer at each endpoint, in credits, by the endpoint's path.
 pub(crate) type Prices = BTreeMap<String, u64>;
 
-/// Compares the counters of one service, of one or several servers, with the balances, from the start of the service.
+/// Compares the counters of one service with its balances since the service started. A service may
+/// have several servers; their counters are added.
 pub(crate) struct Reconciliation {
     program: Program,
     data: Data,
@@ -51,11 +52,11 @@ impl Reconciliation {
         Self { program, data, addresses, credits_before, tally }
     }
 
-    /// Returns the counters since the previous call. The balances must have decreased by the
-    /// credits that were counted.
+    /// Returns the counters since the previous call. Checks that the balances have decreased by the
+    /// credits that the service counted.
     ///
-    /// Closed connections may still be served, so the counters are read until they no longer change
-    /// and agree with the balances. It is an error if they never do.
+    /// The service may still answer requests of closed connections. So the counters are read until
+    /// they no longer change and agree with the balances. Returns an error if this takes too long.
     pub(crate) fn reconcile(&mut self) -> anyhow::Result<Tally> {
         let started = Instant::now();
         loop {
@@ -76,7 +77,7 @@ impl Reconciliation {
         }
     }
 
-    /// Returns the counters when they no longer change.
+    /// Waits until the counters no longer change, and returns them.
     fn settled(&self) -> anyhow::Result<Tally> {
         let (mut last, mut same, started) = (Tally::of_all(&self.addresses)?, 0, Instant::now());
         while same < STILL {
@@ -92,13 +93,13 @@ impl Reconciliation {
         Ok(last)
     }
 
-    /// Checks that the counters since the previous call are as expected.
+    /// Checks that the counters since the previous reconciliation are as expected.
     pub(crate) fn expect(&mut self, expected: &Expected, prices: &Prices) -> anyhow::Result<()> {
         expected.check(&self.reconcile()?, prices)
     }
 
     /// Returns the number of charges and the charged credits, from the service's start to the
-    /// previous call.
+    /// latest reconciliation.
     pub(crate) fn charged(&self) -> (u64, u64) {
         let sum = self.tally.sum();
         (sum.found, sum.credits)

@@ -76,8 +76,8 @@ impl Row {
 }
 
 impl Report {
-    /// Returns the ratios of throughput to the first service, each with its workload and number of
-    /// connections.
+    /// Returns the throughput of each further service as a ratio to the first service's, with the
+    /// workload and the number of connections.
     pub(crate) fn to_first(&self) -> impl Iterator<Item = (Workload, usize, f64)> {
         let rows = self.rows.iter();
         rows.filter_map(|row| {

@@ -1,4 +1,4 @@
-//! `enrich-bench run`: prepares the folders, measures each number of companies, and writes the
+//! `enrich-bench run`: prepares the data folders, measures a service over each, and writes the
 //! report.
 
 use std::io::Write;

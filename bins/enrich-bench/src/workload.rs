@@ -76,7 +76,7 @@ impl Workload {
         }
     }
 
-    /// Draws the requests. Inputs that may find nothing are first tried at the service at
+    /// Draws the requests. If an input may find nothing, it is first tried at the service at
     /// `address`.
     pub(crate) fn plan(
         self,

@@ -2,8 +2,7 @@
 //!
 //! The script stores every request as two strings, the parts before and after an API key. For each
 //! request, the script only joins the two parts of a random request and a random key. The script
-//! doesn't check answers, because this would take more of the measured machine than the request
-//! itself.
+//! doesn't check answers, because a check would use more processor time than the request itself.
 
 use std::fs;
 use std::io;

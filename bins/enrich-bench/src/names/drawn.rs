@@ -1,8 +1,8 @@
 //! Draws names from the generated companies: exact, misspelt, unknown, ambiguous.
 //!
 //! A generated name is a made-up word, a trade and a legal form (`Amberbank Ventures GmbH`). The
-//! drawn names consist of the same words. Looking them up costs as much as looking up real names,
-//! because many companies share a trade, and few share a made-up word.
+//! drawn names consist of the same words. As among real names, many companies share a trade, and
+//! few share a made-up word. So a look-up costs as much as with real names.
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
@@ -62,7 +62,7 @@ pub(crate) struct NameGenerator {
 }
 
 impl NameGenerator {
-    /// Returns a drawer of names of these companies. The same seed draws the same names.
+    /// Creates a generator of names of these companies. The same seed gives the same names.
     pub(crate) fn new(generated: Generated, seed: u64) -> Self {
         Self { generated, chance: fastrand::Rng::with_seed(seed ^ generated.companies) }
     }
@@ -95,8 +95,8 @@ impl NameGenerator {
 
     fn unknown(&mut self, place: usize) -> anyhow::Result<String> {
         let Parts { made, trade, form, .. } = self.parts()?;
-        // In a large directory every made-up word occurs with every trade, but never with another
-        // made-up word.
+        // In a large directory, every made-up word occurs together with every trade, so such a pair
+        // would be known. But no company's name has two made-up words.
         Ok(match place % 4 {
             0 => format!("{made} {} {trade} {form}", self.parts()?.made),
             1 => format!("{} {made} {form}", self.parts()?.made),

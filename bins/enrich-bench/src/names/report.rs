@@ -13,7 +13,7 @@ use crate::report::write_table;
 pub(crate) struct Report {
     pub(crate) program: String,
     pub(crate) machine: Machine,
-    /// The description of what is measured.
+    /// Says what was measured.
     pub(crate) measured: &'static str,
     pub(crate) seconds: u64,
     pub(crate) warmup_seconds: u64,
@@ -68,7 +68,7 @@ pub(crate) struct Timed {
 pub(crate) fn latencies(timed: &[Timed]) -> Option<(f64, f64, f64)> {
     let mut all: Vec<Duration> = timed.iter().map(|one| one.took).collect();
     all.sort_unstable();
-    // This is the nearest-rank percentile.
+    // `share` is a percentage. The result is the nearest-rank percentile.
     let of_hundred = |share: usize| {
         let place = (all.len() * share).div_ceil(100).checked_sub(1)?;
         all.get(place).map(|took| took.as_secs_f64() * 1e6)

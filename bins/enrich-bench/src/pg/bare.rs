@@ -36,7 +36,7 @@ impl BareInsert {
         Ok(Self { url: setting.url() })
     }
 
-    /// Inserts rows for this time. Returns the number of rows per second.
+    /// Inserts rows for `duration`. Returns the number of rows per second.
     pub(crate) fn run(self, duration: Duration) -> Result<f64> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let began = Instant::now();

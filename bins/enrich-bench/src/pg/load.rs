@@ -32,7 +32,7 @@ pub(crate) struct Customer {
     pub(crate) key: KeyId,
 }
 
-/// A counter for the numbers of requests and idempotency keys.
+/// The number of charges so far, which makes each idempotency key unique.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// Makes charges on all nodes at the same time. Returns the number of charges per second.

@@ -89,7 +89,7 @@ impl Setting {
     }
 }
 
-/// A database session that holds a snapshot, as a dump does.
+/// A database session that keeps a snapshot of the database open, as `pg_dump` does.
 pub(crate) struct HeldSnapshot(std::process::Child);
 
 impl HeldSnapshot {
@@ -107,7 +107,7 @@ impl HeldSnapshot {
 
 impl Drop for HeldSnapshot {
     fn drop(&mut self) {
-        // It ends with its connection in any case.
+        // An error here does no harm: `psql` also ends when its connection ends.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

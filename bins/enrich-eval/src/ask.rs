@@ -1,4 +1,4 @@
-//! Asks every query of a set through the real look-up path.
+//! Looks up every query of a set of real names, as the service looks up a call's name.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Imports the set's catalogue as an operator does.
+//! Imports the companies of a set of real names, as an operator imports a file.
 
 use std::collections::HashMap;
 use std::fs::{self, File};

@@ -7,13 +7,13 @@ use anyhow::Context;
 /// The names of the halves. If no name is given, the first half whose files exist is used.
 const NAMES: [&str; 2] = ["dev", "test"];
 
-/// The environment variable that names a folder of query files. The set's script uses the same
-/// variable.
+/// The environment variable that names a folder of query files. The set's scoring script uses the
+/// same variable.
 const VARIABLE: &str = "EVAL_DIR";
 
-/// One half of a set: `dev` or `test`. Its files are searched in the same places as by the set's
-/// script: the folder in `EVAL_DIR`, the folder with the half's name, the folder `dev`, and the
-/// set's own folder.
+/// One half of a set: `dev` or `test`. A file of the half is searched in these places, in the order
+/// that the set's scoring script uses: the folder in `EVAL_DIR`, the folder with the half's name,
+/// the folder `dev`, and the set's own folder.
 #[derive(Debug)]
 pub(crate) struct Half {
     /// The name of the half: `dev` or `test`.

@@ -129,8 +129,9 @@ fn plan(companies: Vec<Row>, half: &Half, out: &mut dyn Write) -> anyhow::Result
     Ok(Plan { records, pages: pages.all, further: further.all, known, owners })
 }
 
-/// Returns the records of all companies, each with its pages and further domains, and the main
-/// domain for each domain. A company that is not in the catalogue gets a record of its own.
+/// Returns the records of all companies, each with its pages and further domains. Also returns a
+/// map from every domain, main or further, to the company's main domain. A company that is not in
+/// the catalogue gets a record of its own.
 fn records(
     companies: &[Row],
     pages: &[HeldPage],

@@ -1,5 +1,5 @@
-//! A conditional logit model with "none of them" as an additional choice. It is fitted by gradient
-//! ascent (Adam) on all examples in each step.
+//! A conditional logit model: it gives each candidate a probability, and also the answer that no
+//! candidate is right. The model is fitted by gradient ascent (Adam), on all examples in each step.
 
 use std::thread;
 
@@ -61,7 +61,7 @@ fn slopes(examples: &[&Example], weights: &[f64]) -> Vec<f64> {
         let parts = examples.chunks(size).map(|part| scope.spawn(|| slopes_of(part, weights)));
         let parts: Vec<_> = parts.collect();
         let mut sum = vec![0.0; WIDTH];
-        // A thread that panicked would have no result, but the threads don't panic.
+        // The threads don't panic, so `join` returns the result of every thread.
         for part in parts.into_iter().filter_map(|part| part.join().ok()) {
             for (sum, slope) in sum.iter_mut().zip(part) {
                 *sum += slope;
@@ -83,7 +83,7 @@ fn slopes_of(examples: &[&Example], weights: &[f64]) -> Vec<f64> {
         for (choice, odds) in example.choices.iter().zip(&odds) {
             let wanted = if choice.is_right { odds / right } else { 0.0 };
             let slope = example.weight * (wanted - odds / all);
-            // A smaller slope contributes almost nothing.
+            // A smaller slope contributes almost nothing. It is skipped to save time.
             if slope.abs() > 1e-6 {
                 for (sum, value) in slopes.iter_mut().zip(&choice.features) {
                     *sum += slope * f64::from(*value);

@@ -1,4 +1,5 @@
-//! Compares the matching with labelled pairs of names, and groups the differences by reason.
+//! Compares Enrich's matching of names with labelled pairs of names. Groups the differences by
+//! reason.
 
 mod reason;
 
@@ -21,7 +22,7 @@ const MOST_SHOWN: usize = 5;
 /// The schemas whose names are companies' names. Other schemas are of people and ships.
 const COMPANIES: [&str; 3] = ["Company", "Organization", "LegalEntity"];
 
-/// A pair of names with its label, which says whether they are the same.
+/// A pair of names. Its label says whether both name the same organisation.
 #[derive(Deserialize)]
 struct Row {
     case_group: String,
@@ -49,8 +50,8 @@ impl Pair {
     }
 }
 
-/// Compares the pairs in the folder beside the set, and reports where the result of the matching
-/// differs from the label.
+/// Compares the pairs in the folder `name_pairs` beside the set. Reports each pair for which the
+/// matching and the label differ.
 pub(crate) fn report(set: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     let path = set.join("..").join("name_pairs").join("cases.csv");
     if !path.is_file() {
@@ -74,7 +75,7 @@ pub(crate) fn report(set: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
 }
 
 /// Matches the first name of a pair, as the asked name, against a company that has only the second
-/// name. Returns `None` if one of them is not a company's name.
+/// name. Returns `None` if one of the two names is not a company's name.
 fn judged(row: Row) -> Option<Pair> {
     let asked = CompanyName::parse(&row.name1).ok()?;
     let held = CompanyName::parse(&row.name2).ok()?;

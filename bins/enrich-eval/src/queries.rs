@@ -1,4 +1,4 @@
-//! The queries of the set.
+//! Reads the queries of a set of real names.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 
 use crate::half::Half;
 
-/// A name, and the domains that are a correct answer. Without such domains, the name must not be
-/// answered.
+/// A name, and the domains that are a correct answer. If there are none, the only correct answer is
+/// "not found".
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Query {
     pub(crate) qid: String,

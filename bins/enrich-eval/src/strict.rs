@@ -1,11 +1,11 @@
-//! Statistics that the set's script does not print.
+//! Statistics that the set's scoring script does not print.
 
 use std::io::Write;
 
 use crate::ask::Answered;
 
-/// Reports the recall at several precisions for names of companies only. It is counted as the set's
-/// script counts it for all names.
+/// Reports the recall at several precisions for names of companies only. The set's scoring script
+/// counts in the same way, but for all names.
 pub(crate) fn tell(answered: &[Answered], out: &mut dyn Write) -> anyhow::Result<()> {
     let is_company = |one: &&Answered| one.query.entity_kind == "company" && counts(one);
     let positives = answered.iter().filter(is_company).filter(|one| one.file == "observed").count();

@@ -1,4 +1,4 @@
-//! Trains the weights of the matching on the queries of a set, and their calibration.
+//! Trains the weights of the matching on the queries of a set, and makes their calibration.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -21,16 +21,16 @@ use crate::queries::{self, Query};
 /// that must not get worse.
 const FILES: [(&str, f64); 4] =
     [("observed", 1.0), ("negatives", 1.0), ("synth", 1.0), ("hardextra", 0.6)];
-/// The kinds of queries that get a higher weight. Misspelt, joined and reordered names are rare
-/// among the observed names, but resemble wrong names.
+/// The kinds of queries that get a higher weight: misspelt, joined and reordered names. They are
+/// rare among the observed names, but they resemble wrong names.
 const RARE: [&str; 3] = ["typo", "rotated", "spaces"];
 const RARE_WEIGHT: f64 = 6.0;
-/// The kind of queries with names that no company has. They are made of observed names: one word is
-/// replaced by a contradicting word, such as another number, or south instead of north. Few such
-/// names were observed, and no other names resemble real names more.
+/// The kind of queries with names that no company has. Such a name is made from an observed name:
+/// one word is replaced by a contradicting word, such as another number, or south instead of north.
+/// These names resemble real names more than any other wrong names, but few were observed.
 const CONTRAST: &str = "contrast";
-/// The weight of a query with a contrasted name. It is low, because these names are many and made
-/// up.
+/// The weight of a query with a contrasted name. The weight is low, because there are many such
+/// names and all are made up.
 const CONTRAST_WEIGHT: f64 = 0.4;
 
 #[derive(Debug, Args)]
@@ -116,8 +116,8 @@ impl Train {
         Ok(())
     }
 
-    /// Returns the best answer to each query, with weights that were trained without the query's
-    /// part.
+    /// Cross-validation: the queries are split into parts. Returns the best answer to each query,
+    /// with weights that were trained on the other parts only.
     fn cross_validated<'a>(
         &self,
         all: &'a [Asked],
@@ -135,8 +135,8 @@ impl Train {
         Ok(held_out)
     }
 
-    /// Writes the answers in the format of the set's script. The answers in a part are calibrated
-    /// by the other parts.
+    /// Writes the answers in the format of the set's scoring script. The answers in one part are
+    /// calibrated by the answers in the other parts.
     fn write_answers(&self, held_out: &[HeldOut<'_>], path: &Path) -> anyhow::Result<()> {
         let mut file = csv::Writer::from_path(path)
             .with_context(|| format!("{} can't be written", path.display()))?;
@@ -215,8 +215,8 @@ fn asked(
     Ok(Some(Asked { qid: query.qid, file, fold, example: Example { weight, choices }, domains }))
 }
 
-/// Returns the best answer to a query; `None` if it has no candidates. The probabilities of records
-/// with the same domain are added up.
+/// Returns the best answer to a query; `None` if the query has no candidates. If several candidates
+/// have the same domain, their probabilities are added.
 fn first<'a>(asked: &'a Asked, weights: &Weights) -> Option<HeldOut<'a>> {
     let choices = &asked.example.choices;
     let values: Vec<f64> = Feature::ALL.iter().map(|feature| weights.of(*feature)).collect();

@@ -59,8 +59,8 @@ pub(crate) fn normal(domain: &str) -> String {
 /// Returns the pages of the five networks that belong to exactly one company. `held` are the pages
 /// (network, handle, main domain) of other imported companies.
 ///
-/// Handles are compared in lower case, not by the key of look-ups. If the key wrongly treats two
-/// handles as equal, they are therefore still looked up, and the error is reported.
+/// Handles are compared in lower case here, and not in the form that look-ups compare. If that form
+/// wrongly makes two handles equal, both are still selected, and their look-ups show the error.
 pub(crate) fn pages(rows: &[PageRow], held: &[(Network, &str, &str)]) -> Chosen<HeldPage> {
     let mut owners: HashMap<(Network, String), BTreeSet<String>> = HashMap::new();
     for (network, handle, domain) in held {
@@ -108,7 +108,7 @@ fn network_of(platform: &str) -> Option<Network> {
     Network::ALL.into_iter().find(|network| network.as_str() == platform)
 }
 
-/// Returns the form of a handle that is compared. `given` is a handle or a URL.
+/// Returns a handle in the form in which this selection compares it. `given` is a handle or a URL.
 fn same(network: Network, given: &str) -> String {
     let behind = ["/company/", "/school/", "/showcase/"]
         .into_iter()

@@ -48,7 +48,7 @@ pub(crate) fn report(
             Expected::PublicHost => (&mut at_public, None),
             Expected::Unknown => (&mut at_unknown, None),
         };
-        // The report must not name people.
+        // The part before `@` may name a person, so the report shows only the part after it.
         let at_host = format!("…@{}", host(row));
         tally.begin(&row.email);
         let outcome = ask(store, read(&row.email), domain)?;

@@ -32,7 +32,8 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
-    /// Returns the first of these reasons that applies to the two names.
+    /// Returns the reason why two names differ. If several reasons apply, the order of the checks
+    /// below decides.
     pub(crate) fn of(asked: &CompanyName, held: &CompanyName) -> Self {
         let (left, right) = (NameForm::of_typed(asked), NameForm::of(held));
         if is_latin(asked) != is_latin(held) {
@@ -69,9 +70,9 @@ impl Reason {
         }
     }
 
-    /// Whether Enrich decides otherwise than the set of pairs on purpose if the names differ for
-    /// this reason. The set was made to find one registered company; Enrich looks for the website
-    /// that belongs to a name.
+    /// Whether Enrich and the label of a pair disagree on purpose for this reason. The set of pairs
+    /// was made to find one registered company. Enrich looks for the website that belongs to a
+    /// name.
     pub(crate) fn is_policy(self) -> bool {
         matches!(self, Self::LegalForm | Self::Place | Self::Series)
     }

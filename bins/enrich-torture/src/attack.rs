@@ -1,8 +1,8 @@
 //! Attacks a server on the loopback address, as a stranger or a customer could. During the attack,
 //! checks the memory of the server and the response time of `/healthz`.
 //!
-//! Each case is a file with the requests that it sends. This file starts the server, watches it and
-//! judges the figures.
+//! Each case has a file of its own, which sends the requests. This file starts the server, watches
+//! it and compares the figures with their limits.
 
 mod calls_search;
 mod descriptors;

@@ -1,4 +1,5 @@
-//! Reads the new rows of the ledger through its port, and computes the sums of the ledger again.
+//! Reads the new rows of the ledger through its port. Computes the sums of the ledger again, to
+//! compare them with the ledger's own sums.
 
 use anyhow::Result;
 use enrich_core::port::ledger::Ledger as _;

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use enrich_testkit::http::Reply;
 
-/// A part of the error message after which it is unknown whether the call was charged. No other
-/// refusal has this part.
+/// A part of the error message for an unknown outcome: nobody can tell whether the call was
+/// charged. The messages of other refusals do not contain this text.
 const OUTCOME_UNKNOWN: &str = "cannot be told";
 
 /// A request, and how it ended.

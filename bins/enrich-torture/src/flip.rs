@@ -3,8 +3,8 @@
 //!
 //! After each flip, one of these must be true: the folder is refused when it is opened; `verify`
 //! reports a fault; every balance and row is unchanged. Some flips are aimed at the small tables
-//! with the end of the log and the balances of accounts. On request, some flips are made in the
-//! write-ahead log of a killed process.
+//! with the end of the log and the balances of accounts. With `--log-percent`, some flips are made
+//! in the write-ahead log of a killed process.
 
 mod aim;
 mod original;
@@ -25,7 +25,7 @@ use crate::setting::Setting;
 use aim::{Flip, TABLES};
 use original::{Original, State};
 
-/// Of so many flips in the ledger, one is aimed at a small table.
+/// One of this many flips in the ledger is aimed at a small table. The other flips hit any byte.
 const AIMED_EVERY: u64 = 3;
 const ROUNDS_PER_LINE: u64 = 250;
 

@@ -4,8 +4,8 @@
 //! affects few questions. The answers must be true. After a 500, nothing was charged, and charging
 //! continues. After a 503, the outcome is unknown, and charging stops. Then the server is
 //! restarted, and every question is repeated with its key; in total, it must be charged exactly
-//! once. If a failure leaves all answers correct, no charge may have been in doubt: the failure was
-//! in a checkpoint, or in a thread that does not write the ledger.
+//! once. If a system call failed and no answer reports an error, no charge may have been in doubt.
+//! This is so for a failure in a checkpoint, or in a thread that does not write the ledger.
 
 mod failure_answers;
 mod tracer;
@@ -26,16 +26,16 @@ use tracer::{File, Hit, attach, has_hit, hits, ledger_thread, tracer};
 
 const POSITIONS_PER_FOLDER: u64 = 50;
 const POSITIONS_PER_PROOF: u64 = 25;
-/// Number of questions that are sent in addition to the number of the position. Each commit syncs
-/// at least one file.
+/// For a failure at position N, N questions and this many more are sent. Each commit syncs at least
+/// one file, so the N-th sync is reached.
 const SPARE_CALLS: u64 = 10;
-/// After so many positions, one system call in a checkpoint is made to fail. Of the counted
-/// positions, only few are in a checkpoint.
+/// After each group of this many positions, one system call in a checkpoint is made to fail too.
+/// This is needed because only few of the counted positions are in a checkpoint.
 const POSITIONS_PER_CHECKPOINT: u64 = 10;
-/// Maximum number of questions until a checkpoint runs. It runs when the log has 4,096 pages, and
-/// each question adds several pages.
+/// Maximum number of questions until a checkpoint runs. A checkpoint runs when the log has 4,096
+/// pages, and each question adds several pages.
 const MAX_CALLS_TO_CHECKPOINT: u64 = 4096;
-/// A number of pages that is certainly lower than the number of pages that a checkpoint writes.
+/// A number of pages that is certainly lower than the number that a checkpoint writes.
 const CHECKPOINT_WRITES: u64 = 40;
 
 /// The system call that fails.
@@ -71,7 +71,7 @@ struct Counts {
     on_folder: u64,
     /// The number of failed system calls in a checkpoint.
     in_checkpoint: u64,
-    /// The number of passes in which a system call of a checkpoint was made to fail.
+    /// The number of servers for which a system call of a checkpoint was made to fail.
     checkpoints: u64,
     /// The number of positions that no system call has reached.
     not_reached: u64,
@@ -188,12 +188,14 @@ impl Counts {
         self.in_checkpoint += count(&|hit| hit.is_checkpoint);
     }
 
-    /// Returns an error if so few failures were answered with an error that nothing is proved.
+    /// Returns an error if too few failures made a request fail. The torture would then prove
+    /// nothing.
     fn are_enough(&self, failing: FailingCall, positions: u64, total: &Tally) -> Result<()> {
         if self.not_reached > 0 {
             bail!("{} positions were never reached, so nothing failed there", self.not_reached);
         }
-        // Some failures may happen in a checkpoint, or in a thread for which no request waits.
+        // A failure in a checkpoint makes no request fail, and neither does a failure in a thread
+        // for which no request waits. So only three quarters of the failures must be noticed.
         let least = positions * 3 / 4;
         let noticed = self.stopped + self.rolled_back;
         ensure!(noticed >= least, "only {noticed} failures were noticed, {least} are expected");
@@ -313,8 +315,9 @@ impl Failure {
                 ask_until_it_fails(trial, &server, self.failing, |asked| asked < calls)?
             }
             Counted::InCheckpoint => {
-                // If the failure need not make an answer fail, only the trace shows it. Further
-                // questions then show that charging continues.
+                // A failure in a checkpoint may make no answer fail, so the trace is read to see
+                // whether the failure has happened. Further questions then show that charging
+                // continues.
                 let mut end = MAX_CALLS_TO_CHECKPOINT;
                 ask_until_it_fails(trial, &server, self.failing, |asked| {
                     if end == MAX_CALLS_TO_CHECKPOINT && has_hit(trace) {
@@ -328,11 +331,12 @@ impl Failure {
         Ok((effect, Some(thread)))
     }
 
-    /// Starts a server without failures, which finds out all unknown outcomes.
+    /// Starts a server without failures, and repeats every call whose outcome is unknown, until the
+    /// outcome is known.
     ///
-    /// This server is killed and not stopped, and the ledger is read before the kill. Otherwise the
-    /// last process that closes the ledger would empty its log, and then no position would be in a
-    /// checkpoint.
+    /// The log of the ledger must stay full for a checkpoint in a later round. The last process
+    /// that closes the ledger empties the log. So the ledger is read while this server still runs,
+    /// and the server is then killed, not stopped.
     fn recover(self, trial: &mut Trial<'_>) -> Result<()> {
         let server = trial.serve(&[])?;
         trial.probe(server.address())?;

@@ -26,7 +26,7 @@ use enrich_testkit::http::Connection;
 /// Number of rounds after which a new tmpfs is used. The ledger only grows, so a disk would become
 /// too small.
 const ROUNDS_PER_DISK: u64 = 5;
-/// Time limit until a full disk has an effect, and until a freed disk has an effect.
+/// Time limit for charges to fail after the disk is full, and to succeed again after it is freed.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Number of clients while the disk is filled. It is small, so that the disk is not full too early.
 const CLIENTS: usize = 4;
@@ -161,8 +161,8 @@ fn live_on(
     Ok(trial.total)
 }
 
-/// Fills the disk until charges fail, sends questions while it is full, frees it, and waits until
-/// charges succeed again.
+/// Fills the disk until charges fail, and sends questions while the disk is full. Then frees the
+/// disk, and waits until charges succeed again.
 fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) -> Result<Filled> {
     let mut prober =
         Prober { world, connection: Connection::to(server.address()), name, calls: Vec::new() };

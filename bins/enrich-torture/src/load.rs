@@ -16,10 +16,10 @@ use enrich_testkit::http::Connection;
 
 /// Percentage of requests that have an idempotency key.
 const KEYED_PERCENT: u8 = 30;
-/// Percentage of requests with a key that repeat a request whose outcome is unknown, if there is
-/// such a request.
+/// If there are requests whose outcome is unknown, this percentage of requests with a key repeats
+/// one of them.
 const UNSETTLED_PERCENT: u8 = 50;
-/// Percentage of the other requests with a key that repeat an earlier request.
+/// Of the other requests with a key, this percentage repeats an earlier request.
 const REPEATED_PERCENT: u8 = 40;
 /// Percentage of requests that the nearly empty account sends.
 const POOR_PERCENT: u8 = 10;
@@ -72,7 +72,7 @@ impl Keys {
         std::mem::take(&mut held(&self.unsettled))
     }
 
-    /// Selects a key that is repeated, or uses the new key.
+    /// Selects the request to send: an earlier request, which is then repeated, or `new`.
     fn choose(&self, chance: &mut Rng, new: Keyed) -> Keyed {
         if chance.u8(..100) < UNSETTLED_PERCENT
             && let Some(keyed) = held(&self.unsettled).pop()

@@ -3,7 +3,7 @@
 //! torture-pg`.
 //!
 //! This program uses only HTTP, the command line and the ports, so that it can also test another
-//! implementation of the ledger. It does none of the ledger's own work.
+//! implementation of the ledger. It contains no part of the ledger itself.
 
 mod attack;
 mod audit;

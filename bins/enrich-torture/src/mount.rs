@@ -35,9 +35,9 @@ pub(crate) struct Mounted {
     is_mounted: bool,
 }
 
-/// A process that waits for the command to cut the power of a mounted image. It is started before
-/// the load: on a busy machine, starting it takes as long as many answers, and all these answers
-/// would count as in flight.
+/// A process that waits for the command to cut the power of a mounted image. The process is started
+/// before the load, because its start takes long on a busy machine. Many answers would arrive in
+/// this time, and all of them would count as in flight.
 #[derive(Debug)]
 pub(crate) struct Switch {
     waiting: Child,
@@ -99,7 +99,7 @@ impl Mounted {
         &self.at
     }
 
-    /// Prepares a power cut: starts the process, which then only waits for the command.
+    /// Prepares a power cut: starts the process that later cuts the power when it gets the command.
     pub(crate) fn switch(&self) -> Result<Switch> {
         // The process gets a high priority, so that the busy server and its clients don't delay it.
         let mut command = Command::new("nice");
@@ -155,8 +155,8 @@ impl Switch {
         drop(input);
         let ended = self.waiting.wait()?;
         let took = began.elapsed();
-        // The process exits with 0 even if the ioctl has failed. So this checks that no file can be
-        // created any more.
+        // The process exits with 0 even if the ioctl has failed. The reliable sign of the cut is
+        // that no file can be created any more.
         let is_cut = File::create(self.at.join("after-the-cut")).is_err();
         ensure!(
             ended.success() && is_cut,

@@ -1,9 +1,9 @@
 //! Cuts the power of the file system under load, again and again.
 //!
 //! An ioctl shuts down the file system in the image, and drops everything that is not yet written
-//! to the image. Only answers that were received before this command count as acknowledged. Two
-//! controls must lose charges, to prove that the torture finds lost charges: a ledger that rarely
-//! syncs, and a disk that reports syncs as done without doing them.
+//! to the image. Only answers that were received before this command count as acknowledged. There
+//! are two controls: a ledger that rarely syncs, and a disk that reports syncs as done without
+//! doing them. Both must lose charges, which proves that the torture finds lost charges.
 
 use std::path::Path;
 use std::process::Command;
@@ -79,7 +79,8 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         let these = (plan.rounds - done).min(ROUNDS_PER_IMAGE);
         let ran = setting.in_folder(|folder| cutter.run_folder(folder, these));
         let tally = match ran {
-            // After lost syncs, any error is possible, and every error shows the loss.
+            // This control loses syncs, so any error may follow. Each error shows that the loss was
+            // noticed.
             Err(error) if plan.control == Some(Control::NoFsync) => {
                 return control_summary(setting, plan, done, error);
             }
@@ -109,8 +110,8 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         .tally(&total))
 }
 
-/// Returns the summary of a control that has lost charges, as it must. If the error is another one,
-/// returns the error.
+/// Returns the summary of a control that has lost charges, as it must. If `error` is not a broken
+/// promise, returns `error`.
 fn control_summary(
     setting: &Setting,
     plan: Plan,

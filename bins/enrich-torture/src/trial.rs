@@ -294,8 +294,8 @@ pub(crate) struct Least {
 }
 
 impl Least {
-    /// Returns the lowest counts for so many rounds under load. For fewer than 10 rounds, less is
-    /// required.
+    /// Returns the lowest counts for `rounds` rounds under load. For fewer than 10 rounds, only
+    /// charges are required.
     pub(crate) fn of_load(rounds: u64) -> Self {
         let sure = u64::from(rounds >= 10);
         Self { charged: 2 * rounds, replayed: sure, without_credits: sure, ..Self::default() }

@@ -11,7 +11,7 @@ const NEEDED: u64 = 9_500;
 ///
 /// # Errors
 ///
-/// When this limit is lower than the largest attack needs.
+/// When the operating system allows fewer open files than the largest attack needs.
 pub(crate) fn raise_limit() -> Result<()> {
     let limit = getrlimit(Resource::Nofile);
     let maximum = limit.maximum.unwrap_or(u64::MAX);

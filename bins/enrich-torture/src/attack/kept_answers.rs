@@ -17,13 +17,14 @@ use enrich_testkit::http::Connection;
 
 /// Number of connections of the attacker.
 const SENDERS: usize = 8;
-/// Minimum number of responses that the attacker must have stored; fewer would not prove the
-/// attack. It is half of the limit in `options`, minus the responses of the victim.
+/// Minimum number of responses that the attacker must have stored. With fewer, the attack would
+/// prove nothing. The number is half of the limit in `options`, minus the responses of the victim.
 const LEAST_KEPT: f64 = 1_900.0;
 /// Number of calls of the victim during the attack. It is lower than the victim's share, which is a
 /// sixteenth of the limit.
 const VICTIM_CALLS: u32 = 200;
-/// Minimum number of calls of the victim that must be answered; fewer would not prove anything.
+/// Minimum number of the victim's calls that must be answered. With fewer, the attack would prove
+/// nothing.
 const LEAST_VICTIM_CALLS: f64 = 100.0;
 
 pub(crate) static CASE: Case = Case {

@@ -13,7 +13,7 @@ const CONNECTIONS: usize = 8_300;
 /// Minimum number of connections that must be open at the same time; fewer would not prove the
 /// attack.
 const LEAST_OPEN: usize = 8_000;
-/// The length in the header of each request, in bytes. The bodies never reach this length.
+/// The `Content-Length` of each request, in bytes. The attack never sends this many bytes.
 const ANNOUNCED_BYTES: usize = 65_000;
 /// The pause between two bytes of a body.
 const PAUSE: Duration = Duration::from_secs(1);

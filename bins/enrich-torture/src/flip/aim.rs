@@ -11,8 +11,8 @@ pub(super) const LOG: &str = "ledger.sqlite-wal";
 
 /// SQLite's page size, in bytes.
 const PAGE_BYTES: usize = 4096;
-/// Maximum length of the header of a B-tree page, in bytes. After the header comes a pointer to
-/// each cell, whose length is `CELL_POINTER_BYTES`.
+/// Maximum length of the header of a B-tree page, in bytes. After the header, the page has a
+/// pointer to each of its cells. Each pointer has `CELL_POINTER_BYTES` bytes.
 const PAGE_HEAD_BYTES: usize = 12;
 const CELL_POINTER_BYTES: usize = 2;
 

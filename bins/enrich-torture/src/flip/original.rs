@@ -20,14 +20,14 @@ const OTHERS: [&str; 2] = ["directory.sqlite", "secret.key"];
 
 const ACCOUNTS: usize = 20;
 /// Number of charges of each account; all accounts together have 20,000. The ledger writes heads
-/// every 16,384 rows, and a mark every 256 rows of an account.
+/// every 16,384 rows, and a mark every 256 rows of an account, so it has both.
 const CHARGES_EACH: u64 = 1000;
 /// Number of charges of each account that are only in the write-ahead log.
 const CHARGES_EACH_IN_LOG: u64 = 20;
 /// Number of clients for each account. They charge at the same time, so that several charges share
 /// a commit.
 const CLIENTS_EACH: usize = 5;
-/// Of so many charges, the response of one is stored. Halfway between two such charges, the
+/// One of this many charges has a stored response. Halfway between two of these charges, the
 /// response of a miss is stored.
 const KEPT_EVERY: u64 = 20;
 const GRANTED_CREDITS: i64 = 2000;
@@ -193,7 +193,7 @@ impl Original {
         Ok(pollster::block_on(store.usage.flush())?)
     }
 
-    /// Returns a new idempotency key, and remembers it.
+    /// Makes a new idempotency key, and remembers it for the later check of its response.
     fn new_keep(&mut self, account: AccountId) -> Result<IdempotencyKey> {
         let key = IdempotencyKey::parse(&format!("key-{}", self.keeps.len()))?;
         self.keeps.push((account, key.clone()));

@@ -16,8 +16,8 @@ fn look_at(
     examine_copy(original, in_log, &copy).unwrap()
 }
 
-/// Flips a bit in every occurrence of these bytes. There may be several, because a page that was
-/// split contains old copies of its rows.
+/// Flips a bit in every occurrence of `wanted`. There may be several occurrences, because a page
+/// that was split still contains old copies of its rows.
 fn spoil_all(bytes: &mut [u8], wanted: &[u8]) {
     let counts = |at: &usize| bytes[*at..].starts_with(wanted);
     let places: Vec<usize> = (0..bytes.len()).filter(counts).collect();

@@ -14,7 +14,7 @@ use enrich_testkit::serving::Serving;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The name of the thread that writes the ledger.
 const LEDGER_THREAD: &str = "enrich-ledger";
-/// The text that marks a failure made by the tracer, in the trace.
+/// In the trace, this text marks a system call that the tracer made fail.
 const INJECTED: &str = "(INJECTED)";
 
 /// A system call that was made to fail.
@@ -45,8 +45,8 @@ pub(super) enum File {
 /// The state of a thread at a line of the trace.
 #[derive(Default)]
 struct Thread {
-    /// The file of the present system call of the thread, and whether this call belongs to a
-    /// checkpoint; `None` if the thread is in no call.
+    /// The file of the thread's current system call, and whether this call belongs to a checkpoint;
+    /// `None` if the thread is in no call.
     call: Option<(File, bool)>,
     /// Whether the thread has written to the log since its last sync.
     has_written: bool,

@@ -11,7 +11,7 @@ use super::*;
 const FOUND: &str = r#"{"url":"x.example","credit_count":}"#;
 const MISS: &str = r#"{"url":"","credit_count":}"#;
 
-/// A round in the making: its calls, and the rows of a correct ledger.
+/// Collects the calls of a round, and the rows that a correct ledger has for these calls.
 struct Case {
     questions: Vec<Question>,
     start: Instant,
@@ -34,7 +34,7 @@ impl Case {
         Self { questions, start: Instant::now(), calls, rows, balance: 100 }
     }
 
-    /// Returns the time of the tick `tick`.
+    /// Returns the time that is `tick` milliseconds after the start.
     fn at(&self, tick: u64) -> Instant {
         self.start + Duration::from_millis(tick)
     }

@@ -32,7 +32,7 @@ pub(crate) struct Call {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// A charge was taken, a miss was stored, or a grant was written. The number is the balance
-    /// after this.
+    /// afterwards.
     Taken(u64),
     /// The call was answered with the answer to an earlier call with the same key. The values are
     /// the id of the earlier call, and the balance after it.

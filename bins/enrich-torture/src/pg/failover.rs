@@ -20,8 +20,8 @@ use crate::report::{Console, Summary};
 const NODES: usize = 2;
 /// The range of times for which the load runs before the fault, in milliseconds.
 const LOAD_MILLIS: std::ops::Range<u64> = 200..600;
-/// The range of times, in milliseconds, for which the standby receives nothing before the fault. In
-/// half of the rounds, the standby always receives the log.
+/// In half of the rounds, the standby receives nothing for a time before the fault. This is the
+/// range of that time, in milliseconds.
 const LAG_MILLIS: std::ops::Range<u64> = 0..150;
 /// The range of times, in milliseconds, from the fault until the standby is promoted.
 const NOTICE_MILLIS: std::ops::Range<u64> = 0..300;
@@ -50,7 +50,8 @@ const FAULTS: [Fault; 4] = [Fault::Kill, Fault::Freeze, Fault::FreezeAndWake, Fa
 #[derive(Clone, Copy, Debug)]
 struct Round {
     fault: Fault,
-    /// Whether the standby, once it is promoted, confirms commits only when it has its own standby.
+    /// Whether the standby, after its promotion, confirms a commit only when its own standby has
+    /// it.
     needs_standby: bool,
     /// Whether the standby receives nothing for a short time before the fault.
     lags: bool,
@@ -62,8 +63,8 @@ struct Pair {
     primary: Cluster,
     standby: Cluster,
     replication: Replication,
-    /// The names of the two servers. Each server requires the other server as its standby, by its
-    /// name.
+    /// The names of the two servers. Each server requires the other one, by its name, as its
+    /// synchronous standby.
     names: [String; 2],
     is_synchronous: bool,
 }
@@ -219,7 +220,7 @@ impl Pair {
         Ok(())
     }
 
-    /// Accepts the loss of data, as an operator does. Until then, charging stops.
+    /// Accepts the loss of data, as an operator would. Before this, the nodes refuse to charge.
     fn accept_loss(&self) -> Result<()> {
         self.standby.psql("UPDATE state SET lineage = gen_random_uuid()")?;
         Ok(())
@@ -232,8 +233,8 @@ fn name_of(server: &Cluster) -> Result<String> {
     Ok(format!("\"{}\"", server.psql("SHOW cluster_name")?))
 }
 
-/// Whether a server confirms a commit while it is watched. If the commit still waits for its
-/// standby after this time, ends it.
+/// Whether a server confirms a commit within the time `WATCHED`. If the commit still waits for the
+/// standby after this time, cancels the commit.
 fn confirms_a_commit(server: &Cluster) -> Result<bool> {
     thread::scope(|scope| {
         let commit = scope.spawn(|| server.psql("COMMENT ON DATABASE enrich IS 'checked'"));

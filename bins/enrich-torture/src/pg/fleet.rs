@@ -27,8 +27,8 @@ const INTERVAL: Duration = Duration::from_millis(2);
 
 /// The calls that the nodes have reported so far, each with the number of its node.
 type Told = Arc<Mutex<Vec<(usize, Call)>>>;
-/// How many of the calls whose first reply was lost were taken, were repeats, were refused, and
-/// stayed unknown.
+/// Four counts of calls whose first reply was lost: taken, repeats of another call, refused, and
+/// still unknown.
 pub(crate) type Doubts = [u64; 4];
 
 /// The nodes that use one database.
@@ -42,7 +42,7 @@ pub(crate) struct Fleet {
     /// The names of the nodes that were killed.
     pub(crate) killed: BTreeSet<String>,
     told: Told,
-    /// The counts of the nodes that were not killed and have ended.
+    /// The counts of the nodes that have ended by themselves. A killed node reports no counts.
     pub(crate) doubts: Doubts,
     log: PathBuf,
 }
@@ -152,8 +152,8 @@ impl Fleet {
         self.clients
     }
 
-    /// Waits for a charge that one of the nodes was asked for after `time`. Only the calls after
-    /// the first `told` reported ones are checked. Returns when the charge was acknowledged.
+    /// Waits for an acknowledged charge that one of the nodes was asked for after `time`. Ignores
+    /// the first `told` reported calls. Returns the time of the acknowledgement.
     pub(crate) fn wait_for_charge(
         &self,
         nodes: impl Fn(usize) -> bool,

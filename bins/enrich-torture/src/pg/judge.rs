@@ -1,9 +1,10 @@
 //! The judge: compares the rows of the ledger with what the callers of the nodes were told.
 //!
-//! A call whose caller was told "taken" has exactly one row, with the told balance and price. A
-//! call that was told as refused has no row, and a call that was told as unknown may have one. All
-//! calls with the same idempotency key together have at most one row and one answer. A row that no
-//! caller was told of must belong to a call of a killed node.
+//! Each caller was told how its call ended. If it was told "taken", the call has exactly one row,
+//! with the told balance and price. If it was told that the call was refused, the call has no row.
+//! If it was told "unknown", the call may have a row. All calls with the same idempotency key
+//! together have at most one row and one answer. A row that no caller was told of must belong to a
+//! call of a killed node.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -27,8 +27,8 @@ use crate::pg::world::World;
 
 /// The environment variable with the URL of the database. The URL contains a password.
 pub(crate) const URL_VARIABLE: &str = "ENRICH_STORE";
-/// The start of the last line of a node. The line's numbers are how many of the calls whose first
-/// reply was lost were taken, were repeats, were refused, and stayed unknown.
+/// The beginning of a node's last line. Four counts of calls whose first reply was lost follow it:
+/// taken, repeats of another call, refused, and still unknown.
 pub(crate) const DOUBTS: &str = "doubts ";
 /// Time limit for a node to open the store.
 const OPEN_WITHIN: Duration = Duration::from_secs(60);
@@ -38,13 +38,13 @@ const GRANT_PERCENT: u8 = 2;
 const POOR_PERCENT: u8 = 6;
 /// Percentage of the other calls that have an idempotency key.
 const KEYED_PERCENT: u8 = 40;
-/// The interval after which the next idempotency key begins, on all nodes at the same time.
+/// The interval after which a new idempotency key begins, on all nodes at the same time.
 const KEY_MICROS: Micros = 2_000;
 /// Number of the newest idempotency keys. Most calls with a key use one of them.
 const NEWEST: u64 = 32;
 /// Percentage of calls with a key that use a random earlier key.
 const OLD_PERCENT: u8 = 15;
-/// Of so many keys, one belongs to a call that finds nothing.
+/// One of this many keys belongs to a call that finds nothing.
 const MISS_OF: u64 = 4;
 /// The pause of a client after a refusal that asks to repeat the call later.
 const REFUSED_PAUSE: Duration = Duration::from_millis(30);
@@ -176,8 +176,8 @@ impl Node {
             let charge = self.charge(request_id, account, chance.u64(1..4));
             return (Question::Charge(Box::new(charge)), account, None);
         }
-        // The question under a key depends only on the number of the key, so it is the same on all
-        // nodes.
+        // The number of the key alone decides which question is asked with the key. So the question
+        // is the same on all nodes.
         let newest = (now() - self.world.since) / KEY_MICROS;
         let key = match chance.u8(..100) < OLD_PERCENT {
             true => chance.u64(..=newest),

@@ -1,6 +1,6 @@
-//! The connection over which a standby receives the log of its primary. It goes through a proxy,
-//! which can hold the log back before a fault. The commits that the primary confirms without its
-//! standby in this time are lost by the fault.
+//! The connection over which a standby receives the log of its primary. The connection goes through
+//! a proxy, which can hold the log back before a fault. Commits that the primary confirms meanwhile
+//! without its standby are lost by the fault.
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -103,8 +103,8 @@ impl Tally {
 }
 
 impl InFlight {
-    /// Counts the calls that were in flight at one of the times in `faults`. These times are in
-    /// order.
+    /// Counts the calls that were in flight at one of the times in `faults`. `faults` must be in
+    /// ascending order.
     pub(crate) fn count(&mut self, calls: &[Call], faults: &[Micros]) {
         for call in calls {
             let next = faults.partition_point(|fault| *fault <= call.asked_at);

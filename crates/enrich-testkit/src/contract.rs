@@ -80,8 +80,8 @@ macro_rules! contract_tests {
     };
 }
 
-/// Returns the time at which the tests begin: 2026-11-20 at noon (UTC). It is in whole
-/// microseconds, because no store keeps a finer time.
+/// Returns the time at which the tests begin: 2026-11-20 at noon (UTC). The time is in whole
+/// microseconds, because stores keep no finer times.
 pub fn noon() -> Timestamp {
     "2026-11-20T12:00:00Z".parse().expect("a well-formed instant")
 }

@@ -6,8 +6,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 
 /// The first port that may be reserved.
 const FIRST: u16 = 20_000;
-/// The port after the last one that may be reserved, if it cannot be read where the operating
-/// system's own range begins. On Linux, this range begins here by default.
+/// The end of the range of ports that may be reserved, if the operating system does not tell where
+/// its own range begins. On Linux, that range begins here by default.
 const END: u16 = 32_768;
 /// Maximum number of ports that are tried.
 const ATTEMPTS: usize = 1_000;

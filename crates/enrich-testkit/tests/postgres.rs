@@ -20,7 +20,8 @@ use enrich_testkit::tcp_proxy::{Cut, TcpProxy, Trigger};
 /// Time limit for each wait. It is longer than anything here should take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Returns options without waiting for the disk, because no test here depends on what is on disk.
+/// Returns options with which commits don't wait for the disk, because no test here depends on the
+/// content of the disk.
 fn fast() -> ClusterOptions {
     ClusterOptions { durability: Durability::Fast, ..ClusterOptions::default() }
 }
@@ -256,7 +257,8 @@ fn pgbouncer_leads_to_every_database_and_shares_connections() {
     assert!(!bouncer.log().unwrap().contains("FATAL"), "{}", bouncer.log().unwrap());
 }
 
-/// The environment variable with which this test program runs itself as the test that is killed.
+/// This environment variable is set when the test below starts this program a second time. The
+/// second process is the one that is killed.
 const KILLED: &str = "ENRICH_TESTKIT_IS_KILLED";
 
 #[test]

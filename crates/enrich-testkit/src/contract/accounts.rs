@@ -90,7 +90,7 @@ pub async fn a_key_is_revealed_again(harness: &dyn Harness) {
     assert!(ports.accounts.reveal(KeyId::new(noon())).await.unwrap().is_none());
 }
 
-/// A key that is given two ends in turn ends at the earlier one.
+/// If a key gets two ends, one after the other, the key ends at the earlier one.
 pub async fn a_key_ends_at_the_earlier_of_two_ends(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (_, key) = account_with_key(&ports, "Northwind").await;
@@ -113,7 +113,7 @@ pub async fn a_revoked_key_stays_revoked_when_the_clock_is_set_back(harness: &dy
     let ahead = after_noon(7200);
     assert!(ports.accounts.expire_key(key.id, ahead, ahead).await.unwrap());
     assert!(!ports.accounts.find_key(&key.key).await.unwrap().unwrap().is_active(noon()));
-    // A key that is rotated without an overlap also stays ended.
+    // A key also stays ended if it ended because it was rotated without an overlap.
     let old = new_key(account, "old");
     assert_eq!(add(&ports, &old).await, KeyStored::Stored);
     let successor = enrich_core::NewKey { created_at: ahead, ..new_key(account, "new") };
@@ -246,7 +246,8 @@ pub async fn ended_keys_make_room_up_to_all_there_may_be(harness: &dyn Harness) 
     assert_eq!(added, KeyStored::TooMany);
 }
 
-/// Keys that ended long ago don't count for the limit. The operator can always rotate a key.
+/// Keys that ended long ago don't count for the limit. The limit of the operator lets a key be
+/// rotated even if the account's own limit does not.
 pub async fn keys_that_ended_long_ago_make_room(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, first) = account_with_key(&ports, "Northwind").await;

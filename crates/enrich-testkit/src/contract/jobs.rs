@@ -37,14 +37,15 @@ pub async fn one_node_at_a_time_holds_a_job(
     assert_eq!(other.page(1, 9).await.unwrap(), [row(one, 2).await]);
     assert_eq!(other.page(0, 1).await.unwrap(), found);
 
-    // A change needs the turn, and may be made again.
+    // A change must name the job's current turn. The change gives the job a new turn, so a second
+    // change with the old turn is refused.
     assert_eq!(one.take_next().await.unwrap(), None);
     assert!(!one.change(&change(1, 2, JobPhase::Waiting, "ordered")).await.unwrap());
     assert!(one.change(&change(1, 1, JobPhase::Waiting, "ordered")).await.unwrap());
     assert!(!other.change(&change(1, 1, JobPhase::Idle, "other")).await.unwrap());
     assert!(!one.stop(1).await.unwrap());
 
-    // The holder alone changes the job.
+    // Only the holder can change the job.
     let taken = one.take_next().await.unwrap().unwrap();
     assert_eq!((taken.turn, taken.phase, taken.lease), (3, JobPhase::Running, JobLease::Free));
     assert_eq!((taken.id, taken.record.as_str()), (1, "ordered"));
@@ -69,7 +70,7 @@ pub async fn one_node_at_a_time_holds_a_job(
     assert!(other.release(&change(1, 4, JobPhase::Idle, "stopped")).await.unwrap());
     assert_eq!(other.take_next().await.unwrap(), None);
 
-    // After its lease, a holder changes nothing.
+    // A holder whose lease has ended can change nothing after another node has taken the job.
     assert!(one.change(&change(1, 4, JobPhase::Waiting, "continued")).await.unwrap());
     assert_eq!(one.take_next().await.unwrap().unwrap().turn, 6);
     expire();
@@ -80,7 +81,7 @@ pub async fn one_node_at_a_time_holds_a_job(
     assert!(!one.save(&change(1, 6, JobPhase::Running, "late")).await.unwrap());
     assert!(!one.release(&change(1, 6, JobPhase::Idle, "late")).await.unwrap());
     assert!(!one.remove(1, 6).await.unwrap());
-    // A lease that nobody took over can be renewed.
+    // If a lease has ended and no other node has taken the job, the holder can renew the lease.
     expire();
     assert_eq!(other.renew(1, 7, "8 rows").await.unwrap(), Some(JobPhase::Running));
     assert_eq!(row(one, 1).await.lease, JobLease::Held);

@@ -245,8 +245,9 @@ pub async fn another_password_ends_all_sessions_but_the_kept_one(harness: &dyn H
     assert!(!has_session(&ports, &kept).await);
 }
 
-/// With the token of another account, nothing of this account can be changed, and nothing of the
-/// other account changes either.
+/// If a call for one account names a session of another account, it keeps no session of the first
+/// account, and the other account's session does not end. An invitation sets the password of its
+/// own account only.
 pub async fn nothing_is_reached_through_another_accounts_token(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -375,8 +376,9 @@ pub async fn all_sessions_end_but_the_kept_one(harness: &dyn Harness) {
     assert!(has_session(&ports, &others).await);
 }
 
-/// Invitations and sessions whose ends were settled stay ended when the clock is set back. Reading
-/// them settles nothing, nor does beginning another session, because the clock may be wrong.
+/// Invitations and sessions whose ends were settled stay ended when the clock is set back. An end
+/// is not settled when the invitation is read, or when another session begins, because the clock
+/// may be wrong at this moment.
 pub async fn what_ended_for_good_stays_ended_when_the_clock_is_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);

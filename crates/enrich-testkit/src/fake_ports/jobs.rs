@@ -30,7 +30,7 @@ pub struct JobConnection<R> {
 struct Table {
     jobs: BTreeMap<u128, Job>,
     local: BTreeMap<(u128, u128), LocalJob>,
-    /// Counts the times at which a job began to wait or was taken.
+    /// A counter that orders events: it grows each time a job begins to wait or is taken.
     time: u64,
 }
 
@@ -92,7 +92,7 @@ impl Job {
 }
 
 impl Table {
-    /// Returns the job if `is_so` holds for it and it has this turn.
+    /// Returns the job `id` if `turn` is its current turn and `is_so` is true for it.
     fn with(&mut self, id: u128, turn: u64, is_so: impl Fn(&Job) -> bool) -> Option<&mut Job> {
         let found = self.jobs.get_mut(&id);
         found.filter(|job| job.row.turn == turn && is_so(job))
@@ -270,7 +270,7 @@ impl<R> JobConnection<R> {
         Self { records, is_cut_off: AtomicBool::new(false) }
     }
 
-    /// Lets all calls fail from now on.
+    /// If `is_cut_off` is `true`, all later calls fail. If it is `false`, they succeed again.
     pub fn cut_off(&self, is_cut_off: bool) {
         self.is_cut_off.store(is_cut_off, Ordering::SeqCst);
     }

@@ -4,9 +4,9 @@
 //! The pipe ends when the test process ends, even by SIGKILL. Then the guard kills the server and
 //! all its children, including those that SIGSTOP has stopped, and removes the server's folder.
 //!
-//! The guard has its own session, so that two signals do not reach it: a signal to the process
-//! group of the test, and the SIGHUP that the system sends to the processes of a group with a
-//! stopped process when the test ends.
+//! The guard runs in a session of its own, so that it survives two signals. One is a signal to the
+//! process group of the test. The other is SIGHUP: when the test ends, the system may send it to a
+//! process group in which a process is stopped.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};

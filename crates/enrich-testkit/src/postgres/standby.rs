@@ -13,8 +13,9 @@ const STANDBY_NAMES: &str = "synchronous_standby_names";
 
 impl Cluster {
     /// Starts a primary, which has the name in the options, and its synchronous standby, which has
-    /// the name `node_2`. Either of them can be the primary; it commits only when the other has
-    /// confirmed the commit. Returns `None` if PostgreSQL is not installed.
+    /// the name `node_2`. Each of the two commits only when the other one has confirmed the commit,
+    /// also after the standby has become the primary. Returns `None` if PostgreSQL is not
+    /// installed.
     ///
     /// # Errors
     ///
@@ -101,8 +102,8 @@ impl Cluster {
         wait_until(|| Ok(self.psql(&receives)? == "t"))
     }
 
-    /// Removes the data in the background, because removing may take seconds on a busy disk. If the
-    /// test ends before, the guard of the server removes the data.
+    /// Removes the data in the background, because this may take seconds on a busy disk. If the
+    /// test ends earlier, the guard of the server removes the data.
     fn remove_data(&self) -> io::Result<()> {
         if self.data().exists() {
             let old = tempfile::Builder::new().prefix("old-").tempdir_in(self.folder.path())?;
@@ -116,8 +117,9 @@ impl Cluster {
     /// Copies a primary's data, and writes the setting that names this primary.
     fn copy_from(&self, primary: &Self) -> io::Result<()> {
         let mut copy = self.installation.command("pg_basebackup", self.folder.path());
-        // If the copy had a slot and the standbys' name were `*`, an unfinished copy would confirm
-        // commits.
+        // A copy with a replication slot reports what it has received. If the setting for the
+        // standbys is `*`, these reports of an unfinished copy would confirm commits. So the copy
+        // has no slot.
         copy.args(["--no-sync", "--no-slot", "--wal-method=stream", "--checkpoint=fast"]);
         copy.args(["--write-recovery-conf", "-h", "127.0.0.1", "-U", SUPERUSER]);
         copy.args(["-p", &primary.address().port().to_string(), "-D"]).arg(self.data());

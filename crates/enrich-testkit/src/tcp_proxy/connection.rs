@@ -73,7 +73,7 @@ pub(super) fn serve(client: TcpStream, network: &Arc<Network>) {
     thread::spawn(move || writing_client.write_to_client(&from_server));
 }
 
-/// The parts of a thread of a connection: the socket that it uses, the connection and the network.
+/// What one of the threads uses: its socket, its connection and the network.
 struct End {
     socket: Arc<TcpStream>,
     connection: Arc<Connection>,
@@ -134,9 +134,8 @@ impl End {
         }
     }
 
-    /// Waits until the bytes must be sent. Returns `None` if the connection was cut. If the bytes
-    /// contain the end of the armed pattern, the result has the index at which the pattern begins,
-    /// and its trigger.
+    /// Waits until the bytes must be sent. Returns `None` if the connection was cut. If the armed
+    /// pattern ends in `bytes`, returns the index at which the pattern begins, and its trigger.
     fn trigger(
         &self,
         due: Instant,

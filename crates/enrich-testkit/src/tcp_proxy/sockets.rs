@@ -1,4 +1,4 @@
-//! The state of a connection, with which other threads can cut it.
+//! The state of a connection, through which other threads can cut the connection.
 
 use std::net::{Shutdown, TcpStream};
 use std::sync::Weak;
@@ -16,7 +16,7 @@ pub enum Cut {
     Finish,
 }
 
-/// The state of a connection, with which other threads can cut it.
+/// The state of a connection, through which other threads can cut the connection.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) client: Weak<TcpStream>,

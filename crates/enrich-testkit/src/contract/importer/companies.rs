@@ -105,8 +105,8 @@ pub async fn a_company_that_was_only_named_becomes_the_one_that_comes(harness: &
     let projection = Projection::Employees { limit: None };
     let found = ports.directory.find(&asked, projection).await.unwrap().expect("a company");
     assert_eq!(found.company().unwrap().employees[0].name, "Ada Byte");
-    // A company with other values than a name is not merged with a record that only has the same
-    // name.
+    // The company now has more than a name. So a record with the same name and another domain is a
+    // new company.
     let other = CompanyRecord { sites: sites(&["other.example"]), ..company("Quill") };
     assert_eq!(load_one(&ports, "companies", hashed(other)).await, Added);
 }

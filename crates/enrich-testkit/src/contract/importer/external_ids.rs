@@ -1,4 +1,4 @@
-//! External ids decide before any other rule, and a parent is never a merge.
+//! External ids decide before any other rule. A company and its parent are never merged.
 
 use enrich_core::{Company, CompanyRecord, CompanyRef, Parent};
 use enrich_text::Network;
@@ -57,7 +57,8 @@ pub async fn two_ids_of_one_scheme_are_two_companies(harness: &dyn Harness) {
         let with = |id: &str| hashed(identified(&[id], record()));
         assert_eq!(load_one(&ports, "a", with("x:1")).await, Added);
         assert_eq!(load_one(&ports, "a", with("x:2")).await, Added);
-        // Another scheme says nothing against it, and the second company is known by its id.
+        // An id of another scheme does not contradict `x:1` or `x:2`, so the record is merged. The
+        // second company is found by its id.
         assert_eq!(load_one(&ports, "a", with("y:1")).await, Merged);
         assert_eq!(load_one(&ports, "b", with("x:2")).await, Unchanged);
         ports.importer.remove_source(&source_name("a")).await.unwrap();
@@ -75,7 +76,7 @@ pub async fn two_companies_that_a_record_joins_stay_two(harness: &dyn Harness) {
         vec![
             hashed(identified(&["x:1", "z:1"], quill())),
             hashed(identified(&["y:1"], ink)),
-            // No id of the second company speaks against the record.
+            // The record contradicts the first company, which has `z:1`, but not the second one.
             hashed(identified(&["x:1", "y:1", "z:2"], other)),
         ],
     )

@@ -1,5 +1,5 @@
-//! Compresses the style sheets and scripts, and writes a table with the name and the contents of
-//! each.
+//! Compresses the style sheets and scripts, and writes the table that `src/assets.rs` includes: the
+//! name and the contents of each file.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -43,8 +43,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Compresses a file with gzip and with Brotli. The result depends only on the content, so that
-/// builds are reproducible.
+/// Writes the content compressed with gzip to the path `gzip`, and compressed with Brotli to the
+/// path `brotli`. Both files depend only on the content, so that builds are reproducible.
 fn compress(content: &[u8], gzip: &Path, brotli: &Path) -> Result<(), Box<dyn Error>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(content)?;

@@ -1,8 +1,8 @@
-// What the pages do beyond links and forms. Without it everything still works.
+// Makes the pages more comfortable. Without this script, all links and forms still work.
 "use strict";
 
 (() => {
-  // A key is copied from its field.
+  // A click on a copy button copies the text of a field, such as an API key.
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-copy]");
     if (!button) return;
@@ -21,12 +21,14 @@
     for (const place of document.querySelectorAll(".wide")) mark(place);
   }
 
-  // A table that is wider than its place says so.
+  // Marks a table that is wider than the space for it, so that the user sees that it can be
+  // scrolled.
   function mark(place) {
     place.classList.toggle("overflows", place.scrollWidth > place.clientWidth + 1);
   }
 
-  // A ceiling that was not typed follows the estimate.
+  // Sets the ceiling to the newly estimated cost, unless the user has changed the suggested
+  // ceiling.
   function followEstimate() {
     const estimate = document.getElementById("estimate");
     const ceiling = document.getElementById("ceiling");
@@ -36,7 +38,7 @@
     offered.value = estimate.dataset.ceiling;
   }
 
-  // A file that is too large is refused before it is sent.
+  // Refuses a file that is too large before it is uploaded.
   document.addEventListener("change", (event) => {
     const field = event.target;
     if (!field.matches("[data-max-bytes]")) return;
@@ -45,7 +47,7 @@
     if (isTooLarge) field.reportValidity();
   });
 
-  // The chart shows what the table beside it says.
+  // Draws a bar chart with the figures of the table that the attribute `data-chart-of` names.
   function draw(place) {
     const style = getComputedStyle(place);
     const colour = (name) => style.getPropertyValue(name).trim();
@@ -64,7 +66,8 @@
       height: 240,
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
       cursor: { y: false, drag: { x: false, y: false } },
-      // Half a day on both sides, so that the first and the last bar are whole.
+      // The time axis is half a day (43,200 seconds) longer on both sides, so that the first and
+      // the last bar are fully visible.
       scales: { x: { range: (_, first, last) => [first - 43200, last + 43200] }, y: { range: (_, _least, most) => [0, Math.max(4, most * 1.1)] } },
       axes: [
         { ...axis, size: 32, values: "{DD} {MMM}", space: 60 },
@@ -86,7 +89,7 @@
     for (const place of document.querySelectorAll("[data-chart-of]")) draw(place);
   }
 
-  // Figures that a page has fetched anew.
+  // Draws the charts again if the page has loaded new figures into a table.
   function redraw() {
     if (shown() !== drawn) drawAll();
   }

@@ -25,14 +25,15 @@ static HASHES: LazyLock<Vec<String>> = LazyLock::new(|| {
     FILES.iter().map(|(_, plain, ..)| blake3::hash(plain).to_hex()[..DIGITS].to_owned()).collect()
 });
 
-/// Returns the path of a file. The templates call this function.
+/// Returns the URL path of an asset, which contains the hash of its content. The templates call
+/// this function.
 pub(crate) fn path(name: &str) -> String {
     let at = FILES.iter().position(|(known, ..)| *known == name);
     let hash = at.and_then(|at| HASHES.get(at)).map_or("", String::as_str);
     format!("{ROOT}{hash}/{name}")
 }
 
-/// Serves the file that the path names.
+/// Answers a request for an asset.
 pub(crate) async fn show(context: &PageContext<'_>) -> Result<Response, Fault> {
     match context.path_parameters.as_slice() {
         [hash, name] => file(hash, name).ok_or(Fault::NoSuchPage),
@@ -40,7 +41,8 @@ pub(crate) async fn show(context: &PageContext<'_>) -> Result<Response, Fault> {
     }
 }
 
-/// Returns the response with the file `name`; `None` if `hash` is not the hash of its content.
+/// Returns the response with the file `name`; `None` if there is no such file, or if `hash` is not
+/// the hash of its content.
 fn file(hash: &str, name: &str) -> Option<Response> {
     let mut files = HASHES.iter().zip(FILES);
     let (_, (_, plain, gzip, brotli)) =
@@ -60,7 +62,7 @@ fn file(hash: &str, name: &str) -> Option<Response> {
 mod tests {
     use super::*;
 
-    /// Returns the file names in the template sources.
+    /// Returns the names of all assets that the templates use.
     fn named() -> Vec<String> {
         let templates =
             [include_str!("../templates/base.html"), include_str!("../templates/overview.html")];

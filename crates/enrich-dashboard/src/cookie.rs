@@ -5,9 +5,8 @@
 //! section 4.1.3.2).
 //!
 //! At a loopback address, Safari does not accept `Secure` cookies over plain http, although
-//! Chromium and Firefox do. So at a loopback address the cookie has another name and no `Secure`;
-//! the pages can then be tried in every browser. Requests to a loopback address never leave the
-//! machine.
+//! Chromium and Firefox do. So at a loopback address, the cookie has another name and no `Secure`,
+//! and the pages work in every browser. Requests to a loopback address never leave the machine.
 
 use enrich_sign_in::Token;
 use jiff::SignedDuration;
@@ -18,8 +17,9 @@ use crate::http::Request;
 const NAME: &str = "__Host-enrich";
 const NAME_ON_LOOPBACK: &str = "enrich";
 
-/// Returns the session token of a request; `None` if the request has no session cookie, or has it
-/// twice, because an attacker may have added one of the two.
+/// Returns the session token of a request; `None` if the request has no session cookie. Also
+/// returns `None` if the request has two session cookies, because an attacker may have added one of
+/// them.
 pub(crate) fn token(request: &Request, public_url: Option<&str>) -> Option<Token> {
     let name = name(request, public_url);
     let pairs = request.cookies.as_deref()?.split(';').filter_map(|pair| pair.split_once('='));
@@ -30,7 +30,8 @@ pub(crate) fn token(request: &Request, public_url: Option<&str>) -> Option<Token
     }
 }
 
-/// Returns the value of `Set-Cookie` that sets the session cookie for `lifetime`.
+/// Returns the value of the header `Set-Cookie` that sets the session cookie for the time
+/// `lifetime`.
 pub(crate) fn set(
     request: &Request,
     public_url: Option<&str>,
@@ -40,7 +41,7 @@ pub(crate) fn set(
     written(request, public_url, token.expose(), lifetime.as_secs())
 }
 
-/// Returns the value of `Set-Cookie` that deletes the session cookie.
+/// Returns the value of the header `Set-Cookie` that deletes the session cookie.
 pub(crate) fn forget(request: &Request, public_url: Option<&str>) -> String {
     written(request, public_url, "", 0)
 }

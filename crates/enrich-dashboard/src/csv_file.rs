@@ -10,8 +10,8 @@ use futures_util::stream::{Stream, StreamExt};
 use crate::fault::Fault;
 use crate::http::{Response, ResponseBody};
 
-/// Returns rows as CSV (RFC 4180). Cells may contain untrusted text: a value that a spreadsheet
-/// program would run as a formula is neutralised, as in the results of lists.
+/// Returns rows as CSV (RFC 4180). Cells may contain untrusted text. If a spreadsheet program would
+/// run a cell as a formula, an apostrophe is put before its text, as in the results of lists.
 pub(crate) fn rows<'a>(rows: impl IntoIterator<Item = Vec<Cow<'a, str>>>) -> Result<Bytes, Fault> {
     let mut writer = csv::WriterBuilder::new()
         .terminator(csv::Terminator::CRLF)

@@ -1,4 +1,4 @@
-//! Renders a call as a `curl` command line.
+//! Shows the user a call as a `curl` command line.
 
 use enrich_wire::{ApiVersion, Endpoint, KeyPlace};
 
@@ -27,8 +27,8 @@ pub(crate) fn command(
     }
 }
 
-/// The path and the body of the suggested first call. Any company is suitable, because an answer
-/// that is not found is free.
+/// The path and the body of the call that is suggested to a new user. Any company name is suitable,
+/// because a call that finds nothing is free.
 const FIRST: (&str, &str) = ("/v1/cuf", r#"{"companyName":"Telefonica"}"#);
 
 /// Returns the command line of the suggested first call with this key; `None` if its endpoint is
@@ -43,7 +43,7 @@ pub(crate) fn first_call(
     found.map(|(api_version, endpoint)| command(address, api_version, endpoint, key, body))
 }
 
-/// Quotes a word for the shell.
+/// Quotes a word for a Unix shell, so that the shell does not interpret its characters.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }

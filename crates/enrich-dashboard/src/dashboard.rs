@@ -20,18 +20,20 @@ use crate::scans::Scans;
 use crate::settings::Settings;
 use crate::threads::Threads;
 
-/// Maximum number of reads of one account that run or wait at the same time: reads of long lists
-/// (`SCANS_OF_ONE`), and reads of files (`FILES_OF_ONE`).
+/// Maximum number of reads of one account that run or wait at the same time. `SCANS_OF_ONE` is for
+/// long reads, such as exports and whole lists; `FILES_OF_ONE` is for short reads of files.
 const SCANS_OF_ONE: usize = 4;
 const FILES_OF_ONE: usize = 16;
-/// Maximum number of uploads that run at the same time: of all accounts, and of one account.
+/// Maximum number of uploads that run at the same time: of all accounts together (`UPLOADS`), and
+/// of one account (`UPLOADS_OF_ONE`).
 const UPLOADS: usize = 8;
 const UPLOADS_OF_ONE: usize = 2;
 
-/// The interval in which a session's last use is recorded at most once.
+/// The time of a session's last use is recorded at most once in this interval.
 const NOTED_EACH: SignedDuration = SignedDuration::from_mins(1);
 
-/// The account page.
+/// The pages of all accounts: the state that they share, such as the settings and the login
+/// throttle.
 pub struct Dashboard {
     pub(crate) service: Arc<Service>,
     pub(crate) api_versions: &'static [&'static ApiVersion],
@@ -53,7 +55,7 @@ pub struct Dashboard {
 /// An account whose owner is signed in.
 pub(crate) struct AccountSession {
     pub(crate) account: Account,
-    /// The session's token.
+    /// The token in the browser's session cookie.
     pub(crate) token: Token,
 }
 
@@ -95,8 +97,8 @@ impl Dashboard {
         })
     }
 
-    /// Returns the session of a request; `None` if there is none. Ends the session and returns
-    /// `None` if the session has expired.
+    /// Returns the session of a request; `None` if the request has no valid session. If the session
+    /// has expired, also ends it.
     pub(crate) async fn session(
         &self,
         request: &Request,
@@ -109,8 +111,8 @@ impl Dashboard {
             self.sign_ins.end_session(&token).await?;
             return Ok(None);
         }
-        // A request by a script that refreshes the figures of a page must not keep the session
-        // active.
+        // A script on the page refreshes the page's figures. Its requests must not keep the session
+        // active, because the user may be absent.
         let is_refresh = request.is_from_script && request.method == Method::Get;
         if idle >= NOTED_EACH && !is_refresh {
             self.sign_ins.touch_session(&token, now).await?;
@@ -124,8 +126,9 @@ impl Dashboard {
     }
 
     /// Returns the client's address, which is used only to throttle logins. This server does not
-    /// speak TLS. So if the public URL begins with `https://`, a proxy must be in front of the
-    /// server, and the client's address is the last address in `X-Forwarded-For`.
+    /// speak TLS. So if the public URL begins with `https://`, there is a proxy in front of the
+    /// server. The proxy writes the client's address as the last address in the header
+    /// `X-Forwarded-For`.
     pub(crate) fn client(&self, request: &Request) -> IpAddr {
         let is_behind_proxy =
             self.settings.public_url.as_deref().is_some_and(|url| url.starts_with("https://"));
@@ -135,8 +138,7 @@ impl Dashboard {
     }
 
     /// Whether the host in the request is this server. With a public URL, the result is always
-    /// `true`, because a proxy may change the host; the origin is then checked in place of the
-    /// host.
+    /// `true`, because a proxy may change the host. The origin of the request is checked instead.
     pub(crate) fn is_own_host(&self, request: &Request) -> bool {
         match (&self.settings.public_url, self.settings.listens_on, &request.host) {
             (None, Some(listens_on), Some(named)) => host::is_own(named, listens_on),

@@ -17,7 +17,7 @@ const LAST: i64 = 84_005;
 pub(crate) struct Day(pub(crate) i64);
 
 impl Day {
-    /// Returns the day of an instant.
+    /// Returns the day (UTC) that contains an instant.
     pub(crate) fn of(at: Timestamp) -> Self {
         Self(at.as_second().div_euclid(SECONDS))
     }
@@ -29,7 +29,7 @@ impl Day {
 
     fn parse(text: &str) -> Option<Self> {
         let date: Date = text.parse().ok()?;
-        // Dates are written with four-digit years; every other form is a typing error.
+        // A date must have the form `2026-03-04`. Any other form is treated as a typing error.
         let is_plain = text.len() == 10;
         let day = Self(i64::from(EPOCH.until(date).ok()?.get_days()));
         (is_plain && (0..=LAST).contains(&day.0)).then_some(day)
@@ -58,8 +58,8 @@ impl Days {
         Self { first: Day(today.0 - 29), last: today }
     }
 
-    /// Reads the fields `from` and `to`. A missing field counts as the first or the last of the
-    /// last 30 days. The error is a message for the user.
+    /// Reads the fields `from` and `to`. A missing `from` means 29 days ago, and a missing `to`
+    /// means today. The error is a message for the user.
     pub(crate) fn read(query: &Form, today: Day) -> Result<Self, String> {
         let usual = Self::last_30(today);
         let read = |name, usual| match query.text(name) {

@@ -10,13 +10,15 @@ use crate::threads::Busy;
 /// user what to do.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
-    /// The path does not exist, or belongs to another account. The answer is the same for both.
+    /// The path does not exist, or belongs to another account. The answer is the same in both
+    /// cases, so that nobody learns what other accounts have.
     #[error("This page does not exist.")]
     NoSuchPage,
     /// The path does not accept this method.
     #[error("This page does not accept this kind of request.")]
     WrongMethod,
-    /// A request for a change did not come from these pages.
+    /// A request for a change did not come from one of these pages, so another site may have forged
+    /// it.
     #[error(
         "The request did not come from one of these pages, so nothing was changed. Go back, reload \
          the page and try again. If this happens again, check that the pages are opened over https \
@@ -46,7 +48,7 @@ pub(crate) enum Fault {
          connection, or compress the list (.gz or .zst)."
     )]
     TooSlow,
-    /// The account has too many long reads, running and waiting.
+    /// Too many long reads of this account are running or waiting.
     #[error(
         "Too many searches, counts or downloads of this account are running. Nothing was changed; \
          try again in a moment."

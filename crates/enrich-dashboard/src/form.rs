@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 /// Maximum number of fields that are read. No form of these pages has so many fields.
 const MOST_FIELDS: usize = 256;
 
-/// The submitted fields. A missing field has an empty value.
+/// The submitted fields. The methods treat a missing field like a field with an empty value.
 #[derive(Default)]
 pub(crate) struct Form(Vec<(String, String)>);
 

@@ -1,9 +1,9 @@
 //! Decides whether the host in a request is this server.
 //!
-//! Without a configured public URL, only the listening address can be trusted. The reason is DNS
-//! rebinding: an attacker's host name resolves to this machine, and a page of the attacker's site
-//! sends requests here, with that name as `Host`. A browser never sends an IP address that it is
-//! not connected to.
+//! Without a configured public URL, only the listening address can be trusted. The reason is an
+//! attack by DNS rebinding: an attacker lets a host name resolve to this machine. A page of the
+//! attacker's site then sends requests to this server, with that name in the header `Host`. An IP
+//! address in `Host` is safe, because a browser sends only the IP address to which it is connected.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -44,7 +44,7 @@ fn bare(name: &str) -> &str {
 /// Splits the value of a `Host` header into name and port.
 fn split(host: &str) -> Option<(&str, u16)> {
     match host.rsplit_once(':') {
-        // This colon is part of an IPv6 address in brackets, which has no port after it.
+        // This colon belongs to an IPv6 address in brackets, and no port comes after the address.
         Some((_, rest)) if rest.ends_with(']') => Some((host, HTTP_PORT)),
         Some((name, port)) => Some((name, port.parse().ok()?)),
         None => Some((host, HTTP_PORT)),

@@ -12,7 +12,7 @@ use futures_util::stream::{self, LocalBoxStream, StreamExt};
 /// The methods that the pages accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// A request that shows a page.
+    /// A request that reads a page or a file.
     Get,
     /// A request that changes something.
     Post,
@@ -21,7 +21,7 @@ pub enum Method {
 /// Why a body ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyFault {
-    /// The connection broke, or the framing is invalid.
+    /// The connection broke, or the HTTP encoding of the body is invalid.
     #[error("what was sent did not arrive whole")]
     Broken,
     /// The body took too long.
@@ -61,9 +61,9 @@ pub struct Request {
     pub request_id: Option<String>,
     /// The body of the request.
     pub body: Body,
-    /// Ends the time limit for forms. It is called when the body is an upload of a signed-in owner;
-    /// after that, the body may take any time as long as it makes progress. Every other body must
-    /// arrive within the time limit.
+    /// Removes the time limit for the body. Called when the body is an upload of a signed-in owner:
+    /// the body may then take any time, as long as it makes progress. Every other body must arrive
+    /// within the time limit.
     pub lift_time_limit: Option<Box<dyn Fn()>>,
 }
 
@@ -114,15 +114,17 @@ pub enum ResponseBody {
 
 /// A response to a request.
 pub struct Response {
-    /// The HTTP status.
+    /// The HTTP status code.
     pub status: u16,
-    /// Headers that are added to those of the HTTP layer. The names are in lower case.
+    /// Headers of the response, in addition to the headers that the HTTP server sets. The names are
+    /// in lower case.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
     /// The body of the response.
     pub body: ResponseBody,
-    /// The server error that caused this response, to be logged.
+    /// If the server failed, the error that caused this response. The HTTP server logs this error.
     pub error: Option<Box<dyn Error + Send + Sync>>,
-    /// The API call that was made to build the page, to be counted.
+    /// The API call that the playground made for this page. The HTTP server counts and logs this
+    /// call.
     pub call: Option<Call>,
 }
 
@@ -131,9 +133,9 @@ pub struct Response {
 pub struct Call {
     /// The endpoint's path.
     pub path: &'static str,
-    /// The status of the endpoint's response.
+    /// The HTTP status code of the endpoint's response.
     pub status: u16,
-    /// What the server counts and logs of the call.
+    /// The details of the call that the server counts and logs.
     pub record: CallRecord,
 }
 
@@ -160,7 +162,7 @@ impl Response {
         Self { status: 303, headers, body, error: None, call: None }
     }
 
-    /// Adds a header to the response.
+    /// Adds a header to the response. The name must be in lower case.
     #[must_use]
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
         self.headers.push((name, value.into()));

@@ -1,9 +1,10 @@
 //! Slows down password guessing, by address and by account.
 //!
-//! Each address and each account has a number of attempts, and gets one used attempt back after
-//! each fixed interval. This is the generic cell rate algorithm: it stores only the time at which
-//! all attempts are available again. An attempt is used before the password is checked, and given
-//! back if the password is right. Unknown accounts are treated like existing ones.
+//! Each address and each account has a fixed number of attempts. After each fixed interval, one
+//! used attempt becomes available again. This is the generic cell rate algorithm: it stores only
+//! the time at which all attempts are available again. An attempt is taken before the password is
+//! checked, and given back if the password is right. Unknown accounts are treated like existing
+//! accounts.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -12,19 +13,20 @@ use std::net::IpAddr;
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 
-/// Maximum number of addresses with an entry of their own, and also of accounts. All others share
-/// one entry.
+/// Maximum number of addresses that have an entry of their own, and maximum number of such
+/// accounts. All other addresses share one entry, and so do all other accounts.
 const MOST: usize = 10_000;
 
-/// The number of attempts, and the interval after which one used attempt is available again.
+/// The number of attempts (`at_once`), and the interval after which one used attempt is available
+/// again (`each`).
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     at_once: i32,
     each: SignedDuration,
 }
 
-/// The pace of an address. It has enough attempts for several people who share the address and
-/// sometimes mistype.
+/// The pace of an address. Several people may share the address and sometimes mistype, so the pace
+/// allows many attempts.
 const OF_ADDRESS: Pace = Pace { at_once: 20, each: SignedDuration::from_secs(15) };
 /// The pace of an account: 10 attempts, then 120 an hour. This is too slow to guess a password of
 /// twelve characters.
@@ -35,8 +37,8 @@ const OF_ACCOUNT: Pace = Pace { at_once: 10, each: SignedDuration::from_secs(30)
 pub(crate) struct LoginThrottle {
     addresses: Mutex<Tries>,
     accounts: Mutex<Tries>,
-    /// The random seed of the hashes that stand for addresses and names, so that nobody can find
-    /// names with the same hash.
+    /// The seed of the hashes under which addresses and accounts are stored. It is random, so that
+    /// nobody can find two names with the same hash.
     seed: RandomState,
 }
 
@@ -54,8 +56,8 @@ impl LoginThrottle {
     ///
     /// # Errors
     ///
-    /// The time to wait, if one of the two has no attempt left. Then the other does not lose an
-    /// attempt either.
+    /// The time to wait, if the address or the account has no attempt left. In this case, no
+    /// attempt is taken from the other one either.
     pub(crate) fn take(
         &self,
         peer: IpAddr,
@@ -100,8 +102,8 @@ impl Tries {
         }
     }
 
-    /// Returns the key of the entry for `who`: its own key if there is room for another entry, else
-    /// the shared key.
+    /// Returns the key of the entry for `who`. This is `who` if an entry for it exists or there is
+    /// room for another entry; otherwise it is [`SHARED`].
     fn permit(&mut self, who: u64, now: Timestamp) -> u64 {
         if self.back_at.contains_key(&who) || self.back_at.len() < MOST {
             return who;
@@ -111,7 +113,8 @@ impl Tries {
     }
 }
 
-/// Returns the network that one person may control: for IPv4 the address, for IPv6 the /64 network.
+/// Returns the addresses that one person probably controls: the address itself for IPv4, and the
+/// /64 network for IPv6.
 fn network(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => {

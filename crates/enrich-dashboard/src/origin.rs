@@ -1,14 +1,15 @@
 //! Decides whether a request for a change comes from these pages (protection against CSRF).
 //!
 //! Browsers send the origin of a request in two headers that no page can forge. `Sec-Fetch-Site` is
-//! sent to https and loopback addresses, the only ones where sessions work. `Origin` is sent with
-//! every POST, but its value is `null` if the page has `Referrer-Policy: no-referrer`, like these
-//! pages. `null` is accepted only together with a `Sec-Fetch-Site` that shows the same origin.
+//! sent to https and loopback addresses, and sessions work only at such addresses. `Origin` is sent
+//! with every POST, but its value is `null` if the page has `Referrer-Policy: no-referrer`, as
+//! these pages have. `null` is accepted only together with a `Sec-Fetch-Site` that shows the same
+//! origin.
 
 use crate::http::Request;
 
-/// Whether the request comes from a page of this server's origin. A request without both headers
-/// does not.
+/// Whether the request comes from a page of this server's origin. If both headers are missing, the
+/// result is `false`.
 pub(crate) fn is_ours(request: &Request, public_url: Option<&str>) -> bool {
     let origin = request.origin.as_deref().filter(|origin| *origin != "null");
     let is_our_origin = origin.map(|origin| is_same(origin, request, public_url));

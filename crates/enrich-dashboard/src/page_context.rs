@@ -23,7 +23,7 @@ pub(crate) struct PageContext<'a> {
     /// The form fields. Empty if the request is not a POST.
     pub(crate) form: Form,
     pub(crate) now: Timestamp,
-    /// Whether a path belongs to a page that needs a session.
+    /// Tells whether a path belongs to a page that needs a session.
     pub(crate) is_account_page: fn(&str) -> bool,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Deref for OwnerContext<'a> {
     }
 }
 
-/// The data of the layout around each page.
+/// The data for the layout around each page: the header and the navigation.
 pub(crate) struct Frame {
     /// The signed-in account; `None` if nobody is signed in.
     pub(crate) owner: Option<Owner>,
@@ -50,12 +50,12 @@ pub(crate) struct Frame {
     pub(crate) here: &'static str,
 }
 
-/// The account's data that every page shows.
+/// The data of the signed-in account that every page shows.
 pub(crate) struct Owner {
     pub(crate) name: String,
     pub(crate) balance: Number,
-    /// The reason if the account is suspended; the reason may be empty. `None` if the account is
-    /// not suspended.
+    /// If the account is suspended, the operator's reason, which may be empty; `None` if the
+    /// account is not suspended.
     pub(crate) suspended: Option<String>,
 }
 
@@ -71,7 +71,7 @@ impl Owner {
         (1..LOW_CREDITS).contains(&self.balance.0)
     }
 
-    /// Returns the CSS class of the balance.
+    /// Returns the CSS class with which the balance is shown; empty if the balance is not low.
     pub(crate) fn class(&self) -> &'static str {
         match self.balance.0 {
             0 => "out",
@@ -94,7 +94,8 @@ impl Frame {
 }
 
 impl PageContext<'_> {
-    /// Returns the path parameter of a path that has only one.
+    /// Returns the path parameter of a path that has only one parameter; empty if the path has
+    /// none.
     pub(crate) fn path_parameter(&self) -> &str {
         self.path_parameters.first().map_or("", String::as_str)
     }

@@ -1,8 +1,8 @@
 //! Passwords: their rules, and hashing on separate threads.
 //!
 //! The hash is Argon2id with 19 MiB, two passes and one lane: the first choice of the OWASP
-//! Password Storage Cheat Sheet. It takes some tens of milliseconds, so concurrency and queue are
-//! limited.
+//! Password Storage Cheat Sheet. Hashing a password takes about 40 ms of processor time, so the
+//! number of concurrent hashes and the length of the queue are limited.
 
 use enrich_sign_in::PasswordHash;
 use std::io;
@@ -25,8 +25,8 @@ const PASSES: u32 = 2;
 const LANES: u32 = 1;
 
 const THREADS: usize = 2;
-/// Maximum number of passwords that wait to be hashed. A hash takes about 40 ms, so the last one
-/// waits for about a second.
+/// Maximum number of passwords that wait to be hashed. A hash takes about 40 ms, so the last
+/// password in a full queue waits for about a second.
 const WAITING: usize = 32;
 
 /// A password as the user typed it.
@@ -49,8 +49,8 @@ pub(crate) enum UnfitPassword {
 }
 
 impl Password {
-    /// Wraps a typed password that is to be checked against a stored hash. Its length is not
-    /// checked.
+    /// Wraps a typed password, to compare it with a stored hash. The rules for new passwords are
+    /// not checked.
     pub(crate) fn typed(text: &str) -> Self {
         Self(text.into())
     }
@@ -90,8 +90,8 @@ pub(crate) enum HashError {
 pub(crate) struct Passwords {
     threads: Threads,
     argon2: Argon2<'static>,
-    /// The hash of a random password. For an unknown account, the typed password is checked against
-    /// this hash, so that the answer takes as long as for an existing account.
+    /// The hash of a random password. If the account is unknown, the typed password is compared
+    /// with this hash, so that the answer takes as long as for an existing account.
     nobodys: PasswordHash,
 }
 
@@ -117,8 +117,8 @@ impl Passwords {
         self.threads.run(made).await?.map_err(HashError::Failed)
     }
 
-    /// Whether the password matches the hash. If `hash` is `None`, returns `false`, but after the
-    /// same time.
+    /// Whether the password matches the hash. If `hash` is `None`, the result is `false`, but
+    /// computing it takes the same time.
     pub(crate) async fn is_right(
         &self,
         password: Password,

@@ -1,5 +1,5 @@
-//! The return address: the page that the browser shows after a new sign-in, when a session has
-//! ended.
+//! The return address: when a session has ended and the owner signs in again, the browser goes back
+//! to this page.
 
 use crate::form::{Form, query};
 use crate::http::{Method, Request};
@@ -8,9 +8,9 @@ const SIGN_IN: &str = "/account/sign-in";
 /// Maximum length of the return address, in bytes.
 const MOST_BYTES: usize = 1024;
 
-/// Returns the address of the sign-in page, for a request that needs a session. If the request
-/// shows a page, the address contains this page as the return address. A request that changes
-/// something has no return address, because it is not repeated after sign-in.
+/// Returns the address of the sign-in page, for a request that needs a session but has none. If the
+/// request reads a page, the address contains this page as the return address. A request that
+/// changes something has no return address, because it is not repeated after sign-in.
 pub(crate) fn to_sign_in(request: &Request, is_account_page: fn(&str) -> bool) -> String {
     if matches!(request.path.as_str(), "/account" | "/account/") {
         return SIGN_IN.to_owned();
@@ -24,14 +24,15 @@ pub(crate) fn to_sign_in(request: &Request, is_account_page: fn(&str) -> bool) -
     format!("{SIGN_IN}?ended{and}{pairs}")
 }
 
-/// Returns the return address in the field `to`, if it is the address of an account page.
+/// Returns the return address in the field `to`; `None` if it is not the address of an account
+/// page, so that no link can lead to another site.
 pub(crate) fn target(fields: &Form, is_account_page: fn(&str) -> bool) -> Option<String> {
     let (path, query) = fields.text("to").split_once('?').unwrap_or((fields.text("to"), ""));
     page_of(path, query, is_account_page)
 }
 
-/// Returns the address of an account page; `None` if the path is none. For the download of a file,
-/// returns the page with the link to the file.
+/// Returns the address with this path and query; `None` if the path is not that of an account page.
+/// For the download of a file, returns the address of the page that has the link to the file.
 fn page_of(path: &str, query: &str, is_account_page: fn(&str) -> bool) -> Option<String> {
     let path = ["/output", ".csv"].iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path);
     let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());

@@ -15,14 +15,15 @@ use Handler::{Open, Owner, Upload};
 
 type Answering<'a> = LocalBoxFuture<'a, Result<Response, Fault>>;
 
-/// The handler of a page. Each variant requires another access.
+/// The handler of a page. The variant says who may open the page.
 #[derive(Clone, Copy)]
 pub(crate) enum Handler {
     /// A page that is open to everybody.
     Open(for<'a> fn(&'a PageContext<'a>) -> Answering<'a>),
     /// A page that needs a session, and handles only the account that is signed in.
     Owner(for<'a> fn(&'a OwnerContext<'a>) -> Answering<'a>),
-    /// A page that needs a session, and whose body is not a form.
+    /// A page that needs a session. Its handler reads the request's body itself, piece by piece,
+    /// because the body is an uploaded file.
     Upload(for<'a> fn(&'a OwnerContext<'a>, Body) -> Answering<'a>),
 }
 
@@ -38,7 +39,7 @@ const fn row(method: Method, path: &'static str, handler: Handler) -> Route {
     Route { method, path, handler }
 }
 
-/// All pages. `Open` pages need no session. A POST request is refused unless it comes from one of
+/// All pages. `Open` pages need no session. A POST request is accepted only if it comes from one of
 /// these pages.
 #[rustfmt::skip]
 pub(crate) static ROUTES: &[Route] = &[
@@ -85,7 +86,8 @@ pub(crate) static ROUTES: &[Route] = &[
 ///
 /// # Errors
 ///
-/// [`Fault::NoSuchPage`] or [`Fault::WrongMethod`].
+/// [`Fault::NoSuchPage`] if no route has this path. [`Fault::WrongMethod`] if a route has this
+/// path, but not with this method.
 pub(crate) fn find(method: Method, path: &str) -> Result<(&'static Route, Vec<String>), Fault> {
     let mut fault = Fault::NoSuchPage;
     for route in ROUTES {
@@ -119,12 +121,12 @@ fn path_parameters(pattern: &str, path: &str) -> Option<Vec<String>> {
     }
 }
 
-/// A row of the table of pages, for code outside this crate that goes through all pages.
+/// A row of the table of pages, for code outside this crate, such as a test of all pages.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRoute {
-    /// The method.
+    /// The method that the page accepts.
     pub method: Method,
-    /// The path, with parameters in braces.
+    /// The path of the page, with parameters in braces, such as `/account/keys/{id}`.
     pub path: &'static str,
     /// Whether the page needs no session.
     pub is_open: bool,

@@ -1,5 +1,5 @@
 //! Long reads and reads of files. They run on separate threads, so that pages do not wait for them.
-//! Only one read of an account runs at a time, so that no account delays the others.
+//! Each account has only one running read at a time, so that no account delays the others.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::fault::Fault;
 use crate::threads::Threads;
 
 const THREADS: usize = 2;
-/// Maximum number of reads that wait. Of each account, at most one read and one piece of a download
-/// are in the queue.
+/// Maximum number of reads that wait. Each account has at most one read and one piece of a download
+/// in the queue.
 const WAITING: usize = 512;
 /// Maximum number of concurrent downloads of one account.
 const DOWNLOADS_OF_ONE: usize = 4;
@@ -23,14 +23,16 @@ pub(crate) struct Scans {
     downloads: AccountLimit,
 }
 
-/// A read or download of an account, in pieces. Dropping this value releases the permit.
+/// The right of an account to one read or download, which runs in pieces. Dropping this value gives
+/// the right back.
 pub(crate) struct Download {
     threads: Arc<Threads>,
     permit: Arc<AccountPermit>,
 }
 
 impl Scans {
-    /// Returns threads on which each account may have `of_one` reads, including waiting ones.
+    /// Returns threads on which each account may have at most `of_one` reads, running and waiting
+    /// together.
     pub(crate) fn new(of_one: usize) -> Self {
         let threads = Arc::new(Threads::new(THREADS, WAITING));
         let [reads, downloads] = [of_one, DOWNLOADS_OF_ONE].map(AccountLimit::new);
@@ -50,7 +52,7 @@ impl Scans {
         self.permitted(&self.reads, account)?.run(work).await
     }
 
-    /// Runs async work that calls the ports, as [`Self::run`] does.
+    /// Runs async work that calls the ports, in the same way as [`Self::run`].
     pub(crate) async fn read<T, F>(
         &self,
         account: AccountId,
@@ -92,15 +94,15 @@ impl Download {
         let turn = self.permit.turn().await;
         let permit = Arc::clone(&self.permit);
         let work = move || {
-            // The turn of the account ends when the work ends, even if the caller no longer waits
-            // for it.
+            // The account's turn lasts until the work ends, even if the caller no longer waits for
+            // the work.
             let _turn = (turn, permit);
             work()
         };
         Ok(self.threads.run(work).await?)
     }
 
-    /// Runs async work that calls the ports, as [`Self::run`] does.
+    /// Runs async work that calls the ports, in the same way as [`Self::run`].
     pub(crate) async fn read<T, F>(
         &self,
         work: impl FnOnce() -> F + Send + 'static,

@@ -60,7 +60,8 @@ impl Dashboard {
                 answer(&context).await
             }
             Handler::Owner(answer) => {
-                // Without a session, the body is not read.
+                // The session is checked before the body is read. Without a session, the body is
+                // never read.
                 let Some(session) = self.session(request, now).await? else {
                     return Ok(to_sign_in(request));
                 };
@@ -96,9 +97,9 @@ async fn form(method: Method, mut body: Body) -> Result<Form, Fault> {
     Ok(Form::read(&bytes))
 }
 
-/// Redirects to the sign-in page. If the request comes from a script, a redirect would not work:
-/// the script would follow it and look for its part of a page in the sign-in page. So a script gets
-/// a header that makes the browser load the sign-in page.
+/// Redirects to the sign-in page. A script that refreshes a part of a page cannot use a redirect:
+/// the script would look for this part in the sign-in page. So a script gets a header that makes
+/// the browser load the whole sign-in page.
 fn to_sign_in(request: &Request) -> Response {
     let path = returning::to_sign_in(request, routes::is_account_page);
     if request.is_from_script {
@@ -107,7 +108,8 @@ fn to_sign_in(request: &Request) -> Response {
     Response::see_other(path)
 }
 
-/// Adds the security headers, which every page needs.
+/// Adds the security headers that every response needs, and forbids caching unless the response
+/// allows it.
 fn protected(mut response: Response) -> Response {
     let has_cache_control = response.headers.iter().any(|(name, _)| *name == "cache-control");
     if !has_cache_control {

@@ -1,4 +1,4 @@
-//! The operator's settings of the pages.
+//! The settings of the account page that the operator can choose.
 
 use std::net::SocketAddr;
 
@@ -7,11 +7,11 @@ use jiff::SignedDuration;
 /// The operator's settings of the account page.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The public URL, in the form of an origin (`https://enrich.example`). If it is `None`, the
-    /// host in the request is used.
+    /// The public URL, in the form of an origin (`https://enrich.example`). If there is no public
+    /// URL, the host in the request is used.
     pub public_url: Option<String>,
     /// The listening address. Without a public URL, the header `Host` must contain this address.
-    /// `None` accepts any host, for HTTP servers that check the host themselves.
+    /// With `None`, any host is accepted, because the HTTP server checks the host itself.
     pub listens_on: Option<SocketAddr>,
     /// Idle time after which a session ends.
     pub session_idle: SignedDuration,

@@ -21,12 +21,13 @@ impl fmt::Display for Number {
     }
 }
 
-/// Returns a [`Number`] for a reference, because templates pass references.
+/// Converts a number to a [`Number`]. Takes a reference, because templates pass references.
 pub(crate) fn number(of: &u64) -> Number {
     Number(*of)
 }
 
-/// A share in percent, such as `93.4 %`. If the whole is 0, the share is displayed as a dash.
+/// A share, displayed in percent, such as `93.4 %`. If the whole is 0, the share is displayed as a
+/// dash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(crate) part: u64,

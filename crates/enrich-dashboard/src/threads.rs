@@ -9,20 +9,20 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-/// The queue is full, or the work panicked.
+/// The error for work that was not done: the queue is full, or the work panicked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("more is waiting than is taken")]
 pub(crate) struct Busy;
 
-/// A share of tokio's blocking threads, with a bounded queue. [`Self::run`] must be called in a
-/// tokio runtime.
+/// A limited number of tokio's blocking threads, with a bounded queue. [`Self::run`] must be called
+/// in a tokio runtime.
 pub(crate) struct Threads {
     running: Arc<Semaphore>,
     running_or_waiting: Arc<Semaphore>,
 }
 
 impl Threads {
-    /// Returns a share in which at most `threads` tasks run at the same time, and at most `waiting`
+    /// Creates the limits: at most `threads` tasks run at the same time, and at most `waiting`
     /// tasks wait.
     pub(crate) fn new(threads: usize, waiting: usize) -> Self {
         let [running, running_or_waiting] =

@@ -1,5 +1,5 @@
-//! Streams a list from a multipart form (RFC 7578) to its folder, so that the whole list is never
-//! in memory.
+//! Writes an uploaded list from a multipart form (RFC 7578) to the list's folder, piece by piece.
+//! The whole list is never in memory.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::http::{Body, BodyFault};
 
 /// The name of the form field with the file.
 const FIELD: &str = "list";
-/// Maximum size of the multipart form around the file, in bytes.
+/// Maximum size of the multipart form without the file, in bytes.
 const AROUND: u64 = 64 * 1024;
 
-/// The number of bytes that must arrive in each time window except the first.
+/// The least number of bytes that must arrive in each time window ([`WINDOW`]) except the first.
 const LEAST_IN_WINDOW: usize = 64 * 1024;
 const WINDOW: SignedDuration = SignedDuration::from_secs(30);
 
@@ -82,8 +82,8 @@ pub(crate) async fn take(
     take_field(dashboard, account, form).await
 }
 
-/// Measures the speed of an upload, so that a slow sender does not occupy its permit without a time
-/// limit.
+/// Measures the speed of an upload. An upload that is too slow is cancelled, because it occupies a
+/// permit that other uploads need.
 struct Pace {
     since: Timestamp,
     bytes: usize,
@@ -95,8 +95,8 @@ impl Pace {
         Self { since: now, bytes: 0, is_first: true }
     }
 
-    /// Counts the bytes of a piece. Returns whether the upload is fast enough. The first window is
-    /// not checked.
+    /// Counts the bytes of a piece that has just arrived. Returns whether the upload is fast
+    /// enough. The speed in the first window is not checked.
     fn is_fast_enough(&mut self, bytes: usize, now: Timestamp) -> bool {
         if self.since.duration_until(now) >= WINDOW {
             if !self.is_first && self.bytes < LEAST_IN_WINDOW {
@@ -147,7 +147,7 @@ async fn store(
     }
 }
 
-/// Returns the error for a form that was not read to its end.
+/// Converts an error of the form's parser: the form was too large, or was not read to its end.
 fn broken(fault: multer::Error, max_bytes: u64) -> UploadError {
     match fault {
         multer::Error::StreamSizeExceeded { .. } => too_large(max_bytes),
@@ -164,8 +164,8 @@ fn too_large(max_bytes: u64) -> UploadError {
     UploadError::Message(413, said)
 }
 
-/// Sends the pieces of a field to `sender`, then `None` as the end. Stops if the receiver no longer
-/// exists.
+/// Sends the pieces of a form field to `sender`, and then `None`, which marks the end. Stops early
+/// if the receiver no longer exists.
 async fn read(
     mut field: Field<'_>,
     sender: mpsc::Sender<Option<Bytes>>,
@@ -179,8 +179,8 @@ async fn read(
     }
 }
 
-/// A list that arrives in pieces, and that a thread reads. `None` comes after the last piece. If
-/// the pieces end without `None`, the upload was interrupted.
+/// The reader of a list that arrives in pieces. `None` comes after the last piece. If the channel
+/// closes before `None` has arrived, the upload was interrupted.
 struct Arriving {
     pieces: mpsc::Receiver<Option<Bytes>>,
     piece: Bytes,

@@ -32,9 +32,10 @@ pub(crate) struct JobRow {
     pub(crate) created: Time,
     pub(crate) kept_until: Option<Time>,
     pub(crate) state: String,
-    /// The reason why the list does not run, as the page shows it; empty if there is none.
+    /// The reason why the list does not run, as the page shows it; empty if there is no reason.
     pub(crate) reason: String,
-    /// A sentence about rows that were erased because of forgotten values; empty if there are none.
+    /// A sentence about rows that were erased because of forgotten values; empty if no rows were
+    /// erased.
     pub(crate) erased: String,
     pub(crate) is_under_way: bool,
     pub(crate) can_go_on: bool,
@@ -46,10 +47,11 @@ pub(crate) struct JobRow {
     pub(crate) invalid: Number,
     pub(crate) failed: Number,
     pub(crate) credits: Number,
-    /// The number of cells that are truncated in the result. Only a workbook can have such cells.
+    /// The number of cells whose text was truncated in the result, because a cell of a workbook
+    /// (`.xlsx`) has a maximum length. Always 0 for other formats.
     pub(crate) cut_cells: Number,
     pub(crate) ceiling: Option<Number>,
-    /// The ceiling as text for the form field.
+    /// The ceiling as the text of the form field, without separators.
     pub(crate) ceiling_typed: String,
 }
 

@@ -1,8 +1,10 @@
-//! The page with the charges, newest first: in pages, searched by request id, and as CSV.
+//! The page with the account's charges, newest first. The charges are shown in pages, can be
+//! searched by request id, and can be downloaded as CSV.
 //!
 //! Inputs and answers of calls are not stored, so they cannot be shown. There is no index of
-//! request ids. A search by request id therefore reads the entries of the range from the newest
-//! backwards, a limited number of rows at a time, and shows how far it has read.
+//! request ids. A search by request id therefore reads the entries of the range of days from the
+//! newest backwards. It stops after a limited number of rows, shows how far it has read, and lets
+//! the user continue.
 
 use std::sync::Arc;
 
@@ -43,7 +45,7 @@ struct CallsPage<'a> {
     older: Option<String>,
     /// The query string of the CSV file with the charges of the range.
     export: String,
-    /// How far a search has read; `None` without a search.
+    /// How far the search by request id has read; `None` if the user does not search.
     progress: Option<SearchProgress>,
 }
 
@@ -83,8 +85,8 @@ impl CallRow {
     }
 }
 
-/// The entries in a range of days: the sequence numbers from `first` up to but not including `end`.
-/// If the clock was set back, entries of other days may be among them.
+/// The entries in a range of days: those with a sequence from `first` up to `end`, without `end`.
+/// If the clock was set back, some of these entries may belong to other days.
 #[derive(Clone, Copy)]
 struct Rows {
     first: u64,
@@ -137,12 +139,12 @@ async fn rows(service: &Service, account: AccountId, days: Days) -> Result<Rows,
     Ok(Rows { first, end, days })
 }
 
-/// The charges of one page.
+/// The charges of one page, and how far the ledger was read for them.
 struct Gathered {
     charges: Vec<Entry>,
     looked_through: u64,
     back_to: Option<Time>,
-    /// The sequence number before which the next page starts; `None` if the range has no further
+    /// The next page starts before the entry with this sequence; `None` if the range has no further
     /// entry.
     goes_on_before: Option<u64>,
 }
@@ -219,8 +221,8 @@ pub(crate) async fn export(context: &OwnerContext<'_>) -> Result<Response, Fault
     Ok(csv_file::response(&name, stream::iter([head]).chain(body)))
 }
 
-/// Returns the next lines of the CSV file, and the sequence number before which the next call must
-/// go on; `None` at the end.
+/// Returns the next lines of the CSV file, and a sequence: the next call must read the entries
+/// before it. The sequence is `None` at the end of the range.
 async fn lines(
     service: &Service,
     account: AccountId,

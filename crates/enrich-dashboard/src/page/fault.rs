@@ -1,4 +1,4 @@
-//! The error page.
+//! The page that shows a [`Fault`] to the user.
 
 use askama::Template;
 
@@ -12,7 +12,8 @@ struct FaultPage<'a> {
     frame: Frame,
     title: &'static str,
     said: String,
-    /// The request id that the user reports to the operator; `None` unless the server failed.
+    /// The request id that the user reports to the operator. It is shown only if the server failed,
+    /// and is otherwise `None`.
     request_id: Option<&'a str>,
 }
 
@@ -23,7 +24,7 @@ pub(crate) fn response(fault: Fault, request_id: Option<&str>) -> Response {
     let frame = Frame { owner: None, here: "" };
     let request_id = request_id.filter(|_| matches!(fault, Fault::Failed(_)));
     let page = FaultPage { frame, title, said, request_id };
-    // If the template itself fails, the page is plain text.
+    // If the template itself fails, the page contains only the title.
     let html = page.render().unwrap_or_else(|_| title.to_owned());
     let mut response = Response::html(status, html);
     if let Fault::Failed(source) = fault {

@@ -31,7 +31,7 @@ use terms::{Ceiling, Complaint, chosen};
 
 /// Number of sample rows that are shown for a new list.
 const SAMPLE_ROWS: usize = 5;
-/// Number of bytes of a file that are read in one step.
+/// Number of bytes of a download that are read and sent in one step.
 const PIECE_BYTES: u64 = 64 * 1024;
 
 #[derive(Template)]
@@ -50,7 +50,7 @@ struct JobPage {
     keys: Vec<KeyChoice>,
 }
 
-/// What the page shows of a list that waits for its key's rate limit.
+/// What the page shows about a list that waits because its key has reached the rate limit.
 struct HeldUp {
     limit: RateLimit,
     continues_in: String,
@@ -83,7 +83,7 @@ pub(crate) async fn start(context: &OwnerContext<'_>) -> Result<Response, Fault>
     acted(context, started.await?).await
 }
 
-/// Changes the delimiter or encoding with which the list is read.
+/// Changes how the file of the list is read: its delimiter or its encoding.
 pub(crate) async fn read_as(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = id(context)?;
     let Some(read_as) = reading::of_form(&context.form) else {
@@ -127,8 +127,8 @@ pub(crate) async fn delete(context: &OwnerContext<'_>) -> Result<Response, Fault
     }
 }
 
-/// Downloads the rows with their answers: of a list that has not ended, the rows that are done so
-/// far.
+/// Downloads the rows with their answers. If the list has not ended, these are the rows that are
+/// done so far.
 pub(crate) async fn output(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = id(context)?;
     let output = move |jobs: &Jobs, account: AccountId| jobs.output(account, id);
@@ -166,8 +166,8 @@ async fn on_files<T: Send + 'static>(
     context.dashboard.files.run(account, move || work(&jobs, account)).await
 }
 
-/// Runs work on the account's jobs as [`on_files`] does, but for work that reads the whole list and
-/// may take long.
+/// Runs work that reads a whole list, which may take long, on the threads for long reads. For short
+/// work there is [`on_files`].
 async fn on_list<T: Send + 'static>(
     context: &OwnerContext<'_>,
     work: impl FnOnce(&Jobs, AccountId) -> T + Send + 'static,
@@ -176,7 +176,7 @@ async fn on_list<T: Send + 'static>(
     context.dashboard.scans.run(account, move || work(&jobs, account)).await
 }
 
-/// Changes a job and redirects to the page of its list.
+/// Changes a list and redirects to its page.
 async fn act(
     context: &OwnerContext<'_>,
     change: impl FnOnce(&Jobs, AccountId) -> Result<(), JobError> + Send + 'static,
@@ -195,7 +195,7 @@ async fn acted(
     }
 }
 
-/// Shows the page of the list with the reason why nothing was changed.
+/// Shows the page of the list with `said`, the reason why nothing was changed.
 async fn refused(context: &OwnerContext<'_>, said: impl Into<String>) -> Result<Response, Fault> {
     shown(context, Some(Complaint::Page(said.into()))).await
 }
@@ -245,7 +245,8 @@ async fn shown(
     page(status, &template)
 }
 
-/// Returns how long the key's rate limit delays the list; `None` if the list is not delayed.
+/// Returns how long the list is delayed because its key has reached the rate limit; `None` if the
+/// list is not delayed.
 async fn held_up(context: &PageContext<'_>, job: &Job) -> Result<Option<HeldUp>, Fault> {
     let until = job.rate_limited_until.filter(|until| *until > context.now);
     let (Some(until), Some(order)) = (until, &job.order) else { return Ok(None) };
@@ -262,7 +263,7 @@ async fn held_up(context: &PageContext<'_>, job: &Job) -> Result<Option<HeldUp>,
     }))
 }
 
-/// Returns the first rows of a list that has not started, and no rows for other lists.
+/// Returns the first rows of a list that has not started. For any other list, returns no rows.
 async fn sample(context: &OwnerContext<'_>, job: &Job) -> Result<Result<Sample, JobError>, Fault> {
     if job.state != State::New {
         return Ok(Ok(Sample::default()));

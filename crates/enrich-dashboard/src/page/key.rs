@@ -1,4 +1,5 @@
-//! The page of one API key: show, label, limit, rotate, revoke.
+//! The page of one API key. It shows the key, changes its label and its rate limit, and rotates or
+//! revokes the key.
 
 use askama::Template;
 use enrich_core::{KeyId, KeyInfo, KeyLimit, NewKey};
@@ -11,10 +12,10 @@ use crate::page_context::{Frame, OwnerContext, page};
 
 use super::keys::{KeyRow, no_room, read_label};
 
-/// How long the page of a new key (`?new`) may show the key itself.
+/// Time after the creation of a key in which its page (`?new`) may show the text of the key.
 const NEW_FOR: SignedDuration = SignedDuration::from_mins(10);
 
-/// The choices in the form for how long the old key stays valid after a rotation.
+/// The choices in the form for a rotation: how long the old key stays valid.
 const OVERLAPS: [(&str, &str, SignedDuration); 4] = [
     ("0", "stops working now", SignedDuration::ZERO),
     ("1h", "works for 1 more hour", SignedDuration::from_hours(1)),
@@ -44,7 +45,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     shown(context, &key, is_new, None).await
 }
 
-/// Shows the page of the key with the key itself.
+/// Shows the page of the key with the text of the key.
 pub(crate) async fn reveal(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let key = own(context).await?;
     shown(context, &key, key.is_active(context.now), None).await
@@ -62,7 +63,7 @@ pub(crate) async fn label(context: &OwnerContext<'_>) -> Result<Response, Fault>
 }
 
 /// Sets or removes the key's own rate limit; the length of its window stays the same. The new limit
-/// may not be above the server's limit, or above the key's present limit if this is larger.
+/// may be at most the server's limit, or the key's present limit if that is larger.
 pub(crate) async fn limit(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let key = own(context).await?;
     let server = context.dashboard.service.rate_limit;
@@ -115,19 +116,20 @@ pub(crate) async fn revoke(context: &OwnerContext<'_>) -> Result<Response, Fault
     Ok(Response::see_other("/account/keys"))
 }
 
-/// Redirects to the key's page, which then says what was saved.
+/// Redirects to the key's page. The page then tells the user that `what` was saved.
 fn saved(id: KeyId, what: &str) -> Response {
     Response::see_other(format!("/account/keys/{id}?saved={what}"))
 }
 
-/// Returns the key in the path; a fault if the key does not belong to this account.
+/// Returns the key whose id is in the path. Returns a fault if the key does not belong to this
+/// account.
 async fn own(context: &OwnerContext<'_>) -> Result<KeyInfo, Fault> {
     let id: KeyId = context.path_parameter().parse().map_err(|_| Fault::NoSuchPage)?;
     let key = context.dashboard.service.accounts.key(id).await?;
     key.filter(|key| key.account == context.session.account.id).ok_or(Fault::NoSuchPage)
 }
 
-/// Shows the page of the key with the reason why nothing was changed.
+/// Shows the page of the key with `said`, the reason why nothing was changed.
 async fn refused(
     context: &OwnerContext<'_>,
     key: &KeyInfo,

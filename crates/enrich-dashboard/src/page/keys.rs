@@ -53,7 +53,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     shown(context, 200, None).await
 }
 
-/// Creates a key, and redirects to the page of the key, which shows it.
+/// Creates a key and redirects to its page, which shows the text of the key.
 pub(crate) async fn generate(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let label = match read_label(context) {
         Ok(label) => label,
@@ -80,8 +80,8 @@ pub(crate) fn read_label(context: &PageContext<'_>) -> Result<Label, String> {
     })
 }
 
-/// Converts the result of storing a key. If the account has too many keys, returns a message for
-/// the user; `None` if the key was stored.
+/// Converts the result of storing a key: returns `None` if the key was stored, and a message for
+/// the user if the account has too many keys.
 pub(crate) fn no_room(stored: KeyStored) -> Result<Option<String>, Fault> {
     let KeyLimit { active, all } = KeyLimit::PER_ACCOUNT;
     let days = KeyLimit::ENDED_DAYS;
@@ -124,7 +124,8 @@ pub(crate) async fn active_keys(context: &OwnerContext<'_>) -> Result<Vec<KeyInf
     Ok(keys.into_iter().rev().filter(|key| key.is_active(context.now)).collect())
 }
 
-/// Returns the options of a form field that selects a key. The key `chosen` is selected.
+/// Returns the options of a form field that selects a key. The key with the id `chosen` is
+/// selected.
 pub(crate) fn key_choices(keys: &[KeyInfo], chosen: &str) -> Vec<KeyChoice> {
     let choice = |key: &KeyInfo| {
         let id = key.id.to_string();

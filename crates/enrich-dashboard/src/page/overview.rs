@@ -30,7 +30,8 @@ struct OverviewPage {
 /// The suggested first call, which is shown if the account has no calls.
 struct FirstCall {
     command: String,
-    /// Whether the command contains the full key. If not, it contains only the key's hint.
+    /// Whether the command contains the full key. Otherwise it contains only the key's hint, the
+    /// first characters.
     has_key: bool,
 }
 

@@ -2,7 +2,8 @@
 //! and charged.
 //!
 //! The browser may send a form twice, after a double click or when the answer is reloaded. So each
-//! form contains an idempotency key, and the call is charged only once.
+//! form contains an idempotency key, and the call is charged only once even if the form is sent
+//! twice.
 
 use askama::Template;
 use enrich_bulk::Target;
@@ -45,7 +46,7 @@ struct FieldRow {
     value: String,
 }
 
-/// The result of a call.
+/// The result of a call, as the page shows it.
 struct Outcome {
     curl: String,
     status: u16,

@@ -43,7 +43,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     shown(context, None, done.map(str::to_owned)).await
 }
 
-/// Changes the password. The current password is required, and attempts are throttled like those at
+/// Changes the password. The current password is required; wrong attempts are throttled as at
 /// sign-in.
 pub(crate) async fn password(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let dashboard = context.dashboard;

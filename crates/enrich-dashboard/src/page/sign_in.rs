@@ -1,7 +1,7 @@
 //! The sign-in page, and sign-out.
 //!
-//! Whether an address has an account can be seen neither from the answer, nor from its duration,
-//! nor from the throttling.
+//! An attacker cannot find out whether an email address has an account: the answer, its duration
+//! and the throttling are the same in both cases.
 
 use askama::Template;
 use enrich_sign_in::{PasswordHash, Session, SignIn, Token};
@@ -16,7 +16,8 @@ use crate::password::{MOST_BYTES, Password};
 use crate::returning;
 use crate::shown::span;
 
-/// Maximum length of a typed email address, in bytes. RFC 5321 allows only 254.
+/// Maximum length of a typed email address, in bytes. It is more than the 254 bytes that RFC 5321
+/// allows, so every valid address fits.
 const MOST_EMAIL_BYTES: usize = 320;
 
 #[derive(Template)]
@@ -81,7 +82,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     }
 }
 
-/// Returns the sign-in of this address if the password is right, else `None`.
+/// Returns the sign-in that has this address, if the password is right; otherwise returns `None`.
 async fn is_right(
     context: &PageContext<'_>,
     address: Option<&EmailAddress>,
@@ -97,8 +98,8 @@ async fn is_right(
 }
 
 /// Begins a session with a new token, ends the browser's previous session, and returns the cookie.
-/// Returns `None` if the password was changed after it was checked: the change ended all sessions,
-/// so no new session may begin with the old password.
+/// If the password was changed after it was checked, returns `None`: the change has ended all
+/// sessions, and no new session may begin with the old password.
 pub(crate) async fn begin(
     context: &PageContext<'_>,
     sign_in: &SignIn,

@@ -38,7 +38,7 @@ struct UsagePage {
     fault: Option<String>,
     days: Days,
     query: String,
-    /// Whether the range ends today or later, so that its numbers may still grow.
+    /// Whether the numbers of the range may still grow, because the range ends today or later.
     is_growing: bool,
     rows: Vec<Row>,
     sum: Row,
@@ -124,8 +124,8 @@ async fn added_up(
     Ok((sums, sum))
 }
 
-/// Returns the part of a range of days in which the account existed; `None` if it existed on none
-/// of them.
+/// Returns the part of a range of days in which the account existed; `None` if the account existed
+/// on none of these days.
 fn lived(days: Days, context: &OwnerContext<'_>, today: Day) -> Option<Days> {
     days.within(Day::of(context.session.account.created_at), today)
 }

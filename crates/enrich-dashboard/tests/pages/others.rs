@@ -1,4 +1,5 @@
-//! Another account can neither see nor change anything. The tests try every page of the table.
+//! Tests that one account can neither see nor change anything of another account. They try every
+//! page of the table.
 
 use enrich_dashboard::{Method, PageRoute, pages};
 
@@ -11,7 +12,7 @@ fn path(page: PageRoute, key: &str, token: &str, job: &str) -> String {
     path.replace("{hash}", "0000000000000000").replace("{name}", "none.css")
 }
 
-/// Valid fields for the form of any page.
+/// Valid form fields. Each page reads the fields that its form has, and ignores the others.
 const FIELDS: [(&str, &str); 14] = [
     ("email", "ada@quill.example"),
     ("password", "a new password of mine"),
@@ -81,7 +82,8 @@ fn nothing_of_one_account_shows_or_changes_with_the_session_of_another() {
     let ada_before: Vec<_> = of(&world, ada.account);
 
     for page in pages() {
-        // Eve may sign out and sign in.
+        // Eve, the owner of the other account, may sign out and sign in herself, so these pages are
+        // left out.
         if page.path == "/account/sign-out" || page.path.contains("sign-in") {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Tests of what the pages tell the user: what was saved, what takes long, what to do first.
+//! Tests of the messages to the user: what was saved, what takes long, and what to do first.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Users can enter arbitrary texts. The pages must show them as plain text.
+//! Tests that the pages show every text that a user has entered as plain text, not as HTML.
 
 use enrich_core::port::accounts::Accounts;
 use enrich_core::{Clock, DirectoryRevision, EntryKind, Price};

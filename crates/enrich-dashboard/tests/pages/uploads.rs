@@ -81,7 +81,7 @@ fn an_account_uploads_two_lists_at_once_and_others_theirs() {
     }
     assert_eq!(send(&world, &ben, list()).status, 303);
     drop(under_way);
-    // The threads that store the two dropped uploads notice only after a moment that no more bytes
+    // Two threads store the dropped uploads. Only after a moment do they notice that no more bytes
     // come.
     let is_taken = || {
         std::thread::sleep(Duration::from_millis(10));
@@ -90,7 +90,8 @@ fn an_account_uploads_two_lists_at_once_and_others_theirs() {
     assert!((0..1000).any(|_| is_taken()));
 }
 
-/// Replaces an uploaded list by a pipe without a writer, so that every reader of the list blocks.
+/// Replaces an uploaded list by a named pipe to which nobody writes, so that every reader of the
+/// list blocks.
 fn stuck(world: &World, path: &str) -> PathBuf {
     let id = path.rsplit('/').next().unwrap();
     let list = world.folder.path().join(id).join("list.csv");

@@ -1,4 +1,4 @@
-//! The pages of several accounts, and a minimal browser.
+//! The world of these tests: the pages of several accounts, and a minimal browser.
 
 use std::net::IpAddr;
 use std::sync::Arc;

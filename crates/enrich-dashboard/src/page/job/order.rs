@@ -13,7 +13,7 @@ use crate::shown::Number;
 use super::on_list;
 use super::terms::{Ceiling, Complaint};
 
-/// An order and its estimated cost.
+/// The order for a list as the form shows it, with its estimated cost.
 pub(crate) struct OrderForm {
     pub(crate) path: &'static str,
     pub(crate) title: &'static str,
@@ -30,7 +30,7 @@ pub(crate) struct FieldRow {
     pub(crate) is_required: bool,
     /// The name of the column; empty if no column is selected.
     pub(crate) column: String,
-    /// A fixed text that is the same for every row; empty if there is none.
+    /// A fixed text that is used for every row; empty if no text is fixed.
     pub(crate) fixed: String,
 }
 
@@ -47,9 +47,9 @@ impl CostEstimate {
         self.highest.is_some_and(|highest| highest.0 <= self.balance.0)
     }
 
-    /// Returns the suggested ceiling: the highest cost of the list or the balance, whichever is
-    /// lower. If the balance is 0, the balance is ignored. Returns an empty text if the highest
-    /// cost is unlimited, because such a list cannot start with a ceiling.
+    /// Returns the suggested ceiling: the highest cost of the list, or the balance if the balance
+    /// is lower and not 0. Returns an empty text if the highest cost is unlimited, because such a
+    /// list cannot start with a ceiling.
     fn ceiling(&self) -> String {
         match self.highest {
             Some(highest) if self.balance.0 == 0 => highest.0.to_string(),
@@ -59,8 +59,8 @@ impl CostEstimate {
     }
 }
 
-/// Returns the mapping in the form, or the reason why it is invalid; `None` if the form names no
-/// endpoint.
+/// Returns the mapping that the form contains, or a message that says why the mapping is invalid.
+/// Returns `None` if there is no endpoint at `path`.
 pub(crate) fn of_form(
     context: &PageContext<'_>,
     path: &str,
@@ -69,8 +69,9 @@ pub(crate) fn of_form(
     Some(mapping(&rows(context.endpoint(path)?, fields, &[])))
 }
 
-/// Returns the order for a list with these columns. The order comes from the form; what the form
-/// lacks is guessed from the column names. Returns `None` if the form names no endpoint.
+/// Returns the order for a list with these columns. The order comes from the form. If the form does
+/// not map the columns, the mapping is guessed from the column names. Returns `None` if the form
+/// names no endpoint.
 pub(super) async fn order_form(
     context: &OwnerContext<'_>,
     id: JobId,
@@ -118,8 +119,9 @@ async fn estimate(
     }
 }
 
-/// Returns why an order with a ceiling cannot run; `None` if it can. If an answer may have any
-/// number of items, its row has no highest price, so with a ceiling the row would never be sent.
+/// Returns the reason why an order with a ceiling cannot run; `None` if it can run. If an answer
+/// may have any number of items, its row has no highest price. With a ceiling, such a row would
+/// never be sent.
 pub(super) async fn refused(
     context: &OwnerContext<'_>,
     id: JobId,
@@ -144,7 +146,7 @@ pub(super) async fn refused(
 }
 
 /// Returns the endpoint's fields with the values in the form. If the form has no values, guesses
-/// the columns from their names.
+/// the column for each field from the names of the columns.
 fn rows(endpoint: &'static Endpoint, fields: &Form, columns: &[String]) -> Vec<FieldRow> {
     let inputs = endpoint.wire.inputs;
     let name = |kind: &str, field: &Field| format!("{kind}.{}", field.name);

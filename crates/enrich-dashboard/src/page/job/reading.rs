@@ -1,4 +1,4 @@
-//! How a new list is read: the detected format, and the alternatives.
+//! How the file of a new list is read: the detected format, and what the user can select instead.
 
 use enrich_bulk::jobs::Sample;
 use enrich_bulk::{Delimiter, Format, ReadAs, TextEncoding};
@@ -9,7 +9,7 @@ use crate::form::Form;
 const ENCODINGS: [(&str, &str); 3] =
     [("utf-8", "UTF-8"), ("utf-16", "UTF-16"), ("windows-1252", "Windows-1252")];
 
-/// How a new list is read, and what the user can change about it.
+/// How the file of a new list is read, and which settings the user can change.
 pub(crate) struct Reading {
     /// A description of the detected layout; empty for a list that cannot be read.
     pub(crate) layout: String,
@@ -48,8 +48,8 @@ impl Reading {
         });
         Self {
             layout: layout.map(ToString::to_string).unwrap_or_default(),
-            // If the list cannot be read with the selected options, it may be readable with other
-            // options.
+            // If the list cannot be read with the options that the user selected, the options are
+            // shown again, because others may work.
             is_text: layout
                 .map_or(sample.read_as != ReadAs::default(), |layout| layout.format == Format::Csv),
             delimiters: delimiters.collect(),
@@ -58,8 +58,8 @@ impl Reading {
     }
 }
 
-/// Returns the options that the user selected in a form; `None` if an option is unknown. An empty
-/// option stands for detecting it.
+/// Returns the options that the user selected in a form; `None` if an option is unknown. If an
+/// option is empty, it is detected from the file.
 pub(super) fn of_form(form: &Form) -> Option<ReadAs> {
     let delimiter = match form.raw("delimiter") {
         "" => None,

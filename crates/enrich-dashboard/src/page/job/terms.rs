@@ -1,4 +1,5 @@
-//! The terms for starting or continuing a list: the ceiling and the key that pays.
+//! The terms for starting or continuing a list: the ceiling, and the API key with which the rows
+//! are sent.
 
 use enrich_core::KeyId;
 
@@ -7,7 +8,7 @@ use crate::form::Form;
 use crate::page::keys::active_keys;
 use crate::page_context::OwnerContext;
 
-/// An error in the form, by the place where the page shows it.
+/// An error in the form. The variant says where the page shows the message.
 pub(super) enum Complaint {
     /// The message is shown above the page.
     Page(String),
@@ -19,15 +20,15 @@ pub(super) enum Complaint {
 pub(crate) struct Ceiling {
     /// The text in the form field.
     pub(crate) typed: String,
-    /// The suggested ceiling. As long as `typed` is equal to it, the form field follows each new
+    /// The suggested ceiling. If the user has not changed the form field, the field shows each new
     /// suggestion.
     pub(crate) offered: String,
     pub(crate) fault: Option<String>,
 }
 
 impl Ceiling {
-    /// Returns the ceiling for the form, with `offered` as the new suggestion. Keeps a value that
-    /// the user has typed.
+    /// Returns the ceiling for the form, with `offered` as the new suggestion. If the user has
+    /// typed another value, keeps this value.
     pub(super) fn of(fields: &Form, offered: String, complaint: Option<&Complaint>) -> Self {
         let typed = fields.text("ceiling");
         let is_kept = fields.has("ceiling") && typed != fields.text("offered");

@@ -1,5 +1,5 @@
-//! Compresses the served files. Two of them, Swagger UI's, are extracted from the archive in its
-//! crate.
+//! Compresses the files that the server serves to browsers. The two files of Swagger UI are
+//! extracted from the archive in its crate.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -21,7 +21,8 @@ const OURS: [&str; 5] = [
     "src/site/theme.js",
     "src/site/page.css",
 ];
-/// Higher qualities take many times as long and make the files only 1 % smaller.
+/// The quality of the Brotli compression, from 0 to 11. A higher quality takes many times as long,
+/// and makes the files only 1 % smaller.
 const BROTLI_QUALITY: i32 = 9;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -49,7 +50,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes a file twice, plain and compressed. Equal content gives equal files.
+/// Writes a file in three forms: plain, compressed with gzip, and compressed with Brotli. The
+/// result depends only on the content, so that builds are reproducible.
 fn prepare(file: &Path, content: &[u8]) -> Result<(), Box<dyn Error>> {
     let beside = |ending: &str| {
         let mut name = file.as_os_str().to_owned();

@@ -1,4 +1,5 @@
-//! The recorded calls: requests with their answers. The OpenAPI document has them as its examples.
+//! The recorded calls in `fixtures/calls`: requests with their answers. They are the examples in
+//! the OpenAPI document.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,43 +8,45 @@ use std::{fs, io};
 use enrich_wire::{Endpoint, Value as Sent, decode};
 use serde_json::{Map, Value};
 
-/// How every placeholder for a key begins in the recorded calls.
+/// In the recorded calls, a placeholder stands for each key. Every placeholder begins with this
+/// text.
 const KEY_BEGINS: &str = "{{";
 
 /// A recorded call: its request and its answer.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// The name of the case that the call shows, such as `found` or `nothing`.
+    /// The name of the case that the call is an example of, such as `found` or `nothing`.
     pub case: String,
-    /// The fields of the request, from JSON or from a form. The key is left out: readers send an
-    /// example unchanged, and a key in its body would take the place of their own key in a header.
+    /// The fields of the request, from JSON or from a form. The key is left out, because readers
+    /// send an example unchanged: a key in the body would be used in place of the reader's own key
+    /// in a header.
     pub sent: Value,
-    /// The status of the answer.
+    /// The HTTP status code of the answer.
     pub status: u16,
     /// The body of the answer.
     pub answer: Value,
 }
 
-/// The recorded calls of each endpoint, by the endpoint's path. Calls that have found something
-/// come first.
+/// The recorded calls of each endpoint, by the endpoint's path. Calls whose answer is found come
+/// first.
 #[derive(Clone, Debug, Default)]
 pub struct Calls(BTreeMap<&'static str, Vec<Call>>);
 
-/// Why the calls in a folder cannot be read.
+/// Why the recorded calls in a folder cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum UnreadableCall {
     /// The file cannot be read.
     #[error("{} cannot be read", .0.display())]
     File(PathBuf, #[source] io::Error),
-    /// The request or the answer is malformed.
+    /// The file of a request or of an answer is malformed. The text says why.
     #[error("{}: {}", .0.display(), .1)]
     Malformed(PathBuf, &'static str),
 }
 
 impl Calls {
-    /// Reads the calls of `endpoints`. Each endpoint has a subfolder of `folder`: for
-    /// `/v2/services/name_to_domain`, this is `v2/name_to_domain`. Each call is a request (`.http`)
-    /// with its answer (`.snap`).
+    /// Reads the calls of `endpoints`. The calls of an endpoint are in a subfolder of `folder`, for
+    /// example in `v2/name_to_domain` for `/v2/services/name_to_domain`. Each call consists of two
+    /// files: a request (`.http`) and its answer (`.snap`).
     ///
     /// # Errors
     ///

@@ -21,8 +21,8 @@ refused with 422, never silently missed.
 A path that does not exist is refused with 404, another method with 405, both in the form of the \
 version whose prefix the path has, else in that of version 1.";
 
-/// Returns the OpenAPI document. Its paths are those of these API versions, in the order of their
-/// tables, and its examples are from `calls`.
+/// Returns the OpenAPI document. It contains the endpoints of these API versions, in the order of
+/// their tables, and examples from `calls`.
 pub fn document(api_versions: &[&'static ApiVersion], calls: &Calls) -> Value {
     let mut paths = Map::new();
     for (api_version, endpoint) in rows(api_versions) {
@@ -121,8 +121,8 @@ fn schemas(api_versions: &[&'static ApiVersion], calls: &Calls) -> Map<String, V
     schemas
 }
 
-/// Adds to the schema of an object that it has only the listed fields. Removes the formats that say
-/// how large Rust's integers are.
+/// Makes the schema of an object exact: the object has no fields except those that are listed. Also
+/// removes the formats of Rust's integers, such as `uint64`.
 fn exact(shape: &mut Schema) {
     if shape.get("properties").is_some() && shape.get("additionalProperties").is_none() {
         shape.insert("additionalProperties".to_owned(), false.into());

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// Returns the schema of a text that has 1 to `most` characters, which are visible ASCII.
+/// Returns the schema of a text of 1 to `most` visible ASCII characters.
 fn visible(most: usize) -> Value {
     json!({ "type": "string", "pattern": format!("^[!-~]{{1,{most}}}$") })
 }
@@ -85,7 +85,7 @@ fn header_refs(rows: &[(&str, &str)]) -> Map<String, Value> {
         .collect()
 }
 
-/// Returns the headers that the answer of an admin page has.
+/// Returns the headers of an admin page's answer.
 pub(crate) fn of_page() -> Value {
     Value::Object(header_refs(&[("X-Request-Id", "RequestId"), ("Cache-Control", "CacheControl")]))
 }
@@ -102,8 +102,8 @@ pub(crate) fn of_answer() -> Value {
     ]))
 }
 
-/// Returns the headers that a refusal has. `can_know_key` tells whether the key may be identified
-/// when the call is refused.
+/// Returns the headers of a refusal. `can_know_key` tells whether the key may already be identified
+/// when the call is refused; the refusal then has further headers.
 pub(crate) fn of_refusal(can_know_key: bool, has_retry_after: bool) -> Value {
     let mut headers = header_refs(&[("X-Credits-Used", "CreditsUsed")]);
     if can_know_key {

@@ -1,7 +1,8 @@
 //! The schemas of inputs and request bodies.
 //!
-//! A pattern cannot distinguish a domain from a text that is similar. So all inputs have the same
-//! pattern, and each kind of input has a `format` of its own, which the description explains.
+//! A regular expression cannot decide whether a text is a valid domain, for example. So all inputs
+//! have the same `pattern`. Each kind of input has a `format` of its own, which the schema's
+//! description explains.
 
 mod kinds;
 
@@ -12,8 +13,8 @@ use serde_json::{Map, Value, json};
 
 use kinds::{Described, described};
 
-/// Unicode white space, as a part of a regular expression. The server removes such characters from
-/// both ends of an input.
+/// Unicode white space, for use inside a character class of a regular expression. The server
+/// removes such characters from both ends of an input.
 const SPACE: &str = r"\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
 const CONTROL: &str = r"\u0000-\u001f\u007f-\u009f";
 
@@ -22,8 +23,8 @@ pub(crate) fn schema_ref(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
-/// Returns the schemas of all input kinds that are in `fields`, by their names. Also returns the
-/// schema of a missing input.
+/// Returns the schemas of all input kinds in `fields`, by their names. Also returns the schemas of
+/// the API key and of a missing input.
 pub(crate) fn schemas(fields: impl Iterator<Item = &'static Field>) -> Map<String, Value> {
     let mut schemas = Map::new();
     schemas.insert("ApiKey".to_owned(), api_key());
@@ -41,12 +42,13 @@ pub(crate) fn schemas(fields: impl Iterator<Item = &'static Field>) -> Map<Strin
 pub(crate) enum Encoding {
     /// A JSON object.
     Json,
-    /// A form, in which every value is a text.
+    /// A URL-encoded form, in which every value is a text.
     Form,
 }
 
 impl Encoding {
-    /// Returns the name of the schema of an input that is there, but is empty.
+    /// Returns the name of the schema of an input that is sent but counts as missing, for example
+    /// an empty text.
     fn missing(self) -> &'static str {
         match self {
             Self::Json => MISSING,
@@ -59,7 +61,7 @@ pub(crate) fn request(api_version: &ApiVersion, endpoint: &Endpoint, encoding: E
     let mut properties = Map::new();
     let mut required = Vec::new();
     if api_version.key_place == KeyPlace::Body {
-        // The body need not contain the key, because the key may be in a header.
+        // The key is an optional field of the body, because the key may be in a header.
         let key = match encoding {
             Encoding::Json => schema_ref("ApiKey"),
             // Swagger UI sends every field of a form, even if it is empty.
@@ -129,7 +131,7 @@ fn blank() -> Value {
     })
 }
 
-/// Returns the schema of an input that is there, but counts as missing.
+/// Returns the schema of a JSON input that is sent but counts as missing: `null` or a blank text.
 fn missing() -> Value {
     json!({
         "description": "`null`, or nothing but white space: counts as a missing field.",

@@ -1,9 +1,9 @@
 //! The OpenAPI 3.1 document of the interface, which is made from the endpoint tables, and the pages
 //! that show it.
 //!
-//! Paths, titles, prices and inputs are from the tables, and answers from the types in the wire
-//! files. The refusals are those that the API versions write, and the examples are the recorded
-//! calls.
+//! Paths, titles, prices and inputs come from the tables. The schemas of answers come from the
+//! types in the wire files. The refusals come from the functions that write them in each API
+//! version, and the examples come from the recorded calls.
 //!
 //! What is not here: HTTP, a list of endpoints, and any code that runs when an endpoint is called.
 
@@ -20,5 +20,5 @@ pub use calls::{Call, Calls, UnreadableCall};
 pub use document::document;
 pub use site::{SITE, SiteFile};
 
-/// The OpenAPI document, as it is in the repository and as the server sends it.
+/// The text of the OpenAPI document, which the server sends: the file `docs/openapi.json`.
 pub const DOCUMENT: &str = include_str!("../../../docs/openapi.json");

@@ -1,5 +1,5 @@
-//! Describes an endpoint in the document, from its row in the table, its answers and its recorded
-//! calls.
+//! Creates the description of an endpoint in the document, from the endpoint's row in the table,
+//! its answers and its recorded calls.
 
 use enrich_core::Price;
 use enrich_wire::{ApiVersion, Endpoint, KeyPlace};
@@ -13,14 +13,14 @@ use crate::{headers, inputs};
 /// The name of the security scheme for a key in the header `x-api-key`.
 pub(crate) const KEY_SCHEME: &str = "apiKey";
 
-/// The name of the security scheme for a key that is a bearer token.
+/// The name of the security scheme for a key in the header `Authorization`, as a bearer token.
 pub(crate) const BEARER_SCHEME: &str = "bearer";
 
 pub(crate) fn tag(api_version: &ApiVersion) -> String {
     format!("Version {}", api_version.number)
 }
 
-/// Returns the beginning of the names of an endpoint's schemas, such as `V1LcufEmployee`.
+/// Returns the text with which the names of an endpoint's schemas begin, such as `V1LcufEmployee`.
 pub(crate) fn type_name(api_version: &ApiVersion, endpoint: &Endpoint) -> String {
     let words = last_segment(endpoint).split('_').map(|word| {
         let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
@@ -69,8 +69,8 @@ pub(crate) fn operation(api_version: &ApiVersion, endpoint: &Endpoint, calls: &[
     })
 }
 
-/// Returns the request body, as JSON and as a form. The encoding that is usual in the API version
-/// comes first.
+/// Returns the schemas of the request body, as JSON and as a form. The usual encoding of the API
+/// version comes first.
 fn encodings(key_place: KeyPlace, json: Value, form: Value) -> Value {
     const JSON: &str = "application/json";
     const FORM: &str = "application/x-www-form-urlencoded";
@@ -80,8 +80,8 @@ fn encodings(key_place: KeyPlace, json: Value, form: Value) -> Value {
     }
 }
 
-/// Returns the security schemes that an endpoint accepts. Those with a header come first, because
-/// tools can fill in headers. The empty scheme `{}` means that the key is in the body.
+/// Returns the security schemes that an endpoint accepts. The schemes with a header come first,
+/// because tools can fill in headers. The empty scheme `{}` means that the key is in the body.
 fn security(key_place: KeyPlace) -> Value {
     match key_place {
         KeyPlace::Body => json!([{ KEY_SCHEME: [] }, { BEARER_SCHEME: [] }, {}]),
@@ -106,8 +106,9 @@ fn credits(price: Price) -> Value {
     rule
 }
 
-/// Gives each form field an example: its text in a recorded call, or else an empty text. Without an
-/// example, Swagger UI would put an invented text into the field.
+/// Gives each form field an example: the field's text in a recorded call. If there is none, the
+/// example is an empty text, because Swagger UI would otherwise put an invented text into the
+/// field.
 fn add_examples(form: &mut Value, call: Option<&Call>) {
     let fields = form["properties"].as_object_mut().into_iter().flatten();
     for (name, property) in fields {
@@ -120,8 +121,8 @@ fn add_examples(form: &mut Value, call: Option<&Call>) {
     }
 }
 
-/// Returns the answer and all refusals of an endpoint. If there are recorded calls, their answers
-/// are the examples.
+/// Returns the descriptions of an endpoint's answer and of all its refusals. If there are recorded
+/// calls, their answers are the examples.
 fn responses(api_version: &ApiVersion, endpoint: &Endpoint, calls: &[Call]) -> Value {
     let name = type_name(api_version, endpoint);
     let mut responses = Map::new();
@@ -162,7 +163,8 @@ fn examples(calls: &[Call], status: u16, part: impl Fn(&Call) -> &Value) -> Map<
     calls.map(|call| (call.case.clone(), json!({ "value": part(call) }))).collect()
 }
 
-/// Returns the schemas of an endpoint's request and of its answer, each with its name.
+/// Returns three schemas of an endpoint, each with its name: the request as JSON, the request as a
+/// form, and the answer.
 pub(crate) fn shapes(
     generator: &mut schemars::SchemaGenerator,
     api_version: &ApiVersion,

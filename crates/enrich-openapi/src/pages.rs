@@ -1,5 +1,5 @@
-//! The pages that are not endpoints. They are described here by hand, and tests check that the
-//! server's answers are like this.
+//! The descriptions of pages that are not endpoints, such as `/healthz`. They are written by hand.
+//! Tests check that the server's answers match them.
 
 use serde_json::{Map, Value, json};
 

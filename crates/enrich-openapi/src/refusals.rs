@@ -18,13 +18,14 @@ struct RefusalDescription {
     name: &'static str,
     /// A sentence that says in which case a call gets this refusal.
     when: &'static str,
-    /// Whether the refusal is one of an endpoint. If not, it is about the path.
+    /// Whether calls of an endpoint can get this refusal. If not, the refusal is about the path,
+    /// before an endpoint is found.
     is_of_endpoint: bool,
-    /// Whether the key may be identified when the call is refused.
+    /// Whether the key may already be identified when the call is refused.
     can_know_key: bool,
 }
 
-/// Returns one refusal of each kind, in the order in which the checks are made.
+/// Returns one refusal of each kind. They are in the order in which the server makes the checks.
 fn samples(api_version: &ApiVersion) -> Vec<RequestRefusal> {
     let limit = RateLimit::default();
     let rate_limit_status = RateLimitStatus {
@@ -141,7 +142,8 @@ fn early(name: &'static str, when: &'static str) -> RefusalDescription {
     RefusalDescription { name, when, is_of_endpoint: true, can_know_key: false }
 }
 
-/// Returns the name of the schema that all refusals of an API version have.
+/// Returns the name of the schema for the body of a refusal. An API version has one schema for all
+/// its refusals.
 pub(crate) fn shape_name(api_version: &ApiVersion) -> String {
     format!("V{}Refusal", api_version.number)
 }
@@ -150,8 +152,8 @@ pub(crate) fn response_name(api_version: &ApiVersion, status: u16) -> String {
     format!("V{}Refusal{status}", api_version.number)
 }
 
-/// Returns the responses of all refusals, by status. The `bool` tells whether endpoints have this
-/// response.
+/// Returns the descriptions of all refusals, one for each HTTP status. The `bool` tells whether
+/// calls of endpoints can get this response.
 pub(crate) fn responses(api_version: &ApiVersion) -> BTreeMap<u16, (Value, bool)> {
     let mut by_status: BTreeMap<u16, Vec<(RequestRefusal, Vec<u8>)>> = BTreeMap::new();
     for refusal in samples(api_version) {

@@ -3,11 +3,11 @@
 /// A file that the server serves to browsers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SiteFile {
-    /// The file's path.
+    /// The URL path at which the server serves the file.
     pub path: &'static str,
-    /// The file's content type.
+    /// The value of the header `Content-Type`.
     pub content_type: &'static str,
-    /// The file's bytes.
+    /// The file's bytes, not compressed.
     pub content: &'static [u8],
     /// The file's bytes, compressed with gzip.
     pub gzip: &'static [u8],
@@ -18,8 +18,8 @@ pub struct SiteFile {
     pub kept_seconds: u32,
 }
 
-/// How long browsers may cache the files of Swagger UI, in seconds. These files are large, and
-/// older ones can show a newer document too.
+/// How long browsers may cache the files of Swagger UI, in seconds. These files are large, so
+/// caching helps. Caching does no harm, because older files can show a newer document too.
 const HOUR: u32 = 60 * 60;
 
 const JSON: &str = "application/json";
@@ -27,7 +27,7 @@ const HTML: &str = "text/html; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 
-/// Creates the entry of a file that was compressed by the build script.
+/// Creates the [`SiteFile`] of a file that the build script has compressed.
 macro_rules! file {
     ($path:literal, $name:literal, $content_type:expr, $kept_seconds:expr) => {
         SiteFile {

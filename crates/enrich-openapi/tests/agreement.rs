@@ -1,5 +1,5 @@
-//! The OpenAPI document agrees with the service: in its endpoints, in the recorded calls and in the
-//! inputs that are accepted.
+//! Tests that the OpenAPI document agrees with the service: in its endpoints, in the recorded calls
+//! and in the inputs that are accepted.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::Path;
@@ -33,8 +33,8 @@ fn the_document() -> Value {
     serde_json::from_str(DOCUMENT).unwrap()
 }
 
-/// Returns a validator for a schema of the document. The validator resolves references, and checks
-/// our formats with the parsers of the service.
+/// Returns a validator for a schema of the document. The validator resolves references. It checks
+/// the formats of Enrich's input kinds with the parsers of the service.
 fn validator(document: &Value, schema: &Value) -> Validator {
     let mut schema = schema.clone();
     schema["components"] = document["components"].clone();
@@ -138,7 +138,7 @@ fn a_form_filled_in_with_the_examples_of_its_fields_is_a_recorded_call_that_find
     }
 }
 
-/// Calls `check` with every property of every object in `schema`.
+/// Calls `check` with the name and the schema of each property in `schema`, also of nested objects.
 fn properties(name: &str, schema: &Value, check: &dyn Fn(&str, &Value)) {
     for (property, inner) in schema["properties"].as_object().into_iter().flatten() {
         let name = format!("{name}.{property}");
@@ -187,8 +187,8 @@ fn every_recorded_call_is_as_the_document_says() {
 }
 
 /// On the documentation page, a reader enters a key after "Authorize" and sends an example
-/// unchanged. Then the key in the header must be the only key of the request, and the key must be
-/// enough.
+/// unchanged. The request then contains this key in a header. It must contain no other key, and
+/// must be answered with this key.
 #[test]
 fn an_example_sent_with_a_key_in_a_header_is_asked_with_that_key() {
     let document = the_document();
@@ -216,7 +216,8 @@ fn an_example_sent_with_a_key_in_a_header_is_asked_with_that_key() {
     }
 }
 
-/// Returns values that only some inputs accept, and values that no input accepts.
+/// Returns values to try as inputs. Some of them are valid for certain inputs only, and some for no
+/// input.
 fn values() -> Vec<Value> {
     let long = "x".repeat(512);
     let texts = [

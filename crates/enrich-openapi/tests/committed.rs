@@ -1,5 +1,5 @@
-//! The committed document is the same as the document that is made from the tables, the wire files
-//! and the recorded calls.
+//! Tests that the file `docs/openapi.json` is the document that is made from the tables, the wire
+//! files and the recorded calls.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 use enrich_text::Network;
 use enrich_wire::Kind;
 
-/// The name of an input kind's schema, and what the schema says.
+/// The name of an input kind's schema, and the schema's `format` and `description`.
 pub(super) struct Described {
     pub(super) name: &'static str,
     pub(super) format: &'static str,

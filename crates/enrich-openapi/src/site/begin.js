@@ -1,16 +1,17 @@
-// Shows the interface's document. Nothing is asked of any other host: no validator, no fonts.
+// Shows the OpenAPI document with Swagger UI. The page loads nothing from other hosts: no
+// validator, no fonts.
 window.ui = SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#interface",
   deepLinking: true,
   validatorUrl: null,
-  // Keys stay in the page and are gone with it.
+  // The browser does not store API keys: when the page is closed or reloaded, they are lost.
   persistAuthorization: false,
   docExpansion: "list",
   defaultModelsExpandDepth: 0,
 });
 
-// An operator may serve no account page.
+// Hides the link to the account page if the server has no account page.
 fetch("/account/sign-in", { method: "HEAD" }).then(
   (response) => { document.getElementById("account-link").hidden = response.status === 404; },
   () => {},

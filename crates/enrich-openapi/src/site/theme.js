@@ -1,4 +1,5 @@
-// Swagger UI is dark where this class is. It is set before anything is drawn.
+// Sets the class `dark-mode`, which makes Swagger UI dark, if the user prefers dark pages. The
+// class is set before the page is drawn.
 (() => {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const apply = () => document.documentElement.classList.toggle("dark-mode", dark.matches);

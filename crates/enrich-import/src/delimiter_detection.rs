@@ -4,8 +4,8 @@ use crate::delimiter::Delimiter;
 use crate::lines::{Line, Lines};
 use crate::splitter::Splitter;
 
-/// Returns the delimiter that a line such as `sep=;` sets. Some programs write such a first line
-/// for spreadsheets.
+/// Returns the delimiter that a line such as `sep=;` sets. Some programs write this line at the
+/// beginning of a file, for spreadsheets.
 fn announced(line: &[u8]) -> Option<Delimiter> {
     let (name, value) = line.split_at_checked(4)?;
     let value = std::str::from_utf8(value).ok()?;

@@ -72,8 +72,8 @@ pub struct InputOptions {
     pub encoding: Option<TextEncoding>,
     /// The delimiter of CSV.
     pub delimiter: Option<Delimiter>,
-    /// The character that stands before a quote inside quotes in CSV. By default, such a quote is
-    /// doubled.
+    /// The character that stands before a quote inside quotes in CSV. By default, a quote inside
+    /// quotes is doubled.
     pub escape: Option<u8>,
     /// Lines of CSV and JSON Lines that begin with this text are comments.
     pub comment: Option<String>,
@@ -161,7 +161,7 @@ impl InputRecords {
         self.current.as_ref().map(|current| current.kind)
     }
 
-    /// Returns the name of the file in the zip archive that is read, with its folder.
+    /// Returns the name of the archive's file that is being read, with its folder.
     pub fn member(&self) -> Option<&str> {
         self.member.as_deref()
     }

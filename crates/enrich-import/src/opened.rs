@@ -26,7 +26,7 @@ pub(crate) const LOOKED_AT_BYTES: usize = 256 * 1024;
 /// memory.
 pub(crate) const MAX_HELD_WORKBOOK: usize = 64 * 1024 * 1024;
 
-/// The decompressed bytes of a source, and what is known before any byte is read.
+/// The decompressed bytes of a source, with the settings for reading them.
 pub(crate) struct Input {
     pub(crate) bytes: Box<dyn BufRead>,
     /// The same input as a `File`, which has positions to seek to; `None` if the input is not a

@@ -95,8 +95,8 @@ pub enum HeaderError {
 }
 
 impl HeaderError {
-    /// Returns the [`HeaderError`] that an I/O error wraps; `None` if the error wraps another
-    /// error, or none.
+    /// Returns the [`HeaderError`] that an I/O error wraps; `None` if it wraps another error or no
+    /// error.
     pub(crate) fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().copied()
     }

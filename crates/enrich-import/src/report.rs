@@ -35,7 +35,7 @@ pub struct Report {
     /// The number of records that were not imported.
     pub rejected: u64,
     /// The number of imported records that are name only: they have no domain, page, address or
-    /// phone number, and a person has no employer. Few look-ups find such a record.
+    /// phone number, and a person has no employer. Few look-ups find these records.
     pub name_only: u64,
     /// The number of values that were left out of imported records, including suppressed values.
     pub dropped: u64,

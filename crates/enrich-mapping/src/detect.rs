@@ -36,7 +36,7 @@ pub enum Detection {
     /// The file is from a built-in source. The second value is the input of the mapping that fits
     /// the file.
     BuiltIn(&'static Mapping, &'static Input),
-    /// The file may be from any of these built-in sources; their names are given.
+    /// The file may be from several built-in sources. The value contains their names.
     Several(Vec<&'static str>),
     /// The source is not known.
     Unknown,

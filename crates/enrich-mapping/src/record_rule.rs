@@ -143,7 +143,7 @@ impl RecordRule {
         }
     }
 
-    /// Adds the columns or first keys that the rules read to `found`.
+    /// Adds to `found` the columns or first keys that the rules read.
     pub(crate) fn columns_read<'a>(
         &'a self,
         record: &Map<String, Value>,

@@ -48,7 +48,7 @@ impl Template {
         Some(filled)
     }
 
-    /// Adds the columns or first keys that the text has places for to `found`.
+    /// Adds to `found` the columns or first keys that the text has places for.
     pub(crate) fn columns_read<'a>(
         &'a self,
         record: &Map<String, Value>,

@@ -285,8 +285,8 @@ impl Directory for SqliteDirectory {
         if let Some(found) = self.find_inline(question, projection)? {
             return Ok(found);
         }
-        // Most calls end before this line. The future is boxed, so that the futures of these calls
-        // need no memory for it.
+        // Most calls end before this line. Boxing the future keeps the futures of these calls
+        // small.
         Box::pin(self.find_on_pool(tenant, question, projection)).await
     }
 

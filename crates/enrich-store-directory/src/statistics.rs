@@ -28,9 +28,9 @@ pub struct DirectoryStatistics {
     pub people: KindStatistics,
     /// The number of domains that have facts of their own.
     pub domains: u64,
-    /// The number of these domains with an IP address.
+    /// The number of domains with an IP address.
     pub domains_with_ip: u64,
-    /// The number of these domains with a page rank.
+    /// The number of domains with a page rank.
     pub domains_with_page_rank: u64,
     /// The number of companies with employees.
     pub employers: u64,

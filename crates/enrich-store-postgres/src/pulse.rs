@@ -117,7 +117,8 @@ impl Pulse {
         Arc::clone(&self.readings.borrow())
     }
 
-    /// Returns a reading that is at most a second old. Waits up to two seconds for such a reading.
+    /// Returns a reading that is at most a second old. If the newest reading is older, waits up to
+    /// two seconds for the next one.
     ///
     /// # Errors
     ///

@@ -12,9 +12,9 @@
 //!   nodes together never admit more requests than the limit. A request may be refused although
 //!   other nodes still have reserved places.
 //!
-//! While the database cannot be reached, a node counts alone, starting from what it last knew. The
-//! number of a window is computed from the database's clock, so that all nodes count in the same
-//! window.
+//! While the database cannot be reached, a node counts alone, starting from the last known sums.
+//! The number of a window is computed from the database's clock, so that all nodes count in the
+//! same window.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

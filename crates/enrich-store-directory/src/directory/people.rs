@@ -32,9 +32,9 @@ struct NameConfidence {
     /// The names are equal. The rest to 100 percent stands for other people with the same name, and
     /// for people whose record names the wrong employer or country.
     same: u8,
-    /// One of the names has the family name first, as in Hungary, Vietnam and lists of names. The
-    /// names are seldom those of two people: few names can be read in both orders, and two such
-    /// people seldom work at one company.
+    /// One of the names has the family name first, as in Hungary, Vietnam and lists of names. Two
+    /// people seldom have such names: few names can be read in both orders, and two people with the
+    /// same two names seldom work at one company.
     order: u8,
     /// One given name is only an initial. At a company, one in five such matches is another person
     /// with the same initial.

@@ -4,8 +4,8 @@
 //!
 //! A record is remembered by a hash of its content. If its source gives it an id, it is also
 //! remembered by a hash of the id. The hashes are keyed hashes. Without the secret, nobody can find
-//! out from the database whether an id or a record was imported, for example that of a forgotten
-//! person.
+//! out from the database whether an id or a record was imported, for example the record of a
+//! forgotten person.
 //!
 //! If a record is remembered but its subject no longer exists, the subject was forgotten on
 //! request. The removal of a source has no such effect: it also removes the fingerprints of the

@@ -204,8 +204,8 @@ impl Writer<'_> {
         let people = "SELECT person FROM employee WHERE company = ?1";
         let people: Vec<i64> = self.connection.list(people, [sql_id(company)], |row| row.get(0))?;
         for person in people {
-            // `subject_facts` leaves out employers that no longer exist, so saving what it returns
-            // is enough.
+            // `subject_facts` leaves out employers that no longer exist, so it is enough to save
+            // the facts that it returns.
             let subject_facts = self.subject_facts(subject_id(person), Kind::Person)?;
             removal.removed.values += subject_facts.removed.len() as u64;
             self.save(&subject_facts, None)?;

@@ -5,8 +5,8 @@ use std::io::{self, Cursor};
 use super::path::{Path, Step};
 use super::scanner::{Copied, Scanner};
 
-/// An object with more plain members than this, before its first array of objects, counts as a
-/// record and not as an envelope of records.
+/// If an object has more than this number of simple members (neither objects nor arrays) before its
+/// first array of objects, the object is a record. Otherwise, the object only contains the records.
 const MAX_ENVELOPE_MEMBERS: usize = 5;
 /// Maximum depth of nested objects in which records are searched for.
 const MAX_DEPTH: usize = 2;

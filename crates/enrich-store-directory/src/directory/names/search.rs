@@ -45,8 +45,8 @@ const LEAST_SHARE: f64 = 0.3;
 /// their words alone.
 const WHOLE: f64 = 30.0;
 const PART: f64 = 8.0;
-/// Factor from 0 to 1 for a word that is similar, but not equal: a candidate with such a word
-/// scores this share of the word's rarity.
+/// Factor from 0 to 1 for a word that is similar to the requested word, but not equal. This share
+/// of the word's rarity is added to the score.
 const ALIKE: f64 = 0.7;
 /// Subtracted from a candidate's score for each word of its name, in nats. If two names share the
 /// same words with the requested name, the shorter one is more similar.

@@ -64,8 +64,8 @@ pub struct Input {
     /// A text that occurs in every record that the mapping needs. The reader need not parse records
     /// without this text.
     pub contains: Option<String>,
-    /// Whether records of this input are only attached to subjects that are already stored. This
-    /// takes precedence over [`Merge::only_known`](crate::Merge::only_known).
+    /// Whether records of this input are only attached to subjects that are already stored. If this
+    /// is `None`, [`Merge::only_known`](crate::Merge::only_known) decides.
     pub only_known: Option<bool>,
 }
 

@@ -144,8 +144,9 @@ impl<'c> View<'c> {
             .unwrap_or(0))
     }
 
-    /// Passes each company that has a word to `take`. The last part of the word's list comes first,
-    /// then all other parts; each part is ordered by id.
+    /// Calls `take` for each company that has a word in one of its names. The word's list is stored
+    /// in parts: the last part comes first, then all other parts. Within a part, companies are
+    /// ordered by id.
     pub(crate) fn postings(
         &self,
         word: &str,

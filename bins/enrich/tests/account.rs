@@ -1,6 +1,6 @@
 //! Tests of the account page of a server process, over real sockets and a real store.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-// Other tests use the parts of these modules that this test doesn't use.
+// The modules below are shared with other tests. This test does not use all parts of them.
 #![allow(dead_code, reason = "the client and the process are shared with other tests")]
 
 #[path = "support/server.rs"]

@@ -1,4 +1,4 @@
-//! A proxy in front of a server. It fails or delays some requests, and passes on the others.
+//! A proxy in front of a server. The proxy fails or delays some requests, and passes on the others.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -101,8 +101,8 @@ impl Fixture {
     fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_enrich"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).env_remove("ENRICH_KEY");
-        // The command must not write questions to the system's temporary folder, so this folder
-        // doesn't exist.
+        // The command must not write questions to the system's temporary folder. So `TMPDIR` names
+        // a folder that does not exist, where a write would fail.
         command.env("TMPDIR", self.path("no-folder-for-temporary-files"));
         if !self.key.is_empty() {
             command.env("ENRICH_KEY", &self.key);

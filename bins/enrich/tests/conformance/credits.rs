@@ -1,4 +1,4 @@
-//! Section 8: the cost of a look-up, and the balance.
+//! Tests section 8 of the interface's rules: the cost of a look-up, and the balance.
 
 use serde_json::json;
 

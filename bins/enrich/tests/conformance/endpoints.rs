@@ -1,9 +1,9 @@
 //! The 29 endpoints of the interface: for each, a found answer, a miss and the inputs that are
 //! invalid.
 //!
-//! The answers have the values of the fixtures in the shape of the interface. They are written as
-//! text because the order of fields matters. The comparison replaces `<balance>` and `<confidence>`
-//! by the expected numbers.
+//! The answers have the values of the fixtures in the shape of the interface. Each answer is
+//! written as text, because the order of its fields matters. Before an answer is compared,
+//! `<balance>` and `<confidence>` are replaced by the expected numbers.
 
 use crate::world::Fields;
 
@@ -23,7 +23,7 @@ pub(crate) struct Endpoint {
 
 const BELL: &str = "Bell\u{7}Works";
 
-/// All endpoints, in the order of the interface's text.
+/// All endpoints, in the order of the interface's rules.
 pub(crate) const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         path: "/v1/cuf",

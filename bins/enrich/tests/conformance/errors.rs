@@ -1,6 +1,6 @@
-//! Section 5: the errors of both API versions. In every test, `world.rs` compares each error with
-//! its required bytes; the tests in this file check the version that each path's errors have, and
-//! the messages.
+//! Tests section 5 of the interface's rules: the errors of both API versions. `world.rs` compares
+//! every error with its required bytes, in every test. The tests in this file check the messages,
+//! and which version the errors of each path have.
 
 use serde_json::json;
 

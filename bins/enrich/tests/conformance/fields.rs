@@ -1,5 +1,5 @@
-//! Section 2, the fields: texts are trimmed and have at most 512 characters, and each fault has its
-//! message.
+//! Tests section 2 of the interface's rules, on fields: texts are trimmed and have at most 512
+//! characters, and each fault has its message.
 
 use serde_json::{Map, Value, json};
 
@@ -141,8 +141,8 @@ fn a_limit_is_a_whole_number_from_1_as_a_text_or_an_integer() {
             let what = format!("{path} with limit {limit}");
             world.refuses_call(&what, &account, &with(limit), &["limit"]);
         }
-        // This limit is valid, because it is a whole number. It may be greater than any list is
-        // long, and greater than any integer type can hold.
+        // This limit is valid, because it is a whole number. It may be greater than the length of
+        // any list, and greater than any integer type can hold.
         let huge = with(json!("99999999999999999999999"));
         let what = format!("{path} with a huge limit");
         world.answers_to(&what, &account, &huge, endpoint.answer, endpoint.price);

@@ -1,5 +1,5 @@
-//! Section 7: the values of headers. That every answer has all its headers is checked by `world.rs`
-//! in every test.
+//! Tests section 7 of the interface's rules: the values of headers. In every test, `world.rs`
+//! checks that each answer has all its headers.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Section 7, `Idempotency-Key`: a repeated call gets the first answer again and costs nothing.
+//! Tests section 7 of the interface's rules, on `Idempotency-Key`: a repeated call gets the first
+//! answer again and costs nothing.
 
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -142,8 +143,8 @@ fn the_same_key_for_something_else_is_refused() {
         let left = reply.number("X-Credits-Remaining");
         world.same(&format!("{what}: nothing deducted"), &left, &Some(9));
     }
-    // `limit` is a field like the others: a call without it is another call, so it may not have the
-    // same `Idempotency-Key`.
+    // `limit` is a field like the others. A call without `limit` is another call, so it may not use
+    // the `Idempotency-Key` of the call with `limit`.
     let list = [("companyDomain", "orbeval.example"), ("limit", "1")];
     let limited = world.call("/v1/dte", &account.key, &list).header("Idempotency-Key", "limit");
     world.has_status("with a limit", &limited, 200);

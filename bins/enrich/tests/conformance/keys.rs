@@ -1,4 +1,4 @@
-//! Section 9: keys and accounts.
+//! Tests section 9 of the interface's rules: keys and accounts.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Section 2, the table of kinds: every accepted spelling of an input finds the same answer, and an
-//! invalid input gets the status 422, never a miss.
+//! Tests section 2 of the interface's rules, on the kinds of inputs: every accepted spelling of an
+//! input finds the same answer, and an invalid input gets the status 422, never a miss.
 
 use serde_json::json;
 

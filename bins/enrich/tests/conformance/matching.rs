@@ -1,10 +1,11 @@
-//! Sections 2 and 3: which record an input finds, and which value of the record is the answer.
+//! Tests sections 2 and 3 of the interface's rules: which record an input finds, and which value of
+//! the record is the answer.
 
 use serde_json::json;
 
 use crate::world::{Account, Fields, World};
 
-/// With this option, which the operator may set, matches of a lower confidence are answers too.
+/// With this option of the operator, matches with a confidence from 30 are answers too.
 const LESS_SURE: [&str; 2] = ["--min-confidence", "30"];
 
 #[test]

@@ -1,5 +1,5 @@
-//! Section 6: the rate-limit window. Its headers are in all answers; its limit is enforced only if
-//! the operator wants this.
+//! Tests section 6 of the interface's rules: the rate-limit window. All answers have its headers.
+//! Its limit is enforced only if the operator sets this.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -134,7 +134,7 @@ fn a_new_window_starts_with_all_its_calls() {
         thread::sleep(Duration::from_millis(2100));
     }
     let allowed = seen.get(&200).copied().unwrap_or_default();
-    // However slow the machine is, the calls touched at most this many windows.
+    // On a slow machine, the calls may be spread over more windows, but at most over this number.
     let windows = u32::try_from(begun.elapsed().as_secs() / 2 + 2).unwrap();
     if allowed < 9 || allowed > 3 * windows || seen.keys().any(|&status| status / 100 == 5) {
         world.note(format!("{windows} windows of three calls; statuses seen: {seen:?}"));

@@ -1,5 +1,5 @@
-//! Section 2, the body: which encoding a body is decoded in, which bodies are refused, and where
-//! the key may be.
+//! Tests section 2 of the interface's rules, on the body: in which encoding a body is decoded,
+//! which bodies are refused, and where the key may be.
 
 use serde_json::json;
 
@@ -43,7 +43,7 @@ fn a_body_of_any_other_type_is_read_as_a_form() {
     // Some clients send the raw UTF-8 bytes in a form, without percent-encoding.
     let raw = format!("companyName=Telefónica&apiKey={}", account.key);
     found(&world, &account, Call::post("/v1/cuf").typed(FORM, raw));
-    // A form whose content type is JSON is invalid JSON.
+    // If the content type is JSON, a form is refused, because it is not valid JSON.
     undecodable(&world, "a form under a JSON header", JSON, fields.as_bytes());
     world.finish();
 }

@@ -1,5 +1,5 @@
-//! Sections 3 and 4: the answer and the miss of every endpoint, byte for byte, in both encodings
-//! and with the key in both places.
+//! Tests sections 3 and 4 of the interface's rules: the answer and the miss of every endpoint, byte
+//! for byte. Each is tested in both encodings and with the key in both places.
 
 use serde_json::{Map, Value, json};
 

@@ -98,7 +98,7 @@ impl World {
         self.same("a grant tells the balance", &said["balance"], &json!(account.balance.get()));
     }
 
-    // ------------------------------------------------------------------ sending
+    // --------------------------------------------------------------- methods that send calls
 
     /// Sends a call, and checks the rules that hold for every answer.
     pub(crate) fn send(&self, call: &Call) -> Reply {
@@ -128,7 +128,7 @@ impl World {
         self.send(&self.call(path, &account.key, fields))
     }
 
-    // ------------------------------------------------------------------ comparing
+    // --------------------------------------------------------------- methods that compare answers
 
     /// Sends a call with these fields, and compares the answer's body, price and balance with the
     /// expected ones.
@@ -239,7 +239,7 @@ impl World {
         assert!(count == 0, "{count} differences:\n\n{}\n", differences.join("\n\n"));
     }
 
-    // ------------------------------------------------------------------ what every answer has
+    // --------------------------------------------------------------- checks of every answer
 
     fn inspect(&self, call: &Call, reply: &Reply) {
         let note = |rule: &str| self.holds(&format!("{rule}\n      to {call:?}"), false, reply);

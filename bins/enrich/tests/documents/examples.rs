@@ -1,8 +1,9 @@
 //! Tests of the examples in documents: the commands of a page's `console` blocks run in order in a
 //! temporary folder, and must print what the page shows.
 //!
-//! Ids, keys, times, sizes and durations may differ from those on the page. Where a later command
-//! on the page has an id, the command is run with the id that was printed in its place.
+//! Ids, keys, times, sizes and durations may differ from those on the page. If a command on the
+//! page contains an id, the test replaces it by the id that an earlier command printed in its
+//! place.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,8 +35,8 @@ const BAD: &str = r#"{"type":"company","name":"Harrow Tiles Ltd","country":"GB",
 
 const NORTHMOOR: &str = r#"{"type":"company","name":"Northmoor Lanterns Ltd","country":"GB","domains":["northmoor-lanterns.example"]}"#;
 
-/// A folder in which a page's commands run, and the ids that the commands printed there, by the
-/// page's ids that they replace.
+/// A folder in which a page's commands run. `ids` has the ids that the commands printed there, by
+/// the ids on the page.
 struct Fixture {
     folder: TempDir,
     ids: BTreeMap<String, String>,
@@ -268,7 +269,7 @@ fn backups_print_what_the_guide_shows() {
     fixture.holds("docs/guide/backup.md", |_, _| {});
 }
 
-/// Without this test, nobody would notice a new page whose examples are not tested.
+/// If a page gets examples and no test runs them, this test fails.
 #[test]
 fn every_page_with_examples_is_run() {
     let run =

@@ -1,8 +1,8 @@
 //! Finds files of a crate that import each other in a circle.
 //!
-//! A file imports another if it names it in a path that begins with `crate`, `super`, `self` or one
-//! of its own modules. A re-exported name counts as an import of its definition. A module and its
-//! submodules may import each other. Tests are not examined.
+//! A file imports another file if it uses a path that names the other file and begins with `crate`,
+//! `super`, `self` or one of the first file's own modules. A re-exported name counts as an import
+//! of its definition. A module and its submodules may import each other. Tests are not examined.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

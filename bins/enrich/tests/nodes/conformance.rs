@@ -19,7 +19,7 @@ use super::process::Process;
 use super::{Nodes, fresh, look_up};
 
 const NODES: [&str; 3] = ["a", "b", "c"];
-/// The credits of a calling account that has some.
+/// The credits of a calling account, unless the recorded call needs an account without credits.
 const CREDITS: i64 = 100;
 
 fn fixtures() -> PathBuf {
@@ -87,8 +87,9 @@ fn send(ports: &CommandPorts, server: SocketAddr, file: &Path) -> Reply {
     call.send(server).unwrap()
 }
 
-/// Compares an answer with its snapshot: status, headers and body. The seconds until the rate
-/// limit's window ends depend on the time. Returns the credits that the answer costs.
+/// Compares an answer with its snapshot: status, headers and body. The seconds until the rate-limit
+/// window ends (`;t=`) are not compared, because they depend on the time. Returns the credits that
+/// the answer costs.
 fn compare(reply: &Reply, file: &Path) -> Result<u64, String> {
     let recorded = fs::read_to_string(file.with_extension("snap")).unwrap();
     let (_, recorded) = recorded.split_once("\n---\n").unwrap();

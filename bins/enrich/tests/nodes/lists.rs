@@ -12,9 +12,11 @@ use super::process::Process;
 use super::{Nodes, fresh};
 
 const PASSWORD: &str = "correct horse battery staple";
-/// More rows than a server answers while the test looks at it.
+/// The number of rows of a list. A server cannot answer all of them before the test has looked at
+/// it.
 const ROWS: usize = 20_000;
-/// Longer than a lease, and the rest of the list on a busy machine.
+/// Time limit for each wait. A lease may have to end first, and then the rest of the list is
+/// answered, possibly on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// An owner who is signed in.
@@ -74,7 +76,7 @@ impl Owner {
         path
     }
 
-    /// The state and the number of written rows that a server shows.
+    /// Returns the state of the list and the number of written rows, as a server shows them.
     fn progress(&self, server: SocketAddr, path: &str) -> (String, usize) {
         let page = self.call(Call::new("GET", path), server).body;
         let between = |before: &str, after: &str| {
@@ -99,7 +101,7 @@ impl Owner {
         }
     }
 
-    /// The downloaded output.
+    /// Downloads the output of the list. Returns its text.
     fn output(&self, server: SocketAddr, path: &str) -> String {
         let mut stream = TcpStream::connect(server).unwrap();
         let request = format!(
@@ -119,7 +121,7 @@ impl Owner {
     }
 }
 
-/// The text of a body that was sent in chunks.
+/// Returns the text of a body that was sent in chunks.
 fn of_chunks(mut body: &str) -> String {
     let mut text = String::new();
     while let Some((size, rest)) = body.split_once("\r\n") {
@@ -130,7 +132,7 @@ fn of_chunks(mut body: &str) -> String {
     text
 }
 
-/// The folder of lists.
+/// Returns the path of the folder for lists.
 fn lists(nodes: &Nodes) -> PathBuf {
     nodes.folder.path().join("lists")
 }
@@ -162,7 +164,7 @@ fn another_server_continues_the_list_of_a_frozen_one_and_no_row_is_paid_twice() 
     a.signal("STOP");
     let frozen = owner.progress(b.address, &path).1;
     owner.wait(b.address, &path, |_, rows| rows > frozen);
-    // It wakes up while the other server writes.
+    // Server `a` wakes up while server `b` writes the rows.
     a.signal("CONT");
     owner.wait(b.address, &path, |state, rows| state == "Done" && rows == ROWS);
     for server in [&a, &b] {

@@ -1,6 +1,6 @@
 //! `enrich demo`: serves sample data: a few hundred companies, and invented people.
 //!
-//! It does the same as `enrich serve` with default settings, on a temporary data folder.
+//! The demo does the same as `enrich serve` with default settings, on a temporary data folder.
 
 use std::fmt::Write;
 use std::io::Cursor;
@@ -38,7 +38,7 @@ const RECORDS: [(&str, &str); 3] = [
 /// The email address with which the user of the demo signs in to the account page.
 const EMAIL: &str = "demo@enrich.example";
 
-/// The text that the greeting ends with if the demo was given a PostgreSQL database.
+/// The end of the greeting, if the user gave the demo a PostgreSQL database.
 const IN_DATABASE: &str = "What it writes to the database stays there, and is of no use without that \
                            folder: drop the database.\n\n";
 

@@ -1,8 +1,8 @@
 //! The operator's commands and the server's settings.
 //!
 //! Results go to standard output, everything else to standard error. What is not here: the rules of
-//! metering, of parsing inputs and of merging records. They are in crates that other programs can
-//! use without this one.
+//! metering, of parsing inputs and of merging records. Those rules are in other crates, which can
+//! be used without this one.
 
 mod account_ports;
 mod cli;

@@ -18,13 +18,13 @@ pub(crate) enum MissedNames {
 }
 
 impl MissedNames {
-    /// The counts in the database at `url`.
+    /// Opens the counts in the database at `url`.
     pub(crate) fn open(url: &StoreUrl, secrets: &Secrets) -> Result<Self, postgres::OpenError> {
         let ports = postgres::CommandPorts::open(url.expose(), secrets)?;
         Ok(Self::Database(ports.missed_names))
     }
 
-    /// The names that were missed most in the last 30 days, at most `most`.
+    /// Returns the names that were missed most in the last 30 days, at most `most` of them.
     pub(crate) fn most(&self, now: Timestamp, most: usize) -> Result<Vec<MissedName>, StoreError> {
         match self {
             Self::Folder(store) => store.most_missed(now, most),
@@ -32,7 +32,7 @@ impl MissedNames {
         }
     }
 
-    /// How often a name was missed in the last 30 days.
+    /// Returns how often a name was missed in the last 30 days.
     pub(crate) fn calls(&self, now: Timestamp, name: &CompanyName) -> Result<u64, StoreError> {
         match self {
             Self::Folder(store) => store.missed(now, name),
@@ -40,7 +40,7 @@ impl MissedNames {
         }
     }
 
-    /// Deletes the counts of a name; returns their number.
+    /// Deletes the counts of a name. Returns how many were deleted.
     pub(crate) fn forget(&self, name: &CompanyName) -> Result<u64, StoreError> {
         match self {
             Self::Folder(store) => store.forget_missed(name),

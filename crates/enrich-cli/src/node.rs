@@ -23,8 +23,8 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Opens PostgreSQL, and the snapshots, or else the directory in the folder `data`. Returns
-    /// when look-ups are fast.
+    /// Opens PostgreSQL and the snapshots. If no location of snapshots is set, opens the directory
+    /// in the folder `data` instead. Then prepares look-ups, so that the first ones are fast too.
     ///
     /// # Errors
     ///

@@ -71,8 +71,8 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
             ..Options::default()
         };
         let store = Store::open_or_create_with(data, options)?;
-        // These are prepared before the server starts, so that the first call with a phone number
-        // or a name is not slow.
+        // The data for phone numbers and the directory are prepared before the server starts.
+        // Otherwise the first call with a phone number or a name would be slow.
         Phone::prepare();
         store.directory.prepare()?;
         let service = with_settings(store.service(), &settings);

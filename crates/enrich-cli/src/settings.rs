@@ -71,8 +71,8 @@ impl From<CountMisses> for enrich_store::CountMisses {
     }
 }
 
-/// If no setting limits the connections from one address, one address may have one in this many
-/// connections: a quarter of all.
+/// If no setting limits the connections from one address, one address may have a quarter of all
+/// connections: their number divided by this number.
 const ADDRESS_SHARE: usize = 4;
 
 /// The settings. The derived layer has the settings from one source, and defines the flags.
@@ -297,15 +297,15 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// There is none in fact, because every setting has a default.
+    /// This cannot fail, because every setting has a default.
     pub(crate) fn listening_on(address: SocketAddr) -> anyhow::Result<Self> {
         let layer = SettingsLayer { listen: Some(address), ..SettingsLayer::empty() };
         Self::load(layer, None)
     }
 
     /// Returns how many connections one address may have; `None` for any number. The default is a
-    /// share of all connections. If the settings show that there is a proxy, the default is any
-    /// number, because all connections come from the proxy then.
+    /// share of all connections. If the public URL is https, there is a proxy, and all connections
+    /// come from the proxy. Then the default is any number.
     fn connections_per_address(&self) -> Option<NonZeroUsize> {
         let has_proxy = self.public_url.as_ref().is_some_and(PublicUrl::is_https);
         let share = if has_proxy { 0 } else { self.max_connections.get().div_ceil(ADDRESS_SHARE) };
@@ -317,8 +317,8 @@ impl Settings {
         self.public_url.clone().unwrap_or_else(|| PublicUrl::of_listener(self.listen))
     }
 
-    /// Returns the settings of the server process. In those of the account page, `serve` sets the
-    /// listening address.
+    /// Returns the settings of the server process. The listening address in the settings of the
+    /// account page is not set yet; `enrich_server::serve` sets it.
     pub(crate) fn server(&self) -> ServerSettings {
         let account_page =
             || AccountPageSettings { dashboard: self.dashboard(), jobs: self.jobs() };
@@ -541,8 +541,8 @@ mod tests {
         known.sort_unstable();
         assert_eq!(documented, known);
         load(&[], file).unwrap();
-        // In this document, a line shows the default value itself, or describes it after `default:
-        // `. Only the former can be compared.
+        // In this document, a line shows the default value itself, or has the word `default:` and a
+        // description of the default. Only a value can be compared.
         let defaults = lines.iter().filter(|(_, rest)| !rest.contains("default: "));
         let defaults: Vec<String> =
             defaults.map(|(name, rest)| format!("{name} = {rest}")).collect();

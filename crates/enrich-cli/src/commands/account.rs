@@ -280,7 +280,7 @@ impl AccountRecord {
         })
     }
 
-    /// Returns the status, and the reason if there is one, as people see it.
+    /// Returns the status as text for people, with the reason if there is one.
     fn state(&self) -> String {
         match &self.reason {
             Some(reason) => format!("{}: {reason}", self.status),

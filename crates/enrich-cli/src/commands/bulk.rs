@@ -127,8 +127,9 @@ impl Bulk {
             caller: self.caller.in_words(),
             prefix: self.prefix.clone(),
             columns: input.layout().filter(|layout| layout.delimiter.is_some()).map(|layout| {
-                // The encoding is left out, because it may become known only later in the list. The
-                // texts of the rows are enough to recognise the list.
+                // The purpose is compared when a later run continues the list. The encoding is left
+                // out, because it may become known only later in the list. The texts of the rows
+                // are enough to recognise the list.
                 Layout { encoding: None, ..layout }.to_string()
             }),
         };
@@ -158,7 +159,7 @@ impl Bulk {
     }
 
     /// Checks the mapping, and returns the highest cost of the list. Returns `None` if the list can
-    /// be read only once, as standard input.
+    /// be read only once, because it is standard input or a pipe.
     fn estimate(&self, mapping: &Mapping) -> Result<Option<CostEstimate>, Failure> {
         if is_standard(&self.list) || self.list.metadata().is_ok_and(|data| !data.is_file()) {
             return Ok(None);

@@ -56,7 +56,8 @@ struct Database {
 
 impl Check {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        // This only makes the check faster. If reading fails, the check reports it.
+        // Reading the files once makes the check faster. An error is ignored here, because the
+        // check itself reports it.
         let _ = read_through(self.common.data.path());
         let health = match self.common.data.store()? {
             Some(url) => Health::of_node(self.common.data.path(), &url)?,

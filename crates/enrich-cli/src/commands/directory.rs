@@ -107,8 +107,8 @@ impl DirectoryCommand {
     }
 }
 
-/// Opens the port for snapshots. It is in the PostgreSQL database of the command; without one,
-/// there are no snapshots.
+/// Opens the port for snapshots, which is in the PostgreSQL database. Returns an error if the
+/// command has no PostgreSQL database.
 fn snapshots(common: &Common) -> Result<Arc<PostgresSnapshots>, Failure> {
     let url = common.data.store_url()?;
     Ok(CommandPorts::open(url.expose(), &common.data.secrets()?)?.snapshots)

@@ -1,4 +1,4 @@
-//! How a command ends: with which exit status, and with which message.
+//! How a command ends: its exit status and its error message.
 
 use std::error::Error;
 use std::io;
@@ -25,8 +25,8 @@ pub(crate) enum Verdict {
 /// Why a command has not run to its end.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// Something that the command line names does not exist, or what it asks for is refused. The
-    /// exit status is 1.
+    /// Something that the command line names does not exist, or the command's request is refused.
+    /// The exit status is 1.
     Refused(String),
     /// An error has prevented the command from running: status 2.
     Impossible(String),

@@ -18,8 +18,8 @@ use super::table::Pairs;
 use super::{Common, Console, Failure, Shown, Verdict};
 use crate::settings::StoreUrl;
 
-/// What is still to be done after values were suppressed from the folder of a node that has no
-/// directory.
+/// The message after values were suppressed from a node's folder that has no directory. It says
+/// what remains to be done.
 const ALSO_ELSEWHERE: &str = "no node answers with the values any more; run the same command on \
                               the machine that imports, which still has them";
 
@@ -129,8 +129,8 @@ impl Shown for Forgotten {
     }
 }
 
-/// Suppresses values on all nodes that share a PostgreSQL database. Afterwards, the values are
-/// removed from the directory from which snapshots are made.
+/// Suppresses values on all nodes that share a PostgreSQL database. Does not remove the values from
+/// a directory in the data folder; the caller does this.
 fn forget_on_nodes(url: &StoreUrl, common: &Common, what: &[Suppressed]) -> Result<(), Failure> {
     let secrets = common.data.secrets()?;
     let ports = CommandPorts::open(url.expose(), &secrets)?;

@@ -91,7 +91,7 @@ struct Input {
     file: PathBuf,
     source: ImportSource,
     name: SourceName,
-    /// What identifies the file: its full path without the compression extension. It is stored with
+    /// The identity of the file: its full path without the compression extension. It is stored with
     /// the source. `None` for a pipe without a path.
     origin: Option<String>,
     /// Which companies and people the records may change.
@@ -276,8 +276,8 @@ fn other_file(input: &Input, known: &str) -> Failure {
     ))
 }
 
-/// Returns what identifies the file: its full path without the compression extension. For standard
-/// input this is `-`; for another pipe, it is `None`.
+/// Returns the identity of the file: its full path without the compression extension. For standard
+/// input, returns `-`; for another pipe, returns `None`.
 fn origin(file: &Path) -> Option<String> {
     if is_standard(file) {
         return Some("-".to_owned());

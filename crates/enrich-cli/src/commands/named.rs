@@ -9,8 +9,7 @@ use enrich_text::Country;
 use super::{Common, Failure};
 use crate::account_ports::AccountPorts;
 
-/// The id or the name of an account, as the user has typed it. It is not checked yet whether the
-/// account exists.
+/// The id or the name of an account, as the user has typed it. The account may not exist.
 #[derive(Clone, Debug)]
 pub(crate) struct AccountArg(String);
 
@@ -65,9 +64,9 @@ pub(crate) struct OnKey {
 }
 
 impl AccountArg {
-    /// Finds the account with this id, or else the account with this name. If several accounts have
-    /// the name, closed ones are left out, unless all of them are closed. If several are left,
-    /// returns an error.
+    /// Finds the account with this id. If there is none, finds the account with this name. Closed
+    /// accounts count only if all accounts with the name are closed. Returns an error if several
+    /// accounts are found.
     pub(crate) fn find(&self, ports: &AccountPorts) -> Result<Account, Failure> {
         let Self(typed) = self;
         if let Ok(id) = typed.parse() {

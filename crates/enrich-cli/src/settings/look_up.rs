@@ -6,7 +6,8 @@ use clap::Args;
 
 use super::LeastConfidence;
 
-// The options of these commands. (A doc comment here would become the help of each command.)
+// The options of commands that make look-ups in the data folder. (A doc comment here would become
+// the help of each command.)
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct LookUpSettings {
     /// How sure a match by name (of a company or a person) has to be, from 1 to 100

@@ -21,8 +21,8 @@ use crate::settings::{PublicUrl, Settings, SettingsLayer};
 /// How long an invitation is valid: a week.
 const GOOD_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-// The option for the beginning of links. (A doc comment here would become the help of every
-// command.)
+// The option that sets the URL with which links begin. (A doc comment here would become the help of
+// every command.)
 #[derive(Clone, Debug, Args)]
 pub(super) struct LinkArgs {
     /// Address that people reach the server at, for the link [default: that of the settings file,

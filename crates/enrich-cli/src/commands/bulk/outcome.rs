@@ -125,7 +125,7 @@ impl Outcome {
         Self { end, counts, seconds, ended }
     }
 
-    /// Creates the result for a list of which an earlier run has written all rows.
+    /// Creates the result for a list whose rows were all written by an earlier run.
     pub(super) fn whole(counts: Counts, took: Duration) -> Self {
         Self::new(enrich_bulk::Outcome { counts, end: End::Whole }, took)
     }

@@ -1,4 +1,4 @@
-//! Which format a file has, and how its records become native ones.
+//! Finds out which format a file has, and how its records are converted to native records.
 
 use std::path::{Path, PathBuf};
 
@@ -57,7 +57,8 @@ pub(super) struct Plan {
 }
 
 impl FormatArgs {
-    /// Finds out how a file is read. Tells the columns that are used if nobody has named them.
+    /// Finds out how a file is read. If the user has not named the columns, prints which columns
+    /// are used.
     pub(super) fn plan(
         &self,
         file: &Path,
@@ -71,7 +72,8 @@ impl FormatArgs {
             name: None,
             subjects,
         };
-        // A pipe may be open for long, so its beginning is not waited for without need.
+        // The first records of a pipe may arrive only after a long time. So a pipe is read as
+        // native records at once, unless the user has chosen another format.
         let is_pipe = source.total_bytes().is_none();
         let has_choice = self.format.is_some() || self.map.is_some() || !self.columns.is_empty();
         if self.format.as_deref() == Some(NATIVE) || (is_pipe && !has_choice) {
@@ -129,8 +131,9 @@ impl FormatArgs {
         mapping.map(Some).map_err(|error| Failure::impossible(&error))
     }
 
-    /// Finds the mapping that fits the beginning of a file; `None` if its records are native, or if
-    /// the native reader explains best why it can't be read.
+    /// Finds the mapping that fits the beginning of a file. Returns `None` if the native reader
+    /// must read the file: its records are native, or this reader's error explains best why it
+    /// can't be read.
     fn detected(
         &self,
         file: &Path,
@@ -193,8 +196,9 @@ impl FormatArgs {
     }
 }
 
-/// Explains why the beginning of a file can't be read. Returns `None` if the native reader explains
-/// it. The layout of an archive with several files is that of the format that its name shows.
+/// Handles a file whose beginning can't be read. If the file is an archive with several files,
+/// returns the mapping of the only format that the file's name fits, with this format's first
+/// layout. Returns `None` if the native reader explains the error; otherwise, returns the error.
 fn unread(
     file: &Path,
     file_name: &str,
@@ -217,7 +221,8 @@ fn unread(
     }
 }
 
-/// Returns the layout of a file by a mapping: the one that fits, else the first of the file's kind.
+/// Returns the layout in which `mapping` reads a file: the layout that fits the file. If none fits,
+/// returns the first layout for files of this kind.
 fn input_of(mapping: &Mapping, sample: Option<&Sample>) -> Input {
     let Some(sample) = sample else {
         return mapping.inputs().first().cloned().unwrap_or_default();
@@ -250,7 +255,8 @@ fn form(sample: &Sample) -> Option<Form> {
     })
 }
 
-/// The names around the records, else those in the records.
+/// Returns the names in the envelope around the records; if there is no envelope, the names of the
+/// records' fields.
 fn keys(sample: &Sample) -> Vec<String> {
     let keys = if sample.envelope.is_empty() { &sample.names } else { &sample.envelope };
     keys.clone()

@@ -29,7 +29,7 @@ pub(super) struct Outcome {
     details: Details,
 }
 
-/// What is printed besides the counts.
+/// The details that are printed besides the counts.
 struct Details {
     dropped: Vec<Vec<String>>,
     ignored: Vec<String>,
@@ -56,11 +56,11 @@ impl Outcome {
         }
     }
 
-    /// Prints what was dropped and ignored to standard error, for a result that does not contain
-    /// this.
+    /// Prints to standard error what was dropped and ignored. This is for results that are printed
+    /// without these details, such as JSON.
     pub(super) fn note_details(&self, console: &mut Console<'_>) {
         let mut text = Vec::new();
-        // Writing into memory succeeds always.
+        // Writing into memory always succeeds.
         if self.details.write(&mut text).is_ok() && !text.is_empty() {
             console.note(String::from_utf8_lossy(&text).trim_end());
         }

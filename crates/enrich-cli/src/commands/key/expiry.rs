@@ -11,9 +11,9 @@ use super::change::duration;
 /// When a key expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expiry {
-    /// At this time.
+    /// At a time that the user gave.
     At(Timestamp),
-    /// When this time has passed since the key was issued.
+    /// When this duration has passed since the key was issued.
     After(SignedDuration),
 }
 

@@ -48,8 +48,8 @@ impl Export {
 fn output_failure(error: csv::Error) -> Failure {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error.into(),
-        // Only these kinds of error remain: errors of reading, and of rows with different numbers
-        // of columns. They cannot occur here.
+        // The other kinds of error cannot occur here: errors of reading, and rows with different
+        // numbers of columns.
         kind => Failure::Impossible(format!("the rows cannot be written: {kind:?}")),
     }
 }

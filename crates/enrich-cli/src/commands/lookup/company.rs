@@ -37,7 +37,7 @@ struct ShownCompany {
 struct ShownParent {
     /// The id, domain or name that a source gives.
     given: String,
-    /// The name of the company that this means; `None` if the directory has no such company.
+    /// The name of the company that `given` refers to; `None` if the directory has no such company.
     name: Option<String>,
     domain: Option<String>,
 }

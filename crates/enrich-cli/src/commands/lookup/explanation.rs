@@ -17,7 +17,7 @@ use super::reading::{called, in_words};
 pub(super) struct LookUpToExplain<'a> {
     pub(super) question: &'a Question,
     pub(super) found: Option<&'a Found>,
-    /// Whether what was found has the attribute that the endpoint returns.
+    /// Whether the subject that was found has the attribute that the endpoint returns.
     pub(super) is_answered: bool,
     pub(super) least_by_name: Confidence,
 }
@@ -31,7 +31,7 @@ pub(super) struct Explanation {
     /// The companies that the given name may mean; `None` if the request contains no company name.
     pub(super) company_name: Option<ByName>,
     pub(super) found: Option<Named>,
-    /// Whether what was found has the attribute that the endpoint returns.
+    /// Whether the subject that was found has the attribute that the endpoint returns.
     pub(super) is_answered: bool,
     /// Why this subject was found, or why nothing was found.
     pub(super) reason: String,
@@ -72,8 +72,8 @@ pub(super) struct Candidate {
     pub(super) confidence: u8,
     /// The same confidence as a probability from 0 to 1, not rounded.
     pub(super) probability: f64,
-    /// The score: the sum of all effects. It is the log-odds of this company against "none of the
-    /// companies".
+    /// The score: the sum of the effects of all features. The score is the log-odds that this
+    /// company is meant, against the case that none of the companies is meant.
     pub(super) score: f64,
     /// The company's name.
     pub(super) company: String,
@@ -165,8 +165,8 @@ impl LookUpToExplain<'_> {
             return Ok(changed);
         }
         let mut reason = if is_sure { "the likeliest".to_owned() } else { below };
-        // The rival is mentioned only if without it, the first company would have had enough
-        // confidence.
+        // The rival takes probability from the first company. The rival is mentioned only if the
+        // first company would have enough confidence without the rival.
         let least = f64::from(self.least_by_name.percent()) / 100.0;
         let is_in_the_way =
             |rival: &&ScoredCandidate| first.probability + rival.probability >= least;
@@ -206,7 +206,7 @@ impl LookUpToExplain<'_> {
     }
 }
 
-/// What comparing a company name with companies has shown.
+/// The result of comparing a company name with companies.
 struct Compared<'a> {
     name: &'a CompanyName,
     country: Option<Country>,

@@ -1,4 +1,4 @@
-//! `enrich store check`: shows the state of the database, and what is wrong with it.
+//! `enrich store check`: shows the state of the database, and the problems that it has.
 
 use std::io::{self, Write};
 

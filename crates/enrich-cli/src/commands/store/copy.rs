@@ -154,15 +154,15 @@ fn copy_to_folder(
         let mut send = |batch| batches.send(Ok(batch)).map_err(|_| "nobody receives".into());
         let exported = postgres::export(url.expose(), secrets, &mut send);
         if exported.is_err() {
-            // With this error, the importing thread writes nothing, so that no incomplete copy is
+            // This error makes the importing thread write nothing, so that no incomplete copy is
             // left.
             let _ = batches.send(Err(()));
         }
         drop(batches);
         match importing.join() {
             Ok(Ok(imported)) => exported.map(|()| imported).map_err(Failure::from),
-            // If the export only failed because the import did, this error is the cause. Otherwise
-            // the export's own error is.
+            // If the export failed only because the import had failed, the cause is the import's
+            // error. Otherwise the cause is the export's own error.
             Ok(Err(error)) => match exported {
                 Err(postgres::CopyError::Other(_)) | Ok(()) => Err(error.into()),
                 Err(first) => Err(first.into()),

@@ -39,9 +39,9 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FROM_SCRIPT: HeaderName = HeaderName::from_static("hx-request");
 
-/// Adds two routes for the account page. One is for all its paths, because `enrich-dashboard` has
-/// its own table of paths. The other one redirects to the account page from the address without a
-/// path.
+/// Adds two routes for the account page. One is for all paths of the account page, because
+/// `enrich-dashboard` has its own table of these paths. The other one redirects from `/` to the
+/// account page.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     let is_unescaped_root = fn_guard(|context| context.head().uri.path().starts_with(ROOT));
     config.service(
@@ -122,8 +122,8 @@ fn read(
     }
 }
 
-/// The time limit for the body of a request to the account page. It applies to the whole body; but
-/// for an upload of a signed-in owner, it applies to each piece of the body.
+/// The time limit for the body of a request to the account page. The limit applies to the whole
+/// body. For an upload of a signed-in owner, it applies to each piece of the body instead.
 struct Arrival {
     limit: Duration,
     is_unlimited: Cell<bool>,

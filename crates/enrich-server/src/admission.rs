@@ -1,10 +1,10 @@
 //! Limits the number of connections: of all clients together, and of each client address.
 //!
-//! A connection beyond the limit is accepted as a guest. If it had to wait in the system's accept
-//! queue, a supervisor's health probe would have to wait behind it. A guest may request the health
-//! pages; other requests are refused with status 503. The number of guests is limited too: for a
-//! new guest, the connection of the oldest guest is closed. So a probe that sends its request as
-//! soon as it is connected is always answered.
+//! A connection beyond the limit does not wait in the system's accept queue, because a supervisor's
+//! health probe would have to wait behind it. The connection is accepted as a guest. A guest may
+//! request the health pages; other requests are refused with status 503. The number of guests is
+//! limited too: for a new guest, the connection of the oldest guest is closed. So a probe is always
+//! answered if it sends its request as soon as it is connected.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -97,8 +97,8 @@ pub(crate) struct Admission {
     peer: Option<IpAddr>,
     place: RefCell<Option<ConnectionSlot>>,
     is_evicted: Cell<bool>,
-    /// The waker of the connection's task, which is woken when the connection is evicted. Only
-    /// guests have one.
+    /// The waker of a guest's task. The task is woken when the guest is evicted, so that it ends
+    /// the connection.
     waker: RefCell<Option<Waker>>,
 }
 
@@ -112,8 +112,9 @@ impl Admission {
         place.is_some()
     }
 
-    /// Whether the connection must end, because a new guest has taken its place. If it need not end
-    /// yet but is a guest, its task will be woken when it must end.
+    /// Whether the connection must end, because a new guest has taken its place. If the connection
+    /// is a guest, also stores the waker of its task, so that the task is woken when the connection
+    /// must end.
     pub(crate) fn is_evicted(&self, context: &Context<'_>) -> bool {
         if self.place.borrow().is_none() {
             let mut waker = self.waker.borrow_mut();

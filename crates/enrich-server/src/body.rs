@@ -77,12 +77,13 @@ async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRe
 /// Returns the output of `future`; `None` if it takes longer than `limit`.
 ///
 /// Most bodies arrive together with the request's head. The HTTP layer polls the handler as soon as
-/// it has the head, and polls the handler again in the same turn when it has delivered body bytes.
-/// So if the body is not complete at the first poll, it usually is at the second one. The arrival
-/// of the body need not wake the task, because this would make the HTTP layer process the whole
-/// connection once more. Therefore the first poll has a waker that does nothing. A timer starts
-/// only at the second poll, so most calls need none. If requests are pipelined, the handler may be
-/// polled only once in a turn; then the connection starts another turn.
+/// it has the head. When it has delivered bytes of the body in the same turn, it polls the handler
+/// again. So a body that is not complete at the first poll is usually complete at the second one.
+///
+/// The first poll has a waker that does nothing, because the second poll comes anyway. A wake-up
+/// would make the HTTP layer process the whole connection once more. A timer starts only at the
+/// second poll, so most calls need no timer. If requests are pipelined, the handler may be polled
+/// only once in a turn; then the connection starts another turn.
 async fn within<F: Future>(
     limit: Duration,
     poll_again: Option<&PollAgain>,

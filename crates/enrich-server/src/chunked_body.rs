@@ -1,8 +1,8 @@
 //! Gives a body that is in memory to the HTTP layer in pieces.
 //!
-//! The HTTP layer copies what it is given into the buffer of the connection, where it stays until
-//! the client reads it. If the client reads slowly, pieces keep this buffer small; a whole body
-//! would be in memory twice.
+//! The HTTP layer copies each piece into the buffer of the connection, where the piece stays until
+//! the client reads it. If the client reads slowly, small pieces keep this buffer small. If the
+//! whole body were given at once, it would be in memory twice.
 
 use std::convert::Infallible;
 use std::pin::Pin;

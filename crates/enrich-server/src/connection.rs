@@ -1,18 +1,18 @@
 //! A connection with stall timeouts. It ends after its last answer.
 //!
 //! The HTTP layer limits the time for the head of a connection's first request, and the time
-//! between two requests. It does not limit the time for the heads of later requests, or for a
-//! client to read its answer. Because of either, a connection could stay open forever.
+//! between two requests. It does not limit the time for the heads of later requests, or the time in
+//! which a client reads its answer. So a connection could stay open forever.
 //!
 //! If a handler does not read the chunked body of a request, the answer has the header `Connection:
-//! close`. Nevertheless, the HTTP layer reads this body to its end, however long it is. Then it
-//! even answers a request after it, although the client expects no further answer (RFC 9112,
-//! section 9.6).
+//! close`. Nevertheless, the HTTP layer reads this body to its end, however long it is. If another
+//! request follows the body, the HTTP layer even answers that request, although the client expects
+//! no further answer (RFC 9112, section 9.6).
 //!
 //! The HTTP layer does not limit pipelining either: it reads and parses everything that fits into
-//! its buffer, and a parsed request takes many times the memory of its bytes. So this stream lets
-//! it read only once in each turn. While a request is being answered, or its answer is being sent,
-//! it may not read at all.
+//! its buffer, and a parsed request takes many times the memory of its bytes. So the stream in this
+//! file lets the HTTP layer read only once in each turn. While a request is being answered, or its
+//! answer is being sent, the HTTP layer may not read at all.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -76,8 +76,8 @@ impl UploadExemption {
     }
 }
 
-/// A flag: whether the current request was read to its end. Then further input stays in the
-/// system's buffer until this request is answered.
+/// A flag: whether the current request was read to its end. While the flag is set, further input
+/// stays in the system's buffer, until the request is answered.
 #[derive(Clone, Default)]
 pub(crate) struct InputGate(Rc<Cell<bool>>);
 
@@ -151,13 +151,13 @@ pub(crate) struct Connection {
     written_bytes: usize,
     /// Whether input was left for a later turn.
     has_more: bool,
-    /// When the wait for `awaits` must end. It has no meaning while nothing is awaited.
+    /// The time at which the wait for `awaits` must end. It is ignored while `awaits` is `Nothing`.
     deadline: Instant,
     /// Wakes the connection's task at the deadline, or earlier. The timer is not reset for each
     /// request, only when it has expired, because most requests are answered long before their
     /// deadline.
     timer: Option<Pin<Box<Sleep>>>,
-    /// The waker that the timer has now.
+    /// The waker that the timer wakes when it expires.
     woken: Option<Waker>,
 }
 
@@ -229,8 +229,9 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads and discards input until the client closes the connection. Then returns an error, so
-    /// that the HTTP layer drops what it has left, including requests that are not handled yet.
+    /// Reads and discards input until the client closes the connection. Then returns an error,
+    /// which makes the HTTP layer drop the rest of its input, including requests that are not
+    /// handled yet.
     fn throw_away(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut bytes = [0; 4096];
         loop {

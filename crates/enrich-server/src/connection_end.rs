@@ -14,8 +14,8 @@ use crate::detach::DetachOnDrop;
 use crate::record::record;
 use crate::state::ListenerState;
 
-/// Runs the handler of a request. If the connection must end after the response, adds `Connection:
-/// close` to it. Even if the client disconnects, a call runs to its end.
+/// Runs the handler of a request. If the connection must end after the response, adds the header
+/// `Connection: close` to the response. Even if the client disconnects, a call runs to its end.
 pub(crate) async fn end_connection(
     listener: Data<ListenerState>,
     mut request: ServiceRequest,

@@ -19,7 +19,7 @@ use crate::state::{AppState, ListenerState};
 /// The label of requests that match no route, in the log and the metrics.
 pub(crate) const OTHER: &str = "other";
 
-/// The context of a request. It is stored in the extensions of the request.
+/// The context of a request. Middleware and handlers find it in the extensions of the request.
 #[derive(Clone)]
 pub(crate) struct CallContext(Rc<Fields>);
 

@@ -17,8 +17,8 @@ impl<T> Future for DetachOnDrop<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        // The future is taken out while it is polled. If it panics, it is not put back, because it
-        // must not be polled again.
+        // The future is taken out while it is polled. If the poll panics, the future is not put
+        // back, because it must not be polled again.
         let Some(mut future) = self.0.take() else { return Poll::Pending };
         let output = future.as_mut().poll(context);
         if output.is_pending() {
@@ -30,7 +30,7 @@ impl<T> Future for DetachOnDrop<T> {
 
 impl<T> Drop for DetachOnDrop<T> {
     fn drop(&mut self) {
-        // The rest of the future runs as a task of this worker thread. It is cut off only if the
+        // The rest of the future runs as a task of this worker thread. The task is lost only if the
         // thread stops. If the call was charged before that, the ledger has the charge.
         if let Some(unfinished) = self.0.take() {
             actix_web::rt::spawn(unfinished);

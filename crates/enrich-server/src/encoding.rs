@@ -26,7 +26,7 @@ use crate::header::text;
 /// The least length, in bytes, at which a page is compressed. A shorter page would not become
 /// smaller.
 const LEAST_BYTES: usize = 1024;
-/// The quality of Brotli for pages. With it, compressing a page takes a worker about one
+/// The quality of Brotli for pages. With this quality, a worker compresses a page in about one
 /// millisecond.
 const BROTLI_QUALITY: i32 = 4;
 
@@ -47,9 +47,9 @@ impl Encoding {
     }
 }
 
-/// Returns the encoding that the client prefers (RFC 9110, section 12.5.3) of those that the server
-/// has. If the client accepts several equally, this is Brotli. Without `Accept-Encoding`, there is
-/// no encoding.
+/// Of the encodings that the server has, returns the one that the client prefers (RFC 9110, section
+/// 12.5.3). If the client accepts Brotli and gzip equally, returns Brotli. Without the header
+/// `Accept-Encoding`, returns [`Encoding::Identity`].
 pub(crate) fn accepted(headers: &HeaderMap) -> Encoding {
     let Some(accepted) = text(headers, ACCEPT_ENCODING) else { return Encoding::Identity };
     let items = accepted.split(',').filter_map(|item| item.trim().parse().ok());

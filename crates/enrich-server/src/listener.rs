@@ -83,8 +83,8 @@ impl Listener {
         self.address
     }
 
-    /// Creates the HTTP server. It runs while the returned value is polled, and stops only when its
-    /// handle is asked to stop it.
+    /// Creates the HTTP server. The server runs while the returned value is polled, and stops only
+    /// when its handle is asked to stop it.
     ///
     /// # Errors
     ///
@@ -101,8 +101,8 @@ impl Listener {
             .disable_signals();
         let closing = builder.graceful_shutdown_signal();
         let server = builder.listen("http", self.socket, move || {
-            // Each worker gets a `Data` of its own. If all workers counted references to the same
-            // one, they would wait for each other.
+            // Each worker gets a `Data` of its own. With a shared `Data`, the workers would wait
+            // for each other whenever they count references to it.
             let application = app(Data::new(listener.clone())).into_factory();
             let application = application.map_err(|error: actix_web::Error| error.error_response());
             let closing = closing.clone();

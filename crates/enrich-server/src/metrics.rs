@@ -1,8 +1,8 @@
 //! The metrics, with their names and labels.
 //!
-//! No label contains an account, a key, or other text that a caller can choose. To find a metric,
-//! its labels are created, hashed and compared. So the metrics that most requests use are found
-//! only once, and then kept.
+//! No label contains an account, a key, or other text that a caller can choose. Finding a metric
+//! takes time, because its labels are created, hashed and compared. So the metrics that most
+//! requests use are found once and then kept.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -24,8 +24,9 @@ const CHARGING: &str = "enrich_charging";
 const REVISION: &str = "enrich_directory_generation";
 const BUILD: &str = "enrich_build_info";
 
-/// The upper bounds of the buckets for durations, in seconds. The first is about the duration of a
-/// single read, the last that of a call that waits for a disk without response.
+/// The upper bounds of the buckets for durations, in seconds. A single read takes about as long as
+/// the first bound. A call that waits for a disk without response takes about as long as the last
+/// bound.
 const BUCKETS: [f64; 14] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 

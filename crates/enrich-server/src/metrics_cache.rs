@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 /// While fewer texts than this are being read, each reader gets a new text.
 const OWN: usize = 8;
-/// If [`OWN`] or more texts are being read, the newest text is given to readers for this time.
+/// If [`OWN`] or more texts are being read, further readers get the newest text for this time.
 const SHARED_TIME: Duration = Duration::from_secs(1);
 
 /// The texts that are being read, each with the time of its creation. The newest is last.

@@ -55,7 +55,7 @@ fn sent(status: u16, headers: Headers, body: Bytes) -> HttpResponse {
         let value = match value {
             Cow::Borrowed(text) => HeaderValue::from_static(text),
             Cow::Owned(text) => {
-                // No header of Enrich is invalid. If one were, it would be left out.
+                // All values that Enrich sends are valid. An invalid value would be left out.
                 let Ok(value) = HeaderValue::try_from(text) else { continue };
                 value
             }

@@ -44,8 +44,9 @@ pub struct Prepared {
 
 /// Serves until SIGTERM or Ctrl-C, and then finishes the requests that are being answered.
 ///
-/// First the address is bound, so a second server with the same address fails before it opens any
-/// data. Then `prepare` is called with the bound address. It returns what is served.
+/// The address is bound first, so a second server with the same address fails before it opens any
+/// data. Then `prepare` is called with the bound address, and returns the service and the stores to
+/// serve.
 ///
 /// # Errors
 ///
@@ -84,8 +85,8 @@ pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
     })
 }
 
-/// Creates the state that all listeners share, and opens the lists of accounts. The second value is
-/// the text to print after the address.
+/// Creates the state that all listeners share, and opens the lists of accounts. Returns the state,
+/// the lists if the account page is served, and the text to print after the address.
 fn app_state(
     prepared: Prepared,
     listens_on: SocketAddr,

@@ -83,7 +83,7 @@ impl Servers {
         Ok(())
     }
 
-    /// Waits for `stop`. Returns an error if a server ends before.
+    /// Waits for `stop`. Returns an error if a server ends before `stop` does.
     pub(crate) async fn until(&mut self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let admin = async {
             match &mut self.admin {
@@ -102,7 +102,7 @@ impl Servers {
     }
 
     /// Stops accepting connections, and waits for the requests that are being answered. If the
-    /// admin pages have a listener of their own, they are answered until then.
+    /// admin pages have a listener of their own, requests for them are answered during this wait.
     pub(crate) async fn stop(self) {
         self.public.handle.stop(true).await;
         if let Some(admin) = self.admin {

@@ -184,8 +184,8 @@ mod tests {
         assert_eq!(settle(2 * DAY, 0), lives_on);
         assert_eq!(settle(2 * DAY + 540, 9), lives_on);
         // At minute 10, the clock is set back to a minute before the expiry, so the watch begins
-        // again. At minute 11, the expiry passes. It becomes final at minute 20, when the clock has
-        // not jumped for ten minutes.
+        // again. At minute 11, the expiry passes. The expiry becomes final at minute 20, when the
+        // clock has not jumped for ten minutes.
         assert_eq!(settle(DAY - 60, 10), lives_on);
         assert_eq!(settle(DAY, 11), lives_on);
         assert_eq!(settle(DAY + 540, 20), ended);

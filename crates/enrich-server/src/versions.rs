@@ -2,8 +2,8 @@
 
 use enrich_wire::ApiVersion;
 
-/// All API versions, the oldest first. For a path that belongs to no version, errors have the
-/// format of the first one.
+/// All API versions, the oldest first. If a path belongs to no version, its errors have the format
+/// of the oldest version.
 pub static API_VERSIONS: [&ApiVersion; 2] =
     [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION];
 
@@ -11,7 +11,7 @@ pub(crate) fn endpoint_paths() -> impl Iterator<Item = &'static str> {
     API_VERSIONS.iter().flat_map(|version| version.endpoints).map(|endpoint| endpoint.path)
 }
 
-/// Returns the version whose format an error for `path` has.
+/// Returns the API version whose error format is used for `path`.
 pub(crate) fn api_version_of(path: &str) -> &'static ApiVersion {
     let of_path = API_VERSIONS.iter().find(|version| path.starts_with(version.prefix));
     of_path.copied().unwrap_or(API_VERSIONS[0])

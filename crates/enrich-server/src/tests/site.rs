@@ -1,5 +1,5 @@
-//! Tests of the OpenAPI document and of the page that shows it, and of whether the pages agree with
-//! the document.
+//! Tests of the OpenAPI document and of the page that shows it. Also tests whether the answers of
+//! the admin pages agree with the document.
 
 use std::io::Read;
 use std::sync::atomic::Ordering;

@@ -96,7 +96,7 @@ struct Row {
     /// The rate of requests as a ratio to the rate without a flood.
     to_alone: f64,
     /// The number of answered searches per second. `refused_per_second` is the number of refused
-    /// ones.
+    /// searches per second.
     searched_per_second: f64,
     refused_per_second: f64,
     /// The private memory of the service at the end, in bytes.

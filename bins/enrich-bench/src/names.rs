@@ -2,7 +2,8 @@
 //!
 //! Only the directory's work is timed, one look-up after the other, in this process: no connection,
 //! no request, no charge. An exact name of one company is answered on the calling thread. Any other
-//! name is searched on a thread of the directory, and its time includes the hand-over.
+//! name is searched on a thread of the directory, and its time includes the hand-over to that
+//! thread.
 
 mod drawn;
 mod report;

@@ -69,8 +69,8 @@ enum FlipResult {
     Wrong(String),
 }
 
-/// The comparison of the stored responses with those of the undamaged ledger. It is made if all
-/// balances and rows are unchanged.
+/// The comparison of the stored responses with those of the undamaged ledger. The comparison is
+/// made only if all balances and rows are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum StoredResponseOutcome {
     /// All stored responses are unchanged. A response that cannot be read also counts as unchanged,

@@ -258,8 +258,9 @@ fn run_folder(
 }
 
 impl Failure {
-    /// Starts a server whose system call at this position fails, and ends it. Then starts a server
-    /// without a failure. Returns the effect of the failure; `None` if no call failed.
+    /// Starts a server whose system call at this position fails, sends questions, and kills the
+    /// server. Then starts a server without a failure. Returns the effect of the failure; `None` if
+    /// no call failed.
     fn run(
         self,
         trial: &mut Trial<'_>,
@@ -340,7 +341,7 @@ impl Failure {
     fn recover(self, trial: &mut Trial<'_>) -> Result<()> {
         let server = trial.serve(&[])?;
         trial.probe(server.address())?;
-        // This is the first judgement. It records which calls have an unknown outcome.
+        // The first judgement accepts errors, and records which calls have an unknown outcome.
         trial.judge(Ruling { excused: &[500, 503], ..Ruling::default() })?;
         trial.settle(server.address())?;
         trial.judge(Ruling::default())?;

@@ -102,9 +102,9 @@ impl TcpProxy {
     /// Arms a cut: the next connection that sends `pattern` to the server is cut at the pattern.
     /// After that, the cut is no longer armed. A new cut replaces an armed one.
     ///
-    /// The pattern is searched in the bytes as they are sent, so they must not be encrypted; it may
-    /// be split over several packets. In PostgreSQL's protocol, the bytes `COMMIT\0` are the
-    /// statement `COMMIT`.
+    /// The pattern is searched in the bytes as they are sent, so the bytes must not be encrypted.
+    /// The pattern may be split over several packets. In PostgreSQL's protocol, the bytes
+    /// `COMMIT\0` are the statement `COMMIT`.
     pub fn cut_when(&self, pattern: &[u8], trigger: Trigger) {
         assert!(!pattern.is_empty(), "an empty pattern is everywhere");
         let armed = (pattern.to_vec(), trigger);

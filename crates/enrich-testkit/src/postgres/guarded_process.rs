@@ -27,8 +27,8 @@ const INTERVAL: Duration = Duration::from_millis(2);
 /// The guard's script. Its arguments are the folder and the server's command.
 ///
 /// The server gets SIGSTOP first, so that it starts no child while its children are killed. Then
-/// the shared memory of PostgreSQL is removed, as in a crash of the machine; its number is in line
-/// 7 of `postmaster.pid`.
+/// the shared memory of PostgreSQL is removed, as in a crash of the machine. The number of the
+/// shared memory is in line 7 of `postmaster.pid`.
 const GUARD: &str = r#"
 folder=$1; shift
 "$@" </dev/null >>"$folder/log" 2>&1 &

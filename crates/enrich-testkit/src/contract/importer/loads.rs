@@ -1,4 +1,5 @@
-//! Loads run one after the other. A load is one transaction, or each of its batches is one.
+//! Loads run one after the other. Either a whole load is one transaction, or each of its batches is
+//! a transaction of its own.
 
 use enrich_core::CompanyRecord;
 use enrich_core::port::importer::{Atomic, Effect, Load, Subjects, Suppressed};

@@ -1,4 +1,5 @@
-//! The pages. Each page has its own file, with what it shows, what it changes, and its rules.
+//! The pages. Each page has its own file. The file shows the page, and handles the forms on the
+//! page.
 
 pub(crate) mod bulk;
 pub(crate) mod calls;

@@ -31,8 +31,8 @@ pub(crate) fn target(fields: &Form, is_account_page: fn(&str) -> bool) -> Option
     page_of(path, query, is_account_page)
 }
 
-/// Returns the address with this path and query; `None` if the path is not that of an account page.
-/// For the download of a file, returns the address of the page that has the link to the file.
+/// Returns the address with this path and query; `None` if the path does not belong to an account
+/// page. For the download of a file, returns the address of the page that has the link to the file.
 fn page_of(path: &str, query: &str, is_account_page: fn(&str) -> bool) -> Option<String> {
     let path = ["/output", ".csv"].iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path);
     let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());

@@ -8,7 +8,7 @@ use crate::row::{Chain, NO_ROW, Row};
 /// The state of an account after its last row: the values on which its next row depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastRow {
-    /// The number of the last row within the account; 0 if there is none.
+    /// The number of the last row within the account; 0 if the account has no rows.
     pub sequence: u64,
     /// The balance after the last row.
     pub balance: Credits,

@@ -46,8 +46,8 @@ pub struct RecordedCharge {
     pub charge: Option<ChargeId>,
 }
 
-/// An encrypted response that waits for the decision of its charge. It is stored after that, when
-/// the balance and the charge are known.
+/// An encrypted response that waits for the decision of its charge. The response is stored after
+/// the decision, when its balance and charge are known.
 #[derive(Clone, Debug)]
 pub struct SealedResponse {
     /// The names under which this record can be found: one for each secret, beginning with the
@@ -147,8 +147,8 @@ impl StoredRecord<'_> {
                 secret.open(Purpose::ResponseSeal, &associated_data, sealed)
             }
             // Either the record was altered, or a build before schema 4 of SQLite's ledger wrote
-            // it. A record of such a build expires within a day, and the next call that stores a
-            // response deletes it.
+            // it. A record of an older build expires within a day. The next call that stores a
+            // response then deletes the record.
             _ => secret.open(Purpose::OldResponseSeal, &associated_data, self.sealed),
         };
         opened.map(decoded)

@@ -33,7 +33,7 @@ pub enum Fault {
     /// The ledger contains rows of an account that does not exist.
     #[error("account {0}: has rows and is not there")]
     NoAccount(AccountId),
-    /// Rows of an account are missing, from `first` to the one before `next`.
+    /// Rows of an account are missing, from the row `first` to the row before `next`.
     #[error("{first}: missing, the next row is {next}")]
     Missing {
         /// The first missing row.
@@ -93,10 +93,11 @@ pub enum Fault {
     /// A stored response was altered.
     #[error("account {0}: a kept answer is not as it was written")]
     ResponseAltered(AccountId),
-    /// A stored response cannot be read, and neither can the id of its account.
+    /// A stored response cannot be read, and the id of its account cannot be read either.
     #[error("the kept answers: one that cannot be read")]
     ResponseUnreadable,
-    /// The balance or the time of a stored response is not that of its charge.
+    /// The balance or the time of a stored response differs from the balance or the time of its
+    /// charge.
     #[error("{0}: the answer kept for it names another balance or time")]
     ResponseDiffers(At),
     /// The charge of a stored response does not exist.

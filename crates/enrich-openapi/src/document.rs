@@ -93,8 +93,8 @@ fn components(api_versions: &[&'static ApiVersion], calls: &Calls) -> Value {
     })
 }
 
-/// Returns the schemas of the document: first those of requests, answers and refusals, then those
-/// of the input kinds.
+/// Returns the schemas of the document: first the schemas of requests, answers and refusals, then
+/// the schemas of the input kinds.
 fn schemas(api_versions: &[&'static ApiVersion], calls: &Calls) -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.definitions_path = "/components/schemas".into();

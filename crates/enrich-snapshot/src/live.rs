@@ -12,7 +12,7 @@ use crate::opened::Opened;
 /// A snapshot, and the suppressions that apply to its answers.
 pub(crate) struct Live {
     pub(crate) opened: Arc<Opened>,
-    /// All suppressed values: those of the store and those of the snapshot.
+    /// The keyed hashes of all suppressed values, from the store and from the snapshot.
     pub(crate) suppressed: Arc<SuppressedHashes>,
     /// The suppressed values that the snapshot may still contain; `None` if there are none.
     pub(crate) overlay: Option<SuppressedHashes>,

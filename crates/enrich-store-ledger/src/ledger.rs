@@ -3,9 +3,9 @@
 //!
 //! Charges and grants go through a bounded queue to the one thread that writes. All charges and
 //! grants that arrived during the last commit form a group, which is decided in the next
-//! transaction, in order of arrival. Their results are sent after the commit. The heads of accounts
-//! are in memory, so a decision reads nothing from the file, and a balance is read without waiting.
-//! Each transaction begins with reading the rows that other processes have added.
+//! transaction, in order of arrival. The results of a group are sent after its commit. The heads of
+//! accounts are in memory, so a decision reads nothing from the file, and a balance is read without
+//! waiting. Each transaction begins with reading the rows that other processes have added.
 //!
 //! # Outcomes of a group
 //!
@@ -43,7 +43,7 @@
 //! neither. Therefore a repeat with the same key is replayed or charged, but never charged twice.
 //!
 //! If somebody has altered rows of one account, charging stops only for this account. If the end of
-//! the log is not what this process has written or read, no row can be added, and charging stops
+//! the log differs from the end that this process knows, no row can be added, and charging stops
 //! for all accounts.
 //!
 //! A group that only reads balances begins with `BEGIN` instead of `BEGIN IMMEDIATE`, because it
@@ -63,7 +63,7 @@
 //! accounts with new rows are written as a checkpoint. So when the ledger is opened, only the rows
 //! after the checkpoint are read and checked. If a row of an account was altered, its chain shows
 //! this. If rows were removed, even from the end, the seal shows this. [`Ledger::verify`] checks
-//! everything. It cannot show that the whole file is an older copy.
+//! everything. But nothing in the file can show that the whole file is an older copy.
 
 mod copy;
 mod decide;
@@ -128,7 +128,7 @@ pub struct SqliteLedger {
 #[error("the decision was lost")]
 struct Lost;
 
-/// The error for a ledger whose content is not what Enrich has written.
+/// The error for a ledger whose content was altered after Enrich has written it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the ledger is not as it was written: {0}")]
 struct NotAsWritten(Cow<'static, str>);

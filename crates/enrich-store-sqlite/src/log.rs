@@ -33,7 +33,7 @@ pub fn begin_log(path: &Path) -> rusqlite::Result<()> {
 }
 
 /// Moves the content of the log into the database, as far as other readers allow. Returns whether
-/// all of it was moved.
+/// the whole content was moved.
 pub fn move_log(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
         let (is_busy, in_log, moved): (bool, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);

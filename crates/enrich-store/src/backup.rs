@@ -12,8 +12,8 @@
 //! 1. First the lists of the account pages. For each row of a list, a charge is written before the
 //!    answer. The ledger is copied after the lists, so its copy contains the charges of all answers
 //!    in the copied lists.
-//! 2. Then the transaction of the ledger begins, and after it that of the directory. So the copied
-//!    directory is not older than the directory revisions in the charges.
+//! 2. Then the transaction of the ledger begins, and after it the transaction of the directory. So
+//!    the copied directory is not older than the directory revisions in the charges.
 //! 3. `secret.key` comes last. It may contain more secrets than the copied databases use, but not
 //!    fewer.
 //!

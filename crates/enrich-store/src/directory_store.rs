@@ -109,7 +109,7 @@ impl DirectoryStore {
         directory::check(&self.path()).map_err(StoreError::failed)
     }
 
-    /// Counts what the directory contains. This reads every subject.
+    /// Counts the subjects and domains in the directory. This reads every subject.
     ///
     /// # Errors
     ///

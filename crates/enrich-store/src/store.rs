@@ -67,8 +67,8 @@ impl Store {
     /// [`OpenError::Missing`] when the folder does not exist or is empty. The messages of the other
     /// errors say what to do; existing files are never replaced or repaired. It is an error if one
     /// of the folder's files is missing, or if a database is damaged, belongs to another program,
-    /// or is from a newer Enrich. It is also an error if the secrets are not those of the
-    /// databases, or if other users may read them.
+    /// or is from a newer Enrich. It is also an error if the databases were made with other
+    /// secrets, or if other users may read `secret.key`.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
         Self::open_with(folder, Options::default())
     }

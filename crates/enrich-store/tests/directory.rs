@@ -1,4 +1,4 @@
-//! Tests of what the directory of the SQLite store promises beyond the contract.
+//! Tests of promises of the SQLite store's directory that the contract suite does not test.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap is a failed test")]
 

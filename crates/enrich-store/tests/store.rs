@@ -1,6 +1,6 @@
-//! Tests of what the SQLite store promises beyond the contract: which folders it refuses,
-//! encryption at rest, changes from outside that its ledger notices, the history of its schema, and
-//! several processes that use one folder.
+//! Tests of promises of the SQLite store that the contract suite does not test: which folders it
+//! refuses, encryption at rest, changes from outside that its ledger notices, the history of its
+//! schema, and several processes that use one folder.
 
 #![allow(
     clippy::unwrap_used,

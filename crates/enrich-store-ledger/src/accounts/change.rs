@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::{ACCOUNT_BY_ID, read_account};
 
-/// Changes an account, unless the account is closed.
+/// Changes an account. A closed account stays as it is.
 pub(super) fn change(
     connection: &Connection,
     id: AccountId,

@@ -36,8 +36,8 @@ struct OpenFile {
 /// The device number and the inode number of a file. They identify the file whatever its name is.
 type Identity = (u64, u64);
 
-/// The error for a file of the ledger that is no longer the one that this process has open. The
-/// text names the file.
+/// The error when the path of a ledger's file no longer leads to the file that this process has
+/// open. The text is the name of the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0} was removed or replaced while the ledger was open; what is charged would be lost with the \
@@ -103,8 +103,8 @@ impl LedgerFiles {
         is_empty && !self.database.is_replaced() && !self.index.is_replaced()
     }
 
-    /// Moves the content of the unlinked log into the database. Returns whether all of it is moved
-    /// and on disk.
+    /// Moves the content of the unlinked log into the database. Returns whether the whole content
+    /// was moved and is on disk.
     fn move_log(&self) -> bool {
         sqlite::move_log(&self.connection.lock()).unwrap_or(false)
     }
@@ -122,8 +122,8 @@ impl OpenFile {
         Self { path, identity }
     }
 
-    /// Whether the path leads to no file, or to another file than the one that was opened. Returns
-    /// `false` if the identity cannot be read.
+    /// Whether the opened file is no longer at its path: the path leads to no file, or to another
+    /// file. Returns `false` if the identity cannot be read.
     fn is_replaced(&self) -> bool {
         self.identity.is_some() && identity(&self.path).is_ok_and(|now| now != self.identity)
     }

@@ -1,4 +1,4 @@
-//! The head of an account: what the next row depends on.
+//! The head of an account: the values on which the account's next row depends.
 
 use enrich_core::{AccountId, Timestamp};
 use enrich_ledger::LastRow;

@@ -10,12 +10,13 @@ use crate::ledger::idempotency_store::{self, RecordCount};
 
 #[derive(Debug)]
 pub(super) enum Job {
-    /// A charge, with the response that is to be stored for it.
+    /// A charge. If its call has an idempotency key, also the encrypted response, which is stored
+    /// together with the charge.
     Charge(Open<(Charge, Option<SealedResponse>), Charged>),
     /// A grant, or an adjustment.
     Grant(Open<Grant, Granted>),
-    /// A request for the balance of an account that includes the rows of other processes. It writes
-    /// nothing.
+    /// A request for the balance of an account that includes the rows of other processes. The
+    /// request writes nothing.
     Balance(Open<AccountId, Option<Credits>>),
 }
 

@@ -241,10 +241,9 @@ impl LedgerState {
         self.heads.refresh_gate.moment()
     }
 
-    /// Applies a batch that is now durable. `moment` is from before the commit, when the
-    /// transaction kept other processes from writing. It must not be from after the commit: a
-    /// commit may take long, because it may move the log into the database, and meanwhile others
-    /// may write.
+    /// Applies a batch that is now durable. `moment` must be taken before the commit, while the
+    /// transaction keeps other processes from writing. After the commit would be too late: a commit
+    /// that moves the log into the database takes long, and other processes may write meanwhile.
     pub(super) fn apply(&mut self, batch: Written, moment: Moment) {
         let is_checkpoint = batch.seal.checkpoint != self.seal.checkpoint;
         let mut known = self.heads.known.write();
@@ -280,7 +279,7 @@ impl SequenceIndexEntry {
     }
 }
 
-/// If too many heads are in memory, removes those that the stored checkpoint contains too.
+/// If too many heads are in memory, removes the heads that are also in the stored checkpoint.
 fn evict_known(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<AccountId>) {
     if known.len() > MAX_KNOWN {
         known.retain(|account, _| behind.contains(account));

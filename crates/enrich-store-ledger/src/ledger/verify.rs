@@ -1,9 +1,9 @@
 //! Verifies the whole ledger and adds up its totals.
 //!
-//! The rows are read once, in the order of the log. For each account, its state after the rows so
-//! far is in memory, so that its next row can be checked. At the end, the states are compared with
-//! the stored heads, the seal, the sequence index and the tables that belong to the log
-//! ([`related_tables`]).
+//! The rows are read once, in the order of the log. The state of each account after the rows read
+//! so far is in memory, so that the account's next row can be checked. At the end, the states are
+//! compared with the stored heads, the seal, the sequence index and the tables that belong to the
+//! log ([`related_tables`]).
 
 mod related_tables;
 
@@ -61,12 +61,12 @@ struct Walk<'a> {
     secrets: &'a Secrets,
     seal: Option<Seal>,
     found: Findings,
-    /// The sum over the ids of the rows so far; `None` after a row that cannot be read.
+    /// The sum over the ids of the rows read so far; `None` after a row that cannot be read.
     ids: Option<Ids>,
     /// The last row that was read, with the digest of the log up to it; `None` after a row that is
     /// missing or cannot be checked.
     log_end: Option<LogPosition>,
-    /// The state of each account after the rows so far.
+    /// The state of each account after the rows read so far.
     states: HashMap<AccountId, AccountState>,
     /// The state of each account at the checkpoint; `None` until all rows up to the checkpoint are
     /// read.
@@ -76,7 +76,7 @@ struct Walk<'a> {
     marks: Vec<(AccountId, u64, u64, Option<Span>)>,
 }
 
-/// The state of one account after the rows so far.
+/// The state of one account after the rows read so far.
 #[derive(Clone, Copy)]
 struct AccountState {
     /// The state of the account that follows from its rows.
@@ -153,8 +153,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Checks that the log up to `position` (its end, or the checkpoint) is the one for which the
-    /// seal was made.
+    /// Checks the digest of the log up to `position`, which is the end of the log or the
+    /// checkpoint. The seal must contain the same digest.
     fn check_digest(&mut self, position: u64) {
         let Some(seal) = self.seal else { return };
         let sealed = if position == seal.end.position { seal.end } else { seal.checkpoint };
@@ -177,8 +177,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns the state of an account before the row with this sequence. If rows are missing
-    /// between the account's last row and this one, reports them.
+    /// Returns the state of an account before the row with this sequence. Reports the rows that are
+    /// missing between the account's previous row and this row.
     fn step_to(&mut self, account: AccountId, sequence: u64) -> rusqlite::Result<AccountState> {
         let before = match self.states.get(&account) {
             Some(state) => *state,

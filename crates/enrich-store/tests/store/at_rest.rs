@@ -1,4 +1,5 @@
-//! Tests of what a copy of the databases does not reveal.
+//! Tests of the encrypted and hashed values in the databases: a copy of the databases without
+//! `secret.key` reveals no key, question or answer.
 
 use std::fs;
 

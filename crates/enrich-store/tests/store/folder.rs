@@ -1,4 +1,4 @@
-//! Tests of which folders can be opened, and of the messages for those that cannot.
+//! Tests of opening folders: which folders can be opened, and which error each other folder gets.
 
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};

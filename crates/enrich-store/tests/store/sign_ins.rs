@@ -1,4 +1,5 @@
-//! Tests of sign-ins: what a copy of the databases reveals, and what other processes see.
+//! Tests of sign-ins: a copy of the databases reveals no address, password or token, and other
+//! processes see each change.
 
 use std::fs;
 

@@ -128,8 +128,8 @@ fn kept_without_charge(connection: &Connection, found: &mut Findings) -> rusqlit
     Ok(())
 }
 
-/// Checks the usage counters. A call is counted after its charge, so the credits of the counters
-/// may be lower than those of the charges, but not higher.
+/// Checks the usage counters. A call is counted after its charge, so the counters may show fewer
+/// credits than the charges, but not more.
 pub(super) fn check_used(
     connection: &Connection,
     states: &HashMap<AccountId, AccountState>,

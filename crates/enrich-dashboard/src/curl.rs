@@ -1,4 +1,4 @@
-//! Shows the user a call as a `curl` command line.
+//! Writes a call as a `curl` command line, which the pages show to the user.
 
 use enrich_wire::{ApiVersion, Endpoint, KeyPlace};
 

@@ -63,7 +63,8 @@ pub struct TakenUsage {
 pub struct LastUses(FxHashMap<KeyId, Timestamp>);
 
 impl GatheredUsage {
-    /// Counts a call in memory. If the memory already holds too many counters, the call is lost.
+    /// Counts a call in memory. If the call needs a new counter and the memory already holds too
+    /// many counters, the call is not counted.
     pub fn count(&mut self, used: Use) {
         let counted = UsageKey {
             account: used.account,

@@ -41,8 +41,8 @@ macro_rules! file {
     };
 }
 
-/// All files that a browser needs for the page. The HTML of the page contains no scripts and no
-/// styles.
+/// All files that a browser needs for the documentation page `/docs`. Scripts and styles are in
+/// files of their own, not in the HTML of the page.
 pub static SITE: [SiteFile; 7] = [
     file!("/openapi.json", "openapi.json", JSON, 0),
     file!("/docs", "docs.html", HTML, 0),

@@ -106,7 +106,7 @@ macro_rules! purposes {
 purposes! {
     /// Makes the hash that shows whether a secret is the one with which a database was made.
     Check = "enrich 2026-11 secret check",
-    /// Finds the record of an API key.
+    /// Makes the hash by which a store finds an API key.
     ApiKeyHash = "enrich 2026-11 api key hash",
     /// Encrypts the text of an API key, so that its owner can see it again.
     ApiKeySeal = "enrich 2026-11 api key seal",
@@ -118,7 +118,7 @@ purposes! {
     LedgerHead = "enrich 2026-11 ledger head",
     /// Authenticates the seal: the end of the ledger's log.
     LedgerSeal = "enrich 2026-11 ledger seal",
-    /// Finds an idempotency record.
+    /// Makes the hash by which a store finds an idempotency record.
     IdempotencyKey = "enrich 2026-11 idempotency key hash",
     /// Makes the hash that shows whether a repeated call asks the same question.
     Asked = "enrich 2026-11 asked hash",
@@ -130,19 +130,19 @@ purposes! {
     OldResponseSeal = "enrich 2026-11 kept answer seal",
     /// Makes the hash by which a suppressed value is recognised.
     Suppression = "enrich 2026-11 suppression hash",
-    /// Finds the subject to which a record of a source was imported.
+    /// Makes the hash by which a later import finds the subject of a source's record.
     Origin = "enrich 2026-11 record origin hash",
-    /// Finds the owner who has an email address.
+    /// Makes the hash by which a store finds the owner who has an email address.
     SignInEmail = "enrich 2026-11 sign-in email hash",
     /// Encrypts an owner's email address.
     SignInEmailSeal = "enrich 2026-11 sign-in email seal",
     /// Encrypts the hash of a password.
     PasswordSeal = "enrich 2026-11 password seal",
-    /// Finds an invitation.
+    /// Makes the hash by which a store finds an invitation.
     InvitationToken = "enrich 2026-11 invitation token hash",
-    /// Finds a session.
+    /// Makes the hash by which a store finds a session.
     SessionToken = "enrich 2026-11 session token hash",
-    /// Finds the count of a company name that look-ups missed.
+    /// Makes the hash by which a store finds the count of a missed company name.
     MissedName = "enrich 2026-11 missed name hash",
 }
 

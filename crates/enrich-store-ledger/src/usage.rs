@@ -208,7 +208,7 @@ impl UsageWriter {
     }
 
     /// Writes the counts of missed names. From time to time, also deletes expired counts, even if
-    /// counting is switched off; this is not done in a process that ends within [`ROUND`].
+    /// counting is switched off. A process that ends within [`ROUND`] deletes none.
     fn write_misses(&mut self, pace: Pace) -> rusqlite::Result<()> {
         if let Some(misses) = &self.misses
             && (pace == Pace::Hurried || self.missed_at.elapsed() >= MISSES_ROUND)

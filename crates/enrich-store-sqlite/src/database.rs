@@ -33,11 +33,11 @@ pub struct Database {
 /// Tells when a commit is certainly on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// Before the commit returns. A power failure loses no commit (`synchronous=FULL`).
+    /// A commit is on disk before it returns. A power failure loses no commit (`synchronous=FULL`).
     Commit,
-    /// After the next checkpoint, or the next commit that is synced. A power failure may undo the
-    /// last commits, each of them completely, but does not damage the database
-    /// (`synchronous=NORMAL`).
+    /// A commit is on disk after the next checkpoint, or after the next commit that is synced. A
+    /// power failure may undo the last commits, each of them completely, but does not damage the
+    /// database (`synchronous=NORMAL`).
     Checkpoint,
 }
 
@@ -199,7 +199,7 @@ impl Readers {
         Ok(readers)
     }
 
-    /// Runs `read` on the connection of this thread.
+    /// Runs `read` on the connection of the calling thread.
     pub fn read<T, E>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, E>,

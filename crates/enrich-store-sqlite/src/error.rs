@@ -98,7 +98,7 @@ pub enum OpenError {
          done with it"
     )]
     BeingReindexed(PathBuf),
-    /// An earlier version of Enrich derived the look-up data, by other rules.
+    /// The look-up data was derived by the rules of an earlier version of Enrich, or only in part.
     #[error(
         "{0} was made by an earlier Enrich, or was not reindexed to its end; run `enrich \
          reindex` on its folder once, while no server uses it"

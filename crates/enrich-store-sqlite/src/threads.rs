@@ -38,7 +38,7 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         if let Some(thread) = self.0.take() {
-            // If the thread has panicked, its callers have already got errors.
+            // If the thread has panicked, the callers that waited for it have already got errors.
             let _ = thread.join();
         }
     }

@@ -272,7 +272,7 @@ pub(crate) fn enter(
     Ok((load(folder, parts)?, in_use))
 }
 
-/// Returns an error if the folder is new or incomplete, or if the linked SQLite can corrupt data.
+/// Returns an error if the folder is new or incomplete, or if the linked SQLite is too old.
 fn refuse_new(folder: &Path, parts: Parts) -> Result<(), OpenError> {
     sqlite::check_version()?;
     match find(folder, parts)? {

@@ -136,8 +136,8 @@ pub(super) fn span_of(
     Ok(span)
 }
 
-/// Finds an entry of the sequence index by `query`. Returns the sequence and the position of its
-/// row.
+/// Finds an entry of the sequence index with `query`. Returns the sequence and the position of the
+/// row that the entry is about.
 fn find_mark(
     connection: &Connection,
     query: &str,

@@ -27,8 +27,9 @@ struct Plan {
     further: Vec<FurtherDomain>,
     /// The main domain of each company, by the company's main and further domains.
     known: HashMap<String, String>,
-    /// The companies that have each page: the page's handle as it is written there, and the
-    /// company's domain. The key is the page in the form that look-ups compare.
+    /// For each page, the companies that have the page: the page's handle as the company's data
+    /// writes it, and the company's main domain. The key is the page in the form that look-ups
+    /// compare.
     owners: HashMap<String, Vec<(String, String)>>,
 }
 

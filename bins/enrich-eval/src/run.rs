@@ -64,7 +64,7 @@ impl Run {
     }
 }
 
-/// Returns the path of a folder beside this one: its name is this folder's name and the suffix
+/// Returns the path of a folder beside `folder`. Its name is the name of `folder` with the suffix
 /// `end`.
 fn beside(folder: &Path, end: &str) -> PathBuf {
     let mut name = folder.file_name().unwrap_or(folder.as_os_str()).to_owned();

@@ -116,15 +116,16 @@ fn an_address_leads_to_its_owner_then_its_owners_employer_then_its_domain() {
     let world = World::new(&[]);
     let account = world.account(50);
     for (email, company) in [
-        // First comes the company that has the address itself, although the address's domain is
+        // The company that has the address itself is found first, although the address's domain is
         // that of a company's site in another country.
         ("kontakt@gesla-studio-cz.example", "Gęśla Studio sp. z o.o."),
-        // Next comes the employer of the person with the address. No company has the address's
-        // domain.
+        // If no company has the address, the employer of the person with the address is found. No
+        // company has the domains `daubrac.example` and `asgard-keramikk.example`.
         ("eloise@daubrac.example", "Maison Orbeval SARL"),
         ("bjorn@asgard-keramikk.example", "Fjellvind Keramikk AS"),
         ("juergen.gross@quillmark.example", "Quillmark Analytics GmbH"),
-        // Last comes the company that has the address's domain.
+        // If neither a company nor a person has the address, the company that has the address's
+        // domain is found.
         ("anybody@quillmark.example", "Quillmark Analytics GmbH"),
         ("anybody@quillmark-uk.example", "Quillmark Analytics GmbH"),
         ("anybody@nestle.co.uk", "Nestlé"),

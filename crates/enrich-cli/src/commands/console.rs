@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use super::failure::{Failure, Verdict};
 
-/// Where a command writes to: standard output and standard error, or their replacements in a test.
+/// The streams of a command: standard output and standard error, or their replacements in a test.
 pub(crate) struct Console<'a> {
-    /// Where results are written to, and nothing else.
+    /// The stream for results. Nothing else is written to it.
     pub(crate) out: &'a mut dyn Write,
-    /// Where everything is written to that is not a result.
+    /// The stream for messages, errors and progress.
     pub(crate) err: &'a mut dyn Write,
     /// Whether standard error is a terminal, so that progress can be shown.
     pub(crate) is_watched: bool,

@@ -178,7 +178,7 @@ impl NewKey {
     }
 }
 
-/// What the store knows about a key, except its secret text.
+/// A stored key, without its secret text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyInfo {
     /// The key's id.
@@ -210,7 +210,7 @@ pub struct KeyInfo {
 }
 
 impl KeyInfo {
-    /// Whether the key is still valid at `now`, whatever the status of its account.
+    /// Whether the key is still valid at `now`. The status of the key's account is ignored.
     pub fn is_active(&self, now: Timestamp) -> bool {
         !self.has_ended && self.expires_at.is_none_or(|end| now < end)
     }

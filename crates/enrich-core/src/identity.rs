@@ -29,7 +29,7 @@ pub fn ids_differ(ids: &[ExternalId], known: &[String]) -> bool {
     })
 }
 
-/// What a store searches for, to find the stored subject of a record. The store tries the
+/// The values by which a store searches for the stored subject of a record. The store tries the
 /// identities in the order in which [`CompanyRecord::identity`] or [`PersonRecord::identities`]
 /// returns them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub enum Identity<'a> {
 }
 
 impl CompanyRecord {
-    /// Returns what a store searches for: the company's main domain, else its LinkedIn page, else
+    /// Returns the identity to search for: the company's main domain, else its LinkedIn page, else
     /// its name and seats.
     pub fn identity(&self) -> Identity<'_> {
         if let Some((main, _)) = self.sites.first() {
@@ -70,7 +70,7 @@ impl CompanyRecord {
 }
 
 impl PersonRecord {
-    /// Returns what a store searches for, the most certain first. The first identity that fits a
+    /// Returns the identities to search for, the most certain first. The first identity that fits a
     /// stored person decides. Email addresses and names are tried only if no stored person has the
     /// record's page. So if the person found in this way has a page, it is not the record's page,
     /// and the two are different people.

@@ -29,7 +29,8 @@ impl SourceName {
     }
 }
 
-/// What a source says about a record: its id and confidence, and the hash of its content.
+/// The origin of a record: the id and the confidence that the source gives the record, and the hash
+/// of the record's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The id that the source gives the record.
@@ -72,7 +73,7 @@ impl Record {
     }
 }
 
-/// What a source says about a company.
+/// The facts that a source gives about a company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompanyRecord {
     /// The id, the confidence and the content hash of the record.
@@ -121,7 +122,7 @@ impl CompanyRecord {
     }
 }
 
-/// What a source says about a person.
+/// The facts that a source gives about a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersonRecord {
     /// The id, the confidence and the content hash of the record.

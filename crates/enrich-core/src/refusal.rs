@@ -10,8 +10,8 @@ use crate::shortfall::MOST_A_DAY;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InvalidFields(pub Vec<(&'static str, String)>);
 
-/// What a caller is told about the cost of an answer, if the balance is too low for the answer. The
-/// caller is not told the exact cost.
+/// How a refusal describes the cost of an answer for which the balance is too low. The refusal does
+/// not tell the exact cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needed {
     /// The answer costs at least this many credits, the lowest price of the endpoint. Nothing was
@@ -55,7 +55,7 @@ pub enum Refusal {
     NotEnoughCredits {
         /// The endpoint's price rule.
         price: Price,
-        /// What the answer would cost.
+        /// A description of the cost of the answer.
         needed: Needed,
         /// The current balance.
         balance: Credits,

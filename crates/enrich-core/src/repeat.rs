@@ -13,8 +13,8 @@ use crate::response_template::BodyTemplate;
 pub struct RequestId(String);
 
 impl RequestId {
-    /// Returns the id that a caller gives; `None` unless it consists of 1 to 128 visible ASCII
-    /// characters.
+    /// Returns the id that a caller gives. Returns `None` if the text does not consist of 1 to 128
+    /// visible ASCII characters.
     pub fn accept(text: &str) -> Option<Self> {
         let fits = (1..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
         fits.then(|| Self(text.to_owned()))
@@ -95,7 +95,7 @@ impl fmt::Debug for IdempotencyRecord {
     }
 }
 
-/// What the ledger finds for the idempotency key of a call.
+/// The response that the ledger has stored for an idempotency key.
 #[derive(Clone, PartialEq, Eq)]
 pub enum StoredResponse {
     /// The key was used for the same question; this is the first answer.

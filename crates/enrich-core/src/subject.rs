@@ -16,7 +16,7 @@ pub struct SubjectId(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DirectoryRevision(pub u64);
 
-/// What was found for a question.
+/// The result of a question: a subject, the confidence, and the revision of the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The subject that was found.

@@ -30,7 +30,7 @@ pub trait SuppressedValues: Send + Sync {
 
 /// The values that were suppressed at a certain time or later.
 pub struct SuppressedSince<'a> {
-    /// All suppressed values, whatever their time.
+    /// All suppressed values, including those that were suppressed before `since`.
     pub values: &'a dyn SuppressedValues,
     /// Only values that were suppressed at this time or later count.
     pub since: Timestamp,

@@ -83,8 +83,8 @@ pub enum ChargeError {
     Unknown(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Charging has stopped; nothing was charged. With SQLite, charging stops in three cases: after
     /// a commit with an unknown outcome, when the ledger differs from what this process has
-    /// written, and when the thread that decides charges has died. It starts again when the store
-    /// is opened again. With PostgreSQL, charging stops while there is no primary server.
+    /// written, and when the thread that decides charges has died. Charging starts again when the
+    /// store is opened again. With PostgreSQL, charging stops while there is no primary server.
     #[error("charging has stopped; nothing was charged")]
     Stopped,
 }
@@ -160,9 +160,9 @@ pub trait Ledger: Send + Sync {
     /// `None` if the account does not exist.
     async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError>;
 
-    /// Returns a balance that is faster to read, but may be out of date. It may lack what other
-    /// processes have written recently: in the last 100 ms with SQLite, in the last second with
-    /// PostgreSQL.
+    /// Returns a balance that is faster to read, but may be out of date. The balance may lack
+    /// changes that other processes have written recently: in the last 100 ms with SQLite, in the
+    /// last second with PostgreSQL.
     ///
     /// Use this balance to show it, and before a look-up. Before a call is refused because the
     /// credits are too few, read the exact [`balance`](Self::balance).
@@ -170,8 +170,8 @@ pub trait Ledger: Send + Sync {
         self.balance(account).await
     }
 
-    /// Returns what is stored for an idempotency key of an account, unless it has expired at `now`;
-    /// `None` if nothing is stored.
+    /// Returns the stored response for an idempotency key of an account. Returns `None` if nothing
+    /// is stored, or if the stored response has expired at `now`.
     async fn stored_response(
         &self,
         account: AccountId,

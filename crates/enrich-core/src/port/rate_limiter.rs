@@ -20,9 +20,9 @@ pub trait RateLimiter: Send + Sync {
         now: Timestamp,
     ) -> Result<RateLimitStatus, StoreError>;
 
-    /// Counts a request of `account` at `now`, whichever of its keys is used. Returns the
-    /// rate-limit status, which includes this request. This is called only if there is a rate limit
-    /// for accounts.
+    /// Counts a request of `account` at `now`. The requests of all keys of the account count
+    /// together. Returns the rate-limit status, which includes this request. This is called only if
+    /// there is a rate limit for accounts.
     async fn count_account(
         &self,
         account: AccountId,

@@ -28,7 +28,7 @@ pub struct Use {
 /// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UseOutcome {
-    /// The answer contains what was asked for.
+    /// The answer contains the requested attribute.
     Found,
     /// The answer is a miss.
     NotFound,

@@ -69,12 +69,12 @@ pub struct Call<'a> {
     pub idempotency_key: Option<&'a str>,
 }
 
-/// A function that writes the answer for what was found, or for a miss if nothing was found. If the
-/// function returns a template with 0 items, the answer is a miss. That also happens when the
-/// subject was found but lacks the requested attribute.
+/// A function that writes the answer for the subject that was found, or a miss if none was found.
+/// If the function returns a template with 0 items, the answer is a miss. That also happens when
+/// the subject was found but lacks the requested attribute.
 pub type WriteAnswer<'a> = &'a (dyn Fn(&Ask, Option<&Found>) -> ResponseTemplate + Sync);
 
-/// The answer to a call, with what the call was charged.
+/// The answer to a call, and the credits that the call was charged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The answer's bytes.

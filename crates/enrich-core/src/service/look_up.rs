@@ -192,8 +192,8 @@ impl LookUp {
 
 impl Service {
     /// Makes a look-up with all checks of a [`Call`], at the look-up's price. `pick` takes the
-    /// wanted attribute from what was found. If `pick` returns `None` or an empty list, the look-up
-    /// is a miss, and free.
+    /// wanted attribute from the subject that was found. If `pick` returns `None` or an empty list,
+    /// the look-up is a miss, and free.
     ///
     /// ```
     /// # async fn example(service: &enrich_core::Service, key: &enrich_core::ApiKey) {

@@ -20,8 +20,8 @@ pub fn names_suppressed(values: &dyn SuppressedValues, question: &Question) -> b
     }
 }
 
-/// Removes the suppressed values from what was found. Returns `None` when the subject itself is
-/// suppressed, or when no name is left.
+/// Removes the suppressed values from a subject that was found. Returns `None` when the subject
+/// itself is suppressed, or when no name is left.
 pub fn without_suppressed(values: &dyn SuppressedValues, found: Found) -> Option<Found> {
     let subject = match found.subject {
         Subject::Company(company) => Subject::Company(screened_company(values, company)?),

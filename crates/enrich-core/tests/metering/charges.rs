@@ -1,4 +1,4 @@
-//! Tests of what an answer costs, and of when an answer is refused.
+//! Tests of the cost of answers, and of the cases in which an answer is refused.
 
 use enrich_core::port::ledger::{ChargeError, Charged};
 use enrich_core::port::usage::UseOutcome;

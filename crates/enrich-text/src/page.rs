@@ -65,7 +65,7 @@ struct Named {
 impl PageUrl {
     /// Parses a page of `network`. The text is a URL on one of the network's hosts, or only the
     /// handle, with or without `@`. A URL may contain a scheme, a query, a fragment, and path
-    /// segments after those of the page. It may be percent-encoded.
+    /// segments after those of the page. A URL may also be percent-encoded.
     pub fn parse(network: Network, text: &str) -> Result<Self, InvalidPage> {
         let named = match web_address::read(input::plain(text)?) {
             Written::OnNetwork(found, path) if found == network => on_network(network, &path)?,

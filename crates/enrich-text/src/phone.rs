@@ -225,7 +225,7 @@ fn without_extension(text: &str) -> &str {
     }
 }
 
-/// What all numbers with one calling code have in common.
+/// The properties that all numbers with one calling code share.
 #[derive(Clone, Copy)]
 struct CallingCode {
     digits: u16,

@@ -34,7 +34,7 @@ pub(crate) enum Written<'a> {
     Elsewhere,
     /// A path without a host, such as `company/acme`.
     PathAlone(Path<'a>),
-    /// One word: a handle.
+    /// One word, which is a handle.
     Bare(Path<'a>),
 }
 

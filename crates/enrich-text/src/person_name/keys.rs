@@ -59,7 +59,8 @@ impl PersonName {
         [Self::close_keys, Self::wide_keys, Self::turned_keys].into_iter().map(|keys| keys(self))
     }
 
-    /// Whether the first letter of one given name is among those by which the other is looked up.
+    /// Whether the first letter of one given name is among the first letters by which the other
+    /// given name is looked up.
     pub(super) fn first_letters_meet(&self, other: &Self) -> bool {
         first_letters(self.first_given()).contains(&first_letter(other.first_given()))
     }

@@ -97,7 +97,7 @@ pub(super) fn first_letter(given: &str) -> Cow<'_, str> {
     }
 }
 
-/// What [`first_letter`] returns for a vowel in a script other than Latin.
+/// The sign that [`first_letter`] returns for any vowel in a script other than Latin.
 const ANY_VOWEL: &str = "'";
 
 /// Returns all first letters that a key of the same given name may contain. The first letter of

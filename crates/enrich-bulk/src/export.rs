@@ -17,7 +17,7 @@ use crate::workbook;
 /// objects, and members that are not in the first objects.
 const OTHER_FIELDS: &str = "other_fields";
 
-/// What happened to a row of the list.
+/// The status of a row of the list after it was handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {

@@ -113,7 +113,7 @@ struct Entry {
     /// For a running job: the number of suppressed values when the job's files were last searched
     /// for them.
     scrubbed_running: u64,
-    /// The last preview, and what it was computed from.
+    /// The last preview, and the inputs that it was computed from.
     cached_preview: Option<CachedPreview>,
     /// The lease of a shared job, while this process holds the job.
     lease: Option<Arc<Lease>>,

@@ -33,7 +33,7 @@ pub(super) fn lock(folder: &Path) -> io::Result<Option<File>> {
 }
 
 pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
-    // These uploads were never finished; their clients got an error or no answer.
+    // The uploads in this folder were never finished; their clients got an error or no answer.
     match fs::remove_dir_all(folder.join(ARRIVING)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
         _ => record::make_folder(&folder.join(ARRIVING))?,

@@ -44,7 +44,7 @@ pub trait Callers: Send + Sync {
     }
 }
 
-/// The message to the account if the store cannot be read, for whatever reason.
+/// The message to the account if the store cannot be read. The message does not show the reason.
 const UNREADABLE: &str = "the API key cannot be read; continue later";
 
 /// Provides callers of the metered service. Each caller uses a key of the account.

@@ -249,7 +249,7 @@ impl JobsState {
     }
 
     /// Saves the record of a held job and ends the lease. If the lease is lost, the next refresh
-    /// reads what the new holder saved.
+    /// reads the record that the new holder saved.
     pub(super) fn release(&self, entry: &mut Entry, record: Record) {
         let (Some(records), Some(lease)) = (&self.records, entry.lease.clone()) else { return };
         if !lease.is_lost()

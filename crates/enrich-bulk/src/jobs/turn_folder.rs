@@ -56,7 +56,8 @@ fn carry_files(from: &Path, to: &Path, may_be_written: bool) -> io::Result<()> {
     names.sort_by_key(|name| !name.to_string_lossy().ends_with(".job"));
     for name in names {
         let text = name.to_string_lossy();
-        // These files are not complete. Their writer makes them anew.
+        // Files with this extension are not complete. The program creates them again when it needs
+        // them.
         if text.ends_with(".new") {
             continue;
         }

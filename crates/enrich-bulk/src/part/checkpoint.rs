@@ -11,8 +11,8 @@ use super::files::failed_at;
 use crate::export::Added;
 use crate::run::Counts;
 
-/// What a job must have in common with its earlier runs, so that it can continue: the endpoint, the
-/// mapping, the caller, the prefix, and how the list is split into columns.
+/// The properties in which a job must agree with its earlier runs to be continued: the endpoint,
+/// the mapping, the caller, the prefix, and how the list is split into columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purpose {
     /// The endpoint's path.

@@ -1,4 +1,4 @@
-//! What identifies a row: its number in the list, its text and its fields.
+//! The identity of a row: its number in the list, its text and its fields.
 
 use super::RunError;
 use crate::input::Input;

@@ -1,4 +1,4 @@
-//! Tests of what a run sends and writes, and of when it ends.
+//! Tests of the rows that a run sends and writes, and of the end of a run.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

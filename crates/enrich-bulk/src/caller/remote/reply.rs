@@ -1,5 +1,5 @@
 //! Parses a server's replies. A header gives the charge, but a replay has no such header. No header
-//! says whether something was found. What no header gives is determined from the body.
+//! says whether something was found. A value that no header gives is determined from the body.
 
 use std::time::Duration;
 

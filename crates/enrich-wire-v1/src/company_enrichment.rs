@@ -1,4 +1,4 @@
-//! `/v1/company_enrichment`: company name to all known company data.
+//! `/v1/company_enrichment` returns all known data of a company by its name.
 
 use enrich_core::{
     Ask, Company, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate,

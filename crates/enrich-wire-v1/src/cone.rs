@@ -1,4 +1,4 @@
-//! `/v1/cone`: LinkedIn profile to contact data.
+//! `/v1/cone` returns the contact data of a person by the person's LinkedIn profile.
 
 use enrich_core::{
     Ask, Found, InvalidFields, Person, PersonRef, Projection, Question, ResponseTemplate,

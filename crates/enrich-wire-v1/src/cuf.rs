@@ -1,4 +1,4 @@
-//! `/v1/cuf`: company name to website domain.
+//! `/v1/cuf` returns the website domain of a company by its name.
 
 use enrich_core::{
     Ask, Company, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate,

@@ -1,4 +1,4 @@
-//! `/v1/dtc`: company domain to company name.
+//! `/v1/dtc` returns the name of a company by its domain.
 
 use enrich_core::{Ask, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::Domain;

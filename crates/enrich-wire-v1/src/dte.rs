@@ -1,4 +1,4 @@
-//! `/v1/dte`: company domain to its emails.
+//! `/v1/dte` returns the emails of a company by its domain.
 
 use enrich_core::{Ask, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::Domain;

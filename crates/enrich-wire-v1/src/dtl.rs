@@ -1,4 +1,4 @@
-//! `/v1/dtl`: company domain to LinkedIn page.
+//! `/v1/dtl` returns the LinkedIn page of a company by its domain.
 
 use enrich_core::{Ask, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::{Domain, Network};

@@ -1,4 +1,4 @@
-//! `/v1/dtp`: domain to IP address.
+//! `/v1/dtp` returns the IP address of a domain.
 
 use enrich_core::{Ask, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::Domain;

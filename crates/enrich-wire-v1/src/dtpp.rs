@@ -1,4 +1,4 @@
-//! `/v1/dtpp`: company domain to its phones.
+//! `/v1/dtpp` returns the phone numbers of a company by its domain.
 
 use enrich_core::{Ask, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::Domain;

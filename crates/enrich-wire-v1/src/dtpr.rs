@@ -1,4 +1,4 @@
-//! `/v1/dtpr`: domain to page rank.
+//! `/v1/dtpr` returns the page rank of a domain.
 
 use enrich_core::{Ask, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::Domain;

@@ -1,4 +1,4 @@
-//! `/v1/etc`: company email to company name.
+//! `/v1/etc` returns the name of a company by an email address.
 
 use enrich_core::{Ask, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::EmailAddress;

@@ -1,4 +1,4 @@
-//! `/v1/etl`: business email to LinkedIn profile.
+//! `/v1/etl` returns the LinkedIn profile of a person by a business email.
 
 use enrich_core::{Ask, Found, InvalidFields, PersonRef, Projection, Question, ResponseTemplate};
 use enrich_text::EmailAddress;

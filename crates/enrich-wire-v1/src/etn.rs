@@ -1,4 +1,4 @@
-//! `/v1/etn`: business email to first and last name.
+//! `/v1/etn` returns the first and last name of a person by a business email.
 
 use enrich_core::{
     Ask, Found, InvalidFields, Person, PersonRef, Projection, Question, ResponseTemplate,

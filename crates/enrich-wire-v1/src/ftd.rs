@@ -1,4 +1,4 @@
-//! `/v1/ftd`: company Facebook page to website domain.
+//! `/v1/ftd` returns the website domain of a company by its Facebook page.
 
 use enrich_core::{
     Ask, Company, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate,

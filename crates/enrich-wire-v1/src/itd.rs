@@ -1,4 +1,4 @@
-//! `/v1/itd`: company Instagram page to website domain.
+//! `/v1/itd` returns the website domain of a company by its Instagram page.
 
 use enrich_core::{
     Ask, Company, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate,

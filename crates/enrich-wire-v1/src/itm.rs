@@ -1,4 +1,4 @@
-//! `/v1/itm`: person name in a country to mobile phone.
+//! `/v1/itm` returns the mobile phone of a person by the person's name and country.
 
 use enrich_core::{
     Ask, Found, InvalidFields, Person, PersonRef, Projection, Question, ResponseTemplate,

@@ -1,4 +1,4 @@
-//! `/v1/lcuf`: company name to LinkedIn page.
+//! `/v1/lcuf` returns the LinkedIn page of a company by its name.
 
 use enrich_core::{Ask, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::{CompanyName, Network};

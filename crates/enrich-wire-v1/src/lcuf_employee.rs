@@ -1,4 +1,4 @@
-//! `/v1/lcuf_employee`: company name to employees.
+//! `/v1/lcuf_employee` returns the employees of a company by its name.
 
 use enrich_core::{Ask, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::CompanyName;

@@ -1,4 +1,4 @@
-//! `/v1/lpuf`: person name at a company to LinkedIn profile.
+//! `/v1/lpuf` returns the LinkedIn profile of a person by the person's name and company.
 
 use enrich_core::{
     Ask, CompanyRef, Found, InvalidFields, PersonRef, Projection, Question, ResponseTemplate,

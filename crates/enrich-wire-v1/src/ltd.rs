@@ -1,4 +1,4 @@
-//! `/v1/ltd`: company LinkedIn page to website domain.
+//! `/v1/ltd` returns the website domain of a company by its LinkedIn page.
 
 use enrich_core::{
     Ask, Company, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate,

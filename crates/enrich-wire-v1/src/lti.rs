@@ -1,4 +1,4 @@
-//! `/v1/lti`: LinkedIn profile to person.
+//! `/v1/lti` returns data of a person by the LinkedIn profile.
 
 use enrich_core::{
     Ask, Found, InvalidFields, Person, PersonRef, Projection, Question, ResponseTemplate,

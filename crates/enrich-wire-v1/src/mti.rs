@@ -1,4 +1,4 @@
-//! `/v1/mti`: phone number to person name and country.
+//! `/v1/mti` returns the name and the country of a person by a phone number.
 
 use enrich_core::{
     Ask, Found, InvalidFields, Person, PersonRef, Projection, Question, ResponseTemplate,

@@ -1,4 +1,4 @@
-//! `/v1/nte`: company name to its emails.
+//! `/v1/nte` returns the emails of a company by its name.
 
 use enrich_core::{Ask, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::CompanyName;

@@ -1,4 +1,4 @@
-//! `/v1/ntp`: company name to its phones.
+//! `/v1/ntp` returns the phone numbers of a company by its name.
 
 use enrich_core::{Ask, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::CompanyName;

@@ -1,4 +1,4 @@
-//! `/v1/pite`: person name at a company to business email.
+//! `/v1/pite` returns the business email of a person by the person's name and company.
 
 use enrich_core::{
     Ask, CompanyRef, Found, InvalidFields, Person, PersonRef, Projection, Question,

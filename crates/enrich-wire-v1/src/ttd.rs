@@ -1,4 +1,4 @@
-//! `/v1/ttd`: company Twitter page to website domain.
+//! `/v1/ttd` returns the website domain of a company by its Twitter page.
 
 use enrich_core::{
     Ask, Company, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate,

@@ -1,4 +1,4 @@
-//! `/v1/ytd`: company YouTube page to website domain.
+//! `/v1/ytd` returns the website domain of a company by its YouTube page.
 
 use enrich_core::{
     Ask, Company, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate,

@@ -1,4 +1,4 @@
-//! `/v2/services/domain_to_name`: company domain to company name.
+//! `/v2/services/domain_to_name` returns the name of a company by its domain.
 
 use enrich_core::{Ask, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::Domain;

@@ -1,4 +1,4 @@
-//! `/v2/services/name_to_domain`: company name to domain, optionally in a country.
+//! `/v2/services/name_to_domain` returns a company's domain by its name, optionally in a country.
 
 use enrich_core::{
     Ask, Company, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate,

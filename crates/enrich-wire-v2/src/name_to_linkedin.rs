@@ -1,4 +1,4 @@
-//! `/v2/services/name_to_linkedin`: company to LinkedIn page.
+//! `/v2/services/name_to_linkedin` returns the LinkedIn page of a company by its name or domain.
 
 use enrich_core::{Ask, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::Network;

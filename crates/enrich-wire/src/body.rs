@@ -80,10 +80,10 @@ fn decode_json(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
     })
 }
 
-/// Parses `application/x-www-form-urlencoded` (WHATWG URL, section 5.1). The parser would replace
-/// bytes that are not UTF-8, so the body is checked before. It is enough to check the whole body,
-/// although the parser decodes each piece between `&` and `=` alone: these two bytes are never part
-/// of a longer UTF-8 character.
+/// Parses `application/x-www-form-urlencoded` (WHATWG URL, section 5.1). The parser replaces bytes
+/// that are not UTF-8 and does not refuse them, so the body is checked first. The parser decodes
+/// each piece between `&` and `=` alone. One check of the whole body is enough, because these two
+/// bytes are never part of a longer UTF-8 character.
 fn decode_form(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
     percent_decode(body).decode_utf8().map_err(|_| Undecodable::NotUtf8)?;
     let fault = Cell::new(None);

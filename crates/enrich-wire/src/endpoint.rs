@@ -21,13 +21,13 @@ pub struct Endpoint {
     pub path: &'static str,
     /// The rule for the price of an answer.
     pub price: Price,
-    /// What the endpoint does, in one line.
+    /// A description of the endpoint in one line.
     pub title: &'static str,
     /// The wire file of the endpoint: its inputs and its answer, and the functions for both.
     pub wire: Wire,
 }
 
-/// What a wire file contains: the inputs of an endpoint, its answer, and the functions that read
+/// The content of a wire file: the inputs of an endpoint, its answer, and the functions that read
 /// and write them.
 #[derive(Clone, Copy, Debug)]
 pub struct Wire {
@@ -37,8 +37,8 @@ pub struct Wire {
     pub answer: fn(&mut SchemaGenerator) -> Schema,
     /// Parses the fields of a request.
     pub read: fn(&Fields) -> Result<Ask, InvalidFields>,
-    /// Writes the answer: takes the attribute from what was found. If nothing was found (`None`),
-    /// writes a miss.
+    /// Writes the answer: takes the attribute from the subject that was found. If nothing was found
+    /// (`None`), writes a miss.
     pub write: fn(&Ask, Option<&Found>) -> ResponseTemplate,
 }
 
@@ -129,8 +129,8 @@ impl KeyPlace {
 pub struct ApiVersion {
     /// The version's number.
     pub number: u8,
-    /// How all paths of this version begin. Every response for such a path has the format of this
-    /// version.
+    /// The beginning of all paths of this version. Every response for such a path has the format of
+    /// this version.
     pub prefix: &'static str,
     /// The version's endpoints.
     pub endpoints: &'static [Endpoint],

@@ -9,11 +9,11 @@ pub struct Field {
     pub name: &'static str,
     /// The kind of the input, which says how it is parsed.
     pub kind: Kind,
-    /// What the input means for the endpoint, in words.
+    /// A short text that describes the input to callers.
     pub meaning: &'static str,
     /// Whether a request without this input is refused.
     pub is_required: bool,
-    /// The name of the required input that may be missing if this input is there.
+    /// The name of the required input that may be missing if this input is sent.
     pub instead_of: Option<&'static str>,
 }
 

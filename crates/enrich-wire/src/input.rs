@@ -9,7 +9,7 @@ use enrich_text::Country;
 /// The most characters of an input.
 const MAX_CHARACTERS: usize = 512;
 
-/// The value of a field, as the caller sent it. `Debug` shows only what type of value it is.
+/// The value of a field, as the caller sent it. `Debug` shows only the type of the value.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Value<'a> {
     /// A string.
@@ -79,9 +79,9 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Parses the fields of one call. It collects all errors, so that they are reported together, and
-/// all parsed values, from which the canonical form of the question is made. `Debug` shows only the
-/// names of the parsed fields.
+/// Parses the fields of one call. It collects all errors, so that they are reported together. It
+/// also collects all parsed values; the canonical form of the question is made from them. `Debug`
+/// shows only the names of the parsed fields.
 pub struct Input<'a> {
     fields: &'a Fields<'a>,
     invalid: InvalidFields,

@@ -93,7 +93,8 @@ pub fn written(items: u64, answer: &impl Serialize) -> ResponseTemplate {
 pub struct FieldFaults<'a>(&'a InvalidFields);
 
 impl<'a> FieldFaults<'a> {
-    /// Returns the invalid fields of a refusal; `None` if it is refused for another reason.
+    /// Returns the invalid fields of a refusal; `None` if the request is refused for another
+    /// reason.
     pub fn of(refusal: &'a RequestRefusal) -> Option<Self> {
         match refusal {
             RequestRefusal::Service(Refusal::Fields(invalid)) => Some(Self(invalid)),

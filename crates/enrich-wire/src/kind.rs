@@ -10,7 +10,7 @@ pub enum Kind {
     CompanyName,
     /// A domain, bare or in a URL.
     Domain,
-    /// A domain or a company's name. It is looked up as a domain first, if it is one.
+    /// A domain or a company's name. A text that can be a domain is looked up as a domain first.
     CompanyNameOrDomain,
     /// An email address.
     EmailAddress,

@@ -1,4 +1,4 @@
-//! What both API versions have in common: they parse bodies, describe endpoints in rows of a table,
+//! The parts that both API versions use: they parse bodies, describe endpoints in rows of a table,
 //! and handle a call from the bytes of its request to the bytes of its response.
 //!
 //! An API version is a table of [`Endpoint`] rows, and a function that writes refusals

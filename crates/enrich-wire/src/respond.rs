@@ -46,7 +46,7 @@ pub struct Response {
     pub body: Vec<u8>,
 }
 
-/// What a server needs to know of a call, to count it and to log it.
+/// The data of a call that a server counts and logs.
 #[derive(Debug, Default)]
 pub struct CallRecord {
     /// The credits that were charged; 0 for a miss, a replay or a refusal.

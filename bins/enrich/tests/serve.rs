@@ -9,7 +9,7 @@ use std::fs;
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use enrich_core::port::accounts::Accounts;
 use enrich_core::port::importer::{Atomic, Load, Subjects};
@@ -130,11 +130,10 @@ fn idle_connections_do_not_hold_up_the_end() {
     for client in idle.iter_mut().take(10) {
         assert_eq!(client.request("GET", "/healthz", "", "").status, 200);
     }
-    let started = Instant::now();
     process.signal("TERM");
-    let (status, said) = process.ended(END);
+    // The server waits longer than this for requests that are being answered.
+    let (status, said) = process.ended(Duration::from_secs(4));
     assert_eq!(status.code(), Some(0), "{said}");
-    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
     for mut client in idle {
         assert_eq!(client.rest(), "");
     }

@@ -53,9 +53,7 @@ fn a_cluster_is_durable_and_reachable_at_one_address_only() {
 fn settings_are_those_of_the_options_and_change_later() {
     let options =
         ClusterOptions { settings: vec![("work_mem".to_owned(), "5MB".to_owned())], ..fast() };
-    let start = Instant::now();
     let Some(mut cluster) = Cluster::start(&options).unwrap() else { return };
-    assert!(start.elapsed() < Duration::from_secs(60));
     assert_eq!(cluster.psql("SHOW fsync").unwrap(), "off");
     assert_eq!(cluster.psql("SHOW work_mem").unwrap(), "5MB");
     cluster.set("work_mem", "7000kB").unwrap();

@@ -2,7 +2,7 @@
 //! slowly, affects no other list.
 
 use std::io::{self, Read, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use enrich_bulk::jobs::{JobError, Refusal, Settings, State};
 use enrich_bulk::{End, Input, Mapping, Source};
@@ -156,11 +156,10 @@ fn a_job_that_reads_blank_lines_stops_when_it_is_told() {
     let id = jobs.create(office.account, "l.csv.gz", &mut &packed[..]).unwrap().id;
     jobs.start(office.account, id, order(None)).unwrap();
     office.wait(&jobs, id, |job| job.state == State::Running);
-    let told = Instant::now();
     jobs.stop(office.account, id).unwrap();
     let job = office.wait(&jobs, id, has_ended);
+    // A job that did not stop while it read blank lines would have reached the row.
     assert_eq!((job.state, job.counts.rows), (State::Ended(End::Stopped), 0));
-    assert!(told.elapsed() < Duration::from_secs(1), "{:?}", told.elapsed());
 }
 
 #[test]

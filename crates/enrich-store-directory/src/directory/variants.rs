@@ -20,13 +20,11 @@ pub(crate) fn variants(word: &str) -> Vec<i64> {
         return Vec::new();
     }
     let beginning = &word.as_bytes()[..word.len().min(LETTERS)];
-    let mut variants = Vec::with_capacity(beginning.len() + 2);
+    let mut variants = Vec::with_capacity(beginning.len() + 1);
     variants.push(hash(beginning));
-    if word.len() > LETTERS {
-        // An added or missing letter near the beginning changes which letter is the eighth. So the
-        // first seven letters are a variant too.
-        variants.push(hash(&beginning[..LETTERS - 1]));
-    }
+    // A letter that is added or missing among the first eight letters of a longer word changes which
+    // letter is the eighth. The word still has a common variant with the right word: the variant
+    // without the eighth letter.
     for missing in 0..beginning.len() {
         let left: Vec<u8> = [&beginning[..missing], &beginning[missing + 1..]].concat();
         variants.push(hash(&left));

@@ -37,7 +37,7 @@ impl Call {
         self
     }
 
-    /// Adds a value that the answer must have at the JSON Pointer `place`.
+    /// Adds a value that the answer must have at the JSON Pointer in `place`.
     pub(crate) fn answers(mut self, place: &'static str, value: impl Into<Value>) -> Self {
         self.values.push((place, value.into()));
         self

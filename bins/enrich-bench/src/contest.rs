@@ -72,7 +72,7 @@ pub(crate) struct Contest {
     workload: Workload,
     yardstick: Server,
     services: Vec<Service>,
-    /// Notes for the report about the figures.
+    /// Sentences about the figures, which the report prints.
     pub(crate) notes: Vec<String>,
 }
 

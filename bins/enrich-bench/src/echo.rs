@@ -73,7 +73,7 @@ struct Answer<'a> {
 
 /// Returns the length, in bytes, of an answer without its query and text.
 pub(crate) fn bare_bytes() -> usize {
-    // This cannot fail, because such an answer always converts to JSON.
+    // The conversion cannot fail: an answer of two texts always converts to JSON.
     serde_json::to_vec(&answer("", "")).map_or(0, |bytes| bytes.len())
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct Report {
     pub(crate) settings: Settings,
     pub(crate) rows: Vec<Row>,
     pub(crate) first_answers: Vec<FirstAnswers>,
-    /// Notes about the requests of the workloads.
+    /// Sentences about the requests of the workloads, which the report prints.
     pub(crate) notes: Vec<String>,
 }
 

@@ -55,7 +55,7 @@ pub(crate) struct Plan {
     pub(crate) requests: Requests,
     /// The requests that are checked before anything is timed.
     pub(crate) sample: Vec<Sampled>,
-    /// A note about the requests for the report.
+    /// A sentence about the requests, which the report prints.
     pub(crate) note: Option<String>,
 }
 

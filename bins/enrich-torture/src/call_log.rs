@@ -15,9 +15,9 @@ const OUTCOME_UNKNOWN: &str = "cannot be told";
 pub(crate) struct Call {
     /// The `X-Request-Id` of the request, which no other request has.
     pub(crate) request_id: String,
-    /// The index of the request's account in the world.
+    /// The index of the request's account in `World::payers`.
     pub(crate) account: usize,
-    /// The index of the request's question in the world.
+    /// The index of the request's question in `World::questions`.
     pub(crate) question: usize,
     /// The `Idempotency-Key` of the request, if it has one. A repeat has the same key as the
     /// request that it repeats.
@@ -118,7 +118,7 @@ impl Call {
 #[derive(Clone, Debug)]
 pub(crate) struct GrantCall {
     pub(crate) note: String,
-    /// The index of the grant's account in the world.
+    /// The index of the grant's account in `World::payers`.
     pub(crate) account: usize,
     pub(crate) credits: i64,
     /// Whether the grant was acknowledged before the power cut. If not, the grant was in flight.

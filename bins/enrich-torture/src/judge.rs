@@ -19,7 +19,7 @@ use crate::world::{Question, without_balance};
 /// A charge in the ledger.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
-    /// The index of the charge's account in the world.
+    /// The index of the charge's account in `World::payers`.
     pub(crate) account: usize,
     pub(crate) id: ChargeId,
     pub(crate) endpoint: String,
@@ -56,7 +56,7 @@ pub(crate) enum Kind {
     Taken,
     /// The row in the ledger has another price, account, endpoint or balance than the answer says.
     Differs,
-    /// A repeated call got another answer than the first call with its key.
+    /// A repeated call got another answer than the first call with the same idempotency key.
     Repeat,
     /// The answer itself is wrong.
     Answer,
@@ -80,9 +80,9 @@ pub(crate) struct Judge {
 /// The results of all calls with one idempotency key.
 #[derive(Debug, Default)]
 struct KeyHistory {
-    /// The number of charges with the key in the ledger.
+    /// The number of charges in the ledger that have this idempotency key.
     rows: u32,
-    /// The first acknowledged answer to a call with the key.
+    /// The first acknowledged answer to a call with this idempotency key.
     first: Option<First>,
     /// The number of acknowledged answers that were not replays.
     originals: u32,
@@ -117,8 +117,8 @@ impl Judge {
         (tally, breaches)
     }
 
-    /// Forgets the keys that have no charge in the ledger: a charge that was lost may be made again
-    /// with its key.
+    /// Forgets the idempotency keys that have no charge in the ledger: a lost charge may be made
+    /// again with its idempotency key.
     pub(crate) fn forget_lost(&mut self) {
         self.keys.retain(|_, history| history.rows > 0);
     }
@@ -205,7 +205,7 @@ impl Judge {
 }
 
 impl KeyHistory {
-    /// Adds an acknowledged answer to the history of its key.
+    /// Adds an acknowledged answer to the history of its idempotency key.
     fn add_answer(&mut self, call: &Call, answer: &Answer, breaches: &mut Vec<Breach>) {
         let mut repeat = |what: String| breaches.push(Breach { kind: Kind::Repeat, what });
         let came_after = self.first.as_ref().is_some_and(|first| first.at < call.sent);

@@ -16,15 +16,15 @@ use enrich_testkit::http::Connection;
 
 /// Percentage of requests that have an idempotency key.
 const KEYED_PERCENT: u8 = 30;
-/// If there are requests whose outcome is unknown, this percentage of requests with a key repeats
-/// one of them.
+/// If there are requests whose outcome is unknown, this percentage of requests with an idempotency
+/// key repeats one of them.
 const UNSETTLED_PERCENT: u8 = 50;
-/// Of the other requests with a key, this percentage repeats an earlier request.
+/// Of the other requests with an idempotency key, this percentage repeats an earlier request.
 const REPEATED_PERCENT: u8 = 40;
 /// Percentage of requests that the nearly empty account sends.
 const POOR_PERCENT: u8 = 10;
-/// Percentage of repeated requests that use one of the newest keys. The first call with such a key
-/// may still run.
+/// Percentage of repeated requests that use one of the newest idempotency keys. The first call with
+/// such a key may still run.
 const NEWEST_PERCENT: u8 = 50;
 const NEWEST: usize = 32;
 
@@ -32,9 +32,9 @@ const NEWEST: usize = 32;
 #[derive(Clone, Debug)]
 pub(crate) struct Keyed {
     pub(crate) key: Arc<str>,
-    /// The index of the request's account in the world.
+    /// The index of the request's account in `World::payers`.
     pub(crate) account: usize,
-    /// The index of the request's question in the world.
+    /// The index of the request's question in `World::questions`.
     pub(crate) question: usize,
 }
 

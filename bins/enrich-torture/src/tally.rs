@@ -23,7 +23,7 @@ pub(crate) struct Tally {
     pub(crate) free: u64,
     /// Answers with status 400: the account did not have enough credits.
     pub(crate) without_credits: u64,
-    /// Answers with status 409: the first call with the same key was still running.
+    /// Answers with status 409: the first call with the same idempotency key was still running.
     pub(crate) still_running: u64,
     /// Answers with a status of 500 or above.
     pub(crate) failed: u64,

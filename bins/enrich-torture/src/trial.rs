@@ -22,7 +22,7 @@ use crate::world::World;
 use enrich_testkit::http::Connection;
 
 /// Maximum number of times that a repeated request is sent until its outcome is known. The first
-/// call with the same key may still run.
+/// call with the same idempotency key may still run.
 const REPEATS: u32 = 50;
 /// Maximum number of bytes of the server's log that are shown if the server did not start.
 const LOG_END_BYTES: usize = 2000;

@@ -291,7 +291,7 @@ fn field(into: &mut Vec<u8>, is_first: &mut bool, name: &str, value: &Value) {
     if !std::mem::take(is_first) {
         into.push(b',');
     }
-    // This cannot fail, because it writes to memory.
+    // The serializer writes to memory, so it cannot fail.
     let _ = serde_json::to_writer(&mut *into, name);
     into.push(b':');
     let _ = serde_json::to_writer(into, value);

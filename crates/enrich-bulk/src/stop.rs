@@ -29,7 +29,7 @@ impl Stop {
 
     pub(crate) async fn wait(&self) {
         let mut signal = self.0.subscribe();
-        // This cannot fail, because `self` holds the sender of the signal.
+        // The wait cannot fail, because `self` holds the sender of the signal.
         let _ = signal.wait_for(|is_set| *is_set).await;
     }
 }

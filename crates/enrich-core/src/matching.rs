@@ -154,8 +154,8 @@ impl DirectoryRarity {
     /// If a word is not in the list of common words, the word is assumed to be in this share of all
     /// organisation names.
     const SHARE_OF_OTHERS: f64 = 0.000_004;
-    /// The highest rarity of a word, in nats. A higher rarity is lowered to this value, because
-    /// differences between such rare words are accidental.
+    /// The highest rarity of a word, in nats (a natural logarithm). A higher rarity is lowered to
+    /// this value, because differences between such rare words are accidental.
     const MOST: f64 = 12.0;
 
     /// Creates the rarities for a directory with this many companies. The number of companies is

@@ -86,8 +86,8 @@ pub enum RatePolicy {
 /// The requests counted in one window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// The number of the window: how many windows of the same length lie between the Unix epoch and
-    /// its start.
+    /// The number of windows of the same length between the Unix epoch and the start of this
+    /// window.
     number: i64,
     /// The number of requests counted in the window.
     used: u32,

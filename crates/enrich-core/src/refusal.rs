@@ -28,8 +28,8 @@ pub enum Needed {
 /// the input.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// The key is malformed, unknown or ended, or its account is not active. The caller does not
-    /// learn which of these it is.
+    /// The API key is malformed, unknown or ended, or its account is not active. The caller does
+    /// not learn which of these it is.
     #[error("the API key is missing or invalid; send a key that was issued to you")]
     InvalidKey,
     /// The request is beyond the rate limit, and the rate policy is to reject it.

@@ -98,7 +98,7 @@ impl fmt::Debug for IdempotencyRecord {
 /// The response that the ledger has stored for an idempotency key.
 #[derive(Clone, PartialEq, Eq)]
 pub enum StoredResponse {
-    /// The key was used for the same question; this is the first answer.
+    /// The idempotency key was used for the same question; this is the first answer.
     Answer {
         /// The answer's bytes.
         body: BodyTemplate,
@@ -107,7 +107,7 @@ pub enum StoredResponse {
         /// The number of items that were charged; 0 for a miss.
         items: u64,
     },
-    /// The key was used for another question.
+    /// The idempotency key was used for another question.
     OtherQuestion,
 }
 

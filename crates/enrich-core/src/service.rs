@@ -197,7 +197,7 @@ impl AdmittedCall<'_> {
     ) -> impl Future<Output = Outcome> {
         let (price, most) = (self.call.price, self.service.max_enrichment_items);
         let mut ask = ask.map(|ask| ask.bounded(price, most));
-        // This is not an `async fn`, because the future of an `async fn` would contain its
+        // The function is not an `async fn`, because the future of an `async fn` would contain its
         // arguments twice.
         async move {
             let mut balance = None;

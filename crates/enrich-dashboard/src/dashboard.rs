@@ -74,7 +74,8 @@ pub struct Parts {
 }
 
 impl Dashboard {
-    /// Creates the account page of a service.
+    /// Creates the state of the account page: the pages on which owners see their account, with the
+    /// service and the stores that these pages use.
     ///
     /// # Errors
     ///

@@ -15,7 +15,7 @@ impl Form {
     /// Reads `application/x-www-form-urlencoded` (WHATWG URL, section 5.1). Invalid UTF-8 becomes
     /// replacement characters.
     pub(crate) fn read(bytes: &[u8]) -> Self {
-        // This cannot fail, because every byte sequence is a valid form.
+        // Parsing cannot fail, because every byte sequence is a valid form.
         serde_urlencoded::from_bytes(bytes).unwrap_or_default()
     }
 
@@ -68,7 +68,7 @@ impl<'de> Visitor<'de> for Pairs {
 /// Returns a query string with these pairs. Pairs with an empty value are left out.
 pub(crate) fn query(pairs: &[(&str, &str)]) -> String {
     let given: Vec<_> = pairs.iter().filter(|(_, value)| !value.is_empty()).collect();
-    // This cannot fail for pairs of strings.
+    // Writing pairs of strings as a form cannot fail.
     serde_urlencoded::to_string(given).unwrap_or_default()
 }
 

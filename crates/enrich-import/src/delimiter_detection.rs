@@ -24,7 +24,7 @@ pub(crate) fn of_file(
 ) -> Delimiter {
     let announced = looked_at.first().and_then(|line| announced(&line.bytes));
     if announced.is_some() {
-        // This cannot fail, because the line was read already.
+        // The reading cannot fail, because the line was read already.
         let _ = lines.next();
     }
     chosen.or(announced).unwrap_or_else(|| detect(looked_at, usual))

@@ -129,8 +129,8 @@ impl InputRecords {
                 records.next_member()?;
                 return Ok(records);
             }
-            // This is a workbook. Its parts are not read in order, so all its bytes count as read
-            // now.
+            // The file is a workbook. Its parts are not read in order, so all its bytes count as
+            // read now.
             records.read_bytes.set(length);
         }
         let bytes = decompressed(begun.input, compression).map_err(ReadError::Failed)?;

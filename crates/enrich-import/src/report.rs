@@ -101,7 +101,8 @@ impl Report {
         }
     }
 
-    /// Adds the notes of a batch to the report.
+    /// Adds what was noted while a batch was parsed: dropped values, ignored fields, skipped
+    /// records, unused keys and the layout.
     pub(crate) fn note(&mut self, notes: Notes) {
         for values in notes.dropped {
             self.dropped += values.count;
@@ -113,7 +114,8 @@ impl Report {
         add_counts(&mut self.skipped, notes.skipped);
         add_counts(&mut self.left_out, notes.left_out);
         add_samples(&mut self.unused, notes.unused);
-        // The notes of a later batch are based on more text, so their encoding is more certain.
+        // The layout includes the encoding, which is detected from the text that was read so far. A
+        // later batch has read more text, so its layout replaces the earlier one.
         self.layout = notes.layout.or(self.layout.take());
     }
 
@@ -150,7 +152,7 @@ impl AddAssign for Report {
     }
 }
 
-/// Notes that are collected while the records of a batch are parsed.
+/// What is noted about the records of a batch while they are parsed.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     dropped: Vec<DroppedValues>,

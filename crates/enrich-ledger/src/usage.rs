@@ -106,7 +106,8 @@ impl UsageSum {
 }
 
 impl LastUses {
-    /// Notes a use of a key. If the memory already holds too many keys, a new key is not noted.
+    /// Stores the time of a key's use in memory. If the memory already holds too many keys, a new
+    /// key is not stored.
     pub fn add(&mut self, key: KeyId, at: Timestamp) {
         if self.0.len() < MAX_GATHERED || self.0.contains_key(&key) {
             let latest = self.0.entry(key).or_insert(at);

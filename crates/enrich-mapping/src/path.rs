@@ -1,4 +1,4 @@
-//! Places in an input record.
+//! Places in an input record: where a value is found.
 //!
 //! A place is a column or key (`Company Name`), keys joined by dots (`organisasjonsform.kode`), or
 //! a JSON pointer (`/records/0/LEI`). If a value on the way is a list, the rest of the place
@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value};
 
-/// A place in an input record.
+/// A place in an input record: a column, a key, or a way through nested keys to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Path {
     whole: String,

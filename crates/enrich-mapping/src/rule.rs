@@ -16,11 +16,11 @@ pub(crate) enum Rule {
     All(Vec<Rule>),
     /// The values of the first rule that has any.
     First(Vec<Rule>),
-    /// The values at one or more places, or a text.
+    /// The values at one or more places of the input record, or a text.
     One(Box<Values>),
 }
 
-/// Takes values from places or from a text, and changes them.
+/// Takes values from places of the input record, or from a text, and changes them.
 #[derive(Clone, Debug)]
 pub(crate) struct Values {
     origin: Origin,
@@ -80,7 +80,7 @@ const KEYS: [&str; 12] = [
 const MOST_LEVELS: usize = 8;
 
 impl Rule {
-    /// Reads a rule: a place, a table, or a list of rules.
+    /// Reads a rule: a place of the input record (see [`Path`]), a table, or a list of rules.
     pub(crate) fn read(node: Node<'_, '_>) -> Result<Self, MappingError> {
         Self::read_within(node, MOST_LEVELS)
     }

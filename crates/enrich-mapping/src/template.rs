@@ -1,4 +1,5 @@
-//! Texts with places in braces, such as `{all_attributes.registrar} {all_attributes.number}`.
+//! Texts in which braces are replaced by values of an input record, such as
+//! `{all_attributes.registrar} {all_attributes.number}`. In the braces is a place: see [`Path`].
 
 use serde_json::{Map, Value};
 
@@ -17,7 +18,8 @@ enum Part {
 }
 
 impl Template {
-    /// Reads a text with places. A brace without a closing brace is part of the text.
+    /// Reads a text with places of an input record in braces. A brace without a closing brace is
+    /// part of the text.
     pub(crate) fn read(text: &str) -> Self {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -32,8 +34,8 @@ impl Template {
         Self { parts }
     }
 
-    /// Returns the text with the first value of each place filled in; `None` if a place has no
-    /// value.
+    /// Replaces each place in braces by the first value that `record` has there, and returns the
+    /// text. Returns `None` if the record has no value at one of the places.
     pub(crate) fn fill(&self, record: &Map<String, Value>) -> Option<String> {
         let mut filled = String::new();
         for part in &self.parts {
@@ -48,7 +50,7 @@ impl Template {
         Some(filled)
     }
 
-    /// Adds to `found` the columns or first keys that the text has places for.
+    /// Adds to `found` the column, or the first key, of each place in the text.
     pub(crate) fn columns_read<'a>(
         &'a self,
         record: &Map<String, Value>,

@@ -93,8 +93,8 @@ impl CallContext {
         self.signals().is_none_or(|signals| signals.admission.has_slot())
     }
 
-    /// Notes that the body of the request was read. Until the request is answered, no further input
-    /// of the connection is read.
+    /// Records that the body of the request was read. Until the request is answered, no further
+    /// input of the connection is read.
     pub(crate) fn end_body(&self) {
         self.0.is_body_read.set(true);
         if let Some(signals) = self.signals() {

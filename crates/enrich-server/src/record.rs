@@ -1,5 +1,5 @@
-//! The inner part of the middleware: it refuses most requests of guests, and notes each response in
-//! the metrics and the log.
+//! The inner part of the middleware: it refuses most requests of guests, and records each response
+//! in the metrics and the log.
 //!
 //! Neither the log nor the metrics contain keys, inputs or values of answers. The path of a request
 //! that matches no route is not logged, because the caller chooses it.
@@ -25,7 +25,7 @@ use crate::response::refusal;
 use crate::state::AppState;
 use crate::versions::api_version_of;
 
-/// Answers a request, and notes its response in the metrics and the log. Guests get only admin
+/// Answers a request, and records its response in the metrics and the log. Guests get only admin
 /// pages.
 pub(crate) async fn record(
     context: CallContext,
@@ -54,7 +54,7 @@ pub(crate) async fn record(
     Ok(sent)
 }
 
-/// Notes the response of one request in the metrics and the log.
+/// Records the response of one request in the metrics and the log.
 struct Recorder<'a> {
     app: &'a AppState,
     request_id: &'a str,

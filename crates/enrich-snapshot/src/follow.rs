@@ -20,8 +20,8 @@ use crate::local_files::{LocalFiles, hash_of};
 use crate::opened::{Opened, check_versions};
 use crate::settings::SnapshotSettings;
 
-/// Interval at which the state of the list is checked. The check is cheap, because the state is in
-/// memory.
+/// Interval at which a node looks whether the list of snapshots has changed. The look is cheap,
+/// because the list's state is in memory.
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Delay before a node tries again to use a snapshot after a failure. The delay doubles with each
 /// attempt, up to `LAST_RETRY`.

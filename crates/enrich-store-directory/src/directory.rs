@@ -146,8 +146,8 @@ impl SqliteDirectory {
             sqlite::begin_log(self.readers.path())
         });
         if let Err(error) = log {
-            // This happens, for example, if the disk is full or an import is running. Reads then
-            // take a little longer (see `begin_log`).
+            // The log cannot be begun, for example, if the disk is full or an import is running.
+            // Reads then take a little longer (see `begin_log`).
             debug!(%error, "the directory's log was not begun");
         }
         let path = self.readers.path();

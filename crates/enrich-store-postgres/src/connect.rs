@@ -72,7 +72,7 @@ struct Host {
 pub(crate) struct Connection {
     /// The client that runs statements. Statements are sent at once and answered in order.
     pub(crate) client: Client,
-    /// The number of warnings that the server has sent.
+    /// The number of warnings that PostgreSQL has sent.
     warnings: Arc<AtomicU64>,
     /// The task that reads and writes the socket.
     driver: AbortHandle,
@@ -80,7 +80,7 @@ pub(crate) struct Connection {
 }
 
 impl Drop for Connection {
-    /// Closes the socket at once, even if statements wait for their answers. The server then ends
+    /// Closes the socket at once, even if statements wait for their answers. PostgreSQL then ends
     /// their transaction.
     fn drop(&mut self) {
         self.driver.abort();

@@ -26,9 +26,9 @@ const ATTEMPTS: u32 = 5;
 /// Maximum number of reads that run at the same time. A further read waits for at most [`TIMEOUT`]
 /// and is then refused.
 const READS: usize = 64;
-/// Begins a transaction whose commit waits for the standby, and which waits for locks only for a
-/// short time. If this node loses its connection during the transaction, the server ends the
-/// transaction.
+/// Begins a transaction. The commit waits until the standby has the changes, and a statement waits
+/// for a lock only for a short time. If this node loses its connection during the transaction,
+/// PostgreSQL ends the transaction.
 pub(crate) const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = on; \
      SET LOCAL lock_timeout = '2s'; SET LOCAL idle_in_transaction_session_timeout = '5s'";
 
@@ -247,8 +247,8 @@ async fn transact<T>(
     let warnings = connection.warnings();
     match timeout(TIMEOUT, client.batch_execute("COMMIT")).await {
         Ok(Ok(())) if connection.warnings() == warnings => Ok(value),
-        // The server warned: it stopped waiting for the standby. The change may be lost if the
-        // primary fails.
+        // PostgreSQL has warned that it stopped waiting for the standby. The change may be lost if
+        // the primary fails.
         Ok(Ok(())) => Err(NotCommitted::InDoubt(Failure::TimedOut)),
         Ok(Err(error)) => {
             let failure = Failure::from(error);

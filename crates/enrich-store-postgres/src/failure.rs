@@ -42,16 +42,16 @@ impl Failure {
         is_of_server || matches!(self, Self::Conflict(_))
     }
 
-    /// Whether the server's answer proves that the statement did not run. The answer of a server
-    /// that is shutting down proves nothing: the statement may have run.
+    /// Whether PostgreSQL's answer proves that the statement did not run. If the database server is
+    /// shutting down, its answer proves nothing: the statement may have run.
     pub(crate) fn is_answer(&self) -> bool {
         let is_sql = matches!(self, Self::Database(error) if error.code().is_some());
         is_sql && !self.loses_connection()
             || self.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
     }
 
-    /// Whether the connection cannot be used any more: it is lost, the server is shutting down, or
-    /// the server is not a primary.
+    /// Whether the connection cannot be used any more: it is lost, the database server is shutting
+    /// down, or this server is not a primary.
     pub(crate) fn loses_connection(&self) -> bool {
         match self {
             Self::Database(error) => match error.code() {

@@ -146,8 +146,8 @@ impl Janitor {
 
     /// Stores the number of idempotency records, for all nodes.
     async fn count_kept(&self) -> Result<(), Failure> {
-        // These are two statements, so that the row of `state` is not locked while records are
-        // counted.
+        // Counting and writing are two statements, so that the row of `state` is not locked while
+        // records are counted.
         if let Some(row) = self.background.query(COUNT_KEPT, &[]).await?.first() {
             let kept: i64 = row.try_get(0)?;
             self.background.query(NOTE_KEPT, &[(&kept, Type::INT8)]).await?;

@@ -124,7 +124,7 @@ impl Store {
 
 impl CommandPorts {
     /// Connects to the database at `url` as [`Store::open`] does. But a database without a
-    /// synchronous standby is accepted, because only the servers depend on a standby.
+    /// synchronous standby is accepted, because only Enrich's servers depend on a standby.
     ///
     /// # Errors
     ///

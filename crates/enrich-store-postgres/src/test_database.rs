@@ -40,7 +40,8 @@ impl TestDatabase {
         self.node_at(self.address())
     }
 
-    /// Opens a new node that connects to `address`, such as a proxy in front of the server.
+    /// Opens a new node that connects to `address`, such as a proxy in front of the database
+    /// server.
     pub(crate) fn node_at(&self, address: SocketAddr) -> Node {
         let options = Options { accepts_one_copy: true, ..Options::default() };
         Node::open(&self.database.url_at(&[address]), &self.secrets, options).unwrap()

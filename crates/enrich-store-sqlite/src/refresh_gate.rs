@@ -15,7 +15,7 @@ const NEVER: u64 = 0;
 pub struct RefreshGate {
     /// How long the cache may be used before the file must be checked again.
     interval: Duration,
-    /// How long the cache may be used while another thread makes the check.
+    /// How long the cache may be used while another thread looks for changes.
     longest: Duration,
     since: Instant,
     /// The time up to which all changes are known, in microseconds after `since`.
@@ -65,7 +65,7 @@ impl RefreshGate {
         Moment(self.now())
     }
 
-    /// Notes that the cache includes all changes up to this moment.
+    /// Records that the cache includes all changes up to this moment.
     pub fn seen(&self, moment: Moment) {
         self.seen.fetch_max(moment.0, Ordering::AcqRel);
     }

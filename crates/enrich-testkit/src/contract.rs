@@ -61,7 +61,8 @@ pub trait Harness: Send + Sync {
     async fn reopen(&self, ports: Ports) -> Ports;
 }
 
-/// Makes a `#[test]` of each function of a contract. The macro of each port uses it.
+/// Defines one `#[test]` for each function of a contract; the test calls the function. The macro of
+/// each port uses this macro.
 #[macro_export]
 macro_rules! contract_tests {
     ($harness:expr, $run:path, $port:ident: [$($sentence:ident),+ $(,)?]) => {

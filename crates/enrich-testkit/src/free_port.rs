@@ -6,8 +6,9 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 
 /// The first port that may be reserved.
 const FIRST: u16 = 20_000;
-/// The end of the range of ports that may be reserved, if the operating system does not tell where
-/// its own range begins. On Linux, that range begins here by default.
+/// The first port above the ports that may be reserved, if the operating system does not tell from
+/// which port on it takes local ports for outgoing connections. On Linux, this is port 32,768 by
+/// default.
 const END: u16 = 32_768;
 /// Maximum number of ports that are tried.
 const ATTEMPTS: usize = 1_000;

@@ -163,8 +163,9 @@ fn first_segment<'a>(path: &'a Path<'_>) -> Result<&'a str, InvalidPage> {
     }
 }
 
-/// Returns the segment after the kind of page, such as `company`, which is at the index `kind`.
-/// Returns an error if there is none, or if it is not valid UTF-8 after percent-decoding.
+/// Returns the path segment that follows the segment at the index `kind`: for `/company/acme` and
+/// `kind` 0, it returns `acme`. Returns an error if there is no such segment, or if it is not valid
+/// UTF-8 after percent-decoding.
 fn segment_behind<'a>(path: &'a Path<'_>, kind: usize) -> Result<&'a str, InvalidPage> {
     match path.segments.get(kind + 1) {
         None => Err(InvalidPage::NoPage),

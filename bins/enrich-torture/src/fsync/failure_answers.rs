@@ -13,8 +13,8 @@ use enrich_testkit::http::Connection;
 /// A number that is certainly larger than the number of threads of a server that write.
 const MAX_THREADS: u32 = 32;
 
-/// Sends questions with keys until one fails, or until `goes_on` returns `false` for the number of
-/// questions sent. Then checks that the answer to the failed question is true.
+/// Sends questions with idempotency keys until one fails, or until `goes_on` returns `false` for
+/// the number of questions sent. Then checks that the answer to the failed question is true.
 pub(super) fn ask_until_it_fails(
     trial: &mut Trial<'_>,
     server: &Serving,

@@ -17,7 +17,7 @@ pub(crate) type Micros = u64;
 pub(crate) struct Call {
     /// The id of the call's row in the ledger.
     pub(crate) id: ChargeId,
-    /// The index of the call's account in the world.
+    /// The index of the call's account in `World::accounts`.
     pub(crate) account: usize,
     /// The asked change of the balance; 0 for a miss.
     pub(crate) credits: i64,
@@ -34,8 +34,8 @@ pub(crate) enum End {
     /// A charge was taken, a miss was stored, or a grant was written. The number is the balance
     /// afterwards.
     Taken(u64),
-    /// The call was answered with the answer to an earlier call with the same key. The values are
-    /// the id of the earlier call, and the balance after it.
+    /// The call was answered with the answer to an earlier call with the same idempotency key. The
+    /// values are the id of the earlier call, and the balance after it.
     Replayed(ChargeId, u64),
     /// The charge was refused because of too few credits. The number is the balance.
     Insufficient(u64),

@@ -57,14 +57,14 @@ struct Round {
     lags: bool,
 }
 
-/// Two servers, and the nodes that use them.
+/// Two PostgreSQL servers, and the nodes that use them.
 struct Pair {
     trial: Trial,
     primary: Cluster,
     standby: Cluster,
     replication: Replication,
-    /// The names of the two servers. Each server requires the other one, by its name, as its
-    /// synchronous standby.
+    /// The names of the two PostgreSQL servers. Each server requires the other one, by its name, as
+    /// its synchronous standby.
     names: [String; 2],
     is_synchronous: bool,
 }
@@ -227,14 +227,14 @@ impl Pair {
     }
 }
 
-/// Returns the name by which another server requires this server as its standby. The name is in
-/// quotes, because `first` is a keyword in the setting.
+/// Returns the name by which another PostgreSQL server requires this server as its standby. The
+/// name is in quotes, because `first` is a keyword in the setting.
 fn name_of(server: &Cluster) -> Result<String> {
     Ok(format!("\"{}\"", server.psql("SHOW cluster_name")?))
 }
 
-/// Whether a server confirms a commit within the time `WATCHED`. If the commit still waits for the
-/// standby after this time, cancels the commit.
+/// Whether a PostgreSQL server confirms a commit within the time `WATCHED`. If the commit still
+/// waits for the standby after this time, cancels the commit.
 fn confirms_a_commit(server: &Cluster) -> Result<bool> {
     thread::scope(|scope| {
         let commit = scope.spawn(|| server.psql("COMMENT ON DATABASE enrich IS 'checked'"));

@@ -26,7 +26,7 @@ const KEY_MARK: &str = "-key";
 /// A row of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// The index of the row's account in the world.
+    /// The index of the row's account in `World::accounts`.
     pub(crate) account: usize,
     pub(crate) credits: i64,
     pub(crate) balance: u64,

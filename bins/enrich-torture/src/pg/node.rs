@@ -1,5 +1,5 @@
-//! A node: a process that charges through the ports of the store, and writes how each call ended to
-//! its standard output.
+//! A node of the torture: a process that charges through the ports of the PostgreSQL store, without
+//! HTTP. It writes the result of each call to its standard output.
 //!
 //! The node reads from its standard input how long its clients must pause between two calls: each
 //! line is a number of milliseconds. When the input ends, the node makes no more calls. It ends
@@ -42,14 +42,14 @@ const KEYED_PERCENT: u8 = 40;
 const KEY_MICROS: Micros = 2_000;
 /// Number of the newest idempotency keys. Most calls with a key use one of them.
 const NEWEST: u64 = 32;
-/// Percentage of calls with a key that use a random earlier key.
+/// Percentage of calls with an idempotency key that use a random earlier key.
 const OLD_PERCENT: u8 = 15;
-/// One of this many keys belongs to a call that finds nothing.
+/// One of this many idempotency keys belongs to a call that finds nothing.
 const MISS_OF: u64 = 4;
 /// The pause of a client after a refusal that asks to repeat the call later.
 const REFUSED_PAUSE: Duration = Duration::from_millis(30);
 
-/// The arguments of a node.
+/// The command-line arguments of a node, a process that the torture starts.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct NodeArgs {
     /// Folder of the world
@@ -176,8 +176,8 @@ impl Node {
             let charge = self.charge(request_id, account, chance.u64(1..4));
             return (Question::Charge(Box::new(charge)), account, None);
         }
-        // The number of the key alone decides which question is asked with the key. So the question
-        // is the same on all nodes.
+        // Only the number of the idempotency key decides which question is asked with it. So the
+        // question is the same on all nodes.
         let newest = (now() - self.world.since) / KEY_MICROS;
         let key = match chance.u8(..100) < OLD_PERCENT {
             true => chance.u64(..=newest),
@@ -236,8 +236,8 @@ async fn ask_ledger(ledger: &PostgresLedger, question: Question) -> End {
     }
 }
 
-/// Returns the end of a call that was answered with a stored response. The response begins with the
-/// id of the first call with the same key.
+/// Returns the result of a call that was answered with a stored response. The response begins with
+/// the id of the first call with the same idempotency key.
 fn replayed(response: StoredResponse) -> End {
     let StoredResponse::Answer { body, balance, .. } = response else {
         return End::Wrong("the key is said to be of another question".to_owned());

@@ -16,7 +16,7 @@ use crate::pg::tally::{InFlight, Outages, Tally};
 use crate::pg::world::World;
 use crate::report::Summary;
 
-/// The mean pause of a client between two calls while servers are rebuilt.
+/// The mean pause of a client between two calls while PostgreSQL servers are rebuilt.
 const REST: Duration = Duration::from_millis(100);
 
 /// A database, its nodes, and what happened to them.
@@ -101,7 +101,7 @@ impl Trial {
             is_final,
         };
         let (tally, found) = judge(&evidence);
-        // A charge that was lost may be made again, and its key may then get another answer.
+        // A lost charge may be made again, and its idempotency key may then get another answer.
         let kinds = [Kind::Lost, Kind::Repeat, Kind::Doubled, Kind::Differs];
         breaches.extend(found.into_iter().filter(|breach| {
             let is_loss = kinds.contains(&breach.kind);

@@ -24,9 +24,10 @@ const WORLD_FILE: &str = "world";
 /// What all nodes of a torture have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
-    /// The folder with the secrets and the file of this world.
+    /// The folder with the secrets, and with the file `world` from which the nodes read the
+    /// accounts.
     pub(crate) folder: PathBuf,
-    /// The accounts, each with its key.
+    /// The accounts, each with the id of its API key.
     pub(crate) accounts: Vec<(AccountId, KeyId)>,
     /// The time at which the first idempotency key began.
     pub(crate) since: Micros,
@@ -57,7 +58,8 @@ impl World {
         Ok(world)
     }
 
-    /// Reads the file of a world.
+    /// Reads the accounts, their keys and the start time from the file `world` in `folder`, which
+    /// `create` has written.
     pub(crate) fn load(folder: &Path) -> Result<Self> {
         let text = fs::read_to_string(folder.join(WORLD_FILE))?;
         let (since, lines) = text.split_once('\n').context("an empty file")?;
@@ -69,7 +71,7 @@ impl World {
         Ok(Self { folder: folder.to_owned(), accounts, since: since.parse()? })
     }
 
-    /// Opens the store as a node does.
+    /// Opens the store in the database at `url`, under the name `node`.
     pub(crate) fn open(&self, url: &str, node: &str) -> Result<Store> {
         let secrets = Secrets::load(&self.folder.join(SECRET_FILE))?;
         let options =

@@ -161,7 +161,7 @@ impl Caller for RemoteCaller {
 fn body(fields: &RowFields) -> Vec<u8> {
     let mut body = Vec::with_capacity(128);
     let pairs = fields.iter().map(|(name, value)| (name, value));
-    // This cannot fail, because it writes to memory.
+    // The serializer writes to memory, so it cannot fail.
     let _ = serde_json::Serializer::new(&mut body).collect_map(pairs);
     body
 }

@@ -145,7 +145,8 @@ impl Entry {
     }
 }
 
-/// Returns the check that is made before each commit of rows.
+/// Returns a function that is called before each commit of rows. It returns whether this node still
+/// holds the lease.
 pub(super) fn guard(lease: &Arc<Lease>) -> Arc<dyn Fn() -> bool + Send + Sync> {
     let lease: Weak<Lease> = Arc::downgrade(lease);
     Arc::new(move || lease.upgrade().is_some_and(|lease| lease.may_write()))

@@ -92,8 +92,8 @@ impl Health {
             Ok(report) => report,
             Err(error) => return Ok(Self::unreadable(error_chain(&error))),
         };
-        // This command does not decide whether one copy of the database is enough. So it accepts a
-        // database without a synchronous standby.
+        // `enrich check` does not decide whether one copy of the database is enough. So it accepts
+        // a database without a synchronous standby.
         let inspected = inspect(url.expose(), store.secrets(), true, || SystemClock.now());
         let problems = match inspected {
             Ok(report) => report.problems,

@@ -5,9 +5,10 @@ macro_rules! features {
     ($($(#[$doc:meta])* $feature:ident $name:literal,)*) => {
         /// A feature: one kind of evidence for or against a candidate. In the names of the
         /// features, `Asked` stands for the requested name, and `Held` for the candidate's name. A
-        /// rarity is in tens of nats. A feature for which no unit is given is 0 or 1, or a share.
-        /// "How well a label fits" is 1 if the label of a domain equals the name, and less if it
-        /// only contains or resembles the name.
+        /// rarity is the negative natural logarithm of the share of names that contain a word (its
+        /// unit is the nat), divided by ten. A feature for which no unit is given is 0 or 1, or a
+        /// share. "How well a label fits" is 1 if the label of a domain equals the name, and less
+        /// if it only contains or resembles the name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Feature {
             $($(#[$doc])* $feature,)*
@@ -28,7 +29,7 @@ macro_rules! features {
 }
 
 features! {
-    /// Always 1: the weight of this feature is the intercept of the model.
+    /// Always 1. The weight of this feature is the constant term of the logistic model.
     Bias "bias",
     /// The names contain words that contradict each other: two different numbers, or north and
     /// south.
@@ -124,10 +125,11 @@ features! {
     SlipNear "slip_near",
     /// The spelling mistake changes the first letter of the word.
     SlipFirst "slip_first",
-    /// How much rarer the sequence of letters in the misspelt word is than that in the correct
-    /// word, in tens of nats, from −1 to 1.
+    /// How much rarer the letter sequence of the misspelt word is than that of the correct word, in
+    /// tens of nats (see [`oddity`](enrich_text::oddity)). The value is limited to the range −1 to
+    /// 1.
     SlipOdd "slip_odd",
-    /// If a word is misspelt and all other words agree, the value of `SlipOdd`.
+    /// If a word is misspelt and all other words agree, the value of `SlipOdd`; else 0.
     SlipAloneOdd "slip_alone_odd",
     /// Both names have the same legal form.
     FormAgrees "form_agrees",

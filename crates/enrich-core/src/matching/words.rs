@@ -43,22 +43,23 @@ pub(super) struct Pair {
     pub(super) fit: f64,
 }
 
-/// Rarities, in nats, of the words of two names: of the words that agree, and of the words that
-/// only one of the names has.
+/// Rarities of the words of the requested name and a candidate's name, in nats: of the words that
+/// agree, and of the words that only one of the two names has.
 struct Sums {
     /// The total rarity of the words that agree. A word that agrees only in part adds only a part
     /// of its rarity.
     agreed: f64,
-    /// The same total, but only of the words that are not general.
+    /// Like `agreed`, but without general words.
     specific: f64,
     /// The total rarity of the words that agree. A word that agrees only in part adds its whole
     /// rarity.
     full: f64,
-    /// The total rarity of the words that only the requested name has.
+    /// The total rarity of the words that the requested name has and the candidate's name lacks.
     only_asked: f64,
-    /// The total rarity of the words that only the candidate's name has.
+    /// The total rarity of the words that the candidate's name has and the requested name lacks.
     only_held: f64,
-    /// The rarity of the rarest non-general word that only the requested name has.
+    /// The rarity of the rarest non-general word that the requested name has and the candidate's
+    /// name lacks.
     specific_asked: f64,
     specific_held: f64,
 }

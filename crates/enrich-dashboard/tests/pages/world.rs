@@ -1,4 +1,4 @@
-//! The world of these tests: the pages of several accounts, and a minimal browser.
+//! The test world: the pages of several accounts, and a minimal browser.
 
 use std::net::IpAddr;
 use std::sync::Arc;

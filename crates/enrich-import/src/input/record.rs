@@ -20,7 +20,7 @@ pub struct InputRecord {
     pub fields: Result<Map<String, Value>, Rejection>,
 }
 
-/// The place of a record in its file.
+/// The position of a record in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The record's number, from 1.

@@ -1,4 +1,5 @@
-//! The world of these tests: a machine that imports, the folder that it publishes to, and nodes.
+//! The test world: a machine that imports, the folder to which it publishes snapshots, and the
+//! nodes that answer from them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

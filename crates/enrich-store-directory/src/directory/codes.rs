@@ -54,7 +54,8 @@ pub(crate) fn attribute_of(code: i64) -> Result<Attribute, FromSqlError> {
 pub(crate) enum IdentifierKind {
     /// A company's domain. Tier 0 is the main domain.
     CompanyDomain = 1,
-    /// The key of a company's page. Tier 0 is the page that answers contain.
+    /// A company's page, in its form for comparison ([`PageUrl::key`](enrich_text::PageUrl::key)).
+    /// Tier 0 is the page that answers contain.
     CompanyPage = 2,
     /// A company's own email address.
     CompanyEmail = 3,
@@ -78,7 +79,7 @@ pub(crate) enum IdentifierKind {
     /// identifier. If the organisation is named by a domain and this domain is forgotten, `forget`
     /// finds the company by this identifier.
     CompanyParent = 10,
-    /// The key of a person's page.
+    /// A person's page, in its form for comparison ([`PageUrl::key`](enrich_text::PageUrl::key)).
     PersonPage = 11,
     /// A person's email address.
     PersonEmail = 12,

@@ -188,7 +188,7 @@ impl Profiled for Company {
             IdentifierKind::CompanyDomain => self.sites.iter().any(|site| site.domain == key),
             IdentifierKind::CompanyEmail => self.emails.iter().any(|email| email == key),
             IdentifierKind::CompanyPage => self.pages.iter().any(|(network, page)| {
-                // The key of a page begins with the page's network.
+                // The index key of a page begins with the page's network.
                 key.starts_with(network.as_str())
                     && PageUrl::parse(*network, page).is_ok_and(|page| page.key() == key)
             }),

@@ -190,9 +190,9 @@ fn of_person(person: Person, facts: &[Fact]) -> Result<Derived, BadProfile> {
     Ok(derived)
 }
 
-/// Adds the keys of a person's name in the person's country and at the employer. The confidence of
-/// a key is the lowest confidence of its three parts: first name, last name, and country or
-/// employer.
+/// Adds the look-up keys of a person's name in the person's country and at the employer. The
+/// confidence of a key is the lowest confidence of its three parts: first name, last name, and
+/// country or employer.
 fn add_names(derived: &mut Derived, person: &Person, facts: &[Fact]) {
     let Ok(name) = PersonName::from_parts(&person.first_name, &person.last_name) else { return };
     let confidence = |attributes: [Attribute; 3]| {

@@ -1,5 +1,6 @@
-//! Writes the index of words. The changes of a transaction are collected, and written once before
-//! its commit, word by word.
+//! Writes the index of words. An import changes the companies of many words, and of some words many
+//! times. So the changes are collected in memory. Before the commit of the transaction, the list of
+//! each changed word is written once.
 
 use std::collections::BTreeMap;
 
@@ -28,12 +29,12 @@ pub(crate) struct WordChanges {
     /// For each word, the companies whose posting has changed. The value is the new number of
     /// words, or `None` if the company no longer has the word.
     changes: BTreeMap<String, BTreeMap<u64, Option<u8>>>,
-    /// The number of changes that were noted since the last write.
+    /// The number of changes that were collected since the last write.
     noted: usize,
 }
 
 impl WordChanges {
-    /// Notes how the words of a company have changed.
+    /// Collects how the words of a company have changed.
     pub(crate) fn change(&mut self, company: SubjectId, before: &Words, now: &Words) {
         for word in before.keys().filter(|word| !now.contains_key(*word)) {
             self.note(word, company, None);

@@ -15,7 +15,7 @@ use crate::ledger::{NotAsWritten, read_whole};
 /// A keyed hash over the rows of the log, in order, from the first row up to a certain row.
 pub(super) type Digest = [u8; 32];
 
-/// A place in the log: the position of a row, and the digest of all rows up to this row.
+/// A position in the log: the number of a row, and the digest of all rows up to this row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LogPosition {
     /// The position of the row; 0 before the first row.
@@ -38,10 +38,10 @@ pub(super) struct Seal {
 const LAYOUT: u8 = 1;
 
 impl LogPosition {
-    /// The place before the first row.
+    /// The position before the first row.
     pub(super) const BEGINNING: Self = Self { position: 0, digest: NO_ROW };
 
-    /// Returns the place after one more row, whose hash is `chain`.
+    /// Returns the position after one more row, whose hash is `chain`.
     pub(super) fn after(&self, chain: &Chain, secret: &Secret) -> Self {
         let mut bytes = [0; 64];
         bytes[..32].copy_from_slice(&self.digest);

@@ -1,6 +1,7 @@
 //! The path of two round trips: locks the accounts of a group, reads everything that the decisions
-//! depend on, and decides. This path always makes progress. It also finds out whether jobs whose
-//! reply was lost were written: while an account is locked, no other transaction of it is open.
+//! depend on, and decides. This path always makes progress. It also decides jobs whose first reply
+//! was lost: such a job may have been written or not. While the account is locked, no other
+//! transaction can write its rows, so the rows show whether the job was written.
 
 use enrich_core::port::ledger::{ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, ChargeId, Credits, Timestamp};

@@ -120,8 +120,9 @@ pub(super) fn read_last_row(
             balance: Credits(unsigned(balance)?),
             chain: hash(chain)?,
         },
-        // This also applies if the row before is missing. The check then fails, because the last
-        // row is not an account's first row.
+        // There is no row before the last row. That is correct if the last row is the account's
+        // first row. If the row before was lost, `follow` returns an error, because the sequence is
+        // not 1.
         _ => LastRow { chain: NO_ROW, ..LastRow::NONE },
     };
     Ok((last.account, before.follow(&last, &chain, secrets)))
@@ -175,7 +176,7 @@ impl Record {
         job: &Job,
         secrets: &Secrets,
     ) -> Result<Decision, CannotDecrypt> {
-        // This may be the record that the job's own first attempt wrote, before its reply was lost.
+        // The record may be from the job's own first attempt, whose reply was lost.
         if job.doubted.is_some()
             && let Some((charge, response)) = job.response()
             && response.bytes_with(secrets, self.account, self.recorded, charge.at) == self.sealed

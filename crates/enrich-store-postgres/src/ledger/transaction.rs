@@ -11,9 +11,9 @@ use crate::failure::Failure;
 
 /// Time limit for the database to answer the statements of a group.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
-/// Begins the transaction of a group. Its commit waits for the standby; it waits for locks only for
-/// a short time. If this node loses its connection during the transaction, the server ends the
-/// transaction, which releases its locks.
+/// Begins the transaction of a group. The commit waits until the standby has the changes. A
+/// statement waits for a lock for at most one second. If this node loses its connection during the
+/// transaction, PostgreSQL ends the transaction after two seconds, which releases its locks.
 pub(super) const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = on; \
      SET LOCAL lock_timeout = '1s'; SET LOCAL idle_in_transaction_session_timeout = '2s'";
 
@@ -56,7 +56,7 @@ pub(super) async fn write_and_commit<T>(
     };
     let (before, added, committed) =
         timeout(ANSWER_TIMEOUT, sent).await.map_err(|_| NotWritten::InDoubt(Failure::TimedOut))?;
-    // If the server refused a statement, the transaction has failed, and `COMMIT` only rolls it
+    // If PostgreSQL refused a statement, the transaction has failed, and `COMMIT` only rolls it
     // back.
     let added = before.and(added).map_err(|failure| match failure.is_answer() {
         true => NotWritten::Certainly(failure),

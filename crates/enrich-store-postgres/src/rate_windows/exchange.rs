@@ -22,26 +22,28 @@ const EXCHANGE: &str = "INSERT INTO rate_count (scope, seconds, number, taken)
     ON CONFLICT (scope, seconds, number) DO UPDATE SET taken = rate_count.taken + excluded.taken
     RETURNING scope, taken";
 
-/// The requests and places that a node adds to a window.
+/// What a node adds to one rate-limit window in the database: counted requests, and places that it
+/// reserves. A place is room for one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ask {
     /// The id of the key or account.
     pub(super) id: Uuid,
     /// The length of the window, in seconds.
     pub(super) seconds: u32,
-    /// The number of the window.
+    /// The number of windows of this length between the Unix epoch and this window.
     pub(super) number: i64,
-    /// The number of requests that the node has already counted and not yet added.
+    /// The number of requests that the node has counted and not yet added to the database.
     pub(super) counted: u64,
-    /// The number of places that the node wants to reserve.
+    /// The number of places that the node reserves for later requests.
     pub(super) places: u64,
 }
 
-/// The id of a key or account, and the sum of all nodes in its window, including this node.
+/// The id of a key or account, and the number of requests and reserved places that all nodes,
+/// including this node, have added to its current window.
 pub(super) type Sum = (Uuid, u64);
 
-/// Adds the requests and places of each ask to its window in the database. Returns the sum of all
-/// nodes in each of these windows. No two asks have the same key or account.
+/// Adds the requests and places of each of `asks` to its window in the database. Returns, for each
+/// window, the sum that all nodes have added. Each key or account may be in `asks` only once.
 ///
 /// If this fails, it is unknown whether anything was added.
 pub(super) async fn exchange(background: &Background, asks: &[Ask]) -> Result<Vec<Sum>, Failure> {

@@ -150,7 +150,7 @@ impl Window {
         self.decide_waiting(|window| window.admit_next(now));
     }
 
-    /// Returns the number of this node's requests that are not in the database yet.
+    /// Returns the number of this node's requests that it has not added to the database yet.
     pub(super) fn unknown_to_others(&self) -> u64 {
         self.counted.saturating_sub(self.mine)
     }
@@ -167,8 +167,9 @@ impl Window {
         chunk.max(self.waiting.len() as u64)
     }
 
-    /// Stores the sum of all nodes after an exchange that added `counted` requests and `places` to
-    /// reserve. Only those places that are within the limit are reserved.
+    /// Stores `sum`, the requests and places that all nodes have added to this window. This node
+    /// has just added `counted` requests and `places` to it. Only those places that are within the
+    /// limit are reserved.
     pub(super) fn exchanged(&mut self, counted: u64, places: u64, sum: u64) {
         let before = sum.saturating_sub(places);
         let reserved = places.min(self.requests().saturating_sub(before));
@@ -213,7 +214,7 @@ impl Window {
     }
 }
 
-/// Returns the number of the window at the time `now`.
+/// Returns the number of whole windows between the Unix epoch and the time `now`.
 fn number(limit: RateLimit, now: i64) -> i64 {
     now.div_euclid(i64::from(limit.window_seconds()))
 }

@@ -21,10 +21,10 @@ use enrich_testkit::postgres::{
 };
 use tempfile::TempDir;
 
-/// How nodes connect to the server.
+/// How nodes connect to PostgreSQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Route {
-    /// Nodes connect to the server itself.
+    /// Nodes connect to PostgreSQL itself.
     Direct,
     /// Nodes connect to pgbouncer in transaction mode.
     PgBouncer,

@@ -47,7 +47,7 @@ fn charging_resumes_after_an_outage_in_which_it_was_refused() {
     proxy.cut(Cut::Reset);
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(4) {
-        // This also cuts a connection that was being opened when new connections were refused.
+        // A connection may have been in opening when new connections were refused. It is cut here.
         proxy.cut(Cut::Reset);
         let charged = block_on(store.ledger.charge(cluster.charge()));
         let is_made_before = begun.elapsed() < Duration::from_secs(1);

@@ -251,8 +251,8 @@ fn copy_database(
             match step {
                 StepResult::Done => break,
                 StepResult::More => {}
-                // This should not happen: no other process has the target open, and `source`
-                // already has its lock.
+                // SQLite should not report that it is busy: no other process has the target open,
+                // and `source` already has its lock.
                 _ => return Err(BackupError::file(to, "SQLite reports that it is busy")),
             }
         }

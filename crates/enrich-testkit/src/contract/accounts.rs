@@ -401,7 +401,7 @@ pub async fn a_key_is_issued_with_an_end(harness: &dyn Harness) {
     assert!(found.is_active(after_noon(59)) && !found.is_active(after_noon(60)));
 }
 
-/// Makes a test of each function of the contract.
+/// Defines one test for each function of the contract; the test calls the function.
 #[macro_export]
 macro_rules! accounts_contract {
     ($harness:expr, $run:path) => {

@@ -21,7 +21,7 @@ use crate::records::{
     employed_at, employed_by_name, hashed, page, person, person_page, phones, sites, trusted,
 };
 
-/// Makes a test of each function of the contract.
+/// Defines one test for each function of the contract; the test calls the function.
 #[macro_export]
 macro_rules! directory_contract {
     ($harness:expr, $run:path) => {

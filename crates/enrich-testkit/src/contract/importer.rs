@@ -36,7 +36,7 @@ use crate::records::{
 
 use Effect::{Added, Merged, Unchanged};
 
-/// Makes a test of each function of the contract.
+/// Defines one test for each function of the contract; the test calls the function.
 #[macro_export]
 macro_rules! importer_contract {
     ($harness:expr, $run:path) => {

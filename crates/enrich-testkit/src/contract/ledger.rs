@@ -548,7 +548,7 @@ pub async fn an_open_ledger_is_charging(harness: &dyn Harness) {
     assert!(ports.ledger.is_charging());
 }
 
-/// Makes a test of each function of the contract.
+/// Defines one test for each function of the contract; the test calls the function.
 #[macro_export]
 macro_rules! ledger_contract {
     ($harness:expr, $run:path) => {

@@ -420,7 +420,7 @@ pub async fn who_is_signed_in_stays_so_over_a_restart(harness: &dyn Harness) {
     assert!(is_invited(&ports, &invitation, noon()).await);
 }
 
-/// Makes a test of each function of the contract.
+/// Defines one test for each function of the contract; the test calls the function.
 #[macro_export]
 macro_rules! sign_ins_contract {
     ($harness:expr, $run:path) => {

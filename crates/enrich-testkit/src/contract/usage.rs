@@ -135,7 +135,7 @@ pub async fn an_unknown_key_can_be_counted(harness: &dyn Harness) {
     assert_eq!(found.last_used_at, Some(noon()));
 }
 
-/// Makes a test of each function of the contract.
+/// Defines one test for each function of the contract; the test calls the function.
 #[macro_export]
 macro_rules! usage_contract {
     ($harness:expr, $run:path) => {

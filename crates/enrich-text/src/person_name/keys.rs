@@ -24,11 +24,13 @@ impl PersonName {
 
     /// Returns the keys under which the person is stored, at most [`Self::MAX_KEYS`]:
     ///
-    /// - the first given name with each part of the family name (`ana|garcia`, `ana|marquez`), both
-    ///   in the common form of their spellings. A short form that stands for only one name counts
-    ///   as that name. There are no such keys if the given name is an initial;
-    /// - the first letter of the given name with the consonants of the whole family name
-    ///   (`a.|grkmrkz`).
+    /// - the first given name with each part of the family name, as in `ana|garcia` and
+    ///   `ana|marquez` for Ana García Márquez. Different spellings of a name have the same key. A
+    ///   short form that stands for only one name is replaced by this name. There are no such keys
+    ///   if the given name is an initial;
+    /// - the first letter of the given name with the consonants of the whole family name, as in
+    ///   `a.|grkmrkz` for Ana García Márquez. Letters that sound alike become one letter: `c`
+    ///   becomes `k`.
     pub fn keys(&self) -> Vec<String> {
         if let Some(whole) = self.in_one_piece() {
             return whole.into_iter().map(|name| format!("|{name}")).collect();

@@ -154,8 +154,8 @@ fn copy_to_folder(
         let mut send = |batch| batches.send(Ok(batch)).map_err(|_| "nobody receives".into());
         let exported = postgres::export(url.expose(), secrets, &mut send);
         if exported.is_err() {
-            // This error makes the importing thread write nothing, so that no incomplete copy is
-            // left.
+            // On receiving an error, the importing thread writes nothing, so that no incomplete
+            // copy is left.
             let _ = batches.send(Err(()));
         }
         drop(batches);

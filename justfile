@@ -48,6 +48,11 @@ browser PICTURES="":
     cargo build --bin enrich
     bash bins/enrich/tests/browser/run.sh {{PICTURES}}
 
+# Loads suppression lists of two lengths and compares the memory.
+suppression-memory:
+    cargo build --release --bin enrich
+    bash scripts/suppression-list-memory.sh
+
 # Imports public companies from a data folder outside the repository and looks up a few.
 real DATA:
     bash scripts/real-data.sh {{DATA}}

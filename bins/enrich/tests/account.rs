@@ -249,6 +249,34 @@ fn what_is_forgotten_leaves_lists_and_repeats_of_a_running_server() {
 }
 
 #[test]
+fn a_suppression_list_reaches_a_running_server() {
+    let world = World::new(|data| {
+        let file = data.with_file_name("records.jsonl");
+        let record = r#"{"name":"Quill Ltd","domains":["quill.example"],"emails":["info@quill.example","anna.smith@domain.com"]}"#;
+        std::fs::write(&file, record).unwrap();
+        told(data, &["import", file.to_str().unwrap()]);
+    });
+    let ask = |repeat: &str| {
+        let fields = json!({ "apiKey": world.key, "companyName": "Quill Ltd" });
+        let call = Call::post("/v1/nte").header("Idempotency-Key", repeat).json(&fields);
+        call.send(world.address()).unwrap()
+    };
+    let before = ask("once");
+    assert_eq!(before.json()["emails"], json!(["info@quill.example", "anna.smith@domain.com"]));
+
+    let list = world.data.with_file_name("list.txt");
+    std::fs::write(&list, "280d7c313fe987a207623cd3f73c044f2483432bd287ced8ba8481a4e42d9211\n")
+        .unwrap();
+    told(&world.data, &["forget", "--list", list.to_str().unwrap()]);
+    assert_eq!(ask("another").json()["emails"], json!(["info@quill.example"]));
+    let again = ask("once");
+    assert_eq!((again.status, again.header("Idempotency-Replayed")), (200, Some("true")));
+    assert!(!again.body.contains("anna.smith"), "{}", again.body);
+    let log = std::fs::read_to_string(world.data.with_file_name("log")).unwrap();
+    assert!(!log.contains("anna.smith") && !log.contains("280d7c"), "{log}");
+}
+
+#[test]
 fn the_page_can_be_switched_off() {
     let (_folder, data, log) = folder();
     let server = Server::start(&data, &log, &["--no-account-page"]);

@@ -36,3 +36,5 @@ mod missed;
 mod sign_ins;
 #[path = "commands/statistics.rs"]
 mod statistics;
+#[path = "commands/suppression_lists.rs"]
+mod suppression_lists;

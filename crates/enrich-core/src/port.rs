@@ -13,4 +13,5 @@ pub mod ledger;
 pub mod misses;
 pub mod rate_limiter;
 pub mod snapshots;
+pub mod suppression_lists;
 pub mod usage;

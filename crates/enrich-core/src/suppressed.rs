@@ -17,8 +17,8 @@ pub use screening::{names_suppressed, without_suppressed};
 
 /// The suppressed values at one point in time.
 pub trait SuppressedValues: Send + Sync {
-    /// Returns the number of suppressed values. Suppressed values are never removed, so two states
-    /// with the same number are equal.
+    /// Returns the number of changes: each suppression of a value, and each one that was taken back.
+    /// So two states with the same number are equal.
     fn count(&self) -> u64;
 
     /// Whether exactly this value is suppressed.

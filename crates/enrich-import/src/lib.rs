@@ -45,6 +45,7 @@ mod report;
 mod rows;
 mod source;
 mod splitter;
+mod suppression_list;
 mod value;
 mod workbook;
 
@@ -67,3 +68,7 @@ pub use rejection::{BadValue, Rejection};
 pub use report::{DroppedValues, Report};
 pub use rows::{Cells, MAX_COLUMNS, Row, Rows};
 pub use source::Source;
+pub use suppression_list::{
+    DropFile, DropList, EntryContent, LineFault, ListEntries, ListEntry, ListFault, ListFile,
+    ListFormat, ListPart,
+};

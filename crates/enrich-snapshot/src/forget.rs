@@ -1,12 +1,16 @@
 //! Suppresses values on all nodes.
 
+use std::path::Path;
+
 use enrich_core::Timestamp;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::importer::Suppressed;
 use enrich_core::port::snapshots::Snapshots;
 use enrich_secrets::Secrets;
-use enrich_store_directory::SuppressedHashes;
+use enrich_store_directory::{DIRECTORY, DirectoryFile, SuppressedHashes};
 use pollster::block_on;
+
+use crate::error::SnapshotError;
 
 /// Maximum number of hashes that one call of the store adds.
 const AT_ONCE: usize = 1000;
@@ -24,6 +28,19 @@ pub fn forget(
     at: Timestamp,
 ) -> Result<(), StoreError> {
     suppress(snapshots, values.iter().map(|value| (SuppressedHashes::hash(secrets, value), at)))
+}
+
+/// Suppresses all values on all nodes that are suppressed in the directory of a data folder. After a
+/// suppression list was loaded into the directory, this makes the values that were found apply on
+/// all nodes.
+///
+/// # Errors
+///
+/// When the directory cannot be read, and the errors of the store. After an error, the call may be
+/// repeated.
+pub fn forget_all_of(snapshots: &dyn Snapshots, data: &Path) -> Result<(), SnapshotError> {
+    let file = DirectoryFile::read_in_use(&data.join(DIRECTORY.file))?;
+    Ok(suppress(snapshots, file.suppressed.into_iter())?)
 }
 
 /// Suppresses values by their keyed hashes. Each hash comes with the time at which its value was

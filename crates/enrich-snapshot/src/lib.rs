@@ -12,7 +12,7 @@ mod settings;
 mod snapshot_directory;
 
 pub use error::SnapshotError;
-pub use forget::forget;
+pub use forget::{forget, forget_all_of};
 pub use local_files::{SNAPSHOTS, file_name};
 pub use publish::{PublishFrom, publish};
 pub use settings::SnapshotSettings;

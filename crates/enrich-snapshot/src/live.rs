@@ -47,9 +47,15 @@ impl Live {
     /// A snapshot that contains a suppression does not contain the suppressed value, because both
     /// change in one transaction. So only the other suppressions have to be applied to answers.
     pub(crate) fn new(opened: Arc<Opened>, store: &StoreSuppressions) -> Self {
-        let overlay = store.hashes.without(&opened.suppressed);
-        let mut suppressed = store.hashes.clone();
+        // The store keeps suppressions for ever. A value that was taken back is suppressed until a
+        // snapshot contains that.
+        let mut in_store = store.hashes.clone();
+        in_store.take_back(opened.taken_back.iter());
+        let overlay = in_store.without(&opened.suppressed);
+        let changes = opened.suppression_changes + overlay.count();
+        let mut suppressed = in_store;
         opened.suppressed.iter().for_each(|(hash, at)| suppressed.add(hash, at));
+        let suppressed = suppressed.with_changes(changes);
         let overlay = (overlay.count() > 0).then_some(overlay);
         Self { opened, suppressed: Arc::new(suppressed), overlay }
     }

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use enrich_core::DirectoryRevision;
 use enrich_core::port::snapshots::{Snapshot, SnapshotNumber};
+use enrich_core::{DirectoryRevision, Timestamp};
 use enrich_secrets::Secrets;
 use enrich_store_directory::{DirectoryFile, SqliteDirectory, SuppressedHashes, Versions};
 use enrich_store_sqlite::Options;
@@ -19,6 +19,11 @@ pub(crate) struct Opened {
     pub(crate) directory: SqliteDirectory,
     /// The suppressions that this snapshot contains. Their values are not in the snapshot.
     pub(crate) suppressed: SuppressedHashes,
+    /// The values that were suppressed because of a list and taken back before this snapshot, each
+    /// with the time from which it is no longer suppressed.
+    pub(crate) taken_back: Vec<([u8; 32], Timestamp)>,
+    /// How often the suppressed values changed before this snapshot.
+    pub(crate) suppression_changes: u64,
 }
 
 impl Opened {
@@ -43,7 +48,14 @@ impl Opened {
         for (hash, at) in file.suppressed {
             suppressed.add(hash, at);
         }
-        Ok(Self { number: snapshot.number, revision: file.revision, directory, suppressed })
+        Ok(Self {
+            number: snapshot.number,
+            revision: file.revision,
+            directory,
+            suppressed,
+            taken_back: file.taken_back,
+            suppression_changes: file.suppression_changes,
+        })
     }
 
     /// Prepares fast look-ups; above all, builds the hash index. Calls `goes_on` from time to time

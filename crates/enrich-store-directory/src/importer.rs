@@ -9,6 +9,7 @@
 mod companies;
 mod derive;
 pub(crate) mod deriving;
+mod digests;
 mod domains;
 mod loading;
 mod log;
@@ -18,6 +19,7 @@ mod removal;
 mod sources;
 mod subject_facts;
 pub(crate) mod suppression;
+pub(crate) mod suppression_lists;
 #[cfg(test)]
 mod tests;
 pub(crate) mod turn;

@@ -35,7 +35,7 @@ pub const DIRECTORY: Database = Database {
 };
 
 /// The row counts that a check reports. Each has a name and a query.
-const COUNTS: [(&str, &str); 8] = [
+const COUNTS: [(&str, &str); 10] = [
     ("companies", "SELECT count(*) FROM subject WHERE kind = 1"),
     ("people", "SELECT count(*) FROM subject WHERE kind = 2"),
     ("domains with facts", "SELECT count(DISTINCT domain) FROM domain_fact"),
@@ -47,7 +47,9 @@ const COUNTS: [(&str, &str); 8] = [
                                HAVING count(*) > 1)",
     ),
     ("sources", "SELECT count(*) FROM source"),
-    ("suppressed values", "SELECT count(*) FROM suppressed"),
+    ("suppressed values", "SELECT count(*) FROM suppressed WHERE taken_back_at IS NULL"),
+    ("suppression lists", "SELECT count(*) FROM suppression_list WHERE complete"),
+    ("entries of lists", "SELECT count(*) FROM listed"),
 ];
 
 /// The ports of one directory.

@@ -9,6 +9,7 @@ use enrich_store_sqlite::{self as sqlite, Column, OpenError, Statements};
 use rusqlite::{Connection, Row};
 
 use crate::DIRECTORY;
+use crate::directory::view::View;
 use crate::importer::deriving;
 
 /// The versions of the schema and of the derivation rules of a directory's file.
@@ -34,6 +35,11 @@ pub struct DirectoryFile {
     /// The suppressed values as keyed hashes, each with the time from which the value is
     /// suppressed.
     pub suppressed: Vec<([u8; 32], Timestamp)>,
+    /// The values that were suppressed because of a list and taken back, each with the time from
+    /// which the value is no longer suppressed.
+    pub taken_back: Vec<([u8; 32], Timestamp)>,
+    /// How often the suppressed values changed: each suppression, and each that was taken back.
+    pub suppression_changes: u64,
 }
 
 /// Copies one state of the directory at `path` to a new file, without unused space. Other processes
@@ -116,12 +122,29 @@ fn read(connection: &Connection, schema: u32) -> rusqlite::Result<DirectoryFile>
         _ => deriving::version(connection)?,
     };
     let secret = |row: &Row<'_>| Ok(SecretCheck { id: row.get(0)?, hash: row.get(1)? });
-    let suppressed = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, Column<_>>(1)?.0));
+    let hashes = |query| {
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, Column<_>>(1)?.0));
+        connection.list::<_, Vec<_>>(query, [], read)
+    };
+    let (suppressed, taken_back, suppression_changes) = match schema {
+        0..=3 => {
+            let suppressed = hashes("SELECT hash, at FROM suppressed")?;
+            let changes = suppressed.len() as u64;
+            (suppressed, Vec::new(), changes)
+        }
+        _ => (
+            hashes("SELECT hash, at FROM suppressed WHERE taken_back_at IS NULL")?,
+            hashes("SELECT hash, taken_back_at FROM suppressed WHERE taken_back_at IS NOT NULL")?,
+            View::of(connection).suppression_changes()?,
+        ),
+    };
     Ok(DirectoryFile {
         revision: DirectoryRevision(u64::try_from(revision).unwrap_or_default()),
         versions: Versions { schema, derived_by },
         secrets: connection.list("SELECT id, check_hash FROM secret", [], secret)?,
-        suppressed: connection.list("SELECT hash, at FROM suppressed", [], suppressed)?,
+        suppressed,
+        taken_back,
+        suppression_changes,
     })
 }
 
@@ -149,20 +172,27 @@ mod tests {
     fn a_copy_says_what_it_is() {
         let changes =
             "UPDATE state SET generation = 7; INSERT INTO secret VALUES (1, zeroblob(32));
-                       INSERT INTO suppressed VALUES (zeroblob(32), 5)";
+                       INSERT INTO suppressed (hash, at) VALUES (zeroblob(32), 5);
+                       INSERT INTO suppressed (hash, at, listed, taken_back_at, changes)
+                       VALUES (randomblob(32), 5, zeroblob(32), 6, 2)";
         let (_folder, file) = copy_changed_by(changes);
+        let file = file.unwrap();
+        let [(taken_back, _)] = file.taken_back[..] else { panic!("{file:?}") };
         let expected = DirectoryFile {
             revision: DirectoryRevision(7),
             versions: Versions::known(),
             secrets: vec![SecretCheck { id: 1, hash: [0; 32] }],
             suppressed: vec![([0; 32], Timestamp::from_microsecond(5).unwrap())],
+            taken_back: vec![(taken_back, Timestamp::from_microsecond(6).unwrap())],
+            suppression_changes: 3,
         };
-        assert_eq!(file.unwrap(), expected);
+        assert_eq!(file, expected);
     }
 
     #[test]
     fn other_versions_are_read_as_they_are() {
-        let older = "DELETE FROM refinery_schema_history WHERE version = 3";
+        let older = "DELETE FROM refinery_schema_history
+                     WHERE version = (SELECT max(version) FROM refinery_schema_history)";
         let (_folder, file) = copy_changed_by(older);
         assert_eq!(file.unwrap().versions.schema, Versions::known().schema - 1);
         let rules = "INSERT INTO subject VALUES (1, 1, '{}'); UPDATE state SET derived_by = 9";

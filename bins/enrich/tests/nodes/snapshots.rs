@@ -131,3 +131,24 @@ fn a_forgotten_address_is_gone_from_all_nodes_within_two_seconds() {
         servers.iter().all(|server| company(server.address, &key, "Quill Ltd").is_none())
     });
 }
+
+#[test]
+fn a_suppression_list_reaches_all_nodes_from_the_machine_that_imports() {
+    let Some(url) = fresh() else { return };
+    let nodes = Nodes::over(url);
+    let (_, key) = nodes.account("100000");
+    publish(&nodes);
+    let servers = [serve(&nodes, "b"), serve(&nodes, "c")];
+    // MD5 of `info@quill.example`.
+    let list = nodes.folder.path().join("list.txt");
+    fs::write(&list, "bcce1dccdfbb7b4b6f7b070501259f78\n").unwrap();
+    let forget = ["forget", "--list", list.to_str().unwrap()];
+    nodes.run("b", &forget).refused(2, "a list is loaded on the machine that imports");
+    assert_eq!(nodes.json("a", &forget)["values"], 1);
+    wait_until("the address is gone", || {
+        servers.iter().all(|server| {
+            let answer = company(server.address, &key, "Quill Ltd").unwrap();
+            !answer.to_string().contains("info@quill.example")
+        })
+    });
+}

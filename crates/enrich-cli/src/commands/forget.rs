@@ -2,6 +2,8 @@
 //!
 //! The values are personal data, so results, errors and logs never repeat them.
 
+mod list;
+
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
@@ -9,7 +11,7 @@ use clap::{Args, ValueEnum};
 use enrich_core::Clock;
 use enrich_core::port::importer::{Importer, Removed, Suppressed};
 use enrich_snapshot::forget;
-use enrich_store::{Store, SystemClock};
+use enrich_store::{Secrets, SqliteImporter, Store, SystemClock};
 use enrich_store_postgres::CommandPorts;
 use enrich_text::{CompanyName, Domain, EmailAddress, PersonPage, Phone, is_public_mail_host};
 use serde::Serialize;
@@ -17,6 +19,7 @@ use serde::Serialize;
 use super::table::Pairs;
 use super::{Common, Console, Failure, Shown, Verdict};
 use crate::settings::StoreUrl;
+use list::ListArgs;
 
 /// The message after values were suppressed from a node's folder that has no directory. It says
 /// what remains to be done.
@@ -33,20 +36,33 @@ Examples:
   enrich forget quill.example --kind domain
   enrich forget - < erasure-requests.txt
   enrich forget --kind missed \"Ada Penn\"
+  enrich forget --list drop-download.zip
 
 With a person's page the person is forgotten; with a domain everything at it and below it. Name a
 person's addresses and numbers too: a source that has them without the page would bring them back.
 What kind a value is shows from its text; --kind says it. Values are never shown again or logged. A
 running server stops answering with them at once, repeated requests (Idempotency-Key) included, and
 takes the rows that hold them out of the lists of the account page within seconds. JSON: {\"forgotten\",\"values\",\"subjects\"}:
-values suppressed, values and subjects removed.")]
+values suppressed, values and subjects removed.
+
+--list loads a suppression list of any length: an archive of DROP with its answers, hashes of
+addresses, or values. The format is detected; --format says it. All lines are checked before anything
+changes, and a run that was interrupted is completed by the same command. JSON: {\"entries\",\"new\",
+\"taken_back\",\"values\",\"subjects\",\"answers\"}: entries read, those that were in no list before,
+those that are no longer in force, values and subjects removed, and the answer files as
+{\"file\",\"deleted\",\"not_found\"}. A plain list prints what values print.
+
+Exit status: 0 if it is done; 1 if an answer file exists already; 2 if a value or a list cannot be
+used: nothing was changed.")]
 pub(crate) struct Forget {
     /// Emails, phones, person pages or domains; `-` reads them from standard input, one a line
-    #[arg(value_name = "VALUE", required = true)]
+    #[arg(value_name = "VALUE", required_unless_present = "list")]
     values: Vec<String>,
     /// What all the values are
     #[arg(long, value_enum)]
     kind: Option<Kind>,
+    #[command(flatten)]
+    list: ListArgs,
     #[command(flatten)]
     common: Common,
 }
@@ -75,6 +91,9 @@ struct Forgotten {
 
 impl Forget {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        if let Some(path) = &self.list.list {
+            return self.list.run(path, self.kind, &self.common, console);
+        }
         // No value is suppressed before all of them are parsed.
         let texts = all_of(self.values, &mut io::stdin().lock())?;
         if self.kind == Some(Kind::Missed) {
@@ -90,32 +109,59 @@ impl Forget {
             })
         };
         let suppressed = texts.iter().enumerate().map(read).collect::<Result<Vec<_>, _>>()?;
-        let (importer, whole) = match self.common.data.store()? {
-            Some(url) => {
-                forget_on_nodes(&url, &self.common, &suppressed)?;
-                let Some(directory) = self.common.data.find_directory()? else {
-                    console.note(ALSO_ELSEWHERE);
-                    let forgotten = suppressed.len() as u64;
-                    let shown = Forgotten { forgotten, values: 0, subjects: 0 };
-                    return self.common.show(&shown, console);
-                };
-                (directory.importer, None)
-            }
-            None => {
-                let store = Store::open(self.common.data.path())?;
-                (Arc::clone(&store.importer), Some(store))
-            }
+        let from = ForgetFrom::open(&self.common)?;
+        let forgotten = from.forget(&suppressed)?;
+        from.note_what_remains(console);
+        self.common.show(&forgotten, console)
+    }
+}
+
+/// Where values are forgotten.
+struct ForgetFrom {
+    nodes: Option<Nodes>,
+    /// The look-up data; `None` in the folder of a node that has no directory.
+    importer: Option<Arc<SqliteImporter>>,
+    /// The whole data folder, if there are no nodes.
+    whole: Option<Store>,
+}
+
+impl ForgetFrom {
+    fn open(common: &Common) -> Result<Self, Failure> {
+        let Some(url) = common.data.store()? else {
+            let store = Store::open(common.data.path())?;
+            let importer = Some(Arc::clone(&store.importer));
+            return Ok(Self { nodes: None, importer, whole: Some(store) });
         };
-        let forgetting = importer.forget(&suppressed, SystemClock.now());
-        let Removed { values, subjects } =
-            pollster::block_on(forgetting).map_err(|error| Failure::impossible(&error))?;
-        if let Some(store) = &whole {
+        let nodes = Some(Nodes::open(&url, common)?);
+        let importer = common.data.find_directory()?.map(|directory| directory.importer);
+        Ok(Self { nodes, importer, whole: None })
+    }
+
+    /// Suppresses values, first on all nodes and then in the directory.
+    fn forget(&self, suppressed: &[Suppressed]) -> Result<Forgotten, Failure> {
+        if let Some(nodes) = &self.nodes {
+            nodes.forget(suppressed)?;
+        }
+        let mut removed = Removed::default();
+        if let Some(importer) = &self.importer {
+            let forgetting = importer.forget(suppressed, SystemClock.now());
+            removed =
+                pollster::block_on(forgetting).map_err(|error| Failure::impossible(&error))?;
+        }
+        if let Some(store) = &self.whole {
             for name in suppressed.iter().filter_map(missed_name) {
                 store.forget_missed(&name)?;
             }
         }
-        let forgotten = suppressed.len() as u64;
-        self.common.show(&Forgotten { forgotten, values, subjects }, console)
+        let Removed { values, subjects } = removed;
+        Ok(Forgotten { forgotten: suppressed.len() as u64, values, subjects })
+    }
+
+    /// Says what must still be done in another folder.
+    fn note_what_remains(&self, console: &mut Console<'_>) {
+        if self.importer.is_none() {
+            console.note(ALSO_ELSEWHERE);
+        }
     }
 }
 
@@ -129,16 +175,27 @@ impl Shown for Forgotten {
     }
 }
 
-/// Suppresses values on all nodes that share a PostgreSQL database. Does not remove the values from
-/// a directory in the data folder; the caller does this.
-fn forget_on_nodes(url: &StoreUrl, common: &Common, what: &[Suppressed]) -> Result<(), Failure> {
-    let secrets = common.data.secrets()?;
-    let ports = CommandPorts::open(url.expose(), &secrets)?;
-    forget(&*ports.snapshots, &secrets, what, SystemClock.now())?;
-    for name in what.iter().filter_map(missed_name) {
-        pollster::block_on(ports.missed_names.forget(&name))?;
+/// The nodes that share a PostgreSQL database.
+struct Nodes {
+    ports: CommandPorts,
+    secrets: Secrets,
+}
+
+impl Nodes {
+    fn open(url: &StoreUrl, common: &Common) -> Result<Self, Failure> {
+        let secrets = common.data.secrets()?;
+        Ok(Self { ports: CommandPorts::open(url.expose(), &secrets)?, secrets })
     }
-    Ok(())
+
+    /// Suppresses values on all nodes. Does not remove the values from a directory in the data
+    /// folder; the caller does this.
+    fn forget(&self, what: &[Suppressed]) -> Result<(), Failure> {
+        forget(&*self.ports.snapshots, &self.secrets, what, SystemClock.now())?;
+        for name in what.iter().filter_map(missed_name) {
+            pollster::block_on(self.ports.missed_names.forget(&name))?;
+        }
+        Ok(())
+    }
 }
 
 /// Returns the name under which a value may have been counted as missed. Callers may have sent a

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use enrich_core::port::directory::Directory;
 use enrich_core::port::importer::{Importer, Suppressed};
 use enrich_core::port::snapshots::{SnapshotNumber, Snapshots};
+use enrich_core::port::suppression_lists::{Digest, DigestKind, NewList, SuppressionLists};
 use enrich_core::{Timestamp, holds_suppressed};
-use enrich_snapshot::forget;
+use enrich_snapshot::{forget, forget_all_of};
 use enrich_testkit::records::{email, person_page};
 use pollster::block_on;
 
@@ -108,4 +109,40 @@ fn forgetting_again_adds_nothing() {
     suppress(&world, &values);
     assert_eq!(world.list.state().suppression, 1);
     assert_eq!(world.node("node").directory.status().suppression, 1);
+}
+
+/// MD5 of `info@quill.example`.
+const INFO: [u8; 16] = [
+    0xbc, 0xce, 0x1d, 0xcc, 0xdf, 0xbb, 0x7b, 0x4b, 0x6f, 0x7b, 0x07, 0x05, 0x01, 0x25, 0x9f, 0x78,
+];
+
+#[test]
+fn what_a_list_suppresses_is_prompt_and_is_taken_back_with_a_snapshot() {
+    let world = world();
+    let node = world.node("node");
+    let importer = &world.builder.importer;
+    let list = NewList {
+        name: "list.txt".to_owned(),
+        kind: Some(DigestKind::EmailMd5),
+        content: [7; 32],
+        entries: 1,
+        at: Timestamp::UNIX_EPOCH,
+    };
+    let number = block_on(importer.open_list(&list)).unwrap().number;
+    let digests = || vec![Digest::from(INFO)];
+    assert_eq!(block_on(importer.add(number, DigestKind::EmailMd5, digests())).unwrap(), 1);
+    let removed = importer.remove_listed(&[DigestKind::EmailMd5], Timestamp::UNIX_EPOCH);
+    assert_eq!(block_on(removed).unwrap().values, 1);
+    forget_all_of(&*world.list, &world.data()).unwrap();
+    wait_until(|| emails(&node) == ["sales@quill.example"]);
+    assert!(holds(&node, "info@quill.example"));
+
+    let later = Timestamp::from_second(60).unwrap();
+    let taken_back = importer.take_back(DigestKind::EmailMd5, digests(), later);
+    assert_eq!(block_on(taken_back).unwrap(), 1);
+    world.import_company("quill");
+    world.publish();
+    node.wait_for(2);
+    assert_eq!(emails(&node), ["sales@quill.example", "info@quill.example"]);
+    assert!(!holds(&node, "info@quill.example"));
 }

@@ -24,6 +24,8 @@ pub(super) struct Suppression {
 pub struct SuppressedHashes {
     secrets: Secrets,
     hashes: FxHashMap<[u8; 32], Timestamp>,
+    /// How often values were taken back, or suppressed again.
+    past_changes: u64,
 }
 
 impl Suppression {
@@ -32,8 +34,7 @@ impl Suppression {
     }
 
     /// Returns the suppressed values in the state that `view` reads. Reads them again only if both
-    /// the directory's revision and the number of suppressed values have changed since the last
-    /// read.
+    /// the directory's revision and the suppressed values have changed since the last read.
     pub(super) fn current(&self, view: View<'_>) -> rusqlite::Result<Arc<dyn SuppressedValues>> {
         let revision = view.revision()?;
         let mut known = self.known.lock();
@@ -41,15 +42,15 @@ impl Suppression {
             if *of == revision {
                 return Ok(Arc::clone(hashes) as _);
             }
-            if hashes.count() == view.suppressed_count()? {
+            let changes = view.suppression_changes()?;
+            if hashes.count() == changes {
                 *of = revision;
                 return Ok(Arc::clone(hashes) as _);
             }
         }
-        let hashes = Arc::new(SuppressedHashes {
-            secrets: self.secrets.clone(),
-            hashes: view.suppressed_hashes()?,
-        });
+        let mut hashes = SuppressedHashes::none(&self.secrets);
+        hashes.hashes = view.suppressed_hashes()?;
+        let hashes = Arc::new(hashes.with_changes(view.suppression_changes()?));
         *known = Some((revision, Arc::clone(&hashes)));
         Ok(hashes)
     }
@@ -58,7 +59,7 @@ impl Suppression {
 impl SuppressedHashes {
     /// Creates an empty set of suppressed values.
     pub fn none(secrets: &Secrets) -> Self {
-        Self { secrets: secrets.clone(), hashes: FxHashMap::default() }
+        Self { secrets: secrets.clone(), hashes: FxHashMap::default(), past_changes: 0 }
     }
 
     /// Returns the hash under which `value` would be suppressed, made with the current secret.
@@ -71,6 +72,23 @@ impl SuppressedHashes {
     pub fn add(&mut self, hash: [u8; 32], at: Timestamp) {
         let known = self.hashes.entry(hash).or_insert(at);
         *known = at.max(*known);
+    }
+
+    /// Sets the number of all changes of these values, if it is larger than the number of values:
+    /// values may have been taken back.
+    pub fn with_changes(mut self, changes: u64) -> Self {
+        self.past_changes = changes.saturating_sub(self.hashes.len() as u64);
+        self
+    }
+
+    /// Removes the values that were taken back after they were suppressed. Each pair is the hash of
+    /// a value and the time from which the value is no longer suppressed.
+    pub fn take_back<'a>(&mut self, all: impl Iterator<Item = &'a ([u8; 32], Timestamp)>) {
+        for (hash, taken_back_at) in all {
+            if self.hashes.get(hash).is_some_and(|at| at <= taken_back_at) {
+                self.hashes.remove(hash);
+            }
+        }
     }
 
     /// Whether no value is suppressed.
@@ -87,13 +105,13 @@ impl SuppressedHashes {
     pub fn without(&self, other: &Self) -> Self {
         let is_new = |hash: &[u8; 32]| !other.hashes.contains_key(hash);
         let new = self.iter().filter(|(hash, _)| is_new(hash));
-        Self { secrets: self.secrets.clone(), hashes: new.collect() }
+        Self { secrets: self.secrets.clone(), hashes: new.collect(), past_changes: 0 }
     }
 }
 
 impl SuppressedValues for SuppressedHashes {
     fn count(&self) -> u64 {
-        self.hashes.len() as u64
+        self.hashes.len() as u64 + self.past_changes
     }
 
     fn holds(&self, value: &Suppressed) -> bool {

@@ -70,16 +70,17 @@ impl<'c> View<'c> {
         self.connection.prepare_cached(REVISION)?.query_row([], revision_of)
     }
 
-    /// Counts the suppressed values.
-    pub(crate) fn suppressed_count(&self) -> rusqlite::Result<u64> {
-        self.connection.value("SELECT count(*) FROM suppressed", [])
+    /// Counts the changes of the suppressed values: each suppression, and each that was taken back.
+    pub(crate) fn suppression_changes(&self) -> rusqlite::Result<u64> {
+        self.connection.value("SELECT coalesce(sum(changes), 0) FROM suppressed", [])
     }
 
     /// Reads the keyed hashes of the suppressed values, each with the time from which the value is
     /// suppressed.
     pub(crate) fn suppressed_hashes(&self) -> rusqlite::Result<FxHashMap<[u8; 32], Timestamp>> {
         let suppressed = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, Column<_>>(1)?.0));
-        self.connection.list("SELECT hash, at FROM suppressed", [], suppressed)
+        let all = "SELECT hash, at FROM suppressed WHERE taken_back_at IS NULL";
+        self.connection.list(all, [], suppressed)
     }
 
     /// Returns at most `limit` bare companies whose name has this look-up key, ordered by id.

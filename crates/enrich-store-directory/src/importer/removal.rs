@@ -13,7 +13,7 @@ use super::subject_facts::Kind;
 use super::writer::{Saved, Writer};
 use crate::directory::codes::{COMPANY, IdentifierKind, sql_id, subject_id};
 
-const EMAIL_KINDS: [IdentifierKind; 2] =
+pub(super) const EMAIL_KINDS: [IdentifierKind; 2] =
     [IdentifierKind::CompanyEmail, IdentifierKind::PersonEmail];
 
 /// A removal that is running, and what it has done so far.
@@ -59,6 +59,24 @@ impl Writer<'_> {
             }
         }
         self.forget_domains(&mut removal, &domains)?;
+        Ok(removal.removed)
+    }
+
+    /// Suppresses a value because of an entry of a suppression list, and removes the facts that
+    /// contain the value.
+    pub(crate) fn forget_by_entry(
+        &mut self,
+        what: &Suppressed,
+        entry: &[u8; 32],
+    ) -> rusqlite::Result<Removed> {
+        let mut removal = Removal { removed: Removed::default(), touched: HashSet::new() };
+        self.suppress_by_entry(what, entry)?;
+        match what {
+            Suppressed::Email(email) => self.forget_email(&mut removal, email)?,
+            Suppressed::Phone(phone) => self.forget_phone(&mut removal, phone)?,
+            // Lists have only addresses and numbers.
+            Suppressed::PersonPage(_) | Suppressed::Domain(_) => {}
+        }
         Ok(removal.removed)
     }
 
@@ -234,7 +252,8 @@ impl Writer<'_> {
         Ok(kind.map(|kind| if kind == COMPANY { Kind::Company } else { Kind::Person }))
     }
 
-    fn no_longer_remember(&self, subjects: &HashSet<i64>) -> rusqlite::Result<()> {
+    /// Deletes the fingerprints of the records that were imported to these subjects.
+    pub(super) fn no_longer_remember(&self, subjects: &HashSet<i64>) -> rusqlite::Result<()> {
         if subjects.is_empty() {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 //! hashes are stored, so the table does not show who asked to be forgotten.
 
 use enrich_core::port::importer::Suppressed;
-use enrich_core::{CompanyRecord, Parent, PersonRecord};
+use enrich_core::{CompanyRecord, Origin, Parent, PersonRecord};
 use enrich_secrets::{Purpose, Secret, Secrets};
 use enrich_store_sqlite::{Column, Statements};
 use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
@@ -22,17 +22,67 @@ mod kind {
 impl Writer<'_> {
     /// Stores that a value is suppressed from the time of this writer on.
     pub(crate) fn suppress(&mut self, what: &Suppressed) -> rusqlite::Result<()> {
+        self.write_suppression(what, None)
+    }
+
+    /// Stores that a value is suppressed because of this entry of a suppression list. If the value
+    /// is already suppressed, nothing is changed.
+    pub(crate) fn suppress_by_entry(
+        &mut self,
+        what: &Suppressed,
+        entry: &[u8; 32],
+    ) -> rusqlite::Result<()> {
+        self.write_suppression(what, Some(entry))
+    }
+
+    /// Suppresses the value again if it was taken back. Without an entry, nothing takes the value
+    /// back any more.
+    fn write_suppression(
+        &mut self,
+        what: &Suppressed,
+        entry: Option<&[u8; 32]>,
+    ) -> rusqlite::Result<()> {
         let (kind, value) = kind_and_value(what);
-        if self.has_suppressed && self.is_suppressed(kind, value)? {
+        for secret in self.secrets.newest_first() {
+            let hash = hash(secret, kind, value);
+            let known = "SELECT taken_back_at IS NOT NULL, listed IS NOT NULL FROM suppressed
+                         WHERE hash = ?1";
+            let known =
+                self.connection.find(known, [hash], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let update = match known {
+                None => continue,
+                Some((true, _)) => {
+                    "UPDATE suppressed
+                     SET listed = ?2, taken_back_at = NULL, at = ?3, changes = changes + 1
+                     WHERE hash = ?1"
+                }
+                Some((false, true)) if entry.is_none() => {
+                    "UPDATE suppressed SET listed = ?2, at = min(at, ?3) WHERE hash = ?1"
+                }
+                Some((false, _)) => return Ok(()),
+            };
+            self.connection.run(update, params![hash, entry, Column(self.at)])?;
+            self.is_changed = true;
             return Ok(());
         }
         let hash = hash(self.secrets.current(), kind, value);
         self.connection.run(
-            "INSERT INTO suppressed (hash, at) VALUES (?1, ?2)",
-            params![hash, Column(self.at)],
+            "INSERT INTO suppressed (hash, at, listed) VALUES (?1, ?2, ?3)",
+            params![hash, Column(self.at), entry],
         )?;
         self.has_suppressed = true;
         self.is_changed = true;
+        Ok(())
+    }
+
+    /// Takes back the values that are suppressed because of this entry of a list.
+    pub(crate) fn take_back_values(&mut self, entry: &[u8; 32]) -> rusqlite::Result<()> {
+        let taken_back = self.connection.run(
+            "UPDATE suppressed SET taken_back_at = ?2, changes = changes + 1
+             WHERE listed = ?1 AND taken_back_at IS NULL",
+            params![entry, Column(self.at)],
+        )?;
+        self.is_changed |= taken_back > 0;
         Ok(())
     }
 
@@ -63,8 +113,10 @@ impl Writer<'_> {
         if !self.has_suppressed {
             return Ok(0);
         }
-        let mut dropped = self.screen_emails(&mut record.emails)?;
-        dropped += self.screen_phones(&mut record.phones)?;
+        let mut entries = Vec::new();
+        let mut dropped = self.screen_emails(&mut record.emails, &mut entries)?;
+        dropped += self.screen_phones(&mut record.phones, &mut entries)?;
+        note_entries(&mut record.origin, entries);
         let main = record.sites.first().cloned();
         dropped += retain(&mut record.sites, |(domain, _)| self.is_domain_suppressed(domain))?;
         if record.sites.first() != main.as_ref() {
@@ -86,8 +138,10 @@ impl Writer<'_> {
         if !self.has_suppressed {
             return Ok(0);
         }
-        let mut dropped = self.screen_emails(&mut record.emails)?;
-        dropped += self.screen_phones(&mut record.phones)?;
+        let mut entries = Vec::new();
+        let mut dropped = self.screen_emails(&mut record.emails, &mut entries)?;
+        dropped += self.screen_phones(&mut record.phones, &mut entries)?;
+        note_entries(&mut record.origin, entries);
         if let Some(employer) = &mut record.employer
             && let Some(domain) = &employer.domain
             && self.is_domain_suppressed(domain)?
@@ -101,8 +155,18 @@ impl Writer<'_> {
         Ok(dropped)
     }
 
-    fn screen_emails(&self, emails: &mut Vec<EmailAddress>) -> rusqlite::Result<u32> {
+    /// Removes suppressed addresses. Adds to `entries` the entries of suppression lists because of
+    /// which addresses were removed.
+    fn screen_emails(
+        &self,
+        emails: &mut Vec<EmailAddress>,
+        entries: &mut Vec<[u8; 32]>,
+    ) -> rusqlite::Result<u32> {
         retain(emails, |email| {
+            if let Some((entry, _)) = self.listed_email(email, &self.list_kinds)? {
+                entries.push(entry);
+                return Ok(true);
+            }
             Ok(self.is_suppressed(kind::EMAIL, email.as_str())?
                 || match email.without_tag() {
                     Some(mailbox) => self.is_suppressed(kind::EMAIL, mailbox.as_str())?,
@@ -112,12 +176,23 @@ impl Writer<'_> {
         })
     }
 
-    fn screen_phones(&self, phones: &mut Vec<Phone>) -> rusqlite::Result<u32> {
-        retain(phones, |phone| self.is_suppressed(kind::PHONE, phone.as_str()))
+    /// Like [`screen_emails`](Self::screen_emails), for numbers.
+    fn screen_phones(
+        &self,
+        phones: &mut Vec<Phone>,
+        entries: &mut Vec<[u8; 32]>,
+    ) -> rusqlite::Result<u32> {
+        retain(phones, |phone| {
+            if let Some((entry, _)) = self.listed_phone(phone, &self.list_kinds)? {
+                entries.push(entry);
+                return Ok(true);
+            }
+            self.is_suppressed(kind::PHONE, phone.as_str())
+        })
     }
 
     fn is_suppressed(&self, kind: &[u8], value: &str) -> rusqlite::Result<bool> {
-        let select = "SELECT 1 FROM suppressed WHERE hash = ?1";
+        let select = "SELECT 1 FROM suppressed WHERE hash = ?1 AND taken_back_at IS NULL";
         // An older secret may have made the stored hash, so all secrets are tried.
         for secret in self.secrets.newest_first() {
             if self.connection.has(select, [hash(secret, kind, value)])? {
@@ -152,10 +227,22 @@ fn kind_and_value(what: &Suppressed) -> (&'static [u8], &str) {
     }
 }
 
+/// Changes the content hash of a record if values were left out because of entries of suppression
+/// lists. When the entries are taken back, the same record then counts as another one, and gives its
+/// values.
+fn note_entries(origin: &mut Origin, mut entries: Vec<[u8; 32]>) {
+    if entries.is_empty() {
+        return;
+    }
+    entries.sort_unstable();
+    let parts = [origin.content.as_slice(), entries.as_flattened()];
+    origin.content = Origin::of(&parts.concat()).content;
+}
+
 /// Removes the values that `is_to_go` selects. Returns how many were removed.
 fn retain<T>(
     values: &mut Vec<T>,
-    is_to_go: impl Fn(&T) -> rusqlite::Result<bool>,
+    mut is_to_go: impl FnMut(&T) -> rusqlite::Result<bool>,
 ) -> rusqlite::Result<u32> {
     let mut dropped = 0;
     let mut kept = Vec::with_capacity(values.len());

@@ -1,5 +1,6 @@
 //! One transaction of the directory's only writer.
 
+use enrich_core::port::suppression_lists::DigestKind;
 use enrich_core::{Attribute, Confidence, Fact, SubjectId, Timestamp};
 use enrich_secrets::Secrets;
 use enrich_store_sqlite::{Column, Statements};
@@ -8,6 +9,7 @@ use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, params};
 
 use super::derive::{DERIVED_BY, Derived, Identifier, Strength};
+use super::digests::kinds_of_lists;
 use super::subject_facts::{Kind, State, SubjectFacts};
 use super::words::WordChanges;
 use crate::directory::codes::{COMPANY, PERSON, attribute_code, attribute_of, sql_id, subject_id};
@@ -19,8 +21,10 @@ pub(crate) struct Writer<'c> {
     pub(crate) secrets: &'c Secrets,
     /// The time that is stored with the facts that are written.
     pub(crate) at: Timestamp,
-    /// Whether any value is suppressed.
+    /// Whether any value is suppressed, or any suppression list is loaded.
     pub(crate) has_suppressed: bool,
+    /// The kinds of digests that the suppression lists have.
+    pub(crate) list_kinds: Vec<DigestKind>,
     words: WordChanges,
     companies: i64,
     /// Whether the directory contained no subjects when this transaction began. If so, the rules of
@@ -53,13 +57,16 @@ impl<'c> Writer<'c> {
             connection.prepare_cached("SELECT next_subject, next_source, companies FROM state")?;
         let (next_subject, next_source, companies) =
             statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        let has_suppressed = connection.has("SELECT 1 FROM suppressed LIMIT 1", [])?;
+        let list_kinds = kinds_of_lists(connection)?;
+        let has_suppressed =
+            !list_kinds.is_empty() || connection.has("SELECT 1 FROM suppressed LIMIT 1", [])?;
         let is_first = !connection.has("SELECT 1 FROM subject LIMIT 1", [])?;
         Ok(Self {
             connection,
             secrets,
             at,
             has_suppressed,
+            list_kinds,
             words: WordChanges::default(),
             companies,
             is_first,

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 
 use enrich_core::Timestamp;
 use enrich_core::port::importer::Importer;
+use enrich_core::port::suppression_lists::{ListCounts, SuppressionLists};
 use enrich_store::{DatabaseSize, KindStatistics, Outcomes, Store};
 use serde::Serialize;
 
@@ -26,6 +27,7 @@ pub(super) struct Report {
     /// The countries; the one with the most companies is first.
     countries: Vec<Country>,
     sources: Vec<Source>,
+    suppression: Suppression,
     usage: Usage,
     databases: BTreeMap<&'static str, Database>,
 }
@@ -55,6 +57,13 @@ struct Country {
 struct Source {
     source: String,
     records: u64,
+    values: u64,
+}
+
+#[derive(Serialize)]
+struct Suppression {
+    lists: u64,
+    entries: u64,
     values: u64,
 }
 
@@ -122,6 +131,7 @@ impl Report {
         let directory = store.directory_statistics()?;
         let used = store.use_statistics(first, last, MOST_ACCOUNTS)?;
         let sources = pollster::block_on(store.importer.sources())?;
+        let ListCounts { lists, entries, values } = pollster::block_on(store.importer.counts())?;
         let [directory_size, ledger_size] = store.sizes()?;
         let subjects = Subjects {
             companies: directory.companies.subjects,
@@ -147,6 +157,7 @@ impl Report {
             coverage: Coverage { companies, people, domains },
             countries,
             sources: sources.into_iter().map(source).collect(),
+            suppression: Suppression { lists, entries, values },
             usage: usage(used, first, last),
             databases: BTreeMap::from([
                 ("directory", directory_size.into()),
@@ -276,6 +287,10 @@ impl Report {
                 .iter()
                 .map(|it| vec![it.source.clone(), it.records.to_string(), it.values.to_string()]);
             write_table(&["SOURCE", ">RECORDS", ">VALUES"], rows, out)?;
+        }
+        let Suppression { lists, entries, values } = self.suppression;
+        if lists + values > 0 {
+            writeln!(out, "\nSuppressed: {values} values, {entries} entries of {lists} lists")?;
         }
         Ok(())
     }

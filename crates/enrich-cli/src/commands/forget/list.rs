@@ -1,0 +1,332 @@
+//! `enrich forget --list`: forgets the entries of a suppression list.
+//!
+//! The list is read several times, so that it is never in memory as a whole: to check every line
+//! before anything changes, to add its entries, to take entries back, and to answer. Each step may
+//! be repeated, so a run that was interrupted is completed by the same command.
+
+mod answers;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use enrich_core::port::importer::Removed;
+use enrich_core::port::suppression_lists::{
+    Digest, DigestKind, NewList, OpenedList, SuppressionLists,
+};
+use enrich_core::{Clock, Timestamp};
+use enrich_import::{EntryContent, ListFault, ListFile, ListFormat, ListPart};
+use enrich_server::error_chain;
+use enrich_snapshot::forget_all_of;
+use enrich_store::SystemClock;
+use pollster::block_on;
+use serde::Serialize;
+
+use super::super::table::Pairs;
+use super::super::{Common, Console, Failure, Shown, Verdict};
+use super::{ForgetFrom, Forgotten, Kind, Nodes, read};
+use answers::{Answer, Answers};
+
+/// The number of entries that are added, taken back or looked up at once: some 20 MB of memory.
+/// Entries are added in the order of their keyed hashes, and a batch may touch any page of the
+/// table. So the fewer batches, the fewer pages are written.
+const BATCH: usize = 200_000;
+/// The number of values of a plain list that are forgotten at once.
+const VALUES: usize = 10_000;
+
+const WRONG_FOLDER: &str = "a list is loaded on the machine that imports, and this folder has no \
+                            directory; run the same command there";
+
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    /// Forget the entries of this list: an archive of California's deletion platform (DROP), hashes
+    /// of addresses, or values, one a line
+    #[arg(long, value_name = "FILE", conflicts_with = "values")]
+    pub(super) list: Option<PathBuf>,
+    /// The format of the list; detected if absent
+    #[arg(long, value_enum, requires = "list")]
+    format: Option<FormatName>,
+    /// The folder for the answers to DROP; `answers` beside the list if absent
+    #[arg(long, value_name = "FOLDER", requires = "list")]
+    answers: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FormatName {
+    /// An archive of DROP, or one file of it
+    Drop,
+    /// SHA-256 of an address a line, in hex
+    Sha256,
+    /// MD5 of an address a line, in hex
+    Md5,
+    /// SHA-1 of an address a line, in hex
+    Sha1,
+    /// A value a line
+    Plain,
+}
+
+impl From<FormatName> for ListFormat {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Drop => Self::Drop,
+            FormatName::Sha256 => Self::Hashes(DigestKind::EmailSha256),
+            FormatName::Md5 => Self::Hashes(DigestKind::EmailMd5),
+            FormatName::Sha1 => Self::Hashes(DigestKind::EmailSha1),
+            FormatName::Plain => Self::Plain,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Loaded {
+    entries: u64,
+    new: u64,
+    taken_back: u64,
+    values: u64,
+    subjects: u64,
+    answers: Vec<Answer>,
+}
+
+impl Shown for Loaded {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let pairs = Pairs::default()
+            .add("entries", self.entries)
+            .add("new entries", self.new)
+            .add("taken back", self.taken_back)
+            .add("values removed", self.values)
+            .add("subjects removed", self.subjects);
+        let add = |pairs: Pairs, answer: &Answer| {
+            pairs.add(
+                &format!("answered in {}", answer.file),
+                format!("{} deleted, {} not found", answer.deleted, answer.not_found),
+            )
+        };
+        self.answers.iter().fold(pairs, add).write(out)
+    }
+}
+
+impl ListArgs {
+    pub(super) fn run(
+        &self,
+        path: &Path,
+        kind: Option<Kind>,
+        common: &Common,
+        console: &mut Console<'_>,
+    ) -> Result<Verdict, Failure> {
+        let file = ListFile::open(path, self.format.map(ListFormat::from)).map_err(failure)?;
+        if file.format() == ListFormat::Plain {
+            return forget_plain(&file, kind, common, console);
+        }
+        if kind.is_some_and(|kind| kind != Kind::Email) {
+            return Err(Failure::Impossible(
+                "--kind says what the values of a plain list are; leave it out".to_owned(),
+            ));
+        }
+        let parts = file.survey(&|_| Ok(())).map_err(failure)?;
+        let from = ForgetFrom::open(common)?;
+        let wrong = || Failure::Impossible(WRONG_FOLDER.to_owned());
+        let importer = from.importer.as_deref().ok_or_else(wrong)?;
+        let beside = path.parent().unwrap_or(Path::new(".")).join("answers");
+        let folder = self.answers.as_deref().unwrap_or(&beside);
+        let answers = Answers::check(folder, &parts, importer)?;
+        let loaded =
+            Load::begin(&file, importer, &parts)?.run(common, from.nodes.as_ref(), &answers)?;
+        common.show(&loaded, console)
+    }
+}
+
+/// A list that is loaded.
+struct Load<'a> {
+    file: &'a ListFile,
+    importer: &'a dyn SuppressionLists,
+    parts: Vec<(&'a ListPart, OpenedList)>,
+    at: Timestamp,
+}
+
+impl<'a> Load<'a> {
+    fn begin(
+        file: &'a ListFile,
+        importer: &'a dyn SuppressionLists,
+        parts: &'a [ListPart],
+    ) -> Result<Self, Failure> {
+        let at = SystemClock.now();
+        let open = |part: &'a ListPart| {
+            let list = NewList {
+                name: part.name.clone(),
+                kind: part.kind,
+                content: part.content,
+                entries: part.entries,
+                at,
+            };
+            Ok((part, block_on(importer.open_list(&list))?))
+        };
+        let parts = parts.iter().map(open).collect::<Result<_, Failure>>()?;
+        Ok(Self { file, importer, parts, at })
+    }
+
+    fn run(
+        &self,
+        common: &Common,
+        nodes: Option<&Nodes>,
+        answers: &Answers,
+    ) -> Result<Loaded, Failure> {
+        let new = self.add()?;
+        // An entry that is removed in the same download is not in force, so its value is kept.
+        let taken_back = self.take_back()?;
+        let removed = self.remove()?;
+        if let Some(nodes) = nodes {
+            forget_all_of(&*nodes.ports.snapshots, common.data.path())
+                .map_err(|error| Failure::impossible(&error))?;
+        }
+        let answers = answers.write(self.file, self.importer, &self.parts)?;
+        let numbers: Vec<_> = self.parts.iter().map(|(_, opened)| opened.number).collect();
+        block_on(self.importer.complete(&numbers))?;
+        let entries = self.parts.iter().map(|(part, _)| part.entries).sum();
+        let Removed { values, subjects } = removed;
+        Ok(Loaded { entries, new, taken_back, values, subjects, answers })
+    }
+
+    /// Returns the part that has an entry, if the part was not loaded to its end before.
+    fn unfinished_part(&self, content: &EntryContent) -> Option<(&ListPart, &OpenedList)> {
+        let (part, opened) = part_of(&self.parts, content)?;
+        (!opened.is_complete).then_some((part, opened))
+    }
+
+    /// Adds the entries. Returns how many were in no list before.
+    fn add(&self) -> Result<u64, Failure> {
+        let mut added = 0;
+        let mut batch: Vec<Digest> = Vec::new();
+        let mut of: Option<(DigestKind, OpenedList)> = None;
+        let mut flush = |of: Option<(DigestKind, OpenedList)>, batch: &mut Vec<Digest>| {
+            if let Some((kind, list)) = of.filter(|_| !batch.is_empty()) {
+                let add = self.importer.add(list.number, kind, std::mem::take(batch));
+                added += block_on(add)?;
+            }
+            Ok::<(), Failure>(())
+        };
+        let mut entries = self.file.entries().map_err(changed)?;
+        while let Some(entry) = entries.next_entry().map_err(changed)? {
+            let Some((part, opened)) = self.unfinished_part(&entry.content) else { continue };
+            let (Some(kind), Some(digest)) = (part.kind, digest_of(entry.content)) else {
+                continue;
+            };
+            let next = Some((kind, *opened));
+            if next != of || batch.len() >= BATCH {
+                flush(of, &mut batch)?;
+                of = next;
+            }
+            batch.push(digest);
+        }
+        flush(of, &mut batch)?;
+        Ok(added)
+    }
+
+    /// Takes entries back. Returns how many were in force.
+    fn take_back(&self) -> Result<u64, Failure> {
+        let is_to_do = |(part, opened): &(&ListPart, OpenedList)| {
+            is_of_removed(part) && part.entries > 0 && !opened.is_complete
+        };
+        if !self.parts.iter().any(is_to_do) {
+            return Ok(0);
+        }
+        let mut taken_back = 0;
+        let mut batches: Vec<(DigestKind, Vec<Digest>)> = Vec::new();
+        let mut entries = self.file.entries().map_err(changed)?;
+        while let Some(entry) = entries.next_entry().map_err(changed)? {
+            let is_unfinished = |(part, _): &(&ListPart, &OpenedList)| is_of_removed(part);
+            if self.unfinished_part(&entry.content).filter(is_unfinished).is_none() {
+                continue;
+            }
+            let EntryContent::Drop { digest, list, .. } = entry.content else { continue };
+            let Some(kind) = list.kind() else { continue };
+            match batches.iter_mut().find(|(of, _)| *of == kind) {
+                Some((_, batch)) => batch.push(digest),
+                None => batches.push((kind, vec![digest])),
+            }
+            for (kind, batch) in batches.iter_mut().filter(|(_, batch)| batch.len() >= BATCH) {
+                let digests = std::mem::take(batch);
+                taken_back += block_on(self.importer.take_back(*kind, digests, self.at))?;
+            }
+        }
+        for (kind, batch) in batches {
+            taken_back += block_on(self.importer.take_back(kind, batch, self.at))?;
+        }
+        Ok(taken_back)
+    }
+
+    /// Removes the held values that are on the list.
+    fn remove(&self) -> Result<Removed, Failure> {
+        let unfinished = self.parts.iter().filter(|(_, opened)| !opened.is_complete);
+        let mut kinds: Vec<DigestKind> = unfinished.filter_map(|(part, _)| part.kind).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        Ok(block_on(self.importer.remove_listed(&kinds, self.at))?)
+    }
+}
+
+/// Forgets the values of a plain list, as `enrich forget VALUE` does.
+fn forget_plain(
+    file: &ListFile,
+    kind: Option<Kind>,
+    common: &Common,
+    console: &mut Console<'_>,
+) -> Result<Verdict, Failure> {
+    file.survey(&|value| read(value, kind).map(drop)).map_err(failure)?;
+    let from = ForgetFrom::open(common)?;
+    let mut all = Forgotten { forgotten: 0, values: 0, subjects: 0 };
+    let mut batch = Vec::new();
+    let mut entries = file.entries().map_err(changed)?;
+    loop {
+        let next = entries.next_entry().map_err(changed)?;
+        if let Some(EntryContent::Value(value)) = next.as_ref().map(|entry| &entry.content) {
+            batch.push(read(value, kind).map_err(Failure::Impossible)?);
+        }
+        if batch.len() >= VALUES || next.is_none() {
+            let forgotten = from.forget(&std::mem::take(&mut batch))?;
+            all.forgotten += forgotten.forgotten;
+            all.values += forgotten.values;
+            all.subjects += forgotten.subjects;
+        }
+        if next.is_none() {
+            from.note_what_remains(console);
+            return common.show(&all, console);
+        }
+    }
+}
+
+/// Returns the part of a list that has an entry.
+fn part_of<'a>(
+    parts: &'a [(&'a ListPart, OpenedList)],
+    content: &EntryContent,
+) -> Option<(&'a ListPart, &'a OpenedList)> {
+    let is_it = |part: &ListPart| match content {
+        EntryContent::Drop { file, .. } => part.name == file.name,
+        EntryContent::Digest(_) | EntryContent::Value(_) => true,
+    };
+    parts.iter().find(|(part, _)| is_it(part)).map(|(part, opened)| (*part, opened))
+}
+
+fn digest_of(content: EntryContent) -> Option<Digest> {
+    match content {
+        EntryContent::Drop { digest, .. } | EntryContent::Digest(digest) => Some(digest),
+        EntryContent::Value(_) => None,
+    }
+}
+
+/// Whether a part has the entries that were removed from lists.
+fn is_of_removed(part: &ListPart) -> bool {
+    part.file.as_ref().is_some_and(|file| file.list.is_none())
+}
+
+/// The failure of a list that cannot be loaded.
+fn failure(fault: ListFault) -> Failure {
+    Failure::Impossible(format!("{}; nothing was changed", error_chain(&fault)))
+}
+
+/// The failure of a list that was right when it was checked.
+fn changed(fault: ListFault) -> Failure {
+    let fault = error_chain(&fault);
+    Failure::Impossible(format!(
+        "the list changed while it was read: {fault}; run the command again"
+    ))
+}

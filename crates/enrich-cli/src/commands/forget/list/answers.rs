@@ -1,0 +1,201 @@
+//! The answers to DROP: for each list a file of the same name, with a status for each id.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use enrich_core::port::suppression_lists::{Digest, OpenedList, SuppressionLists};
+use enrich_import::{EntryContent, ListFile, ListPart};
+use pollster::block_on;
+use serde::Serialize;
+use tempfile::NamedTempFile;
+
+use super::super::super::Failure;
+use super::{BATCH, changed, is_of_removed, part_of};
+
+/// The statuses of DROP: a value was found and deleted; no value was found.
+const DELETED: u8 = 3;
+const NOT_FOUND: u8 = 5;
+
+/// Where the answers are written. Until a file is complete, it has another name.
+pub(super) struct Answers {
+    folder: PathBuf,
+}
+
+/// A file of answers, and the number of ids with each status.
+#[derive(Serialize)]
+pub(super) struct Answer {
+    pub(super) file: String,
+    pub(super) deleted: u64,
+    pub(super) not_found: u64,
+}
+
+/// A file of answers that is being written.
+struct Unfinished<'a> {
+    part: &'a ListPart,
+    opened: &'a OpenedList,
+    out: BufWriter<NamedTempFile>,
+    ids: Vec<String>,
+    digests: Vec<Digest>,
+    answer: Answer,
+}
+
+impl Answers {
+    /// Refuses a list whose answers exist, unless a run that was interrupted wrote them. Makes the
+    /// folder if there is something to answer.
+    pub(super) fn check(
+        folder: &Path,
+        parts: &[ListPart],
+        importer: &dyn SuppressionLists,
+    ) -> Result<Self, Failure> {
+        let answered = parts.iter().filter(|part| is_answered(part));
+        for part in answered.clone() {
+            let path = folder.join(&part.name);
+            let known = block_on(importer.find_list(part.content))?;
+            let is_interrupted = known.is_some_and(|known| !known.is_complete);
+            if path.try_exists().map_err(|error| Failure::of_file(&path, &error))?
+                && !is_interrupted
+            {
+                return Err(refused(&path));
+            }
+        }
+        if answered.count() > 0 {
+            fs::create_dir_all(folder).map_err(|error| Failure::of_file(folder, &error))?;
+        }
+        Ok(Self { folder: folder.into() })
+    }
+
+    /// Writes the answers of all lists. No file gets its name before all are written.
+    pub(super) fn write(
+        &self,
+        file: &ListFile,
+        importer: &dyn SuppressionLists,
+        parts: &[(&ListPart, OpenedList)],
+    ) -> Result<Vec<Answer>, Failure> {
+        if !parts.iter().any(|(part, _)| is_answered(part)) {
+            return Ok(Vec::new());
+        }
+        let mut files: Vec<Unfinished<'_>> = Vec::new();
+        let mut entries = file.entries().map_err(changed)?;
+        while let Some(entry) = entries.next_entry().map_err(changed)? {
+            let Some((part, opened)) = part_of(parts, &entry.content) else { continue };
+            let EntryContent::Drop { id, digest, .. } = entry.content else { continue };
+            if !is_answered(part) {
+                continue;
+            }
+            let at = match files.iter().position(|file| file.part.name == part.name) {
+                Some(at) => at,
+                None => {
+                    files.push(self.begin(part, opened)?);
+                    files.len() - 1
+                }
+            };
+            let Some(unfinished) = files.get_mut(at) else { continue };
+            unfinished.ids.push(id);
+            unfinished.digests.push(digest);
+            if unfinished.ids.len() >= BATCH {
+                unfinished.flush(importer)?;
+            }
+        }
+        for unfinished in &mut files {
+            unfinished.flush(importer)?;
+            let written = unfinished.out.flush();
+            let synced = written.and_then(|()| unfinished.out.get_ref().as_file().sync_all());
+            synced.map_err(|error| Failure::of_file(&self.folder, &error))?;
+        }
+        let answers =
+            files.into_iter().map(|file| self.finish(file)).collect::<Result<Vec<_>, _>>();
+        if answers.as_ref().is_ok_and(|answers| !answers.is_empty()) {
+            let synced = File::open(&self.folder).and_then(|folder| folder.sync_all());
+            synced.map_err(|error| Failure::of_file(&self.folder, &error))?;
+        }
+        answers
+    }
+
+    fn begin<'a>(
+        &self,
+        part: &'a ListPart,
+        opened: &'a OpenedList,
+    ) -> Result<Unfinished<'a>, Failure> {
+        // A run that was interrupted left a file of this name.
+        let name = format!(".{}.unfinished", part.name);
+        let path = self.folder.join(&name);
+        let removed = fs::remove_file(&path).or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
+        });
+        let made = removed.and_then(|()| {
+            let file =
+                tempfile::Builder::new().prefix(&name).rand_bytes(0).tempfile_in(&self.folder)?;
+            let mut out = BufWriter::new(file);
+            writeln!(out, "Id,Status")?;
+            Ok(out)
+        });
+        let out = made.map_err(|error| Failure::of_file(&path, &error))?;
+        let file = self.folder.join(&part.name).display().to_string();
+        let answer = Answer { file, deleted: 0, not_found: 0 };
+        Ok(Unfinished { part, opened, out, ids: Vec::new(), digests: Vec::new(), answer })
+    }
+
+    /// Gives a file its name. If an interrupted run did so, the file must be the same.
+    fn finish(&self, unfinished: Unfinished<'_>) -> Result<Answer, Failure> {
+        let path = self.folder.join(&unfinished.part.name);
+        let failed = |error: &dyn std::error::Error| Failure::of_file(&path, error);
+        let file = unfinished.out.into_inner().map_err(|error| failed(&error))?;
+        match file.persist_noclobber(&path) {
+            Ok(_) => Ok(unfinished.answer),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                let is_same =
+                    are_equal(error.file.path(), &path).map_err(|error| failed(&error))?;
+                if is_same { Ok(unfinished.answer) } else { Err(refused(&path)) }
+            }
+            Err(error) => Err(failed(&error.error)),
+        }
+    }
+}
+
+impl Unfinished<'_> {
+    /// Writes the ids that were read.
+    fn flush(&mut self, importer: &dyn SuppressionLists) -> Result<(), Failure> {
+        let digests = std::mem::take(&mut self.digests);
+        let removed = match self.part.kind {
+            Some(kind) => block_on(importer.were_removed(self.opened.number, kind, digests))?,
+            None => vec![false; digests.len()],
+        };
+        for (id, is_removed) in self.ids.drain(..).zip(removed) {
+            let (status, count) = match is_removed {
+                true => (DELETED, &mut self.answer.deleted),
+                false => (NOT_FOUND, &mut self.answer.not_found),
+            };
+            *count += 1;
+            writeln!(self.out, "{id},{status}")
+                .map_err(|error| Failure::of_file(Path::new(&self.answer.file), &error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether the ids of a part are answered. Removed entries and empty lists are not.
+fn is_answered(part: &ListPart) -> bool {
+    part.file.is_some() && !is_of_removed(part) && part.entries > 0
+}
+
+fn refused(path: &Path) -> Failure {
+    Failure::refused(format!(
+        "the answer file {} exists already; move it away, or name another folder with --answers",
+        path.display()
+    ))
+}
+
+fn are_equal(one: &Path, other: &Path) -> io::Result<bool> {
+    if fs::metadata(one)?.len() != fs::metadata(other)?.len() {
+        return Ok(false);
+    }
+    let bytes = |path| Ok::<_, io::Error>(BufReader::new(File::open(path)?).bytes());
+    for (one, other) in bytes(one)?.zip(bytes(other)?) {
+        if one? != other? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

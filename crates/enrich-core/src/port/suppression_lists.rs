@@ -1,0 +1,153 @@
+//! Suppression lists: files with hashes of values that must not be imported or answered.
+//!
+//! The hashes in a list are not keyed, and the list does not contain the values themselves. So a
+//! value is compared with a list by the digest of the value. The store keeps keyed hashes of the
+//! digests, so that its file does not show who is on a list.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::port::error::StoreError;
+use crate::port::importer::Removed;
+
+/// What the digests of a list are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DigestKind {
+    /// SHA-256 of an email address, in a list of California's deletion platform (DROP): the address
+    /// in lower case, without white space, with its dots and its `+tag`.
+    DropEmail,
+    /// SHA-256 of a phone number, in a list of DROP: the last ten digits of the number.
+    DropPhone,
+    /// MD5 of an email address in lower case.
+    EmailMd5,
+    /// SHA-1 of an email address in lower case.
+    EmailSha1,
+    /// SHA-256 of an email address in lower case.
+    EmailSha256,
+}
+
+impl DigestKind {
+    /// All kinds.
+    pub const ALL: [Self; 5] =
+        [Self::DropEmail, Self::DropPhone, Self::EmailMd5, Self::EmailSha1, Self::EmailSha256];
+
+    /// The length of a digest, in bytes.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::EmailMd5 => 16,
+            Self::EmailSha1 => 20,
+            Self::DropEmail | Self::DropPhone | Self::EmailSha256 => 32,
+        }
+    }
+
+    /// The name of the kind. Stores keep it, so it must never change.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::DropEmail => "drop email",
+            Self::DropPhone => "drop phone",
+            Self::EmailMd5 => "email md5",
+            Self::EmailSha1 => "email sha1",
+            Self::EmailSha256 => "email sha256",
+        }
+    }
+}
+
+/// A digest of a value, as a list contains it: 16, 20 or 32 bytes.
+pub type Digest = Box<[u8]>;
+
+/// A list that is to be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewList {
+    /// The name of the list's file.
+    pub name: String,
+    /// What the digests are made of; `None` if the list has none that are compared with values.
+    pub kind: Option<DigestKind>,
+    /// A hash of the list's name and content. It shows whether the same list was loaded before.
+    pub content: [u8; 32],
+    /// The number of entries.
+    pub entries: u64,
+    /// The time at which the list is loaded.
+    pub at: Timestamp,
+}
+
+/// The number of a list in its store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListNumber(pub u64);
+
+/// A list that is being loaded, or was loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenedList {
+    /// The number of the list.
+    pub number: ListNumber,
+    /// Whether the list was loaded to its end before.
+    pub is_complete: bool,
+}
+
+/// What a directory keeps of suppression lists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListCounts {
+    /// The number of lists that were loaded.
+    pub lists: u64,
+    /// The number of different entries of these lists that are in force.
+    pub entries: u64,
+    /// The number of suppressed values, of which some were found by their entry in a list.
+    pub values: u64,
+}
+
+/// Loads suppression lists into a directory.
+///
+/// A load has these steps: [`open_list`](Self::open_list) for each list,
+/// [`add`](Self::add) with the digests, [`take_back`](Self::take_back) with those that are no
+/// longer in force, [`remove_listed`](Self::remove_listed), and [`complete`](Self::complete). Each
+/// step may be repeated. So a load that was interrupted is completed by the same steps.
+#[async_trait]
+pub trait SuppressionLists: Send + Sync {
+    /// Opens a list. If a list with the same content was opened before, returns that list.
+    async fn open_list(&self, list: &NewList) -> Result<OpenedList, StoreError>;
+
+    /// Returns the list with this content, if it was opened before.
+    async fn find_list(&self, content: [u8; 32]) -> Result<Option<OpenedList>, StoreError>;
+
+    /// Adds digests of a list. From now on, an import leaves out the values that have one of them.
+    /// Returns how many of the digests were in no list before.
+    async fn add(
+        &self,
+        list: ListNumber,
+        kind: DigestKind,
+        digests: Vec<Digest>,
+    ) -> Result<u64, StoreError>;
+
+    /// Takes digests back, whichever list had them: values that have one of them may be imported
+    /// again, unless another list or `forget` suppresses them. Returns how many digests were in
+    /// force.
+    async fn take_back(
+        &self,
+        kind: DigestKind,
+        digests: Vec<Digest>,
+        at: Timestamp,
+    ) -> Result<u64, StoreError>;
+
+    /// Removes the values that have a digest of one of these kinds from the directory, and
+    /// suppresses them ([`Importer::forget`]).
+    ///
+    /// [`Importer::forget`]: crate::port::importer::Importer::forget
+    async fn remove_listed(
+        &self,
+        kinds: &[DigestKind],
+        at: Timestamp,
+    ) -> Result<Removed, StoreError>;
+
+    /// Returns for each digest whether a value was removed because of it while `list` was loaded.
+    async fn were_removed(
+        &self,
+        list: ListNumber,
+        kind: DigestKind,
+        digests: Vec<Digest>,
+    ) -> Result<Vec<bool>, StoreError>;
+
+    /// Notes that lists are loaded to their end.
+    async fn complete(&self, lists: &[ListNumber]) -> Result<(), StoreError>;
+
+    /// Counts what the directory keeps of lists.
+    async fn counts(&self) -> Result<ListCounts, StoreError>;
+}

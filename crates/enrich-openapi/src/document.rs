@@ -11,15 +11,15 @@ use crate::operation::{BEARER_SCHEME, KEY_SCHEME, operation, shapes, tag};
 use crate::{headers, inputs, pages, refusals};
 
 const DESCRIPTION: &str = "\
-Give one identifier of a company or a person, get a related one back. Each answer costs credits; a \
-look-up that finds nothing is free.
+Send one identifier of a company or a person, and get related data back. Each answer costs \
+credits; a look-up that finds nothing is free.
 
-Both versions read both encodings, and the key from the field `apiKey`, the header `x-api-key` \
-or `Authorization: Bearer KEY`. Inputs are read the way people write them; what cannot be read as its kind is \
-refused with 422, never silently missed.
+Both versions accept JSON and forms, and the key in the field `apiKey`, the header `x-api-key` or \
+the header `Authorization: Bearer KEY`. Inputs may be in any form that people usually write. An \
+input that cannot be read is refused with 422; it is never answered as not found.
 
-A path that does not exist is refused with 404, another method with 405, both in the form of the \
-version whose prefix the path has, else in that of version 1.";
+A path that does not exist is refused with 404, and a wrong method with 405. The refusal has the \
+format of the version whose prefix the path has, or else the format of version 1.";
 
 /// Returns the OpenAPI document. It contains the endpoints of these API versions, in the order of
 /// their tables, and examples from `calls`.
@@ -80,14 +80,14 @@ fn components(api_versions: &[&'static ApiVersion], calls: &Calls) -> Value {
                 "type": "apiKey",
                 "in": "header",
                 "name": "x-api-key",
-                "description": "The API key. Version 1 has it in the field `apiKey` of the \
-                    body, and takes it here as well.",
+                "description": "The API key. Version 1 also accepts the key in the field \
+                    `apiKey` of the body.",
             },
             BEARER_SCHEME: {
                 "type": "http",
                 "scheme": "bearer",
-                "description": "The API key as a bearer token, read where it is in neither of the \
-                    other places.",
+                "description": "The API key as a bearer token. It is used if the key is in neither \
+                    of the other places.",
             },
         },
     })

@@ -16,19 +16,21 @@ pub(crate) fn parameters() -> Map<String, Value> {
             "name": "Idempotency-Key",
             "in": "header",
             "required": false,
-            "description": "A name for this call, unique in the account: 1 to 255 visible ASCII \
-                characters. A repeat within 24 hours gets the first answer again and costs \
-                nothing, also after a restart and at an empty balance. The same name for another \
-                path or other fields is refused with 422, and with 409 while the first call is \
-                still running.",
+            "description": "The caller's name for this call, unique in the account: 1 to 255 \
+                visible ASCII characters. A repeat of the call with the same name within 24 hours \
+                gets the first answer again and costs nothing, even after a restart of the \
+                service or with an empty balance. The same name with another path or other fields \
+                is refused with 422. A repeat while the first call is still running is refused \
+                with 409.",
             "schema": idempotency_key,
         },
         "RequestId": {
             "name": "X-Request-Id",
             "in": "header",
             "required": false,
-            "description": "An id for the request, which the answer repeats: 1 to 128 visible \
-                ASCII characters without spaces. Anything else is replaced by an id made here.",
+            "description": "The caller's id for the request, which the answer repeats: 1 to 128 \
+                visible ASCII characters without spaces. If the header is missing or invalid, the \
+                service makes an id.",
             "schema": { "type": "string" },
         },
     });
@@ -44,19 +46,30 @@ pub(crate) fn headers() -> Map<String, Value> {
     let header = |is_required: bool, description: &str, schema: Value| json!({ "description": description, "required": is_required, "schema": schema });
     let policy = json!({ "type": "string", "pattern": r#"^"default";q=[0-9]+;w=[0-9]+$"# });
     let limit = json!({ "type": "string", "pattern": r#"^"default";r=[0-9]+;t=[0-9]+$"# });
-    let left = "The credits the account has left.";
-    let policy_is = "The rate limit: `q` requests in `w` seconds.";
-    let limit_is = "How the key stands in it: `r` requests left in the window, which ends in `t` \
-                    seconds.";
-    let known = |text: &str| format!("{text} There once the key is known.");
+    let left = "The balance of the account, in credits.";
+    let policy_is = "The rate limit: at most `q` requests in a window of `w` seconds.";
+    let limit_is = "The state of the rate limit: `r` requests are left in the window, which ends \
+                    in `t` seconds.";
+    let known = |text: &str| format!("{text} Only present if the key was identified.");
     let once = json!({ "type": "integer", "minimum": 1 });
     let rows = [
         (
             "CacheControl",
-            header(true, "Never kept.", json!({ "type": "string", "const": "no-store" })),
+            header(
+                true,
+                "Caches must not store the answer.",
+                json!({ "type": "string", "const": "no-store" }),
+            ),
         ),
-        ("RequestId", header(true, "The caller's id for the request, else ours.", visible(128))),
-        ("CreditsUsed", header(true, "The credits this call cost.", count())),
+        (
+            "RequestId",
+            header(
+                true,
+                "The id of the request: the caller's, or one that the service made.",
+                visible(128),
+            ),
+        ),
+        ("CreditsUsed", header(true, "The cost of this call, in credits.", count())),
         ("CreditsRemaining", header(true, left, count())),
         ("CreditsRemainingIfKnown", header(false, &known(left), count())),
         ("RateLimitPolicy", header(true, policy_is, policy.clone())),
@@ -67,11 +80,14 @@ pub(crate) fn headers() -> Map<String, Value> {
             "IdempotencyReplayed",
             header(
                 false,
-                "There where the answer is a repeated one.",
+                "Only present if the answer is the stored answer of an earlier call.",
                 json!({ "type": "string", "const": "true" }),
             ),
         ),
-        ("RetryAfter", header(true, "After how many seconds a repeat makes sense.", once)),
+        (
+            "RetryAfter",
+            header(true, "The number of seconds after which the caller may repeat the call.", once),
+        ),
     ];
     rows.into_iter().map(|(name, header)| (name.to_owned(), header)).collect()
 }

@@ -67,7 +67,7 @@ pub(crate) fn request(api_version: &ApiVersion, endpoint: &Endpoint, encoding: E
             // Swagger UI sends every field of a form, even if it is empty.
             Encoding::Form => json!({
                 "anyOf": [schema_ref("ApiKey"), schema_ref(BLANK)],
-                "description": "The API key; empty where it is sent in a header.",
+                "description": "The API key; empty if the key is in a header.",
             }),
         };
         properties.insert("apiKey".to_owned(), key);
@@ -85,8 +85,8 @@ pub(crate) fn request(api_version: &ApiVersion, endpoint: &Endpoint, encoding: E
     }
     let mut request = json!({
         "type": "object",
-        "description": format!("What `{}` is asked. Other fields are ignored; where a \
-             required one is missing, they are named.", endpoint.path),
+        "description": format!("The request of `{}`. Unknown fields are ignored; if a \
+             required field is missing, the refusal names the unknown fields too.", endpoint.path),
         "properties": properties,
         "required": required,
         "maxProperties": MAX_FIELDS,
@@ -127,14 +127,14 @@ fn blank() -> Value {
     json!({
         "type": "string",
         "pattern": format!("^[{SPACE}]*$"),
-        "description": "Nothing but white space: counts as a missing field.",
+        "description": "An empty text, or only white space: counts as a missing field.",
     })
 }
 
 /// Returns the schema of a JSON input that is sent but counts as missing: `null` or a blank text.
 fn missing() -> Value {
     json!({
-        "description": "`null`, or nothing but white space: counts as a missing field.",
+        "description": "`null`, an empty text, or only white space: counts as a missing field.",
         "anyOf": [{ "type": "null" }, schema_ref(BLANK)],
     })
 }
@@ -144,9 +144,10 @@ fn api_key() -> Value {
         "type": "string",
         "pattern": format!("^[{SPACE}]*{KEY_PREFIX}[0-9A-Za-z]{{38}}[{SPACE}]*$"),
         "description": format!(
-            "The API key: `{KEY_PREFIX}`, 32 letters and digits, and 6 of a checksum. To be left out \
-             where the key is sent in a header (`x-api-key` or `Authorization: Bearer`): where \
-             both are there, the field counts. The examples leave it out."
+            "The API key: `{KEY_PREFIX}`, 32 letters and digits, and a checksum of 6 letters and \
+             digits. The field may be missing if the key is in a header (`x-api-key` or \
+             `Authorization: Bearer`). If the key is in both, the field is used. The examples \
+             have no key."
         ),
     })
 }
@@ -173,7 +174,7 @@ fn schema(kind: Kind) -> Value {
         ),
         "description": format!(
             "{description}\n\n1 to {MAX_CHARACTERS} characters without control characters; white \
-             space around them is not counted."
+             space at the ends is removed first."
         ),
     })
 }

@@ -54,15 +54,17 @@ pub(crate) fn operation(api_version: &ApiVersion, endpoint: &Endpoint, calls: &[
         "tags": [tag(api_version)],
         "summary": endpoint.title,
         "description": format!(
-            "Credits: {}. Nothing found costs nothing.", price_in_words(endpoint.price)
+            "Credits: {}. If nothing is found, the call costs nothing.",
+            price_in_words(endpoint.price)
         ),
         "x-credits": credits(endpoint.price),
         "security": security(api_version.key_place),
         "parameters": headers::parameter_refs(&["IdempotencyKey", "RequestId"]),
         "requestBody": {
             "required": true,
-            "description": "At most 64 KiB. What begins with `{` is read as JSON, whatever \
-                `Content-Type` says; any type but `application/json` is read as a form.",
+            "description": "At most 64 KiB. A body that begins with `{` is read as JSON, with any \
+                `Content-Type`. Another body is read as a form, unless its `Content-Type` is \
+                `application/json`.",
             "content": encodings(api_version.key_place, json, form),
         },
         "responses": responses(api_version, endpoint, calls),
@@ -93,7 +95,7 @@ fn price_in_words(price: Price) -> String {
     match price {
         Price::PerAnswer(credits) => format!("{credits} if something is found"),
         Price::PerItems(items) => {
-            format!("1 for every {items} items of the answer, begun ones included")
+            format!("1 for every {items} items of the answer, rounded up")
         }
     }
 }
@@ -129,8 +131,8 @@ fn responses(api_version: &ApiVersion, endpoint: &Endpoint, calls: &[Call]) -> V
     responses.insert(
         "200".to_owned(),
         json!({
-            "description": "The call was answered, whether something was found or not: nothing \
-                found has the same shape, with empty texts and lists.",
+            "description": "The call was answered. If nothing was found, the answer has the same \
+                shape, with empty texts and lists.",
             "headers": headers::of_answer(),
             "content": { "application/json": {
                 "schema": schema_ref(&format!("{name}Answer")),
@@ -181,7 +183,7 @@ pub(crate) fn shapes(
     };
     let fields = (endpoint.wire.answer)(generator);
     let mut answer = (api_version.answer)(generator, fields).to_value();
-    answer["description"] = format!("What `{}` answers.", endpoint.path).into();
+    answer["description"] = format!("The answer of `{}`.", endpoint.path).into();
     [
         request(Encoding::Json),
         request(Encoding::Form),

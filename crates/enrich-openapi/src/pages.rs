@@ -11,23 +11,23 @@ pub(crate) fn paths() -> Map<String, Value> {
     let truth = |description: &str| json!({ "type": "boolean", "description": description });
     let up = json!({
         "type": "object",
-        "description": "That the process is up.",
-        "properties": { "up": { "const": true, "description": "That it is." } },
+        "description": "The health of the process.",
+        "properties": { "up": { "const": true, "description": "Always true: the process is up." } },
         "required": ["up"],
         "additionalProperties": false,
     });
     let readiness = json!({
         "type": "object",
-        "description": "What has to hold for the service to be ready, each by itself.",
+        "description": "The readiness of the service, and each condition for it.",
         "properties": {
-            "ready": truth("All of it."),
+            "ready": truth("All conditions hold."),
             "directory": truth("The directory can be read."),
-            "charging": truth("Charges are being decided."),
-            "shutting_down": truth("The process is ending."),
-            "store": truth("The store that several servers share can be used; absent without one."),
+            "charging": truth("Charges are possible."),
+            "shutting_down": truth("A shutdown has begun."),
+            "store": truth("The shared store can be used. Absent if there is no shared store."),
             "reason": {
                 "type": "string",
-                "description": "Why that store cannot be used; absent while it can.",
+                "description": "Why the shared store cannot be used. Absent if it can be used.",
             },
         },
         "required": ["ready", "directory", "charging", "shutting_down"],
@@ -42,15 +42,18 @@ pub(crate) fn paths() -> Map<String, Value> {
             page(
                 "healthz",
                 "Whether the process is up",
-                json!({ "200": response("It is.", "application/json", &up) }),
+                json!({ "200": response("The process is up.", "application/json", &up) }),
             ),
         ),
         (
             "/readyz",
             page(
                 "readyz",
-                "Whether the service can answer and charge",
-                json!({ "200": ready("It can."), "503": ready("It cannot; which part is told.") }),
+                "Whether the service can answer and charge calls",
+                json!({
+                    "200": ready("The service is ready."),
+                    "503": ready("The service is not ready; the body says which condition fails."),
+                }),
             ),
         ),
         (
@@ -66,7 +69,7 @@ fn page(id: &str, summary: &str, responses: Value) -> Value {
         "operationId": id,
         "tags": [TAG],
         "summary": summary,
-        "description": "Needs no key. An operator may serve it at an address of its own.",
+        "description": "Needs no API key. The operator may serve this page at a separate address.",
         "security": [],
         "parameters": headers::parameter_refs(&["RequestId"]),
         "responses": responses,

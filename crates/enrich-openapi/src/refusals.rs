@@ -73,21 +73,24 @@ fn described(refusal: &RequestRefusal) -> RefusalDescription {
     let of_path =
         |name, when| RefusalDescription { name, when, is_of_endpoint: false, can_know_key: false };
     match refusal {
-        RequestRefusal::NoSuchPath => of_path("no_such_path", "No endpoint has this path."),
-        RequestRefusal::WrongMethod { .. } => {
-            of_path("wrong_method", "The path takes another method; `Allow` says which.")
+        RequestRefusal::NoSuchPath => {
+            of_path("no_such_path", "There is no endpoint with this path.")
         }
+        RequestRefusal::WrongMethod { .. } => of_path(
+            "wrong_method",
+            "The path needs another method, which the header `Allow` names.",
+        ),
         RequestRefusal::BodyTooLarge { .. } => {
             early("too_large", "The body is larger than 64 KiB.")
         }
         RequestRefusal::BodyTooSlow { .. } => early("too_slow", "The body did not arrive in time."),
         RequestRefusal::Undecodable(_) => early(
             "undecodable",
-            "The body is neither a JSON object nor a form, has a field twice, nests deeper than 32 \
-             levels or has more than 64 fields.",
+            "The body is neither a JSON object nor a form, or it has a field twice, more than 32 \
+             levels of nesting or more than 64 fields.",
         ),
         RequestRefusal::MissingKey { .. } => {
-            early("missing_key", "No API key was sent; the message says where it goes.")
+            early("missing_key", "The call has no API key; the message says where to put it.")
         }
         RequestRefusal::ShuttingDown => {
             early("shutting_down", "The service is shutting down; nothing was charged.")
@@ -103,13 +106,13 @@ fn described_of_service(refusal: &Refusal) -> RefusalDescription {
         Refusal::InvalidKey => early("unknown_key", "The API key is invalid."),
         Refusal::OverRate(_) => keyed(
             "over_rate",
-            "Beyond the rate limit. Only where the operator enforces it; else the limit is counted \
-             and shown, and every call is answered.",
+            "The rate limit is exceeded, and the operator enforces it. Otherwise such calls are \
+             answered, and the headers show that the limit is exceeded.",
         ),
         Refusal::Fields(_) => keyed(
             "invalid",
-            "Fields are missing or cannot be read; all of them are named. Where a required one is \
-             missing, fields that the endpoint does not have are named too.",
+            "Fields are missing or cannot be read; the refusal names all of them. If a required \
+             field is missing, it also names the fields that the endpoint does not have.",
         ),
         Refusal::BadIdempotencyKey(_) => {
             keyed("bad_idempotency_key", "The `Idempotency-Key` cannot be used.")
@@ -122,19 +125,22 @@ fn described_of_service(refusal: &Refusal) -> RefusalDescription {
             keyed("still_running", "The first call with this `Idempotency-Key` is still running.")
         }
         Refusal::NotEnoughCredits { .. } => {
-            keyed("no_credits", "Not enough credits; nothing was charged.")
+            keyed("no_credits", "The account has not enough credits; nothing was charged.")
         }
-        Refusal::Failed(_) => keyed("failed", "A fault on our side; nothing was charged."),
+        Refusal::Failed(_) => keyed("failed", "The service has a fault; nothing was charged."),
         Refusal::OutcomeUnknown(_) => keyed(
             "outcome_unknown",
-            "Whether the call was charged cannot be told; repeat it with the same \
+            "It is unknown whether the call was charged; repeat it with the same \
              `Idempotency-Key`.",
         ),
-        Refusal::NotCharging => keyed("not_charging", "Charging is stopped."),
-        Refusal::Overloaded => keyed("overloaded", "Too much is waiting; nothing was charged."),
-        Refusal::IdempotencyStoreFull => {
-            keyed("keeps_full", "No more answers can be kept for an `Idempotency-Key`.")
+        Refusal::NotCharging => keyed("not_charging", "The service cannot charge at present."),
+        Refusal::Overloaded => {
+            keyed("overloaded", "Too many calls are waiting; nothing was charged.")
         }
+        Refusal::IdempotencyStoreFull => keyed(
+            "keeps_full",
+            "No more answers can be stored for calls with an `Idempotency-Key`.",
+        ),
     }
 }
 
@@ -175,7 +181,10 @@ fn response(api_version: &ApiVersion, refusals: &[(RequestRefusal, Vec<u8>)]) ->
         refusals.iter().all(|(refusal, _)| refusal.retry_after_seconds().is_some());
     let mut headers = headers::of_refusal(can_know_key, has_retry_after);
     if refusals.iter().any(|(refusal, _)| matches!(refusal, RequestRefusal::WrongMethod { .. })) {
-        headers["Allow"] = json!({ "description": "The method.", "schema": { "type": "string" } });
+        headers["Allow"] = json!({
+            "description": "The method that the path needs.",
+            "schema": { "type": "string" },
+        });
     }
     let examples: Map<String, Value> = refusals
         .iter()

@@ -22,23 +22,23 @@ const NO_PAGE: &str = "Not Found";
 
 #[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
-    /// What was asked for, as it was sent, trimmed.
+    /// The input of the request, without white space at its ends.
     query: &'a str,
-    /// The company's main domain; `""` where there is none.
+    /// The company's main domain; `""` if there is none.
     domain: &'a str,
-    /// The company's own addresses, in the order they are stored.
+    /// The company's own email addresses, in stored order.
     emails: &'a [String],
-    /// The company's own numbers in E.164 with a leading `+`, in the order they are stored.
+    /// The company's own phone numbers in E.164 format, with a leading `+`, in stored order.
     phones: &'a [String],
-    /// The company's Facebook page; `Not Found` where there is none.
+    /// The company's Facebook page; `Not Found` if there is none.
     facebook: &'a str,
-    /// The company's LinkedIn page; `Not Found` where there is none.
+    /// The company's LinkedIn page; `Not Found` if there is none.
     linkedin: &'a str,
-    /// The company's Twitter page; `Not Found` where there is none.
+    /// The company's Twitter page; `Not Found` if there is none.
     twitter: &'a str,
-    /// The company's YouTube page; `Not Found` where there is none.
+    /// The company's YouTube page; `Not Found` if there is none.
     youtube: &'a str,
-    /// The company's Instagram page; `Not Found` where there is none.
+    /// The company's Instagram page; `Not Found` if there is none.
     instagram: &'a str,
     credit_count: BalanceHere,
     confidence_level: ConfidenceLevel,

@@ -23,13 +23,13 @@ pub(crate) const WIRE: Wire = Wire {
 
 #[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
-    /// What was asked for, as it was sent, trimmed.
+    /// The input of the request, without white space at its ends.
     query: &'a str,
-    /// The person's job title; `""` where it is not known.
+    /// The person's job title; `""` if it is not known.
     job_title: &'a str,
-    /// The person's addresses.
+    /// The person's email addresses.
     emails: &'a [String],
-    /// The person's numbers in E.164 with a leading `+`.
+    /// The person's phone numbers in E.164 format, with a leading `+`.
     phones: &'a [String],
     credit_count: BalanceHere,
     confidence_level: ConfidenceLevel,

@@ -17,7 +17,7 @@ pub(crate) const WIRE: Wire = Wire {
 
 #[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
-    /// What was asked for, as it was sent, trimmed.
+    /// The input of the request, without white space at its ends.
     query: &'a str,
     /// The company's LinkedIn page, without scheme and `www.`.
     url: &'a str,

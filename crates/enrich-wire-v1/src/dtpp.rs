@@ -17,9 +17,9 @@ pub(crate) const WIRE: Wire = Wire {
 
 #[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
-    /// What was asked for, as it was sent, trimmed.
+    /// The input of the request, without white space at its ends.
     query: &'a str,
-    /// The company's own numbers in E.164 with a leading `+`, in the order they are stored.
+    /// The company's own phone numbers in E.164 format, with a leading `+`, in stored order.
     phones: &'a [String],
     credit_count: BalanceHere,
     confidence_level: ConfidenceLevel,

@@ -17,9 +17,9 @@ pub(crate) const WIRE: Wire = Wire {
 
 #[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
-    /// What was asked for, as it was sent, trimmed.
+    /// The input of the request, without white space at its ends.
     query: &'a str,
-    /// The domain's page rank, as it was given: a number in a string.
+    /// The domain's page rank, as it was imported: a number in a string.
     pagerank: &'a str,
     credit_count: BalanceHere,
     confidence_level: ConfidenceLevel,

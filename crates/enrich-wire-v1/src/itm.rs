@@ -23,9 +23,10 @@ pub(crate) const WIRE: Wire = Wire {
 
 #[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
-    /// `<firstName> <lastName> in <country>`, as they were sent.
+    /// The inputs of the request, as `<firstName> <lastName> in <country>`.
     query: &'a str,
-    /// The person's first mobile number, else the first: digits in international form, no `+`.
+    /// The person's first mobile number; if there is none, the person's first phone number. The
+    /// number is in international form: digits only, without `+`.
     phone: &'a str,
     credit_count: BalanceHere,
     confidence_level: ConfidenceLevel,

@@ -15,7 +15,7 @@ pub(crate) const WIRE: Wire = Wire {
 
 #[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
-    /// What was asked for, as it was sent, trimmed.
+    /// The input of the request, without white space at its ends.
     query: &'a str,
     /// The company's employees.
     employees: Vec<Employee<'a>>,
@@ -23,11 +23,11 @@ struct Answer<'a> {
 
 #[derive(Serialize, JsonSchema)]
 struct Employee<'a> {
-    /// The employee's LinkedIn profile; `""` where it is not known.
+    /// The employee's LinkedIn profile; `""` if it is not known.
     linkedin_url: &'a str,
     /// The employee's first and last name.
     name: &'a str,
-    /// The employee's job title; `""` where it is not known.
+    /// The employee's job title; `""` if it is not known.
     title: &'a str,
 }
 

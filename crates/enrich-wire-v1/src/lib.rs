@@ -93,8 +93,8 @@ const fn row(path: &'static str, price: Price, title: &'static str, wire: Wire) 
     Endpoint { path, price, title, wire }
 }
 
-/// How sure it is that the answer is about who was asked for, from 1 to 100; 0 only where nothing
-/// was found. Above 80 nobody else fits.
+/// The confidence, from 1 to 100, that the answer is about the company or person of the request; 0
+/// if nothing was found. A confidence above 80 means that no other company or person fits equally.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct ConfidenceLevel(#[schemars(range(max = 100))] u8);

@@ -22,7 +22,7 @@ pub(crate) const WIRE: Wire = Wire {
 
 #[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
-    /// `<personName> in <companyName>`, as they were sent.
+    /// The inputs of the request, as `<personName> in <companyName>`.
     query: &'a str,
     /// The person's LinkedIn profile, without scheme and `www.`.
     url: &'a str,

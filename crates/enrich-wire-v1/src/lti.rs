@@ -23,15 +23,15 @@ pub(crate) const WIRE: Wire = Wire {
 
 #[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
-    /// What was asked for, as it was sent, trimmed.
+    /// The input of the request, without white space at its ends.
     query: &'a str,
     /// The person's first name.
     first_name: &'a str,
     /// The person's last name.
     last_name: &'a str,
-    /// The employer's name; `""` where it is not known.
+    /// The name of the person's employer; `""` if it is not known.
     job_company_name: &'a str,
-    /// The person's job title; `""` where it is not known.
+    /// The person's job title; `""` if it is not known.
     job_title: &'a str,
     credit_count: BalanceHere,
     confidence_level: ConfidenceLevel,

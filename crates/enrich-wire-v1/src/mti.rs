@@ -23,7 +23,7 @@ pub(crate) const WIRE: Wire = Wire {
 
 #[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
-    /// What was asked for, as it was sent, trimmed.
+    /// The input of the request, without white space at its ends.
     query: &'a str,
     /// The person's first name.
     #[serde(rename = "firstName")]
@@ -31,7 +31,7 @@ struct Answer<'a> {
     /// The person's last name.
     #[serde(rename = "lastName")]
     last_name: &'a str,
-    /// The English name of the person's country; `""` where it is not known.
+    /// The English name of the person's country; `""` if it is not known.
     country: &'a str,
     credit_count: BalanceHere,
     confidence_level: ConfidenceLevel,

@@ -29,7 +29,8 @@ pub(crate) const WIRE: Wire = Wire {
 
 #[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
-    /// The address at the company that was asked for, else the person's first.
+    /// The person's email address at the company of the request; if there is none, the person's
+    /// first email address.
     email: &'a str,
     credit_count: BalanceHere,
     confidence_level: ConfidenceLevel,

@@ -6,19 +6,19 @@ use enrich_wire::{FieldFaults, RequestRefusal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Why a call was not answered.
+/// The body of a refusal: the call was not answered.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Body<'a> {
     #[serde(rename = "type")]
     kind: Fault,
-    /// What is wrong and what to do about it, for people.
+    /// A sentence that says what is wrong and what to do.
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "FieldFaults<'a>")]
     fields: Option<FieldFaults<'a>>,
 }
 
-/// Whose fault it is: `invalid_request` is the caller's, `api_error` ours.
+/// The side that caused the refusal: `invalid_request` for the caller, `api_error` for the service.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]

@@ -7,10 +7,10 @@ use serde::Serialize;
 
 #[derive(Serialize, JsonSchema)]
 struct Envelope<T> {
-    /// 1: the call was answered, whether something was found or not.
+    /// Always 1: the call was answered, whether something was found or not.
     #[schemars(extend("const" = 1))]
     status: u8,
-    /// 1000: the call was answered.
+    /// Always 1000: the call was answered.
     #[schemars(extend("const" = 1000))]
     code: u16,
     errors: Empty,
@@ -18,7 +18,7 @@ struct Envelope<T> {
     data: T,
 }
 
-/// Empty.
+/// An empty object.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline, extend("maxProperties" = 0))]
 pub(crate) struct Empty {}
@@ -33,7 +33,7 @@ pub(crate) fn enveloped(exists: bool, data: impl Serialize) -> ResponseTemplate 
 pub(crate) fn shape(generator: &mut SchemaGenerator, mut data: Schema) -> Schema {
     let mut envelope = Envelope::<()>::json_schema(generator);
     if let Some(schema) = envelope.pointer_mut("/properties/data") {
-        data.insert("description".to_owned(), "The answer.".into());
+        data.insert("description".to_owned(), "The answer of the endpoint.".into());
         *schema = data.to_value();
     }
     envelope

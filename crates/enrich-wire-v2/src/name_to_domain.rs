@@ -28,7 +28,7 @@ pub(crate) const WIRE: Wire = Wire {
 struct Answer<'a> {
     /// Whether something was found.
     exists: bool,
-    /// The company's main domain; with `country_code`, its domain of that country.
+    /// The company's main domain; with `country_code`, the company's domain in that country.
     domain: &'a str,
     remaining_credits: BalanceHere,
 }

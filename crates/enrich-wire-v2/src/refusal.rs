@@ -9,22 +9,22 @@ use serde::Serialize;
 
 use crate::envelope::Empty;
 
-/// Why a call was not answered.
+/// The body of a refusal: the call was not answered.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Body<'a> {
-    /// 0: the call was not answered.
+    /// Always 0: the call was not answered.
     #[schemars(extend("const" = 0))]
     status: u8,
-    /// 1000 and the HTTP status.
+    /// The sum of 1000 and the HTTP status.
     #[schemars(range(min = 1400, max = 1599))]
     code: u16,
-    /// What is wrong.
+    /// The error: its type, a message, and the faults of single fields.
     errors: Errors<'a>,
     data: Empty,
-    /// The same as in `errors`.
+    /// The value of `errors.type` again.
     #[serde(rename = "type")]
     kind: Fault,
-    /// The same as in `errors`.
+    /// The value of `errors.message` again.
     message: &'a str,
 }
 
@@ -33,14 +33,14 @@ pub(crate) struct Body<'a> {
 struct Errors<'a> {
     #[serde(rename = "type")]
     kind: Fault,
-    /// What is wrong and what to do about it, for people.
+    /// A sentence that says what is wrong and what to do.
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "FieldFaults<'a>")]
     fields: Option<FieldFaults<'a>>,
 }
 
-/// Whose fault it is: `invalid_request` is the caller's, `api_error` ours.
+/// The side that caused the refusal: `invalid_request` for the caller, `api_error` for the service.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]

@@ -37,7 +37,7 @@ impl JsonSchema for BalanceHere {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "The credits the account has left after this call.",
+            "description": "The balance of the account after this call, in credits.",
             "type": "integer",
             "format": "int64",
             "minimum": 0,
@@ -121,7 +121,7 @@ impl JsonSchema for FieldFaults<'_> {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "What is wrong, by the name of the field.",
+            "description": "For each faulty field, by its name: what is wrong.",
             "type": "object",
             "additionalProperties": { "type": "string" },
             "minProperties": 1,

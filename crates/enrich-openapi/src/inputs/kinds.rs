@@ -42,41 +42,41 @@ const COMPANY_NAME: Described = Described {
     format: "company-name",
     description: "\
         A company's name in any script, case and punctuation, with or without its legal form. \
-        At least one character of it has to be visible.",
+        At least one character must be visible.",
 };
 
 const DOMAIN: Described = Described {
     name: "Domain",
     format: "domain",
     description: "\
-        A domain like `acme.example`: bare, or in a URL with scheme, user, port and path; any \
-        case, `www.` and a trailing dot go; internationalised names in either form. No IP \
-        address, no single label.",
+        A domain like `acme.example`, or a URL that contains it; upper or lower case, with or \
+        without `www.` and a trailing dot. An internationalised name may be in Unicode or in \
+        ASCII form (`xn--…`). An IP address or a single label is not a domain.",
 };
 
 const COMPANY_NAME_OR_DOMAIN: Described = Described {
     name: "CompanyNameOrDomain",
     format: "company-name-or-domain",
     description: "\
-        A domain like `acme.example`, or a company's name. What can be a domain is looked up \
-        as one first, then as a name.",
+        A domain like `acme.example`, or a company's name. A text that can be a domain is looked \
+        up as a domain first, and then as a name.",
 };
 
 const EMAIL_ADDRESS: Described = Described {
     name: "EmailAddress",
     format: "email-address",
     description: "\
-        An email address in upper or lower case, bare (`ada@acme.example`) or with a name before \
-        it (`Ada <ada@acme.example>`).",
+        An email address in upper or lower case, alone (`ada@acme.example`) or after a name \
+        (`Ada <ada@acme.example>`).",
 };
 
 const PHONE_NUMBER: Described = Described {
     name: "PhoneNumber",
     format: "phone-number",
     description: "\
-        A phone number in international form: with `+` or `00`, or the digits alone; spaces, \
-        dots, dashes and brackets are read over. It has to be a possible number. A national \
-        number is read too where the operator has set a country for the account.",
+        A phone number in international form: with `+` or `00`, or only the digits. Spaces, \
+        dots, dashes and brackets are ignored. The number must be possible in its country. A \
+        national number is accepted if the operator has set a country for the account.",
 };
 
 const PERSON_PAGE: Described = Described {
@@ -91,31 +91,31 @@ const PERSON_NAME: Described = Described {
     name: "PersonName",
     format: "person-name",
     description: "\
-        A person's first and last name: `Ada Lovelace` or `Lovelace, Ada`; middle names and \
-        initials may be there, case and diacritics don't matter.",
+        A person's first and last name: `Ada Lovelace` or `Lovelace, Ada`; it may have \
+        middle names and initials. Case and diacritics don't matter.",
 };
 
 const NAME_PART: Described = Described {
     name: "NamePart",
     format: "name-part",
     description: "\
-        A person's first name, or the last: with at least one letter; case and diacritics \
-        don't matter.",
+        A person's first name or last name, with at least one letter. Case and diacritics don't \
+        matter.",
 };
 
 const COUNTRY: Described = Described {
     name: "Country",
     format: "country",
     description: "\
-        A country by its English name or a usual other one (`Germany`, `USA`, `Holland`), or by \
-        its ISO 3166-1 alpha-2 or alpha-3 code, in upper or lower case.",
+        The English name of a country or another usual name (`Germany`, `USA`, `Holland`), or its \
+        ISO 3166-1 alpha-2 or alpha-3 code, in upper or lower case.",
 };
 
 const COUNTRY_CODE: Described = Described {
     name: "CountryCode",
     format: "country-code",
     description: "\
-        A country by its ISO 3166-1 alpha-2 code in upper or lower case; also `UK`, `EL` and \
+        The ISO 3166-1 alpha-2 code of a country in upper or lower case; also `UK`, `EL` and \
         `XK`.",
 };
 
@@ -123,8 +123,8 @@ const LIMIT: Described = Described {
     name: "Limit",
     format: "",
     description: "\
-        A whole number, at least 1, as a number or as decimal digits in a string. One larger \
-        than the list limits nothing.",
+        A whole number from 1, as a number or as decimal digits in a string. A number larger than \
+        the list has no effect.",
 };
 
 const LINKEDIN_PAGE: Described = Described {

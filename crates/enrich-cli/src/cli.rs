@@ -43,8 +43,8 @@ Examples:
   enrich account create \"Quill Ltd\" --credits 1000
   enrich lookup cuf companyName=Quill
 
-Exit status: 0 success; 1 the answer is no, or what was named does not exist; 2 an error: a wrong
-command line, a file or database that cannot be read or written."
+Exit status: 0 success; 1 the answer is no, or something that you named does not exist; 2 an error,
+such as a wrong command line, or a file or database that cannot be read or written."
 )]
 pub(crate) struct Cli {
     /// What to do.
@@ -54,64 +54,64 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serve sample data from a temporary folder, with a key to try it
+    /// Serve sample data from a temporary folder, and print an API key for it
     #[command(after_help = "\
 Example:
   enrich demo --listen 127.0.0.1:8080
 
-It uses a temporary data folder, deleted when it ends; for your own data see `enrich serve`.")]
+The data folder is temporary: it is deleted at the end. For your own data, use `enrich serve`.")]
     Demo(DemoArgs),
     /// Serve the interface over HTTP
     Serve(Serve),
     /// Import records into the directory
     Import(Import),
-    /// Accounts, the owners of credits
+    /// Manage accounts
     #[command(subcommand, after_help = "Example:\n  enrich account create \"Quill Ltd\"")]
     Account(AccountCommand),
-    /// The credits of accounts
+    /// Grant, correct and show the credits of accounts
     #[command(
         subcommand,
         after_help = "Example:\n  enrich credits grant 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70 500"
     )]
     Credits(CreditsCommand),
-    /// The API keys of accounts
+    /// Manage the API keys of accounts
     #[command(
         subcommand,
         after_help = "Example:\n  enrich key list 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70"
     )]
     Key(KeyCommand),
-    /// The ledger of everything granted and charged
+    /// Verify and export the ledger of all grants and charges
     #[command(subcommand, after_help = "Example:\n  enrich ledger verify")]
     Ledger(LedgerCommand),
-    /// Look something up as an endpoint would, without charging anyone
+    /// Answer one request from the data folder, without a charge
     Lookup(Lookup),
-    /// Look up a whole list, row by row
+    /// Look up each row of a list
     Bulk(Bulk),
-    /// Suppress values: no longer answered, no longer imported
+    /// Remove values from the directory, and suppress them in later imports
     Forget(Forget),
-    /// The sources that records were imported from
+    /// List and remove the sources of imported records
     #[command(subcommand, after_help = "Example:\n  enrich source list")]
     Source(SourceCommand),
-    /// The endpoints: paths, inputs, answers and prices
+    /// List the endpoints with their paths, inputs, answers and prices
     Endpoints(Endpoints),
     /// Print the OpenAPI 3.1 document of the interface
     Openapi(OpenApi),
-    /// Check both databases
+    /// Check both databases for damage
     Check(Check),
-    /// Update a directory that an earlier version of Enrich made
+    /// Rebuild the look-up data of a directory that an earlier version of Enrich made
     Reindex(Reindex),
-    /// Count what is held, and how it is used
+    /// Count the data in the directory, and the calls to the endpoints
     Stats(Stats),
-    /// Give the directory's free space back to the disk
+    /// Return the directory's unused disk space to the system
     Compact(Compact),
     /// Copy the data folder while it is in use, and check the copy
     Backup(Backup),
     /// Make a data folder from a backup
     Restore(Restore),
-    /// The PostgreSQL database of several nodes
+    /// Set up and check the PostgreSQL database that several servers share
     #[command(subcommand, after_help = "Example:\n  enrich store check")]
     Store(StoreCommand),
-    /// Snapshots of the directory, for servers that share a database
+    /// Publish and select snapshots of the directory, for servers that share a database
     #[command(subcommand, after_help = "Example:\n  enrich directory list")]
     Directory(DirectoryCommand),
 }

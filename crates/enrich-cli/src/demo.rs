@@ -48,8 +48,8 @@ const CREDITS: i64 = 1000;
 // The arguments of the command. (A doc comment here would become the help of the command.)
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Address to listen on; a port alone is of this machine, :PORT of all addresses, and port 0
-    /// takes any that is free
+    /// Address to listen on. PORT alone listens on 127.0.0.1, :PORT on all addresses; port 0
+    /// selects a free port
     #[arg(
         long,
         env = "ENRICH_LISTEN",
@@ -59,7 +59,7 @@ pub(crate) struct DemoArgs {
     )]
     listen: SocketAddr,
     /// Empty PostgreSQL database for the account and the ledger,
-    /// postgres://USER:PASSWORD@HOST/DATABASE; of no use afterwards
+    /// postgres://USER:PASSWORD@HOST/DATABASE; it cannot be used again afterwards
     #[arg(long, env = "ENRICH_STORE", hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
 }

@@ -34,9 +34,9 @@ pub(crate) use store_url::StoreUrl;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum RatePolicy {
-    /// Answered as usual; shown in headers, metrics and the log.
+    /// Answer them as usual; headers, metrics and the log show that they are above the limit.
     Observe,
-    /// Refused with status 429; nothing is looked up or charged.
+    /// Refuse them with status 429; they are not looked up and not charged.
     Reject,
 }
 
@@ -53,11 +53,12 @@ impl From<RatePolicy> for enrich_core::RatePolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CountMisses {
-    /// They are not.
+    /// Do not count them.
     Off,
-    /// By a keyed hash: how often a name was missed can be asked, not which ones were.
+    /// Count each name by its keyed hash: `enrich stats --missed NAME` works, but no command can
+    /// list the names.
     Hashed,
-    /// With their texts.
+    /// Count each name, and store its text.
     Texts,
 }
 
@@ -81,8 +82,8 @@ const ADDRESS_SHARE: usize = 4;
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub(crate) struct Settings {
     /// PostgreSQL database with the accounts and the ledger,
-    /// postgres://USER:PASSWORD@HOST/DATABASE; better given as ENRICH_STORE or in the settings
-    /// file, which others cannot see [default: the data folder]
+    /// postgres://USER:PASSWORD@HOST/DATABASE; safer in ENRICH_STORE or the settings file, because
+    /// other users of the machine can see command lines [default: the data folder]
     #[config(layer_attr(arg(
         long,
         env = "ENRICH_STORE",
@@ -91,7 +92,8 @@ pub(crate) struct Settings {
     )))]
     pub(crate) store: Option<StoreUrl>,
 
-    /// Accept a database without a synchronous standby, whose loss would lose acknowledged charges
+    /// Accept a database without a synchronous standby; if such a database is lost, acknowledged
+    /// charges are lost
     #[config(default = false)]
     #[config(layer_attr(arg(
         long,
@@ -103,18 +105,19 @@ pub(crate) struct Settings {
     )))]
     pub(crate) one_copy: bool,
 
-    /// Folder that `enrich directory publish` writes to; with a store, look-ups are answered from
-    /// the snapshots in it [default: the directory in the data folder]
+    /// Folder with the snapshots that `enrich directory publish` writes; only with --store.
+    /// Look-ups are answered from the snapshot in use [default: the directory in the data folder]
     #[config(layer_attr(arg(long, env = "ENRICH_DIRECTORY_FROM", value_name = "LOCATION")))]
     pub(crate) directory_from: Option<PathBuf>,
 
-    /// Folder of the account page's lists that all servers of a store see; a list runs on any of
-    /// them then [default: bulk/ in the data folder, where it runs on this one]
+    /// Shared folder for the lists of the account page, if several servers share a store; any of
+    /// the servers may run a list [default: bulk/ in the data folder; only this server runs its
+    /// lists]
     #[config(layer_attr(arg(long, env = "ENRICH_LISTS", value_name = "DIR")))]
     pub(crate) lists: Option<PathBuf>,
 
-    /// Address to listen on; a port alone is of this machine, :PORT of all addresses, and port 0
-    /// takes any that is free [default: 127.0.0.1:8080]
+    /// Address to listen on. PORT alone listens on 127.0.0.1, :PORT on all addresses; port 0
+    /// selects a free port [default: 127.0.0.1:8080]
     #[config(default = "127.0.0.1:8080", deserialize_with = listen::deserialize)]
     #[config(layer_attr(arg(
         long,
@@ -124,7 +127,7 @@ pub(crate) struct Settings {
     )))]
     pub(crate) listen: SocketAddr,
 
-    /// Address for /healthz, /readyz and /metrics, which are then not served on the other one
+    /// Separate address for /healthz, /readyz and /metrics; --listen then does not serve them
     #[config(deserialize_with = listen::deserialize)]
     #[config(layer_attr(arg(
         long,
@@ -134,8 +137,8 @@ pub(crate) struct Settings {
     )))]
     pub(crate) admin_listen: Option<SocketAddr>,
 
-    /// Address that people reach the server at, for links to the account page [default: http:// and
-    /// the address to listen on]
+    /// URL at which browsers reach the server, for links to the account page [default: http:// and
+    /// the address of --listen]
     #[config(layer_attr(arg(long, env = "ENRICH_PUBLIC_URL", value_name = "URL")))]
     pub(crate) public_url: Option<PublicUrl>,
 
@@ -151,58 +154,58 @@ pub(crate) struct Settings {
     )))]
     pub(crate) no_account_page: bool,
 
-    /// How long after its last use a session of the account page ends [default: 43200]
+    /// Seconds without use after which a session of the account page ends [default: 43200]
     #[config(default = 43_200)]
     #[config(layer_attr(arg(long, env = "ENRICH_SESSION_IDLE", value_name = "SECONDS")))]
     pub(crate) session_idle: NonZeroU32,
 
-    /// How long after its beginning a session of the account page ends [default: 1209600]
+    /// Seconds after the sign-in at which a session of the account page ends [default: 1209600]
     #[config(default = 1_209_600)]
     #[config(layer_attr(arg(long, env = "ENRICH_SESSION_LIFETIME", value_name = "SECONDS")))]
     pub(crate) session_lifetime: NonZeroU32,
 
-    /// The largest list that the account page takes [default: 256]
+    /// Maximum size of a list on the account page, in MiB [default: 256]
     #[config(default = 256)]
     #[config(layer_attr(arg(long, env = "ENRICH_BULK_MAX_UPLOAD", value_name = "MIB")))]
     pub(crate) bulk_max_upload: NonZeroU32,
 
-    /// How long a list and its answers are kept after it has ended [default: 604800]
+    /// Seconds for which a list and its answers are kept after the list has ended [default: 604800]
     #[config(default = 604_800)]
     #[config(layer_attr(arg(long, env = "ENRICH_BULK_KEEP", value_name = "SECONDS")))]
     pub(crate) bulk_keep: NonZeroU32,
 
-    /// What happens beyond a key's rate limit [default: observe]
+    /// What the server does with requests above a rate limit [default: observe]
     #[config(default = "observe")]
     #[config(layer_attr(arg(long, env = "ENRICH_RATE_POLICY")))]
     pub(crate) rate_policy: RatePolicy,
 
-    /// Requests of a key in a window, where the key has no limit of its own [default: 100]
+    /// Maximum requests of a key in a window; a key may have its own limit instead [default: 100]
     #[config(default = 100)]
     #[config(layer_attr(arg(long, env = "ENRICH_RATE_LIMIT", value_name = "REQUESTS")))]
     pub(crate) rate_limit: NonZeroU32,
 
-    /// Requests of all keys of an account together in a window [default: no limit]
+    /// Maximum requests of all keys of an account together in a window [default: no limit]
     #[config(layer_attr(arg(long, env = "ENRICH_ACCOUNT_RATE_LIMIT", value_name = "REQUESTS")))]
     pub(crate) account_rate_limit: Option<NonZeroU32>,
 
-    /// Length of the window [default: 60]
+    /// Length of the rate-limit window, in seconds [default: 60]
     #[config(default = 60)]
     #[config(layer_attr(arg(long, env = "ENRICH_RATE_WINDOW", value_name = "SECONDS")))]
     pub(crate) rate_window: NonZeroU32,
 
-    /// Threads that answer requests [default: one for each processor]
+    /// Number of threads that answer requests [default: one for each processor]
     #[config(layer_attr(arg(long, env = "ENRICH_WORKERS", value_name = "THREADS")))]
     pub(crate) workers: Option<NonZeroUsize>,
 
-    /// Connections at once; requests of further ones are refused with status 503, but for the
-    /// health pages [default: 8192]
+    /// Maximum number of open connections. Requests on further connections get status 503, except
+    /// for the health pages [default: 8192]
     #[config(default = 8192)]
     #[config(layer_attr(arg(long, env = "ENRICH_MAX_CONNECTIONS", value_name = "CONNECTIONS")))]
     pub(crate) max_connections: NonZeroUsize,
 
-    /// Connections at once from one address, 0 for any number; those of this machine are not
-    /// counted [default: a quarter of max_connections; 0 where public_url begins with https://,
-    /// since they come from a proxy then]
+    /// Maximum number of open connections from one address; 0 for no limit. Connections from this
+    /// machine are not counted [default: a quarter of max_connections; 0 if public_url begins with
+    /// https://, because a proxy then makes all connections]
     #[config(layer_attr(arg(
         long,
         env = "ENRICH_MAX_CONNECTIONS_PER_ADDRESS",
@@ -210,43 +213,44 @@ pub(crate) struct Settings {
     )))]
     pub(crate) max_connections_per_address: Option<usize>,
 
-    /// How long the head of a connection's first request may take to arrive [default: 5]
+    /// Maximum seconds for the head of a connection's first request to arrive [default: 5]
     #[config(default = 5)]
     #[config(layer_attr(arg(long, env = "ENRICH_HEAD_TIMEOUT", value_name = "SECONDS")))]
     pub(crate) head_timeout: NonZeroU32,
 
-    /// How long a request's body may take to arrive [default: 10]
+    /// Maximum seconds for a request's body to arrive [default: 10]
     #[config(default = 10)]
     #[config(layer_attr(arg(long, env = "ENRICH_BODY_TIMEOUT", value_name = "SECONDS")))]
     pub(crate) body_timeout: NonZeroU32,
 
-    /// How long a connection is kept open between requests [default: 75]
+    /// Seconds for which a connection stays open between requests [default: 75]
     #[config(default = 75)]
     #[config(layer_attr(arg(long, env = "ENRICH_KEEP_ALIVE", value_name = "SECONDS")))]
     pub(crate) keep_alive: NonZeroU32,
 
-    /// Answers kept for 24 hours for repeats with an Idempotency-Key [default: 1000000]
+    /// Maximum number of stored answers of calls with an Idempotency-Key; each is stored for 24
+    /// hours [default: 1000000]
     #[config(default = 1_000_000)]
     #[config(layer_attr(arg(long, env = "ENRICH_MAX_KEPT", value_name = "ANSWERS")))]
     pub(crate) max_kept: u64,
 
-    /// How sure a match by name (of a company or a person) has to be, from 1 to 100; one that is
-    /// less sure is not found, and free [default: 90]
+    /// Least confidence of a match by the name of a company or a person, from 1 to 100; a match
+    /// below it is answered as not found, and costs nothing [default: 90]
     #[config(default = 90)]
     #[config(layer_attr(arg(long, env = "ENRICH_MIN_CONFIDENCE", value_name = "PERCENT")))]
     pub(crate) min_confidence: LeastConfidence,
 
-    /// Count the company names that nothing is found for, for 30 days [default: off]
+    /// Whether to count, for 30 days, the company names for which nothing was found [default: off]
     #[config(default = "off")]
     #[config(layer_attr(arg(long, env = "ENRICH_COUNT_MISSES")))]
     pub(crate) count_misses: CountMisses,
 
-    /// The most addresses, and the most numbers, in an answer of /v1/company_enrichment or
-    /// /v1/cone, whose price does not grow with them [default: all]
+    /// Maximum number of email addresses, and of phone numbers, in an answer of
+    /// /v1/company_enrichment or /v1/cone; the price of these endpoints is fixed [default: all]
     #[config(layer_attr(arg(long, env = "ENRICH_MAX_ENRICHMENT_ITEMS", value_name = "ITEMS")))]
     pub(crate) max_enrichment_items: Option<NonZeroU64>,
 
-    /// Log a line for each request
+    /// Log one line for each request
     #[config(default = false)]
     #[config(layer_attr(arg(
         long,
@@ -258,17 +262,17 @@ pub(crate) struct Settings {
     )))]
     pub(crate) log_requests: bool,
 
-    /// Form of the log, which goes to standard error [default: text]
+    /// Format of the log on standard error [default: text]
     #[config(default = "text")]
     #[config(layer_attr(arg(long, env = "ENRICH_LOG_FORMAT")))]
     pub(crate) log_format: LogFormat,
 
-    /// How much is logged [default: info]
+    /// Least level of logged events [default: info]
     #[config(default = "info")]
     #[config(layer_attr(arg(long, env = "ENRICH_LOG_LEVEL")))]
     pub(crate) log_level: LogLevel,
 
-    /// How long requests in flight are waited for at the end [default: 5]
+    /// Seconds for which a shutdown waits for requests that are being answered [default: 5]
     #[config(default = 5)]
     #[config(layer_attr(arg(long, env = "ENRICH_SHUTDOWN_TIMEOUT", value_name = "SECONDS")))]
     pub(crate) shutdown_timeout: u32,

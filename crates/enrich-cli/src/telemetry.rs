@@ -17,9 +17,9 @@ use tracing_subscriber::{Layer, fmt, registry};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LogFormat {
-    /// For people.
+    /// Lines of text for people.
     Text,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -27,13 +27,13 @@ pub(crate) enum LogFormat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LogLevel {
-    /// What failed.
+    /// Failures only.
     Error,
-    /// Also what needs a look.
+    /// Also conditions that somebody should examine.
     Warn,
-    /// Also what the process does.
+    /// Also normal events, such as the start and the end.
     Info,
-    /// Also what helps to find a fault.
+    /// Also details for finding a fault.
     Debug,
 }
 

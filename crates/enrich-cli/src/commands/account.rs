@@ -24,38 +24,38 @@ use invitation::{Invite, Invited, LinkArgs, sign_out};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AccountCommand {
-    /// Make an account and its first key
+    /// Create an account and its first key
     #[command(after_help = "\
 Examples:
   enrich account create \"Quill Ltd\" --credits 1000
   enrich account create \"Quill Ltd\" --email ada@quill.example
 
-Prints the account's id, its first key and its balance; with --email also a link, good once and for
-7 days, at which the owner sets the password of the account page.
+Prints the account's id, its first key and its balance; with --email also a link with which the
+owner sets the password of the account page. The link works once, within 7 days.
 JSON: {\"account\",\"key\",\"balance\"}; with --email also
 \"email\",\"invitation\",\"invitation_until\".
-A missing data folder is created. A running server knows the account at once.")]
+A missing data folder is created. A running server accepts the key at once.")]
     Create(Create),
     /// List the accounts, oldest first
     #[command(after_help = "Example:\n  enrich account list")]
     List(Common),
-    /// Invite an account's owner to set a password, the first or another
+    /// Create a link with which the account's owner sets a password
     #[command(after_help = "\
 Examples:
   enrich account invite 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70
   enrich account invite 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70 --email ada@quill.example
 
-Prints a link, good once and for 7 days; an earlier one is no longer good. Setting the password ends
-all sessions of the account; so does another address, which keeps the password.
+Prints a link that works once, within 7 days; an earlier link stops working. Setting the password
+ends all sessions of the account. A new email address also ends them, but keeps the password.
 JSON: {\"account\",\"email\",\"invitation\",\"invitation_until\"}.")]
     Invite(Invite),
-    /// End all sessions of an account's page
+    /// End all sessions of the account's owner on the account page
     #[command(after_help = "\
 Example:
   enrich account sign-out 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70
 
-The password stays valid; `enrich account invite` lets the owner set another. A running server
-follows at once.
+The password stays valid; with `enrich account invite`, the owner can set another password. On a
+running server, the sessions end at once.
 JSON: {\"account\",\"sessions_ended\"}.")]
     SignOut(OnAccount),
     /// Show an account and its keys
@@ -63,56 +63,56 @@ JSON: {\"account\",\"sessions_ended\"}.")]
 Example:
   enrich account show 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70
 
-Keys themselves are not shown; see `enrich key show`.")]
+The secret keys are not shown; see `enrich key show`.")]
     Show(OnAccount),
-    /// Give an account another name
+    /// Change the name of an account
     #[command(after_help = "Example:\n  enrich account rename \"Quill Ltd\" \"Quill Group\"")]
     Rename(Rename),
-    /// Set the country that an account's national phone numbers are read with
+    /// Set the country of the national phone numbers that an account sends
     #[command(after_help = "\
 Examples:
   enrich account set \"Quill Ltd\" --country GB
   enrich account set \"Quill Ltd\" --country none
 
-Without one, a phone number has to be international.")]
+Without a country, the account must send phone numbers in international form.")]
     Set(Set),
-    /// Refuse an account's keys until it is resumed
+    /// Refuse all calls with an account's keys, until the account is resumed
     #[command(after_help = "\
 Example:
   enrich account suspend \"Quill Ltd\" --reason \"invoice 1042 is overdue\"
 
-A running server refuses them within a second, as it does unknown ones (401). The owner still signs
-in to the account page, which says that the account is suspended, and the reason.")]
+A running server refuses the keys within a second, with status 401, like unknown keys. The owner can
+still sign in to the account page, which shows that the account is suspended, and the reason.")]
     Suspend(Suspend),
     /// Accept a suspended account's keys again
     #[command(after_help = "Example:\n  enrich account resume \"Quill Ltd\"")]
     Resume(OnAccount),
-    /// Close an account for good
+    /// Close an account permanently
     #[command(after_help = "\
 Example:
   enrich account close \"Quill Ltd\" --yes
 
-Its keys and sessions end, and nobody signs in to it any more; a running server follows within a
-second. What it was granted and charged stays in the ledger, and so does its balance. There is no
-way back: to refuse the keys for a while use `enrich account suspend`.
+The account's keys and sessions end, on a running server within a second, and its owner cannot sign
+in again. Its grants and charges stay in the ledger, and it keeps its balance. A closed account
+cannot be opened again; `enrich account suspend` refuses the keys for a limited time.
 
-Without --yes the account's name has to be typed first.")]
+Without --yes, it asks you to type the account's name.")]
     Close(Close),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Create {
-    /// What you call the account; need not be unique
+    /// Name of the account; several accounts may have the same name
     #[arg(value_parser = named::name)]
     name: String,
-    /// Credits to begin with
+    /// Credits that the new account gets
     #[arg(long, value_name = "N", default_value_t = 0,
           value_parser = clap::value_parser!(u64).range(..=Credits::MAX.0))]
     credits: u64,
-    /// Address the owner signs in to the account page with
+    /// Email address with which the owner signs in to the account page
     #[arg(long, value_name = "ADDR", value_parser = invitation::email)]
     email: Option<EmailAddress>,
-    /// The country (alpha-2 code) that its national phone numbers are read with
+    /// Country (alpha-2 code) of the national phone numbers that the account sends
     #[arg(long, value_name = "CC", value_parser = named::country)]
     country: Option<Country>,
     #[command(flatten)]

@@ -18,17 +18,17 @@ Example:
   enrich backup /var/backups/enrich/2026-11-22
 
 Copies the ledger, the directory, the lists of the account page and `secret.key`, while a server
-runs and charges. The copy is of one moment; what is charged after it is not in the copy. It is
-written to DIR.unfinished beside DIR, checked (integrity, every row of the ledger), and becomes DIR
-when that is done. The disk needs room for the whole folder. Who has the copy has everything: keep
-it as safe as the folder. `enrich restore` takes it back. JSON:
+runs and charges. The copy is the state at one moment; later charges are not in it. The copy is
+written to DIR.unfinished beside DIR, checked (integrity, every row of the ledger), and then renamed
+to DIR. The disk needs space for the whole folder. The copy contains all secrets: protect it like
+the data folder. `enrich restore` makes a data folder from it. JSON:
 {\"backup\",\"made_at\",\"bytes\",\"directory_bytes\",\"ledger_bytes\",\"list_files\",\"list_bytes\",
 \"accounts\",\"ledger_rows\",\"granted\",\"charged\",\"last_row_at\"}.
 
-Exit status: 0 when the backup is complete; 1 if the folder is not sound: there is no backup then;
-2 if it cannot be written.")]
+Exit status: 0 when the backup is complete; 1 if the data folder is damaged, so that no backup was
+made; 2 if the backup cannot be written.")]
 pub(crate) struct Backup {
-    /// Folder to make; it must not be there, or be empty
+    /// Folder for the copy; it must not exist, or must be empty
     #[arg(value_name = "DIR")]
     into: PathBuf,
     #[command(flatten)]

@@ -34,50 +34,54 @@ Examples:
   enrich bulk dte --in - --map limit:=10 --out - --url http://127.0.0.1:8080 --max-credits 500
 
 Reads CSV with a header (delimiter and encoding are detected), Excel workbooks (.xlsx: the first
-sheet) or JSON Lines, plain, .gz or .zst; writes what the output's name says (.csv, .tsv, .xlsx,
-.jsonl), each row as it came in with the answer's columns, `status` (found, not_found, invalid,
-failed), `error` and `credits` added, in the order they came in. A name that the list has already
-gets a number (status_2); --prefix names all of them. A row that cannot be looked up is invalid
-and costs nothing. Cells of CSV that a spreadsheet would run get an apostrophe before them.
+sheet) or JSON Lines, plain, .gz or .zst. The name of the output gives its format (.csv, .tsv,
+.xlsx, .jsonl). The output has the rows of the list in the same order, with further columns: those
+of the answer, `status` (found, not_found, invalid, failed), `error` and `credits`. If the list
+already has a column of this name, the added one gets a number (status_2); --prefix adds a text to
+the names of all added columns. A row that cannot be looked up is invalid and costs nothing. In CSV,
+a cell that a spreadsheet would run as a formula gets an apostrophe before it.
 
-Without --url it asks the data folder and charges nobody. With it, the key comes from ENRICH_KEY: on
-the command line every user of the machine could see it.
+Without --url, the rows are answered from the data folder, without a charge. With --url, set the key
+in the variable ENRICH_KEY: every user of the machine can see a key on the command line.
 
-Ctrl-C, a crash or the ceiling leave OUT.part and OUT.job behind: the same command continues with
-them, and no row is paid for twice (after a crash, within 24 hours). Remove both to start again.
+After Ctrl-C, a crash or the end by --max-credits, OUT.part and OUT.job are left. The same command
+then continues with them, and pays for no row twice (after a crash, within 24 hours). Remove both
+files to start again.
 JSON: {\"end\",\"rows\",\"found\",\"not_found\",\"invalid\",\"failed\",\"credits\",\"cut_cells\",\"seconds\"}; with --preview
 {\"rows\",\"invalid\",\"highest_credits\",\"read_as\",\"delimiter\",\"encoding\",\"columns\",\"mapping\",
-\"first_rows\"}. With `--out -` it goes to standard error.
+\"first_rows\"}. With `--out -`, the JSON goes to standard error.
 
-Exit status: 0 if all rows are written; 1 if it ended before: it was stopped, the ceiling was
-reached, or the credits ran out; 2 on an error: the list, the mapping, the output or the server
+Exit status: 0 if all rows are written; 1 if it ended earlier: it was stopped, --max-credits was
+reached, or the account had no credits left; 2 if the list, the mapping, the output or the server
 cannot be used.")]
 pub(crate) struct Bulk {
-    /// The endpoint: its path, or the end of it
+    /// Path of the endpoint, or the path's last part, such as `cuf`
     #[arg(value_name = "PATH", value_parser = endpoint)]
     endpoint: Target,
-    /// The list; `-` is standard input
+    /// File with the list; `-` is standard input
     #[arg(long = "in", value_name = "FILE")]
     list: PathBuf,
-    /// Where the rows go; `-` is standard output, which cannot be continued
+    /// File for the rows and their answers; `-` is standard output. A stopped run can be continued
+    /// only with a file
     #[arg(long, value_name = "FILE", required_unless_present = "preview")]
     out: Option<PathBuf>,
-    /// The column of a field (FIELD=COLUMN), or what it is in every row (FIELD:=VALUE); a field
-    /// that is not mapped takes the column of its name or of a usual one (`Website`), as the
-    /// command then says. Case, blanks and punctuation of columns do not matter
+    /// Column that gives a field (FIELD=COLUMN), or a value of the field for all rows
+    /// (FIELD:=VALUE). For other fields, the command selects the column with the field's name or a
+    /// usual name (`Website`), and prints its choice. Case, spaces and punctuation of column names
+    /// do not matter
     #[arg(long = "map", value_name = "FIELD=COLUMN")]
     map: Vec<String>,
     #[command(flatten)]
     read_as: ReadAsArgs,
-    /// What the names of the added columns begin with, for example site_
+    /// Text before the names of all added columns, for example site_
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     prefix: String,
     #[command(flatten)]
     caller: CallerArgs,
-    /// The most that all rows together may cost
+    /// Maximum cost of all rows together, in credits
     #[arg(long, value_name = "CREDITS", requires = "url")]
     max_credits: Option<u64>,
-    /// How many rows are looked up at once
+    /// Maximum number of rows that are looked up at the same time
     #[arg(
         long,
         value_name = "ROWS",
@@ -85,7 +89,7 @@ pub(crate) struct Bulk {
         value_parser = clap::value_parser!(u16).range(1..=1024)
     )]
     concurrency: u16,
-    /// Show how many rows there are and what they cost at most, and look nothing up
+    /// Show the number of rows and their highest cost, without looking them up
     #[arg(long)]
     preview: bool,
     #[command(flatten)]

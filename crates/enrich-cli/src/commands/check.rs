@@ -22,13 +22,13 @@ use enrich_server::error_chain;
 Example:
   enrich check
 
-Reads both databases from end to end: schema versions, integrity, how many there are of what they
-hold. `enrich ledger verify` checks whether the ledger adds up. Nothing is repaired; it may run
-while a server does. JSON: {\"ok\",\"problems\",\"sqlite\",\"directory\",\"ledger\"}, both databases as
+Reads both databases from end to end: schema versions, integrity, and the number of rows of each
+kind. `enrich ledger verify` checks the sums of the ledger. It repairs nothing, and may run while a
+server runs. JSON: {\"ok\",\"problems\",\"sqlite\",\"directory\",\"ledger\"}, both databases as
 {\"schema_version\",\"problems\",\"notes\",\"counts\"}. A note names an id that two companies have:
-they may be one.
+they may be the same company.
 
-Exit status: 0 if all is well; 1 if anything is wrong: the problems are listed; 2 if there is no
+Exit status: 0 if there is no problem; 1 if there are problems, which are listed; 2 if there is no
 data folder.")]
 pub(crate) struct Check {
     #[command(flatten)]

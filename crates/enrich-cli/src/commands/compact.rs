@@ -14,14 +14,14 @@ use super::{Common, Console, Failure, Shown, Verdict, named};
 Example:
   enrich compact
 
-What `source remove` and `forget` take out leaves free space in directory.sqlite, which later
-imports use. This writes the file anew without it. It may run while a server does: look-ups go on;
-imports and removals wait, and give up after ten seconds. While it runs the disk needs twice the
-size that the data takes; it is refused where there is less. The ledger is left as it is. JSON:
+`source remove` and `forget` leave unused space in directory.sqlite, which later imports use. This
+command writes the file again without the unused space. It may run while a server runs: look-ups
+continue; imports and removals wait, and fail after ten seconds. It needs free disk space of twice
+the size of the data, and refuses to start with less. It does not change the ledger. JSON:
 {\"before_bytes\",\"after_bytes\",\"freed_bytes\"}.
 
-Exit status: 0 when it is done; 2 if there is no data folder, too little space, or somebody else
-writes to the directory all the time.")]
+Exit status: 0 when it is done; 2 if there is no data folder, there is too little space, or other
+commands write to the directory all the time.")]
 pub(crate) struct Compact {
     #[command(flatten)]
     common: Common,

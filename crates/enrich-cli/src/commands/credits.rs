@@ -18,30 +18,30 @@ use history::History;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CreditsCommand {
-    /// Give an account credits, or take some back
+    /// Add credits to an account, or take credits back
     #[command(after_help = "\
 Examples:
   enrich credits grant 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70 500 --note \"invoice 1042\"
   enrich credits grant 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70 -20
 
-A running server counts it from the next request on. Taking back more than the balance is refused
-(exit status 1). JSON: {\"account\",\"balance\"}.")]
+A running server uses the new balance from the next request on. Taking back more credits than the
+balance is refused (exit status 1). JSON: {\"account\",\"balance\"}.")]
     Grant(GrantArgs),
-    /// Correct a row of the ledger with another one
+    /// Correct a row of the ledger by adding another row
     #[command(after_help = "\
 Example:
   enrich credits adjust 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70 019a3c60-11f2-7d3b-8a4c-2b6f9e0d1c55 3
 
-Rows are never changed: the correction is a row of its own that names the one it corrects. The ids
-of rows are in `enrich ledger export`. JSON: {\"account\",\"balance\"}.")]
+Rows of the ledger are never changed: the correction is a new row, which names the row that it
+corrects. `enrich ledger export` prints the ids of rows. JSON: {\"account\",\"balance\"}.")]
     Adjust(Adjust),
-    /// List what an account was granted and charged, the newest last
+    /// List the last grants, charges and adjustments of an account, newest last
     #[command(after_help = "\
 Examples:
   enrich credits history \"Quill Ltd\"
   enrich credits history 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70 --limit 1000 --json
 
-Prints the last rows of the ledger; `enrich ledger export` has all of them with every column.
+Prints the last rows of the ledger; `enrich ledger export` prints all rows with all columns.
 JSON: a list of {\"time\",\"id\",\"kind\",\"credits\",\"balance\",\"endpoint\",\"items\",\"note\"}.")]
     History(History),
     /// Show an account's balance
@@ -65,7 +65,7 @@ pub(crate) struct GrantArgs {
 pub(crate) struct Adjust {
     #[command(flatten)]
     on: OnAccount,
-    /// The id of the row to correct
+    /// Id of the row to correct
     #[arg(value_parser = named::entry_id)]
     entry_id: ChargeId,
     #[command(flatten)]
@@ -74,10 +74,10 @@ pub(crate) struct Adjust {
 
 #[derive(Debug, Args)]
 struct Change {
-    /// How many credits; negative takes them back
+    /// Number of credits; a negative number takes credits back
     #[arg(value_name = "N", allow_negative_numbers = true, value_parser = some_credits)]
     credits: i64,
-    /// What the ledger says about it
+    /// Text that is stored with the row in the ledger
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true,
           value_parser = named::line)]
     note: String,

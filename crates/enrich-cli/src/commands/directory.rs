@@ -21,26 +21,27 @@ const LISTED: u32 = 100;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DirectoryCommand {
-    /// Copy the directory to a folder that all nodes read, and have them answer from it
+    /// Publish a snapshot of the directory to a folder, and make all servers answer from it
     #[command(after_help = "\
 Example:
   enrich directory publish /srv/snapshots --store postgres://enrich@db.example/enrich
 
-Run it on the machine that imports, also while it imports or serves. Nodes that were started with
-`enrich serve --directory-from` copy and check the snapshot, and swap it in while look-ups go on.
-It needs as much space as the directory has, until it is done, and the folder keeps every snapshot:
-remove those that `enrich directory use` will not go back to.
+Run it on the machine that imports, even while an import or a server runs there. Servers that were
+started with `enrich serve --directory-from` copy and check the snapshot, and then answer from it
+without an interruption. While it runs, this command needs as much disk space as the directory. The
+folder keeps every snapshot: remove the files of snapshots that you will not use again.
 JSON: {\"number\",\"generation\",\"bytes\",\"location\"}.
 
 Exit status: 0 when it is published; 2 if a file or the store cannot be read or written, or the
 directory has another secret.key than the store.")]
     Publish(Publish),
-    /// Have all nodes answer from an earlier or later snapshot
+    /// Make all servers answer from another snapshot
     #[command(after_help = "\
 Example:
   enrich directory use 41 --store postgres://enrich@db.example/enrich
 
-Nodes keep the newest two snapshots, and change to one of these within a second. JSON: {\"number\"}.
+Servers keep the newest two snapshots; they change to one of these within a second.
+JSON: {\"number\"}.
 
 Exit status: 0 when it is done; 1 if there is no such snapshot.")]
     Use(Use),
@@ -49,14 +50,14 @@ Exit status: 0 when it is done; 1 if there is no such snapshot.")]
 Example:
   enrich directory list --store postgres://enrich@db.example/enrich
 
-Nodes are those that answer from it now. JSON: an array of
+`nodes` is the number of servers that answer from the snapshot now. JSON: an array of
 {\"number\",\"in_use\",\"nodes\",\"generation\",\"bytes\",\"schema\",\"at\",\"location\"}.")]
     List(Common),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Publish {
-    /// Folder that all nodes read, such as a network share
+    /// Folder that all servers can read, such as a network share
     #[arg(value_name = "LOCATION")]
     location: PathBuf,
     #[command(flatten)]
@@ -65,7 +66,7 @@ pub(crate) struct Publish {
 
 #[derive(Debug, Args)]
 pub(crate) struct Use {
-    /// The number of the snapshot
+    /// Number of the snapshot
     #[arg(value_name = "NUMBER")]
     number: u64,
     #[command(flatten)]

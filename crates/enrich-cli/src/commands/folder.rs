@@ -16,7 +16,7 @@ use crate::settings::{Settings, SettingsLayer, StoreUrl};
 // The option for the data folder. (A doc comment here would become the help of every command.)
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DataPath {
-    /// Folder of the data
+    /// Data folder
     #[arg(
         long = "data",
         value_name = "DIR",
@@ -34,11 +34,11 @@ pub(crate) struct DataFolder {
     #[command(flatten)]
     folder: DataPath,
     /// PostgreSQL database with the accounts and the ledger,
-    /// postgres://USER:PASSWORD@HOST/DATABASE; better given as ENRICH_STORE or in the settings
-    /// file, which others cannot see
+    /// postgres://USER:PASSWORD@HOST/DATABASE; safer in ENRICH_STORE or the settings file, because
+    /// other users of the machine can see command lines
     #[arg(long, env = "ENRICH_STORE", hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
-    /// The server's settings file, if it has one
+    /// Settings file of the server
     #[arg(long, env = "ENRICH_CONFIG", hide_env_values = true, value_name = "FILE")]
     config: Option<PathBuf>,
 }

@@ -38,27 +38,30 @@ Examples:
   enrich forget --kind missed \"Ada Penn\"
   enrich forget --list drop-download.zip
 
-With a person's page the person is forgotten; with a domain everything at it and below it. Name a
-person's addresses and numbers too: a source that has them without the page would bring them back.
-What kind a value is shows from its text; --kind says it. Values are never shown again or logged. A
-running server stops answering with them at once, repeated requests (Idempotency-Key) included, and
-takes the rows that hold them out of the lists of the account page within seconds. JSON: {\"forgotten\",\"values\",\"subjects\"}:
-values suppressed, values and subjects removed.
+A person's page removes the whole person; a domain removes everything at it and at its subdomains.
+Also name the person's email addresses and phone numbers: otherwise an import of a source that has
+them without the page brings them back. The kind of a value is detected from its text, unless --kind
+names it. Forgotten values are never printed or logged. A running server stops answering with them
+at once, also in repeated requests (Idempotency-Key); within seconds, it removes the rows that
+contain them from the lists of the account page. JSON: {\"forgotten\",\"values\",\"subjects\"}: the
+numbers of suppressed values, removed values and removed subjects.
 
---list loads a suppression list of any length: an archive of DROP with its answers, hashes of
-addresses, or values. The format is detected; --format says it. All lines are checked before anything
-changes, and a run that was interrupted is completed by the same command. JSON: {\"entries\",\"new\",
-\"taken_back\",\"values\",\"subjects\",\"answers\"}: entries read, those that were in no list before,
-those that are no longer in force, values and subjects removed, and the answer files as
-{\"file\",\"deleted\",\"not_found\"}. A plain list prints what values print.
+--list loads a suppression list of any length: an archive of DROP with its answers, hashes of email
+addresses, or values. The format is detected, unless --format names it. All lines are checked before
+anything is changed. If a run was interrupted, run the same command again. JSON: {\"entries\",\"new\",
+\"taken_back\",\"values\",\"subjects\",\"answers\"}: the numbers of entries read, of entries that no
+earlier list had, of entries that are no longer in force, of removed values and removed subjects;
+and the answer files as {\"file\",\"deleted\",\"not_found\"}. For a list of values, the JSON is that
+of values.
 
-Exit status: 0 if it is done; 1 if an answer file exists already; 2 if a value or a list cannot be
+Exit status: 0 when it is done; 1 if an answer file exists already; 2 if a value or a list cannot be
 used: nothing was changed.")]
 pub(crate) struct Forget {
-    /// Emails, phones, person pages or domains; `-` reads them from standard input, one a line
+    /// Email addresses, phone numbers, person pages or domains; `-` reads them from standard input,
+    /// one per line
     #[arg(value_name = "VALUE", required_unless_present = "list")]
     values: Vec<String>,
-    /// What all the values are
+    /// Kind of all the values [default: detected from each value]
     #[arg(long, value_enum)]
     kind: Option<Kind>,
     #[command(flatten)]
@@ -69,16 +72,16 @@ pub(crate) struct Forget {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// An address: ada@quill.example
+    /// Email address: ada@quill.example
     Email,
-    /// A number: +44 20 7946 0123
+    /// Phone number: +44 20 7946 0123
     Phone,
-    /// A person's own page: linkedin.com/in/ada-example
+    /// Page of a person: linkedin.com/in/ada-example
     Page,
-    /// A domain: quill.example
+    /// Domain: quill.example
     Domain,
-    /// A text that was asked for as a company's name: its counts in `enrich stats --misses` go, and
-    /// nothing is suppressed
+    /// Text that a call sent as a company's name: removes its count from `enrich stats --misses`,
+    /// and suppresses nothing
     Missed,
 }
 

@@ -31,37 +31,40 @@ Examples:
   enrich import leads.csv --column name=Firma --column domains=Homepage
 
 Reads JSON Lines, CSV (delimiter and encoding are detected) and Excel workbooks (.xlsx: the first
-sheet), plain, .gz, .bz2 or .zst. Open data and exports in other layouts (--formats; also zip, JSON
-and XML) are recognised by their columns or keys and mapped. A running server answers from what was
-imported without a restart. Lines that cannot be used are rejected and the rest is imported; importing a file again is harmless and
-completes an import that stopped. A source is named after its file; a file of the same name in
-another folder is refused unless --source says what its source is called.
-Columns and fields may stand in the singular or the plural. Records without any key but a name are
-counted as name_only.
-JSON: {\"read\",\"added\",\"merged\",\"unchanged\",\"rejected\",\"name_only\",\"dropped\",\"seconds\"},
-and \"skipped\": records that a mapping leaves out, by reason.
+sheet), plain, .gz, .bz2 or .zst. Also reads open data and exports in the layouts that --formats
+lists (also zip, JSON and XML); it recognises them by their columns or keys. A running server
+answers from the imported records without a restart.
 
-Exit status: 0 if anything was added, merged or unchanged; 1 if nothing was, or with --strict if a
-line was bad; 2 if a file cannot be read.")]
+Lines that cannot be used are rejected; all other lines are imported. If an import was stopped,
+import the file again: records that are already there stay unchanged. A source has the name of its
+file. If a file of another folder had the same name, --source must name the source of this one.
+Names of columns and fields may be singular or plural. Records that have no identifier but a name
+are counted as name_only.
+JSON: {\"read\",\"added\",\"merged\",\"unchanged\",\"rejected\",\"name_only\",\"dropped\",\"seconds\"},
+and \"skipped\": the number of records that a mapping leaves out, for each reason.
+
+Exit status: 0 if any record was added, merged or unchanged; 1 if none was, or if --strict found a
+line to reject; 2 if a file cannot be read.")]
 pub(crate) struct Import {
     /// Files to read; `-` is standard input
     #[arg(value_name = "FILE", required_unless_present_any = ["formats", "show_map"])]
     files: Vec<PathBuf>,
     #[command(flatten)]
     format: FormatArgs,
-    /// What the source of the records is called, so that it can be taken out again; each file's
-    /// name if absent
+    /// Name of the source of the records, for example for `enrich source remove` [default: each
+    /// file's name]
     #[arg(long, value_name = "NAME", value_parser = source_name)]
     source: Option<SourceName>,
     #[command(flatten)]
     read_as: ReadAsArgs,
-    /// Write rejected lines to this file, each with its line number and reason
+    /// File for the rejected lines, each with its line number and the reason
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
-    /// Stop at the first bad line and change nothing; for one file at a time
+    /// Stop at the first rejected line, and change nothing; for one file at a time
     #[arg(long)]
     strict: bool,
-    /// Write nothing; show the first N native records, 5 if N is absent, and what would be imported
+    /// Import nothing; print the first N records (5 without N), and the counts that an import would
+    /// have
     #[arg(
         long,
         value_name = "N",
@@ -71,7 +74,7 @@ pub(crate) struct Import {
         conflicts_with_all = ["rejects", "strict"]
     )]
     dry_run: Option<usize>,
-    /// List the formats that are known besides the import format
+    /// List the formats that Enrich knows besides its own import format
     #[arg(long, conflicts_with = "files")]
     formats: bool,
     /// Print the mapping file of a format, to copy and change

@@ -29,35 +29,35 @@ Examples:
   enrich key issue 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70 --label \"web shop\" --rate-limit 600
   enrich key issue \"Quill Ltd\" --expires 90d
 
-A running server accepts it from the next request on. JSON: {\"key_id\",\"key\",…}."
+A running server accepts the key from the next request on. JSON: {\"key_id\",\"key\",…}."
     )]
     Issue(Issue),
-    /// List an account's keys, oldest first, without the keys themselves
+    /// List an account's keys by id, oldest first, without the secret keys
     #[command(after_help = "Example:\n  enrich key list 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70")]
     List(OnAccount),
-    /// Show a key itself
+    /// Show the secret key of a key id
     #[command(after_help = "\
 Example:
   enrich key show 019a3c5e-7b1d-7c2a-9f01-c4e8b2a60d13
 
 JSON: {\"key_id\",\"key\",…}.")]
     Show(OnKey),
-    /// Give a key a rate limit of its own, or take it away again
+    /// Set or remove a key's own rate limit
     #[command(after_help = "\
 Examples:
   enrich key set 019a3c5e-7b1d-7c2a-9f01-c4e8b2a60d13 --rate-limit 600 --rate-window 60
   enrich key set 019a3c5e-7b1d-7c2a-9f01-c4e8b2a60d13 --rate-limit default
 
-What is not named stays as it is.")]
+A limit or a window that is not named stays unchanged.")]
     Set(Set),
-    /// End a key now
+    /// Revoke a key, which ends it now
     #[command(after_help = "\
 Example:
   enrich key revoke 019a3c5e-7b1d-7c2a-9f01-c4e8b2a60d13
 
-A running server refuses it within a second. What has ended stays ended.")]
+A running server refuses the key within a second. A revoked key cannot be used again.")]
     Revoke(OnKey),
-    /// Issue a key in place of another one
+    /// Issue a new key that replaces another key
     #[command(after_help = "\
 Example:
   enrich key rotate 019a3c5e-7b1d-7c2a-9f01-c4e8b2a60d13 --keep 24h
@@ -90,18 +90,18 @@ impl KeyCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct Issue {
-    /// What you call the key
+    /// Name of the key
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true,
           value_parser = named::line)]
     label: String,
-    /// When the key ends: a date (at its beginning, UTC), a time like 2027-01-31T12:00:00Z, or a
-    /// length of time from now like 12h or 90d; never if absent
+    /// When the key expires: a date (at 00:00 UTC), a time like 2027-01-31T12:00:00Z, or a duration
+    /// from now like 12h or 90d [default: never]
     #[arg(long, value_name = "TIME", value_parser = expiry::expiry)]
     expires: Option<Expiry>,
-    /// Requests in a window; the server's limit if absent
+    /// Maximum requests of the key in a window [default: the server's limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rate_limit: Option<u32>,
-    /// The window's length; the server's if absent
+    /// Length of the window, in seconds [default: the server's window]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     rate_window: Option<u32>,
     #[command(flatten)]

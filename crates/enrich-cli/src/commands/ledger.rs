@@ -15,22 +15,22 @@ use export::Export;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LedgerCommand {
-    /// Walk every row and add everything up
+    /// Check every row of the ledger, and all sums
     #[command(after_help = "\
 Example:
   enrich ledger verify
 
-`granted` and `charged` are credits, `charges` are rows. JSON:
+`granted` and `charged` are numbers of credits; `charges` is the number of rows. JSON:
 {\"ok\",\"accounts\",\"granted\",\"charged\",\"charges\",\"faults\"}.
 
-Exit status: 0 if everything adds up; 1 if anything does not: the faults are listed.")]
+Exit status: 0 if the ledger has no faults; 1 if it has faults, which are listed.")]
     Verify(Common),
     /// Print an account's rows as CSV
     #[command(after_help = "\
 Example:
   enrich ledger export 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70 > ledger.csv
 
-A text that a spreadsheet would take for a formula has a ' before it.")]
+A text that a spreadsheet would run as a formula gets an apostrophe before it.")]
     Export(Export),
 }
 

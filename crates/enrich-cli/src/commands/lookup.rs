@@ -30,35 +30,37 @@ Examples:
   enrich lookup mti phoneNumber=\"020 7946 0123\" --country GB
   enrich lookup company --id wikidata:Q42
 
-Prints the body the endpoint would answer with, its balance as 0: nothing is charged or counted.
+Prints the body of the endpoint's answer, with 0 as the balance: the call is not charged or counted.
 `enrich endpoints` lists the paths and their fields.
 
-With --explain, the body is followed by what the fields were read as and why that was found or not.
-For a company's name these are the likeliest companies, each with how sure it is that it is meant,
-which of its names fits best, and what speaks most for it (+) and against it (-): a feature's value
-times its weight. With --json as well, both are one object {\"body\",\"explained\"}, which holds all
-companies that were compared and all their features.
+With --explain, it also prints how the fields were read, and why something was found or not. For a
+company's name, it lists the most likely companies: the confidence of each, its name that fits best,
+and the features that speak most for it (+) and against it (-), each as the feature's value times
+its weight. With --explain and --json, it prints one object {\"body\",\"explained\"}, with all
+compared companies and all their features.
 
-`company` is no endpoint: it shows the company that has an id, with all of its ids and the company
-that it belongs to. JSON: {\"company\"}, null if no company has the id.
+`company` is not an endpoint: it shows the company that has an id, with all of its ids and the
+company that it belongs to. JSON: {\"company\"}, null if no company has the id.
 
-Exit status: 0 if it was answered, found or not; 1 if the fields cannot be used: the body says why.")]
+Exit status: 0 if the request was answered, whether something was found or not; 1 if the fields
+cannot be used: the body says why.")]
 pub(crate) struct Lookup {
-    /// The endpoint: its path, or the end of it; `company` shows the company with --id
+    /// Path of the endpoint, or the path's last part, such as `cuf`; `company` shows the company
+    /// that --id names
     #[arg(value_name = "PATH", value_parser = asked)]
     asked: Asked,
     /// The fields of the request
     #[arg(value_name = "FIELD=VALUE", value_parser = field)]
     fields: Vec<(String, String)>,
-    /// With `company`: the company's id in a register or data set
+    /// Only with `company`: the company's id in a register or data set
     #[arg(long, value_name = "SCHEME:ID", value_parser = ExternalId::from_text)]
     id: Option<ExternalId>,
     #[command(flatten)]
     settings: LookUpSettings,
-    /// The country (alpha-2 code) that national phone numbers are read with
+    /// Country (alpha-2 code) of national phone numbers
     #[arg(long, value_name = "CC", value_parser = named::country)]
     country: Option<Country>,
-    /// Print, after the body, why it is what it is
+    /// Print, after the answer, how the answer was found
     #[arg(long)]
     explain: bool,
     // `--json` matters only with `--explain`, because the body is JSON anyway.

@@ -7,11 +7,11 @@ use enrich_import::{Delimiter, ReadAs, TextEncoding};
 // command.)
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct ReadAsArgs {
-    /// What stands between the columns of CSV: `,`, `;`, `tab` or `|`; detected if absent
+    /// Delimiter of the columns of CSV: `,`, `;`, `tab` or `|` [default: detected]
     #[arg(long, value_name = "DELIMITER", value_parser = delimiter)]
     delimiter: Option<Delimiter>,
-    /// The encoding of the text: utf-8, utf-16, windows-1252 or another label of the Encoding
-    /// Standard; detected if absent
+    /// Encoding of the text: utf-8, utf-16, windows-1252 or another label of the Encoding Standard
+    /// [default: detected]
     #[arg(long, value_name = "ENCODING", value_parser = encoding)]
     encoding: Option<TextEncoding>,
 }

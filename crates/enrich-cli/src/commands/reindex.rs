@@ -13,13 +13,14 @@ use super::{Common, Console, Failure, Shown, Verdict};
 Example:
   enrich reindex
 
-An earlier Enrich found names by other rules; `serve` and the other commands say so and refuse its
-folder. This derives what look-ups read from what the sources said, once more; nothing is lost. It
-takes a minute for a million companies. It needs the folder to itself: it is refused while a server
-or another command has it open, and those are refused meanwhile. When it is stopped, run it again.
+An earlier version of Enrich found names by other rules: `serve` and all other commands then refuse
+its folder with a message. This command makes the look-up data again from the imported values; no
+value is lost. It takes about a minute for a million companies. It is refused while a server or
+another command has the folder open, and they are refused while it runs. If it was stopped, run it
+again.
 JSON: {\"subjects\"}.
 
-Exit status: 0 when it is done; 2 if there is no data folder, it is in use or it cannot be
+Exit status: 0 when it is done; 2 if there is no data folder, or the folder is in use or cannot be
 written.")]
 pub(crate) struct Reindex {
     #[command(flatten)]

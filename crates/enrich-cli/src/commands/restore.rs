@@ -19,17 +19,18 @@ use super::{Common, Console, Failure, Shown, Verdict, named};
 Example:
   enrich restore /var/backups/enrich/2026-11-22 --data enrich-restored
 
-Copies what `enrich backup` wrote into the data folder, which must not be there or be empty; move
-the old one away as a whole. Every file is compared with what the backup wrote, and the ledger is
-added up, before the folder can be opened. An unfinished restore is refused by all commands
-until it is run again. What was done after the backup is gone: charges and grants, accounts and
-keys, imports and what was forgotten; keys revoked since then work again. JSON:
+Copies a backup of `enrich backup` to the data folder, which must not exist or must be empty; first
+move the whole old folder away. Every file is compared with what the backup recorded of it, and the
+ledger is verified, before the folder can be opened. If a restore was not finished, all commands
+refuse the folder until the restore is run again. All changes after the backup are lost: charges and
+grants, accounts and keys, imports and forgotten values; keys that were revoked after the backup
+work again. JSON:
 {\"data\",\"age_seconds\"} and what `enrich backup` prints.
 
 Exit status: 0 when it is done; 1 if the backup is incomplete, damaged or was changed; 2 if the data
 folder is in use, not empty or cannot be written.")]
 pub(crate) struct Restore {
-    /// Folder of the backup
+    /// Folder with the backup
     backup: PathBuf,
     #[command(flatten)]
     common: Common,

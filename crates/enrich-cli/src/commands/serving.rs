@@ -14,8 +14,8 @@ Examples:
   enrich serve --listen 0.0.0.0:8080 --admin-listen 127.0.0.1:9090 --rate-policy reject
 
 A missing data folder is created. With --store, the folder must hold the database's secret.key: see
-`enrich store migrate`. Every setting can also be an environment variable or a line
-of the settings file.")]
+`enrich store migrate`. Every setting can also be an environment variable or a line of the settings
+file.")]
 pub(crate) struct Serve {
     #[command(flatten)]
     data: DataPath,

@@ -20,14 +20,15 @@ Example:
 
 JSON: a list of {\"source\",\"values\",\"records\",\"first_imported_at\",\"last_imported_at\"}.")]
     List(Common),
-    /// Take a source's values out again
+    /// Remove all values that came only from this source
     #[command(after_help = "\
 Example:
   enrich source remove companies
 
-What other sources say as well stays. Importing the source again brings its values back; see
-`enrich forget` for values that are not to come back. JSON: {\"source\",\"values\",\"subjects\"}:
-values and subjects that are gone.")]
+Values that other sources also gave stay. If the source is imported again, its values are back;
+`enrich forget` removes values so that no import brings them back.
+JSON: {\"source\",\"values\",\"subjects\"}:
+the numbers of removed values and subjects.")]
     Remove(Remove),
 }
 

@@ -23,21 +23,22 @@ Examples:
   enrich stats --missed \"Quill Ltd\"
 
 Counts the companies, people and domains, how many of them have each attribute, by country and by
-source; what was asked and found, by endpoint, account and day (UTC); and what the databases take.
-It may run while a server does, whose last five seconds of calls are missing. A million companies
-take some seconds. `hit_rate` is found / (found + not found): repeats and refusals are not look-ups.
-A server with --count-misses counts the company names that nothing was found for: --misses shows the
-100 that were missed most in 30 days, --missed how often one was. The JSON is described in docs/guide/statistics.md.
+source; the calls and their outcomes, by endpoint, account and day (UTC); and the size of the
+databases. It may run while a server runs; calls of the last five seconds may be missing. A million
+companies take some seconds. `hit_rate` is found / (found + not found), without repeats and
+refusals. If the server runs with --count-misses, --misses shows the 100 company names that were
+most often not found in 30 days, and --missed shows the count of one name. The JSON is described in
+docs/guide/statistics.md.
 
 Exit status: 0 when it is done; 2 if there is no data folder, or it cannot be read.")]
 pub(crate) struct Stats {
-    /// Days of use that are added up, today included
+    /// Number of days, including today, for which calls are counted
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..=3650))]
     days: u16,
-    /// Show the company names that were missed most instead
+    /// Show only the company names that were most often not found
     #[arg(long, conflicts_with_all = ["days", "missed"])]
     misses: bool,
-    /// Show how often this company name was missed instead
+    /// Show only how often this company name was not found
     #[arg(long, value_name = "NAME", conflicts_with = "days")]
     missed: Option<String>,
     #[command(flatten)]

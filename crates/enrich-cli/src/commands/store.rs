@@ -18,29 +18,30 @@ use copy::Copy;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
-    /// Make the tables of a new database, or bring those of an older one up to date
+    /// Create the tables of a new database, or update the tables of an older version
     #[command(after_help = "\
 Example:
   enrich store migrate --store postgres://enrich@db.example/enrich
 
-Run it once as the owner of the database, before the first server and before a newer Enrich. A new
-data folder gets its secret.key, which belongs to the database from then on: copy it to the folder
-of each node, and keep a copy apart. JSON: {\"migrations\",\"new_secret_key\"}.
+Run it as the owner of the database, before the first server starts and before each update of
+Enrich. If the data folder is new, this creates its secret.key, which from then on belongs to the
+database: copy it to the data folder of each server, and keep a copy in another place.
+JSON: {\"migrations\",\"new_secret_key\"}.
 
 Exit status: 0 when the tables are up to date; 2 if the database cannot be changed, or belongs to
 another secret.key.")]
     Migrate(Common),
-    /// Check the database: tables, durability, clocks, the nodes that use it
+    /// Check the database: tables, durability, clocks, and the servers that use it
     #[command(after_help = "\
 Example:
   enrich store check --store postgres://enrich@db.example/enrich
 
-Changes nothing; it may run while servers do. `enrich ledger verify` checks whether the ledger adds
-up. JSON: {\"ok\",\"problems\",\"server\",\"schema\",\"mode\",\"lineage\",\"standbys\",\"clock_ahead_ms\",\"nodes\"},
+Changes nothing; it may run while servers run. `enrich ledger verify` checks the sums of the
+ledger. JSON: {\"ok\",\"problems\",\"server\",\"schema\",\"mode\",\"lineage\",\"standbys\",\"clock_ahead_ms\",\"nodes\"},
 nodes as {\"id\",\"name\",\"build\",\"seen_ms_ago\",\"alive\"}.
 
-Exit status: 0 if all is well; 1 if anything is wrong: each problem says what to do; 2 if the
-database cannot be reached.")]
+Exit status: 0 if there is no problem; 1 if there are problems, each listed with what to do; 2 if
+the database cannot be reached.")]
     Check(Check),
     /// Move accounts, keys and ledger from a data folder to PostgreSQL, or back
     #[command(after_help = "\
@@ -48,31 +49,33 @@ Examples:
   enrich store copy --from ./enrich-data --to postgres://enrich@db.example/enrich
   enrich store copy --from postgres://enrich@db.example/enrich --to ./new-folder
 
-Stop the servers first. The database is empty, and its tables are made if need be; the folder to copy
-into has the database's secret.key and no ledger. Every value is carried over as it is. Both
-sides are verified before the new one is used: the folder is then marked as moved and refused, the
-database stays in mode `copying`, in which no node charges.
+Stop the servers first. A database that is the target must be empty; its tables are created if they
+are missing. A folder that is the target must have the database's secret.key and no ledger. All
+values are copied unchanged. Source and target are verified before the target can be used. The
+source cannot be used afterwards: a folder is marked as moved, and commands refuse it; a database
+stays in mode `copying`, in which no server charges.
 JSON: {\"accounts\",\"entries\",\"granted\",\"charged\"}.
 
-Exit status: 0 when the copy is complete and verified; 2 when nothing was switched over.")]
+Exit status: 0 when the copy is complete and verified; 2 if it failed and the source is still in
+use.")]
     Copy(Copy),
-    /// Accept that the database lacks what it had acknowledged
+    /// Accept that the database has lost acknowledged charges or grants
     #[command(after_help = "\
 Example:
   enrich store accept-loss --yes --store postgres://enrich@db.example/enrich
 
-After a restore of an older backup, or the promotion of a standby that had not everything, servers
-that have seen newer rows stop charging. This lets them go on from what the database has: charges
-that it lacks are given away, and grants that it lacks have to be made again.
+After an older backup was restored, or a standby that lacked rows was promoted, the servers that
+have seen newer rows stop charging. This command lets them charge again, from the rows that the
+database has. Lost charges are not made up for, and lost grants have to be made again.
 JSON: {\"lineage\"}.
 
-Without --yes the word accept has to be typed first.")]
+Without --yes, it asks you to type the word accept.")]
     AcceptLoss(AcceptLoss),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AcceptLoss {
-    /// Do not ask first
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
     #[command(flatten)]

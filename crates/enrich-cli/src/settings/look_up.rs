@@ -10,7 +10,7 @@ use super::LeastConfidence;
 // the help of each command.)
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct LookUpSettings {
-    /// How sure a match by name (of a company or a person) has to be, from 1 to 100
+    /// Least confidence of a match by the name of a company or a person, from 1 to 100
     #[arg(
         long,
         env = "ENRICH_MIN_CONFIDENCE",
@@ -18,8 +18,8 @@ pub(crate) struct LookUpSettings {
         default_value_t = LeastConfidence::default()
     )]
     pub(crate) min_confidence: LeastConfidence,
-    /// The most addresses, and the most numbers, in an answer of /v1/company_enrichment or /v1/cone
-    /// [default: all]
+    /// Maximum number of email addresses, and of phone numbers, in an answer of
+    /// /v1/company_enrichment or /v1/cone [default: all]
     #[arg(long, env = "ENRICH_MAX_ENRICHMENT_ITEMS", value_name = "ITEMS")]
     pub(crate) max_enrichment_items: Option<NonZeroU64>,
 }

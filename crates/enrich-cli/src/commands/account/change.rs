@@ -17,7 +17,7 @@ use crate::account_ports::AccountPorts;
 pub(crate) struct Rename {
     #[command(flatten)]
     pub(super) on: OnAccount,
-    /// What it is called from now on; need not be unique
+    /// New name of the account; several accounts may have the same name
     #[arg(value_parser = named::name)]
     pub(super) name: String,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Rename {
 pub(crate) struct Set {
     #[command(flatten)]
     pub(super) on: OnAccount,
-    /// The country (alpha-2 code) that its national phone numbers are read with, or `none`
+    /// Country (alpha-2 code) of the national phone numbers that the account sends, or `none`
     #[arg(long, value_name = "CC", value_parser = country_or_none)]
     pub(super) country: CountryOrNone,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Set {
 pub(crate) struct Suspend {
     #[command(flatten)]
     pub(super) on: OnAccount,
-    /// Why, for the owner to read on the account page
+    /// Reason of the suspension, which the account page shows to the owner
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true,
           value_parser = named::line)]
     pub(super) reason: String,
@@ -45,7 +45,7 @@ pub(crate) struct Suspend {
 pub(crate) struct Close {
     #[command(flatten)]
     pub(super) on: OnAccount,
-    /// Do not ask for the account's name first
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
 }

@@ -25,7 +25,7 @@ const GOOD_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 // every command.)
 #[derive(Clone, Debug, Args)]
 pub(super) struct LinkArgs {
-    /// Address that people reach the server at, for the link [default: that of the settings file,
+    /// URL at which browsers reach the server, for the link [default: that of the settings file,
     /// else http://127.0.0.1:8080]
     #[arg(long, env = "ENRICH_PUBLIC_URL", hide_env_values = true, value_name = "URL")]
     public_url: Option<PublicUrl>,
@@ -42,7 +42,7 @@ impl LinkArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct Invite {
-    /// Address the owner signs in with, in place of the one there may be
+    /// Email address with which the owner signs in; replaces an earlier address
     #[arg(long, value_name = "ADDR", value_parser = email)]
     email: Option<EmailAddress>,
     #[command(flatten)]

@@ -15,16 +15,17 @@ use crate::settings::LookUpSettings;
 // command.)
 #[derive(Clone, Args)]
 pub(super) struct CallerArgs {
-    /// Ask this server instead of the data folder, for credits
+    /// URL of a server that answers the rows, and charges for them, instead of the data folder
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// The API key for the server; better given as ENRICH_KEY, which others cannot see
+    /// API key for the server; safer in the variable ENRICH_KEY, because other users of the machine
+    /// can see command lines
     #[arg(long, value_name = "KEY", env = "ENRICH_KEY", hide_env_values = true)]
     key: Option<String>,
     #[command(flatten)]
     settings: LookUpSettings,
-    /// The country (alpha-2 code) that national phone numbers are read with; a server reads them
-    /// with the account's own
+    /// Country (alpha-2 code) of national phone numbers; with --url, the server uses the country of
+    /// the account
     #[arg(long, value_name = "CC", value_parser = named::country, conflicts_with = "url")]
     country: Option<Country>,
     #[command(flatten)]

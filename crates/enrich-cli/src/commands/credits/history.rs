@@ -14,7 +14,7 @@ const PAGE: u32 = 1000;
 
 #[derive(Debug, Args)]
 pub(crate) struct History {
-    /// How many rows, the newest
+    /// Maximum number of rows
     #[arg(long, value_name = "ROWS", default_value_t = 50,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     limit: u32,

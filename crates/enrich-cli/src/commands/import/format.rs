@@ -21,25 +21,27 @@ const NATIVE: &str = "native";
 // How files become records. (A doc comment here would become the help of the command.)
 #[derive(Debug, Args)]
 pub(super) struct FormatArgs {
-    /// The format of the files, one of those that --formats lists, or native; detected if absent
+    /// Format of the files: a name that --formats lists, or `native` [default: detected]
     #[arg(long, value_name = "NAME", conflicts_with_all = ["map", "columns"])]
     format: Option<String>,
-    /// A mapping file that says what the columns or keys mean
+    /// Mapping file, which names a field of the import format for each column or key
     #[arg(long, value_name = "FILE", conflicts_with = "columns")]
     map: Option<PathBuf>,
-    /// Read a field of the import format from a column, such as domains=Website; repeatable
+    /// Read a field of the import format from a column, for example domains=Website; may be
+    /// repeated
     #[arg(long = "column", id = "columns", value_name = "FIELD=COLUMN", value_parser = pair)]
     columns: Vec<(String, String)>,
-    /// The kind of the records, where the file does not say it: company, person or domain
+    /// Kind of the records, if the file does not contain it: company, person or domain
     #[arg(long = "type", value_name = "TYPE", value_parser = record_type)]
     record_type: Option<RecordType>,
-    /// The country of national phone numbers, and the seat of companies without one
+    /// Country of national phone numbers, and the seat of companies without a country
     #[arg(long, value_name = "COUNTRY", value_parser = country)]
     country: Option<String>,
-    /// Attach the records to companies and people that are there, and add no others
+    /// Only add values to existing companies and people; add no new ones
     #[arg(long, conflicts_with = "add")]
     only_known: bool,
-    /// Add records also of a format that is only attached to companies that are there
+    /// Also add new companies and people from a format that by default only adds values to existing
+    /// ones
     #[arg(long)]
     add: bool,
     /// Import only the first N records of each file

@@ -11,10 +11,10 @@ use super::{check_stored, generate, record};
 
 #[derive(Debug, Args)]
 pub(crate) struct Set {
-    /// Requests in a window, or `default` for the server's limit
+    /// Maximum requests of the key in a window, or `default` for the server's limit
     #[arg(long, value_name = "N", value_parser = own_or_default, required_unless_present = "rate_window")]
     rate_limit: Option<Own>,
-    /// The window's length, or `default` for the server's
+    /// Length of the window, in seconds, or `default` for the server's window
     #[arg(long, value_name = "SECONDS", value_parser = own_or_default)]
     rate_window: Option<Own>,
     #[command(flatten)]
@@ -23,7 +23,7 @@ pub(crate) struct Set {
 
 #[derive(Debug, Args)]
 pub(crate) struct Rotate {
-    /// How long the old key stays valid: 30s, 15m, 24h, 7d
+    /// How long the old key stays valid, for example 30s, 15m, 24h or 7d
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = duration)]
     keep: SignedDuration,
     #[command(flatten)]

@@ -13,7 +13,7 @@ use super::super::{Common, Console, Failure, Shown, Verdict};
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// Do not take it for a problem that there is no synchronous standby
+    /// Do not report a missing synchronous standby as a problem
     #[arg(long, env = "ENRICH_ONE_COPY", hide_env_values = true, num_args = 0..=1,
           default_missing_value = "true", default_value_t = false, require_equals = true,
           value_name = "true|false", hide_default_value = true, action = clap::ArgAction::Set)]

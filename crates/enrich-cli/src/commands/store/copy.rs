@@ -25,10 +25,10 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Debug, Args)]
 pub(crate) struct Copy {
-    /// Where the ledger is: a data folder, or a postgres:// URL
+    /// Source: a data folder, or the postgres:// URL of a database
     #[arg(long, value_name = "DIR|URL")]
     from: Side,
-    /// Where it goes: a postgres:// URL of an empty database, or a folder without a ledger
+    /// Target: the postgres:// URL of an empty database, or a folder without a ledger
     #[arg(long, value_name = "DIR|URL")]
     to: Side,
     #[command(flatten)]

@@ -14,10 +14,10 @@ use crate::program::Program;
 // Arguments of all measurements. (A doc comment here would become the help of each command.)
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
-    /// Folder for the data folders; missing ones are created and kept
+    /// Folder that contains the data folders; missing data folders are created and kept
     #[arg(long, value_name = "DIR")]
     scratch: PathBuf,
-    /// The program to measure; it also creates the folders
+    /// The `enrich` program to measure; it also creates the data folders
     #[arg(long, value_name = "FILE", default_value = "target/release/enrich")]
     enrich: PathBuf,
     /// Also write the report to this file, as JSON

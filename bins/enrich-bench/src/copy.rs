@@ -37,15 +37,15 @@ Exit status: 1 also if a copy takes longer than the limit of --most.")]
 pub(crate) struct Copy {
     #[command(flatten)]
     place: BenchArgs,
-    /// Companies in the directory, which is not copied
+    /// Number of companies in the directory; the directory is not copied
     #[arg(long, value_name = "N", default_value_t = 10_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: u64,
-    /// Charges in the ledger
+    /// Number of charges in the ledger
     #[arg(long, value_name = "N", default_value_t = 10_000_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     charges: u64,
-    /// Longest time of each copy
+    /// Maximum time of each copy
     #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
     most: f64,
 }

@@ -24,10 +24,10 @@ Example:
 
 Prints where it listens as its first line, as `enrich serve` does.")]
 pub(crate) struct Echo {
-    /// Threads that answer requests; one for each processor if absent
+    /// Number of threads that answer requests [default: one for each processor]
     #[arg(long, value_name = "THREADS")]
     workers: Option<NonZeroUsize>,
-    /// Bytes of text in a path's answer, without the query
+    /// Size of the text in the answer of a path, without the echo of the request, in bytes
     #[arg(long = "answer", value_name = "PATH=BYTES", value_parser = filled_path)]
     answers: Vec<(String, usize)>,
 }

@@ -50,19 +50,20 @@ off the others as well.")]
 pub(crate) struct Flood {
     #[command(flatten)]
     place: BenchArgs,
-    /// Companies in the directory
+    /// Number of companies in the directory
     #[arg(long, value_name = "N", default_value_t = 1_000_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: u64,
-    /// Connections that send look-ups by domain
+    /// Number of connections that send look-ups by domain
     #[arg(long, value_name = "N", default_value_t = 64,
           value_parser = clap::value_parser!(u16).range(1..))]
     connections: u16,
-    /// Connections that send misspelt names; each of several numbers is measured
+    /// Number of connections that send misspelt names; if several numbers are given, each is
+    /// measured
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "64,512",
           value_parser = clap::value_parser!(u16).range(1..))]
     flood: Vec<u16>,
-    /// How often each is measured, in turn
+    /// Number of measurements of each, in turn
     #[arg(long, value_name = "N", default_value_t = 3,
           value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,

@@ -18,11 +18,12 @@ use crate::wrk;
 // Arguments of `run` and `nodes`. (A doc comment here would become the help of both.)
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
-    /// Connections of the load generator; each workload runs with each of several numbers
+    /// Number of connections of the load generator; if several numbers are given, each workload
+    /// runs with each
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "256",
           value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) connections: Vec<u16>,
-    /// How often each server is measured
+    /// Number of measurements of each server
     #[arg(long, value_name = "N", default_value_t = 5,
           value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,

@@ -94,7 +94,7 @@ enum Command {
     Copy(Copy),
     /// Make the data folders that a run needs
     Prepare(Prepare),
-    /// Serve the yardstick: a bare handler that reads and writes the same JSON
+    /// Serve the yardstick: a handler without look-ups that reads and writes the same JSON
     Echo(Echo),
 }
 

@@ -53,14 +53,14 @@ it alone.")]
 pub(crate) struct Names {
     #[command(flatten)]
     place: BenchArgs,
-    /// Companies in the directory; each of several numbers is measured
+    /// Number of companies in the directory; if several numbers are given, each is measured
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "70000,1000000,10000000",
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: Vec<u64>,
     /// Kinds of names
     #[arg(long, value_delimiter = ',', default_value = "exact,shared,misspelt,unknown,ambiguous")]
     kinds: Vec<Kind>,
-    /// The most seconds for each kind; 20,000 names may take less
+    /// Maximum seconds for each kind; the measurement ends earlier after 20,000 names
     #[arg(long, value_name = "SECONDS", default_value_t = 10,
           value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,

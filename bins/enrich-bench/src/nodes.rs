@@ -37,11 +37,11 @@ Exit status: 1 also if the nodes are slower than the limit of --least.")]
 pub(crate) struct Nodes {
     #[command(flatten)]
     place: BenchArgs,
-    /// Companies in the directory
+    /// Number of companies in the directory
     #[arg(long, value_name = "N", default_value_t = 1_000_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: u64,
-    /// Servers over the database
+    /// Number of servers over the database
     #[arg(long, value_name = "N", default_value_t = 3,
           value_parser = clap::value_parser!(u16).range(1..))]
     nodes: u16,
@@ -50,13 +50,14 @@ pub(crate) struct Nodes {
     workloads: Vec<Workload>,
     #[command(flatten)]
     load: LoadArgs,
-    /// Delay between a node and the database, both ways together, in milliseconds
+    /// Round-trip delay between each server and the database, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 0)]
     delay: u64,
     /// Give the database a synchronous standby
     #[arg(long)]
     standby: bool,
-    /// Least rate of the nodes together, as a ratio to the rate of the server over a folder
+    /// Least rate of all servers over the database together, as a ratio to the rate of the server
+    /// over a data folder
     #[arg(long, value_name = "RATIO", default_value_t = 0.4)]
     least: f64,
 }

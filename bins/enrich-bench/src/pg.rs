@@ -32,16 +32,16 @@ pub(crate) struct Pg {
     /// The cases to measure
     #[arg(long, value_delimiter = ',', default_values_t = Case::ALL)]
     cases: Vec<Case>,
-    /// Delay between a node and the database, both ways together, in milliseconds
+    /// Round-trip delay between each server and the database, in milliseconds
     #[arg(long, default_value_t = 2, value_name = "MS")]
     delay: u64,
-    /// Seconds a case is measured in each round
+    /// Seconds for which each case is measured in each round
     #[arg(long, default_value_t = 3)]
     seconds: u64,
-    /// Rounds over all cases
+    /// Number of rounds over all cases
     #[arg(long, default_value_t = 3)]
     rounds: usize,
-    /// Write the figures as JSON too
+    /// Also write the figures to this file, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -50,23 +50,23 @@ pub(crate) struct Pg {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Case {
-    /// 1,000 accounts on one node, 400 charges in flight
+    /// 1,000 accounts on one store, 400 charges at a time
     Accounts400,
-    /// 1,000 accounts on one node, 2,000 charges in flight
+    /// 1,000 accounts on one store, 2,000 charges at a time
     Accounts2000,
-    /// 1,000 accounts on two nodes, 400 charges in flight
+    /// 1,000 accounts on two stores, 400 charges at a time
     Nodes400,
-    /// One account on one node, 100 charges in flight
+    /// One account on one store, 100 charges at a time
     One100,
-    /// One account on four nodes, 400 charges in flight
+    /// One account on four stores, 400 charges at a time
     OneOnFour400,
-    /// As accounts400, each with an idempotency key
+    /// Like accounts400, each charge with an idempotency key
     Keyed400,
-    /// As accounts400, while another session holds a snapshot
+    /// Like accounts400, while another PostgreSQL session keeps a snapshot open
     Held400,
-    /// As accounts400, with a synchronous standby
+    /// Like accounts400, with a synchronous standby
     Standby400,
-    /// The rows of accounts400, inserted without accounts: the yardstick
+    /// The same rows as accounts400, inserted without a look at the accounts: the yardstick
     Bare400,
 }
 

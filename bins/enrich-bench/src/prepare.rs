@@ -41,7 +41,7 @@ pub(crate) struct Prepare {
     #[arg(long, value_name = "N", default_value_t = 1_000_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: u64,
-    /// Charges in the ledger before the measurement
+    /// Number of charges in the ledger before the measurement
     #[arg(long, value_name = "N", default_value_t = 0)]
     charges: u64,
     /// The program

@@ -30,11 +30,12 @@ holds exactly the charges that were answered: anything else is an error.")]
 pub(crate) struct Run {
     #[command(flatten)]
     place: BenchArgs,
-    /// Companies in the directory; each of several numbers is served and measured
+    /// Number of companies in the directory; if several numbers are given, a server with each is
+    /// measured
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1000000",
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: Vec<u64>,
-    /// Measure one more service: the first number of companies, with this many charges in the
+    /// Also measure a server with the first number of companies and this number of charges in the
     /// ledger
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     ledger_charges: Option<u64>,

@@ -34,7 +34,7 @@ const FIRST_LINE: &str = "POST /v1/dtc HTTP/1.1";
 pub(crate) enum Workload {
     /// `/v1/dtc` by a company's main domain, each company equally likely, over 1,000 accounts
     Found,
-    /// The same, all on one account
+    /// Like found, all on one account
     Hot,
     /// `/v1/dtc` by unknown domains
     Missing,
@@ -42,9 +42,9 @@ pub(crate) enum Workload {
     Name,
     /// All 29 endpoints in equal shares, each with inputs that find something
     Mixed,
-    /// Repeats of calls that were answered before, by their Idempotency-Key
+    /// Repeats of answered calls, each with the Idempotency-Key of the first call
     Repeats,
-    /// As found, each request with an Idempotency-Key of its own
+    /// Like found, each request with its own Idempotency-Key
     Keyed,
 }
 

@@ -51,7 +51,7 @@ struct Alias {
 /// Which catalogue is imported, and where.
 #[derive(Debug, Args)]
 pub(crate) struct Catalogue {
-    /// The folder of the set
+    /// Folder with the set of names and queries
     #[arg(value_name = "SET")]
     pub(crate) set: PathBuf,
     /// Folder for the imported catalogue; an existing one is replaced

@@ -31,9 +31,9 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Asks a set's queries, scores the answers and draws charts of them
+    /// Send a set's queries to a store, score the answers and draw charts
     Run(run::Run),
-    /// Trains the weights on a set's queries
+    /// Train the weights on a set's queries
     Train(train::Train),
 }
 

@@ -31,7 +31,7 @@ the folder that EVAL_DIR names, in the half's own, beside the script.")]
 pub(crate) struct Run {
     #[command(flatten)]
     catalogue: Catalogue,
-    /// Which half of the set is asked: dev or test [default: dev, or the one that exists]
+    /// Half of the set whose queries are sent: dev or test [default: dev, or the half that exists]
     #[arg(long, value_name = "HALF")]
     half: Option<String>,
     /// Folder for answers and charts

@@ -40,19 +40,19 @@ Example:
 pub(crate) struct Train {
     #[command(flatten)]
     catalogue: Catalogue,
-    /// Which half of the set is trained on
+    /// Half of the set on which the weights are trained
     #[arg(long, value_name = "HALF", default_value = "dev")]
     half: String,
-    /// Steps of the training
+    /// Number of steps of the training
     #[arg(long, value_name = "N", default_value_t = 800)]
     rounds: u32,
-    /// Parts of the cross-validation, by company
+    /// Number of parts of the cross-validation; all queries for a company are in one part
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..))]
     folds: u64,
-    /// Where to write the cross-validated answers, in the format of the set's script
+    /// File for the cross-validated answers, in the format of the set's script
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
-    /// Where to write the weights
+    /// File for the weights
     #[arg(long, value_name = "FILE")]
     write: PathBuf,
 }

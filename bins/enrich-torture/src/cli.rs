@@ -44,7 +44,7 @@ enum Torture {
         #[command(subcommand)]
         case: pg::Case,
     },
-    /// A node of `pg`
+    /// Run one node of a `pg` torture, which sends charges to the database
     #[command(hide = true)]
     PgNode(pg::NodeArgs),
 }
@@ -76,10 +76,10 @@ enum FolderTorture {
     },
     /// Let each of the first fsyncs or writes fail once (needs strace)
     Fsync {
-        /// Number of positions
+        /// Number of positions (the 1st call, the 2nd call, …)
         #[arg(long, value_name = "NUMBER", default_value_t = 50)]
         rounds: u64,
-        /// The first position
+        /// Position at which to begin
         #[arg(long, value_name = "NUMBER", default_value_t = 1)]
         first: u64,
         /// The system call that fails, and its error
@@ -123,7 +123,7 @@ enum FolderTorture {
     /// Attack the server over the loopback address, and check its memory and the response time of
     /// /healthz (needs 9,500 open files: `ulimit -n`)
     Attack {
-        /// Attacks to run; all if none is named
+        /// Attacks to run [default: all]
         #[arg(value_name = "CASE", value_parser = PossibleValuesParser::new(CASES.map(|case| case.name)))]
         cases: Vec<String>,
         /// Duration of each attack, in seconds
@@ -142,7 +142,8 @@ enum FolderTorture {
     /// and 200 failing writes, 50 full disks, 1,000 flips in the ledger and 200 in its log (needs
     /// root and strace)
     All {
-        /// Divide the numbers of rounds by this, to see whether everything is installed
+        /// Divide all numbers of rounds by this number, for a quick check that everything is
+        /// installed
         #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
         divide_by: u64,
         #[command(flatten)]

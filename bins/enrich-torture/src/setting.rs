@@ -16,13 +16,13 @@ pub(crate) struct Setting {
     /// The program to test
     #[arg(long, value_name = "FILE", default_value = "target/release/enrich")]
     pub(crate) enrich: PathBuf,
-    /// Seed of the random choices; a new one each time if absent
+    /// Seed of the random choices [default: a new seed]
     #[arg(long, value_name = "NUMBER", default_value_t = fastrand::u64(..1 << 32))]
     pub(crate) seed: u64,
     /// Number of clients
     #[arg(long, value_name = "NUMBER", default_value_t = 24)]
     pub(crate) clients: usize,
-    /// Folder for data; a folder in it is created and removed again
+    /// Folder for the data; the torture creates a folder in it, and removes it at the end
     #[arg(long, value_name = "FOLDER", default_value_os_t = std::env::temp_dir())]
     pub(crate) work: PathBuf,
     /// Also write the summary to this file, as JSON

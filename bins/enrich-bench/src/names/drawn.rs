@@ -29,11 +29,11 @@ const ENDS: [&str; 8] = ["n", "x", "r", "l", "s", "th", "nd", "m"];
 pub(crate) enum Kind {
     /// A company's own name, which no other company has
     Exact,
-    /// A company's own name that other companies have too
+    /// A name that several companies have
     Shared,
     /// A company's own name with one typing error in a word of five letters or more
     Misspelt,
-    /// A name that no company has, of the same kinds of words
+    /// A name that no company has, made of the same kinds of words
     Unknown,
     /// A name, or part of a name, that several companies have
     Ambiguous,

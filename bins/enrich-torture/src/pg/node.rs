@@ -52,7 +52,7 @@ const REFUSED_PAUSE: Duration = Duration::from_millis(30);
 /// The command-line arguments of a node, a process that the torture starts.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct NodeArgs {
-    /// Folder of the world
+    /// Folder with the file of accounts and keys, and with the secrets
     #[arg(long)]
     pub(crate) world: PathBuf,
     /// Name of the node

@@ -22,9 +22,9 @@ pub(crate) fn variants(word: &str) -> Vec<i64> {
     let beginning = &word.as_bytes()[..word.len().min(LETTERS)];
     let mut variants = Vec::with_capacity(beginning.len() + 1);
     variants.push(hash(beginning));
-    // A letter that is added or missing among the first eight letters of a longer word changes which
-    // letter is the eighth. The word still has a common variant with the right word: the variant
-    // without the eighth letter.
+    // If a letter among the first seven is added or missing, another letter is the eighth. The
+    // misspelt and the correct word still have a common variant, because one of the eight letters
+    // is left out here.
     for missing in 0..beginning.len() {
         let left: Vec<u8> = [&beginning[..missing], &beginning[missing + 1..]].concat();
         variants.push(hash(&left));

@@ -1,4 +1,4 @@
-//! Asks the queries of a set, scores the answers and draws charts of them.
+//! Sends the queries of a set to a store, scores the answers and draws charts.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -177,18 +177,18 @@ impl Counter {
     async fn exchange_due(&self, background: &Background) -> Result<usize, Failure> {
         let mut exchanged = 0;
         loop {
-            let asks = self.windows.lock().asks(self.heartbeat.live_nodes());
-            if asks.is_empty() {
+            let additions = self.windows.lock().additions(self.heartbeat.live_nodes());
+            if additions.is_empty() {
                 return Ok(exchanged);
             }
-            match exchange::exchange(background, &asks).await {
-                Ok(sums) => self.windows.lock().exchanged(&asks, &sums, self.clock.now()),
+            match exchange::exchange(background, &additions).await {
+                Ok(sums) => self.windows.lock().exchanged(&additions, &sums, self.clock.now()),
                 Err(error) => {
-                    self.windows.lock().count_alone(&asks, self.clock.now());
+                    self.windows.lock().count_alone(&additions, self.clock.now());
                     return Err(error);
                 }
             }
-            exchanged += asks.len();
+            exchanged += additions.len();
         }
     }
 }

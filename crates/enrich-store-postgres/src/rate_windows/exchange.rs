@@ -25,7 +25,7 @@ const EXCHANGE: &str = "INSERT INTO rate_count (scope, seconds, number, taken)
 /// What a node adds to one rate-limit window in the database: counted requests, and places that it
 /// reserves. A place is room for one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ask {
+pub(super) struct Addition {
     /// The id of the key or account.
     pub(super) id: Uuid,
     /// The length of the window, in seconds.
@@ -42,15 +42,20 @@ pub(super) struct Ask {
 /// including this node, have added to its current window.
 pub(super) type Sum = (Uuid, u64);
 
-/// Adds the requests and places of each of `asks` to its window in the database. Returns, for each
-/// window, the sum that all nodes have added. Each key or account may be in `asks` only once.
+/// Adds the requests and places of each of `additions` to its window in the database. Returns, for
+/// each window, the sum that all nodes have added. Each key or account must be in `additions` at
+/// most once.
 ///
 /// If this fails, it is unknown whether anything was added.
-pub(super) async fn exchange(background: &Background, asks: &[Ask]) -> Result<Vec<Sum>, Failure> {
-    let ids: Vec<Uuid> = asks.iter().map(|ask| ask.id).collect();
-    let seconds: Vec<i64> = asks.iter().map(|ask| i64::from(ask.seconds)).collect();
-    let numbers: Vec<i64> = asks.iter().map(|ask| ask.number).collect();
-    let taken = asks.iter().map(|ask| signed(ask.counted.saturating_add(ask.places)));
+pub(super) async fn exchange(
+    background: &Background,
+    additions: &[Addition],
+) -> Result<Vec<Sum>, Failure> {
+    let ids: Vec<Uuid> = additions.iter().map(|addition| addition.id).collect();
+    let seconds: Vec<i64> = additions.iter().map(|addition| i64::from(addition.seconds)).collect();
+    let numbers: Vec<i64> = additions.iter().map(|addition| addition.number).collect();
+    let taken =
+        additions.iter().map(|addition| signed(addition.counted.saturating_add(addition.places)));
     let taken: Vec<i64> = taken.collect::<Result<_, _>>()?;
     let values: [Value<'_>; 4] = [
         (&ids, Type::UUID_ARRAY),

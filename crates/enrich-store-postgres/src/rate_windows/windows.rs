@@ -7,7 +7,7 @@ use enrich_core::{RateLimit, RatePolicy};
 use rustc_hash::FxHashMap;
 use uuid::Uuid;
 
-use super::exchange::{Ask, Sum};
+use super::exchange::{Addition, Sum};
 use super::window::{Counted, Window};
 
 /// From this number of windows on, windows that have ended are removed before a new key or account
@@ -65,11 +65,11 @@ impl Windows {
         counted
     }
 
-    /// Returns the requests and places to add to the windows that are due, for at most
-    /// [`PER_EXCHANGE`] windows.
-    pub(super) fn asks(&mut self, live_nodes: u32) -> Vec<Ask> {
-        let mut asks = Vec::new();
-        while asks.len() < PER_EXCHANGE
+    /// Returns what this node adds to the windows that are due: requests and reserved places, for
+    /// at most [`PER_EXCHANGE`] windows.
+    pub(super) fn additions(&mut self, live_nodes: u32) -> Vec<Addition> {
+        let mut additions = Vec::new();
+        while additions.len() < PER_EXCHANGE
             && let Some(id) = self.due.pop_front()
         {
             let Some(window) = self.windows.get_mut(&id) else { continue };
@@ -82,25 +82,28 @@ impl Windows {
                 RatePolicy::Reject => window.places_to_reserve(live_nodes),
             };
             let (seconds, number) = (window.seconds(), window.number());
-            let ask = Ask { id, seconds, number, counted: window.unknown_to_others(), places };
-            if ask.counted > 0 || ask.places > 0 {
-                asks.push(ask);
+            let addition =
+                Addition { id, seconds, number, counted: window.unknown_to_others(), places };
+            if addition.counted > 0 || addition.places > 0 {
+                additions.push(addition);
             }
         }
-        asks
+        additions
     }
 
     /// Stores the sums that an exchange at `now` returned, and decides the requests that wait.
-    pub(super) fn exchanged(&mut self, asks: &[Ask], sums: &[Sum], now: i64) {
+    pub(super) fn exchanged(&mut self, additions: &[Addition], sums: &[Sum], now: i64) {
         self.is_alone = false;
-        let asks: FxHashMap<Uuid, &Ask> = asks.iter().map(|ask| (ask.id, ask)).collect();
+        let additions: FxHashMap<Uuid, &Addition> =
+            additions.iter().map(|addition| (addition.id, addition)).collect();
         for (id, sum) in sums {
-            let (Some(window), Some(ask)) = (self.windows.get_mut(id), asks.get(id)) else {
+            let (Some(window), Some(addition)) = (self.windows.get_mut(id), additions.get(id))
+            else {
                 continue;
             };
             // If the window has ended meanwhile, its reserved places are useless.
-            if window.is(ask.seconds, ask.number) {
-                window.exchanged(ask.counted, ask.places, *sum);
+            if window.is(addition.seconds, addition.number) {
+                window.exchanged(addition.counted, addition.places, *sum);
                 window.admit_waiting(now);
             }
             if window.is_awaited() && !mem::replace(&mut window.is_due, true) {
@@ -111,16 +114,16 @@ impl Windows {
 
     /// Handles a failed exchange. Decides all waiting requests by what this node knows; the windows
     /// stay due for a later exchange.
-    pub(super) fn count_alone(&mut self, asks: &[Ask], now: i64) {
+    pub(super) fn count_alone(&mut self, additions: &[Addition], now: i64) {
         self.is_alone = true;
         for window in self.windows.values_mut() {
             window.decide_waiting(|window| Some(window.admit_alone(now)));
         }
-        for ask in asks {
-            if let Some(window) = self.windows.get_mut(&ask.id)
+        for addition in additions {
+            if let Some(window) = self.windows.get_mut(&addition.id)
                 && !mem::replace(&mut window.is_due, true)
             {
-                self.due.push_back(ask.id);
+                self.due.push_back(addition.id);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Tests with several nodes on one database. `main.rs` makes a test of each public function.
+//! Tests with several nodes on one database. `main.rs` defines a test for each public function.
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -39,29 +39,29 @@ const WRONG_FOLDER: &str = "a list is loaded on the machine that imports, and th
 
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
-    /// Forget the entries of this list: an archive of California's deletion platform (DROP), hashes
-    /// of addresses, or values, one a line
+    /// File whose entries are forgotten: an archive of California's deletion platform (DROP),
+    /// hashes of email addresses, or values, one per line
     #[arg(long, value_name = "FILE", conflicts_with = "values")]
     pub(super) list: Option<PathBuf>,
-    /// The format of the list; detected if absent
+    /// Format of the list [default: detected]
     #[arg(long, value_enum, requires = "list")]
     format: Option<FormatName>,
-    /// The folder for the answers to DROP; `answers` beside the list if absent
+    /// Folder for the answers to DROP [default: the folder `answers` next to the list]
     #[arg(long, value_name = "FOLDER", requires = "list")]
     answers: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FormatName {
-    /// An archive of DROP, or one file of it
+    /// An archive of DROP, or one file of an archive
     Drop,
-    /// SHA-256 of an address a line, in hex
+    /// SHA-256 hashes of email addresses in hex, one per line
     Sha256,
-    /// MD5 of an address a line, in hex
+    /// MD5 hashes of email addresses in hex, one per line
     Md5,
-    /// SHA-1 of an address a line, in hex
+    /// SHA-1 hashes of email addresses in hex, one per line
     Sha1,
-    /// A value a line
+    /// Values, one per line
     Plain,
 }
 

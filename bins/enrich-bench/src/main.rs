@@ -12,6 +12,7 @@ mod echo;
 mod flood;
 mod folder;
 mod generated;
+mod import;
 mod limit;
 mod load_args;
 mod machine;
@@ -40,6 +41,7 @@ use clap::{Parser, Subcommand};
 use crate::copy::Copy;
 use crate::echo::Echo;
 use crate::flood::Flood;
+use crate::import::Import;
 use crate::names::Names;
 use crate::nodes::Nodes;
 use crate::pg::Pg;
@@ -68,9 +70,10 @@ Examples:
   enrich-bench pg --cases bare400,accounts400 --rounds 5
   enrich-bench nodes --scratch target/bench --companies 1000000 --json nodes.json
   enrich-bench copy --scratch target/bench --charges 10000000
+  enrich-bench import --scratch target/bench --companies 1000000
 
-Exit status: 0 measured, every answer was the expected one, and every limit holds (nodes, copy); 1
-it could not be measured, an answer or the ledger was wrong, or a limit does not hold; 2 a wrong
+Exit status: 0 measured, every answer was the expected one, and every limit holds (nodes, copy,
+import); 1 it could not be measured, an answer or the ledger was wrong, or a limit does not hold; 2 a wrong
 command line."
 )]
 struct Cli {
@@ -92,6 +95,8 @@ enum Command {
     Nodes(Nodes),
     /// Measure the copy of a ledger to PostgreSQL, and back
     Copy(Copy),
+    /// Measure large imports against `sqlite3`
+    Import(Import),
     /// Make the data folders that a run needs
     Prepare(Prepare),
     /// Serve the yardstick: a handler without look-ups that reads and writes the same JSON
@@ -107,6 +112,7 @@ fn main() -> ExitCode {
         Command::Pg(pg) => pg.run(&mut out, &mut err),
         Command::Nodes(nodes) => nodes.run(&mut out, &mut err),
         Command::Copy(copy) => copy.run(&mut out, &mut err),
+        Command::Import(import) => import.run(&mut out, &mut err),
         Command::Prepare(prepare) => prepare.run(&mut err),
         Command::Echo(echo) => echo.run(&mut out),
     };

@@ -1,0 +1,229 @@
+//! `enrich-bench import`: large imports, compared with the `sqlite3` command line tool.
+
+mod child;
+mod files;
+mod yardstick;
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::ensure;
+use clap::Args;
+use enrich_testkit::generate::Generator;
+use serde::Serialize;
+
+use crate::bench_args::BenchArgs;
+use crate::limit::{Bound, Limit, check_limits, write_limits};
+use crate::machine::Machine;
+use crate::program::{Data, Program};
+use crate::report::write_table;
+use child::Usage;
+
+/// The seed of the generated companies. It is fixed, so that measurements can be compared.
+const SEED: u64 = 20_261_121;
+/// From this number of companies on, the limits are those of a large directory.
+const LARGE: u64 = 10_000_000;
+/// The pace of a load is measured over steps of this number of records.
+const STEP: u64 = 1_000_000;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  enrich-bench import --scratch target/bench --companies 1000000
+
+Needs the program `sqlite3`. Imports generated companies into a new folder, then a second source
+that describes the same companies in another order, then the first file again. Before that, the
+same rows are loaded by `sqlite3`: `.import` into a table with indexes of domain, page and name, and
+a full-text index (FTS5) of the names.
+
+Written bytes are what the process gave to the disk (`write_bytes` in /proc/PID/io), memory is its
+private memory at most (`RssAnon`), kept bytes are those of directory.sqlite.
+
+Exit status: 1 also if a limit does not hold.")]
+pub(crate) struct Import {
+    #[command(flatten)]
+    place: BenchArgs,
+    /// Companies of the first source
+    #[arg(long, value_name = "N", default_value_t = 1_000_000,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    companies: u64,
+    /// Records of the second source [default: as many, at most 2000000]
+    #[arg(long, value_name = "N")]
+    second: Option<u64>,
+    /// Measure without the yardstick
+    #[arg(long)]
+    no_yardstick: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    program: String,
+    machine: Machine,
+    companies: u64,
+    /// The duration of the yardstick in seconds; `None` if it was not measured.
+    yardstick_seconds: Option<f64>,
+    loads: Vec<Load>,
+    limits: Vec<Limit>,
+}
+
+/// One run of `enrich import`.
+#[derive(Clone, Debug, Serialize)]
+struct Load {
+    name: &'static str,
+    records: u64,
+    usage: Usage,
+    /// The size of the directory after the load, in bytes.
+    kept_bytes: u64,
+}
+
+impl Import {
+    pub(crate) fn run(self, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<()> {
+        let scratch = self.place.scratch()?;
+        let measure = |folder: &Path, err: &mut dyn Write| self.measure(folder, err);
+        let report = BenchArgs::in_new_folder(&scratch, "import-", err, measure)?;
+        self.place.write(&report)?;
+        report.write_markdown(out)?;
+        write_limits(&report.limits, out)?;
+        check_limits(&report.limits)
+    }
+
+    fn measure(&self, folder: &Path, err: &mut dyn Write) -> anyhow::Result<Report> {
+        let program = self.place.program()?;
+        let generator = Generator::new(SEED);
+        let (first, second) = (folder.join("first.jsonl"), folder.join("second.jsonl"));
+        let overlapping = self.second.unwrap_or(self.companies.min(2 * STEP));
+        writeln!(err, "writing the files of {} companies", self.companies)?;
+        files::write(&first, (0..self.companies).map(|index| generator.company(index)))?;
+        files::write(&second, files::overlapping(generator, self.companies, overlapping))?;
+        let yardstick_seconds = match self.no_yardstick {
+            true => None,
+            false => {
+                writeln!(err, "loading the rows into the yardstick")?;
+                Some(yardstick::seconds(folder, &first)?)
+            }
+        };
+        let data = folder.join("data");
+        let mut loads = Vec::new();
+        for (name, file, records) in [
+            ("first load", &first, self.companies),
+            ("second source", &second, overlapping),
+            ("same file again", &first, self.companies),
+        ] {
+            let log = File::create(folder.join("import.log"))?;
+            let load = load(&program, &data, name, (file, records), log)?;
+            writeln!(err, "{name}: {:.1} s", load.usage.seconds)?;
+            loads.push(load);
+        }
+        program.check(&Data::folder(&data))?;
+        Ok(Report {
+            program: program.version()?,
+            machine: Machine::with_data_in(folder)?,
+            companies: self.companies,
+            yardstick_seconds,
+            limits: limits(self.companies, yardstick_seconds, &loads),
+            loads,
+        })
+    }
+}
+
+fn load(
+    program: &Program,
+    data: &Path,
+    name: &'static str,
+    (file, records): (&PathBuf, u64),
+    log: File,
+) -> anyhow::Result<Load> {
+    // The source's name stays the same when the first file is imported again.
+    let source = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let mut command = program.command(["import", "-", "--json", "--source"]);
+    command.arg(source.unwrap_or_default()).arg("--data").arg(data);
+    let (usage, report) = child::feed(command, file, log, STEP)?;
+    ensure!(
+        report["read"] == records && report["rejected"] == 0,
+        "`enrich import` was given {records} records and says {report}"
+    );
+    let kept_bytes = fs::metadata(data.join("directory.sqlite"))?.len();
+    Ok(Load { name, records, usage, kept_bytes })
+}
+
+fn limits(companies: u64, yardstick: Option<f64>, loads: &[Load]) -> Vec<Limit> {
+    let [first, second, again] = loads else { return Vec::new() };
+    let mut limits = vec![
+        Limit::new("first load, KB written a record", first.written_kb(), Bound::AtMost(6.0)),
+        Limit::new("bytes kept a company", first.kept(), Bound::AtMost(600.0)),
+        Limit::new("memory, GB", first.memory_gb().max(second.memory_gb()), Bound::AtMost(1.5)),
+    ];
+    if companies >= LARGE {
+        let paces = &first.usage.step_seconds;
+        let (begin, end) = (paces.first().copied(), paces.last().copied());
+        let slower = end.unwrap_or(f64::NAN) / begin.unwrap_or(f64::NAN);
+        limits.extend([
+            Limit::new("first load, seconds", first.usage.seconds, Bound::AtMost(720.0)),
+            Limit::new("last million to first million", slower, Bound::AtMost(2.0)),
+            Limit::new("second source, seconds", second.usage.seconds, Bound::AtMost(360.0)),
+        ]);
+        return limits;
+    }
+    limits.extend([
+        Limit::new("second source, KB written a record", second.written_kb(), Bound::AtMost(6.0)),
+        Limit::new("same file again, records a second", again.pace(), Bound::AtLeast(200_000.0)),
+    ]);
+    if let Some(yardstick) = yardstick {
+        let of_one = yardstick / companies as f64;
+        let times = |load: &Load| load.usage.seconds / load.records as f64 / of_one;
+        limits.extend([
+            Limit::new("first load, times the yardstick", times(first), Bound::AtMost(3.0)),
+            Limit::new("second source, times the yardstick", times(second), Bound::AtMost(5.0)),
+        ]);
+    }
+    limits
+}
+
+impl Load {
+    /// The number of records a second.
+    fn pace(&self) -> f64 {
+        self.records as f64 / self.usage.seconds
+    }
+
+    /// The written bytes for each record, in thousands.
+    fn written_kb(&self) -> f64 {
+        self.usage.written_bytes as f64 / 1e3 / self.records as f64
+    }
+
+    fn memory_gb(&self) -> f64 {
+        self.usage.private_bytes as f64 / 1e9
+    }
+
+    /// The size of the directory for each record of this load.
+    fn kept(&self) -> f64 {
+        self.kept_bytes as f64 / self.records as f64
+    }
+}
+
+impl Report {
+    fn write_markdown(&self, out: &mut dyn Write) -> anyhow::Result<()> {
+        writeln!(out, "{}, {}\n", self.program, self.machine.description())?;
+        if let Some(seconds) = self.yardstick_seconds {
+            let pace = self.companies as f64 / seconds;
+            writeln!(out, "The yardstick took {seconds:.1} s: {pace:.0} rows a second.\n")?;
+        }
+        let heads = ["load", "records", "s", "records/s", "KB written a record", "memory, MB"];
+        let mut rows = vec![heads.map(str::to_owned).to_vec()];
+        rows[0].extend(["directory, MB", "s of each million"].map(str::to_owned));
+        for load in &self.loads {
+            let steps = load.usage.step_seconds.iter().map(|seconds| format!("{seconds:.0}"));
+            rows.push(vec![
+                load.name.to_owned(),
+                load.records.to_string(),
+                format!("{:.1}", load.usage.seconds),
+                format!("{:.0}", load.pace()),
+                format!("{:.2}", load.written_kb()),
+                format!("{:.0}", load.usage.private_bytes as f64 / 1e6),
+                format!("{:.0}", load.kept_bytes as f64 / 1e6),
+                steps.collect::<Vec<_>>().join(" "),
+            ]);
+        }
+        Ok(write_table(&rows, out)?)
+    }
+}

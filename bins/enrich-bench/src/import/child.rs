@@ -1,0 +1,125 @@
+//! Runs `enrich import`, and reads from Linux's `/proc` what the process uses.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{ChildStdin, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::process::kib_of;
+
+/// Interval at which the process is looked at.
+const INTERVAL: Duration = Duration::from_millis(20);
+/// The number of bytes that are read from the file at once.
+const AT_ONCE: usize = 1 << 18;
+
+/// What a process has used.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Usage {
+    pub(super) seconds: f64,
+    /// The bytes that were given to the disk.
+    pub(super) written_bytes: u64,
+    /// The most private memory at one time.
+    pub(super) private_bytes: u64,
+    /// The seconds that each step of the records took to be read.
+    pub(super) step_seconds: Vec<f64>,
+}
+
+/// Runs a command and gives it a file as its standard input. Returns what the process has used, and
+/// the JSON that it prints. `step` is the number of lines whose times are taken.
+pub(super) fn feed(
+    mut command: Command,
+    file: &Path,
+    log: File,
+    step: u64,
+) -> anyhow::Result<(Usage, Value)> {
+    let file = File::open(file).with_context(|| file.display().to_string())?;
+    let began = Instant::now();
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
+    let mut child = command.spawn().context("`enrich import` cannot be run")?;
+    let input = child.stdin.take().context("no standard input")?;
+    let mut output = child.stdout.take().context("no standard output")?;
+    let feeding = thread::spawn(move || give(file, input, step));
+    let mut private_bytes = 0;
+    while !has_ended(child.id())? {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        private_bytes = private_bytes.max(kib_of(&status, "RssAnon").unwrap_or(0) * 1024);
+        thread::sleep(INTERVAL);
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    // The process has ended, but its figures stay until its parent has waited for it.
+    let figures = fs::read_to_string(format!("/proc/{}/io", child.id()))?;
+    let written_bytes = written(&figures).context("/proc/PID/io has no write_bytes")?;
+    let status = child.wait()?;
+    let mut text = String::new();
+    output.read_to_string(&mut text)?;
+    ensure!(status.success(), "`enrich import` ended with {status}");
+    let given = feeding.join().map_err(|_| anyhow::anyhow!("the file was not given"))?;
+    let step_seconds = given.context("the file was not given")?;
+    Ok((
+        Usage { seconds, written_bytes, private_bytes, step_seconds },
+        serde_json::from_str(&text)?,
+    ))
+}
+
+/// Writes a file to a process. Returns the seconds that each step of its lines took.
+fn give(file: File, mut input: ChildStdin, step: u64) -> std::io::Result<Vec<f64>> {
+    let mut file = BufReader::with_capacity(AT_ONCE, file);
+    let (mut began, mut lines, mut steps) = (Instant::now(), 0, Vec::new());
+    loop {
+        let bytes = file.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(steps);
+        }
+        input.write_all(bytes)?;
+        let length = bytes.len();
+        lines += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        file.consume(length);
+        if lines >= step {
+            lines -= step;
+            steps.push(began.elapsed().as_secs_f64());
+            began = Instant::now();
+        }
+    }
+}
+
+/// Whether a child has ended. It stays in the list of processes.
+fn has_ended(id: u32) -> anyhow::Result<bool> {
+    let id = i32::try_from(id).ok().and_then(Pid::from_raw).context("a process without id")?;
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    Ok(waitid(WaitId::Pid(id), options)?.is_some())
+}
+
+/// Returns `write_bytes` of the text of `/proc/PID/io`.
+fn written(figures: &str) -> Option<u64> {
+    let mut lines = figures.lines().filter_map(|line| line.split_once(": "));
+    lines.find(|(name, _)| *name == "write_bytes")?.1.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn written_bytes_are_read_by_their_name() {
+        let figures = "rchar: 5\nwchar: 7\nread_bytes: 1\nwrite_bytes: 4096\n";
+        assert_eq!(written(figures), Some(4096));
+    }
+
+    #[test]
+    fn a_process_is_fed_and_watched() {
+        let folder = tempfile::tempdir().unwrap();
+        let (lines, log) = (folder.path().join("lines"), folder.path().join("log"));
+        fs::write(&lines, "[1,\n2]\n").unwrap();
+        let (usage, printed) =
+            feed(Command::new("cat"), &lines, File::create(log).unwrap(), 2).unwrap();
+        assert_eq!(printed, serde_json::json!([1, 2]));
+        assert_eq!(usage.step_seconds.len(), 1);
+    }
+}

@@ -1,0 +1,88 @@
+//! The yardstick: the same rows loaded by the `sqlite3` program.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, ensure};
+use serde_json::Value;
+
+/// What a row has of a company, in the order of the table's columns.
+const COLUMNS: [&str; 12] = [
+    "id",
+    "name",
+    "aliases",
+    "country",
+    "domains",
+    "linkedin",
+    "facebook",
+    "twitter",
+    "emails",
+    "phones",
+    "ip",
+    "page_rank",
+];
+
+/// Loads the companies of a file of JSON Lines with `.import`. Returns the duration in seconds.
+pub(super) fn seconds(folder: &Path, lines: &Path) -> anyhow::Result<f64> {
+    let (rows, database) = (folder.join("rows.tsv"), folder.join("yardstick.sqlite"));
+    write_rows(lines, &rows)?;
+    let columns = COLUMNS.map(|column| format!("{column} TEXT")).join(", ");
+    let script = format!(
+        "PRAGMA journal_mode = WAL;\n\
+         CREATE TABLE company ({columns});\n\
+         CREATE INDEX by_domain ON company (domains);\n\
+         CREATE INDEX by_page ON company (linkedin);\n\
+         CREATE INDEX by_name ON company (name);\n\
+         CREATE VIRTUAL TABLE words USING fts5 (name, content='company');\n\
+         .mode ascii\n.separator \"\\t\" \"\\n\"\n\
+         .import '{}' company\n\
+         INSERT INTO words (rowid, name) SELECT rowid, name FROM company;\n\
+         SELECT count(*) FROM company;\n",
+        rows.display()
+    );
+    let began = Instant::now();
+    let mut command = Command::new("sqlite3");
+    command.arg("-batch").arg(&database).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().context("`sqlite3` cannot be run: apt-get install sqlite3")?;
+    child.stdin.take().context("no standard input")?.write_all(script.as_bytes())?;
+    let output = child.wait_with_output()?;
+    let seconds = began.elapsed().as_secs_f64();
+    ensure!(output.status.success(), "`sqlite3` ended with {}", output.status);
+    for path in [rows, database] {
+        fs::remove_file(path)?;
+    }
+    Ok(seconds)
+}
+
+fn write_rows(lines: &Path, to: &Path) -> anyhow::Result<()> {
+    let mut rows = BufWriter::new(File::create(to)?);
+    for line in BufReader::new(File::open(lines)?).lines() {
+        let line: Value = serde_json::from_str(&line?)?;
+        let cells = COLUMNS.map(|column| cell(&line[column]));
+        writeln!(rows, "{}", cells.join("\t"))?;
+    }
+    Ok(rows.into_inner()?.sync_all()?)
+}
+
+/// Returns the first value of a field as text. The yardstick needs no list.
+fn cell(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.first().map(cell).unwrap_or_default(),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_the_first_value() {
+        let line: Value = serde_json::from_str(r#"{"a":["x","y"],"b":"z"}"#).unwrap();
+        assert_eq!([&line["a"], &line["b"], &line["c"]].map(cell), ["x", "z", ""]);
+    }
+}

@@ -8,7 +8,7 @@
 //! - Look-ups continue, as during an import. Look-up data and ids stay the same, so the revision
 //!   does not change, and a server keeps its hash index.
 //! - Imports, `forget` and other removals wait until the compaction is done. If it takes longer
-//!   than ten seconds, they fail.
+//!   than two minutes, they fail.
 //! - If the process is killed, the directory is either unchanged or completely compacted.
 //!
 //! The ledger is not compacted, because all charges would have to wait. Its new stored responses
@@ -16,6 +16,7 @@
 
 use std::path::{Path, PathBuf};
 
+use enrich_store_sqlite::turns::Waiting;
 use enrich_store_sqlite::{self as sqlite, OpenError};
 use rusqlite::Connection;
 
@@ -81,7 +82,9 @@ pub fn compact(path: &Path) -> Result<CompactReport, CompactError> {
         needed,
         free,
     })?;
+    let waiting = Waiting::for_turn(&connection);
     connection.execute_batch("VACUUM").map_err(failed)?;
+    drop(waiting);
     empty_the_log(&connection).map_err(failed)?;
     drop(connection);
     // `begin_log` makes the reads of a server a little faster. If it fails, the compaction has

@@ -23,6 +23,7 @@ pub(crate) mod postings;
 pub(crate) mod profile;
 pub(crate) mod shared_ids;
 mod suppressed;
+pub(crate) mod unwritten;
 pub(crate) mod variants;
 pub(crate) mod view;
 

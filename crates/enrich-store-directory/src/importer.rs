@@ -65,8 +65,9 @@ impl SqliteImporter {
         index: Arc<hash_index::Current>,
         in_use: Arc<InUse>,
     ) -> Self {
-        let (path, secrets, longest_log) = (path.into(), secrets.clone(), log::LONGEST);
-        Self { target: Target { path, secrets, index, longest_log }, _in_use: in_use }
+        let (path, secrets) = (path.into(), secrets.clone());
+        let (longest_log, unwritten) = (log::LONGEST, loading::UNWRITTEN);
+        Self { target: Target { path, secrets, index, longest_log, unwritten }, _in_use: in_use }
     }
 
     /// Runs `write` in a transaction of its own, on a thread of its own.

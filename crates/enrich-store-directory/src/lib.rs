@@ -3,6 +3,7 @@
 mod compaction;
 mod directory;
 mod importer;
+mod noted;
 mod snapshot_file;
 mod statistics;
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod refresh_gate;
 mod size;
 mod statements;
 mod threads;
+pub mod turns;
 
 pub use clock::SystemClock;
 pub use columns::Column;

@@ -9,13 +9,10 @@ use super::codes::{IdentifierKind, sql_id};
 use super::hash_index::{IndexHit, IndexResult};
 use super::holder::{Holder, holder_of};
 use super::profile::Profiled;
-use super::view::{View, revision_of, unreadable};
+use super::view::{BARE_TIER, View, revision_of, unreadable};
 
 impl View<'_> {
     /// Returns the holders of an identifier, at most `limit`, ordered by tier and then by id.
-    ///
-    /// The statement has no `LIMIT` parameter, because SQLite may plan a statement with this
-    /// parameter again for each value, which is slow. Instead, the loop ends after `limit` rows.
     pub(crate) fn holders(
         &self,
         kind: IdentifierKind,
@@ -25,11 +22,58 @@ impl View<'_> {
         if self.locate(kind, key) == IndexResult::Nowhere {
             return Ok(Vec::new());
         }
+        self.holders_from(kind, key, 0, limit)
+    }
+
+    /// Returns at most `limit` bare companies whose name has this look-up key, ordered by id.
+    pub(crate) fn bare_companies(
+        &self,
+        name_key: &str,
+        limit: usize,
+    ) -> rusqlite::Result<Vec<SubjectId>> {
+        let holders = self.holders_from(IdentifierKind::CompanyName, name_key, BARE_TIER, limit)?;
+        Ok(holders.into_iter().map(|holder| holder.subject).collect())
+    }
+
+    /// Returns the holders of an identifier from the tier `least` on.
+    fn holders_from(
+        &self,
+        kind: IdentifierKind,
+        key: &str,
+        least: u8,
+        limit: usize,
+    ) -> rusqlite::Result<Vec<Holder>> {
+        let Some(unwritten) = self.unwritten else {
+            return self.stored_holders(kind, key, least, limit);
+        };
+        let changes = unwritten.changes(kind, key);
+        let held = match unwritten.is_file_empty() {
+            true => Vec::new(),
+            false => self.stored_holders(kind, key, least, limit.saturating_add(changes))?,
+        };
+        if changes == 0 {
+            return Ok(held);
+        }
+        Ok(unwritten.applied((kind, key), least, held, limit))
+    }
+
+    /// Returns the holders of an identifier in the file, at most `limit`, from the tier `least` on.
+    ///
+    /// The statement has no `LIMIT` parameter, because SQLite may plan a statement with this
+    /// parameter again for each value, which is slow. Instead, the loop ends after `limit` rows.
+    fn stored_holders(
+        &self,
+        kind: IdentifierKind,
+        key: &str,
+        least: u8,
+        limit: usize,
+    ) -> rusqlite::Result<Vec<Holder>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT subject, tier, confidence FROM identifier WHERE kind = ?1 AND key = ?2
+            "SELECT subject, tier, confidence FROM identifier
+             WHERE kind = ?1 AND key = ?2 AND tier >= ?3
              ORDER BY tier, subject",
         )?;
-        let holders = statement.query_map(params![kind, key], |row| holder_of(row, 0))?;
+        let holders = statement.query_map(params![kind, key, least], |row| holder_of(row, 0))?;
         holders.take(limit).collect()
     }
 

@@ -9,10 +9,11 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Row, params};
 use rustc_hash::FxHashMap;
 
-use super::codes::{IdentifierKind, attribute_of, sql_id, subject_id};
+use super::codes::{attribute_of, sql_id};
 use super::hash_index::HashIndex;
 use super::postings::{Damaged, Posting, unpack};
 use super::profile::{self, BadProfile, Profiled};
+use super::unwritten::UnwrittenIdentifiers;
 
 /// The tier of a bare company's name.
 pub(crate) const BARE_TIER: u8 = 2;
@@ -25,6 +26,8 @@ pub(crate) struct View<'c> {
     pub(super) connection: &'c Connection,
     /// A hash index of the state that this view reads, if there is one.
     pub(super) index: Option<&'c HashIndex>,
+    /// The identifiers that a load has changed but not yet written.
+    pub(super) unwritten: Option<&'c UnwrittenIdentifiers>,
 }
 
 /// The facts of a domain with their confidences. Each fact is from the source with the highest
@@ -41,7 +44,15 @@ pub(crate) struct KnownDomain {
 impl<'c> View<'c> {
     /// Creates a view of the directory that `connection` reads, without a hash index.
     pub(crate) fn of(connection: &'c Connection) -> Self {
-        Self { connection, index: None }
+        Self { connection, index: None, unwritten: None }
+    }
+
+    /// Creates a view for a load. It sees the changed identifiers over the rows of the file.
+    pub(crate) fn with_unwritten(
+        connection: &'c Connection,
+        unwritten: Option<&'c UnwrittenIdentifiers>,
+    ) -> Self {
+        Self { connection, index: None, unwritten }
     }
 
     /// Runs `read`. All reads that it makes see one state of the directory.
@@ -81,22 +92,6 @@ impl<'c> View<'c> {
         let suppressed = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, Column<_>>(1)?.0));
         let all = "SELECT hash, at FROM suppressed WHERE taken_back_at IS NULL";
         self.connection.list(all, [], suppressed)
-    }
-
-    /// Returns at most `limit` bare companies whose name has this look-up key, ordered by id.
-    pub(crate) fn bare_companies(
-        &self,
-        name_key: &str,
-        limit: usize,
-    ) -> rusqlite::Result<Vec<SubjectId>> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT subject FROM identifier WHERE kind = ?1 AND key = ?2 AND tier = ?3
-             ORDER BY subject",
-        )?;
-        let kind = IdentifierKind::CompanyName;
-        let ids = statement
-            .query_map(params![kind, name_key, BARE_TIER], |row| Ok(subject_id(row.get(0)?)))?;
-        ids.take(limit).collect()
     }
 
     pub(crate) fn is_there(&self, id: SubjectId) -> rusqlite::Result<bool> {

@@ -16,8 +16,9 @@ use super::derive::{DERIVED_BY, Derived, Identifier, Strength};
 use super::subject_facts::Kind;
 use super::turn;
 use super::words::WordChanges;
-use super::writer::Writer;
+use super::writer::{Writer, write_identifier};
 use crate::directory::codes::{COMPANY, sql_id, subject_id};
+use crate::directory::unwritten::Change;
 use crate::directory::view::unreadable;
 
 /// The number of subjects in one part. The rows of a part are written in the order of their keys,
@@ -126,7 +127,10 @@ fn derive(
     }
     rows.sort_unstable_by(|(a, _, one), (b, _, other)| a.cmp(b).then(one.cmp(other)));
     for (identifier, strength, subject) in rows {
-        writer.write_identifier(subject_id(subject), &identifier, strength)?;
+        let (subject, (kind, key)) = (subject_id(subject), &identifier);
+        let Strength { tier, confidence } = strength;
+        let change = Change { subject, tier, confidence: Some(confidence) };
+        write_identifier(connection, *kind, key, change)?;
     }
     words.write(connection)?;
     employees.sort_unstable();

@@ -1,10 +1,12 @@
 //! A load: one thread that has the writing connection, receives batches and imports them.
 //!
-//! A transaction contains the batches of about a second, or all batches of the load
-//! ([`Atomic::Whole`]). Between two transactions, other writers have a turn, of this or another
-//! process; a writer that has waited too long gets an error. Look-ups never wait: until the commit,
-//! they read the state before the transaction. If a transaction fails, none of its batches is
-//! written and the load ends. The user can then repeat the import.
+//! A transaction contains as many batches as fit into memory, or all batches of the load
+//! ([`Atomic::Whole`]). It ends earlier if another writer waits, of this or another process: then it
+//! contains the batches of about a second. It also ends if no further batch arrives. Between two
+//! transactions, other writers have a turn; a writer that has waited too long gets an error.
+//! Look-ups never wait: until the commit, they read the state before the transaction. If a
+//! transaction fails, none of its batches is written and the load ends. The user can then repeat the
+//! import.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,7 +19,7 @@ use enrich_core::Record;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::importer::{Atomic, ImportOutcome, Load, Loading};
 use enrich_secrets::Secrets;
-use enrich_store_sqlite::store_error;
+use enrich_store_sqlite::{store_error, turns};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
@@ -26,10 +28,14 @@ use super::turn;
 use super::writer::Writer;
 use crate::directory::hash_index;
 
-/// How long a transaction of a load accepts batches. Other writers wait for this time. It is this
-/// long because writing changed pages is a large part of an import's cost: a page that many records
+/// How long a transaction of a load accepts batches although another writer waits. It is this long
+/// because writing changed pages is a large part of an import's cost: a page that many records
 /// change is written only once for each transaction.
 const TRANSACTION: Duration = Duration::from_secs(1);
+/// The most memory that a transaction takes for rows that are not yet written, in bytes: 640 MiB.
+/// These are the rows of about a million companies. The more rows are written together, the more of
+/// them are in one page, so that fewer bytes are written for each row.
+pub(super) const UNWRITTEN: usize = 640 << 20;
 /// If no batch arrives for this time, the transaction is committed.
 const IDLE: Duration = Duration::from_millis(50);
 
@@ -63,6 +69,8 @@ pub(crate) struct Target {
     pub(crate) index: Arc<hash_index::Current>,
     /// The longest write-ahead log after a transaction of a load, in bytes.
     pub(crate) longest_log: u64,
+    /// The most memory for unwritten rows, in bytes.
+    pub(crate) unwritten: usize,
 }
 
 /// A running load. When this value is dropped, the load's thread ends.
@@ -174,7 +182,7 @@ impl Run<'_> {
                 Ok(taken) => send_answer(answer, Ok(taken)),
                 Err(error) => return Err((error, Some(Command::Take(Vec::new(), answer)))),
             }
-            if begun.elapsed() >= TRANSACTION {
+            if self.is_full(&writer, begun) {
                 break None;
             }
             match commands.recv_timeout(IDLE) {
@@ -202,6 +210,12 @@ impl Run<'_> {
         }
     }
 
+    /// Whether a transaction that began at `begun` accepts no further batch.
+    fn is_full(&self, writer: &Writer<'_>, begun: Instant) -> bool {
+        writer.unwritten_bytes() >= self.target.unwritten
+            || (begun.elapsed() >= TRANSACTION && turns::is_awaited(self.connection))
+    }
+
     fn as_a_whole(&self, begun: Answer<()>, commands: &Receiver<Command>) {
         let opened =
             turn::begin(self.connection).and_then(|transaction| Ok((self.writer()?, transaction)));
@@ -212,7 +226,7 @@ impl Run<'_> {
         send_answer(begun, Ok(()));
         for command in commands {
             match command {
-                Command::Take(records, answer) => match take(&mut writer, self.load, records) {
+                Command::Take(records, answer) => match self.take(&mut writer, records) {
                     Ok(taken) => send_answer(answer, Ok(taken)),
                     // One batch failed. It cannot be undone alone, so the whole transaction is
                     // rolled back.
@@ -231,8 +245,22 @@ impl Run<'_> {
         }
     }
 
+    /// Imports a batch of a load that is one transaction. If the unwritten rows take too much
+    /// memory, they are written now.
+    fn take(
+        &self,
+        writer: &mut Writer<'_>,
+        records: Vec<Record>,
+    ) -> rusqlite::Result<Vec<ImportOutcome>> {
+        let taken = take(writer, self.load, records)?;
+        if writer.unwritten_bytes() >= self.target.unwritten {
+            writer.write_unwritten()?;
+        }
+        Ok(taken)
+    }
+
     fn writer(&self) -> rusqlite::Result<Writer<'_>> {
-        Writer::new(self.connection, &self.target.secrets, self.load.at)
+        Writer::of_load(self.connection, &self.target.secrets, self.load.at)
     }
 
     /// Makes all earlier commits durable. The commits of batches are not synced to disk. This

@@ -14,7 +14,8 @@
 use enrich_core::{Origin, SubjectId};
 use enrich_secrets::{Purpose, Secret};
 use enrich_store_sqlite::Statements;
-use rusqlite::params;
+use rusqlite::{Connection, params};
+use rustc_hash::FxHashMap;
 
 use super::subject_facts::Kind;
 use super::writer::Writer;
@@ -77,11 +78,10 @@ impl Writer<'_> {
         let id = origin.id.as_deref().map(|id| RecordFingerprint::Id(kind, id));
         for mark in [Some(content), id].into_iter().flatten() {
             let hash = mark.hash(self.secrets.current());
-            self.connection.run(
-                "INSERT INTO record (source, hash, subject) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (source, hash) DO UPDATE SET subject = excluded.subject",
-                params![source, hash, sql_id(subject)],
-            )?;
+            match &mut self.unwritten {
+                Some(unwritten) => unwritten.records.add(source, hash, subject),
+                None => write_record(self.connection, source, hash, subject)?,
+            }
         }
         Ok(())
     }
@@ -92,9 +92,17 @@ impl Writer<'_> {
         mark: RecordFingerprint<'_>,
     ) -> rusqlite::Result<Option<SubjectId>> {
         let select = "SELECT subject FROM record WHERE source = ?1 AND hash = ?2";
+        let unwritten = self.unwritten.as_ref().map(|unwritten| &unwritten.records);
         // An older secret may have made the stored hash, so all secrets are tried.
         for secret in self.secrets.newest_first() {
-            let values = params![source, mark.hash(secret)];
+            let hash = mark.hash(secret);
+            if let Some(subject) = unwritten.and_then(|records| records.subject(source, hash)) {
+                return Ok(Some(subject));
+            }
+            if unwritten.is_some_and(|records| records.is_file_empty) {
+                continue;
+            }
+            let values = params![source, hash];
             let found = self.connection.find(select, values, |row| Ok(subject_id(row.get(0)?)))?;
             if found.is_some() {
                 return Ok(found);
@@ -102,6 +110,58 @@ impl Writer<'_> {
         }
         Ok(None)
     }
+}
+
+/// The fingerprints of a load's records that are not yet written, each with its subject.
+#[derive(Debug, Default)]
+pub(crate) struct UnwrittenRecords {
+    subjects: FxHashMap<(i64, [u8; 16]), SubjectId>,
+    /// Whether the file contains no fingerprints, so that reads need not look there.
+    is_file_empty: bool,
+}
+
+impl UnwrittenRecords {
+    /// Creates an empty collection for the directory that `connection` writes.
+    pub(crate) fn new(connection: &Connection) -> rusqlite::Result<Self> {
+        let is_file_empty = !connection.has("SELECT 1 FROM record LIMIT 1", [])?;
+        Ok(Self { subjects: FxHashMap::default(), is_file_empty })
+    }
+
+    fn add(&mut self, source: i64, hash: [u8; 16], subject: SubjectId) {
+        self.subjects.insert((source, hash), subject);
+    }
+
+    fn subject(&self, source: i64, hash: [u8; 16]) -> Option<SubjectId> {
+        self.subjects.get(&(source, hash)).copied()
+    }
+
+    /// Returns the memory that the fingerprints take, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.subjects.capacity() * (size_of::<((i64, [u8; 16]), SubjectId)>() + 1)
+    }
+
+    /// Writes all fingerprints in the order of their rows.
+    pub(crate) fn write(self, connection: &Connection) -> rusqlite::Result<()> {
+        let mut rows: Vec<_> = self.subjects.into_iter().collect();
+        rows.sort_unstable();
+        rows.into_iter().try_for_each(|((source, hash), subject)| {
+            write_record(connection, source, hash, subject)
+        })
+    }
+}
+
+fn write_record(
+    connection: &Connection,
+    source: i64,
+    hash: [u8; 16],
+    subject: SubjectId,
+) -> rusqlite::Result<()> {
+    connection.run(
+        "INSERT INTO record (source, hash, subject) VALUES (?1, ?2, ?3)
+         ON CONFLICT (source, hash) DO UPDATE SET subject = excluded.subject",
+        params![source, hash, sql_id(subject)],
+    )?;
+    Ok(())
 }
 
 impl RecordFingerprint<'_> {

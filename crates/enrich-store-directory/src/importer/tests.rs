@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use enrich_core::port::importer::{Atomic, Importer, Load, Subjects, Suppressed};
 use enrich_core::{
@@ -9,12 +10,13 @@ use enrich_core::{
 };
 use enrich_secrets::{SECRET_FILE, Secrets};
 use enrich_store::{OpenError, Store};
-use enrich_store_sqlite::{self as sqlite, Durability};
+use enrich_store_sqlite::{self as sqlite, Durability, Options};
 use enrich_testkit::records::{
     aliases, company, company_name, countries, country, domain, email, emails, hashed, ids, page,
     person, person_page, phone, phones, sites, trusted,
 };
 use enrich_text::Network;
+use proptest::prelude::*;
 use rusqlite::Connection;
 
 use super::derive::Derived;
@@ -36,6 +38,20 @@ const HANDLES: [&str; 3] = ["one", "two", "three"];
 const IDS: [&str; 5] = ["x:1", "x:2", "y:1", "y:2", "lei:213800D1EI4B9WTWWD28"];
 const COUNTRIES: [&str; 3] = ["GB", "CH", "US"];
 const SOURCES: [&str; 3] = ["a", "b", "c"];
+
+/// All tables that imports write, except the state.
+const TABLES: [&str; 10] = [
+    "source",
+    "subject",
+    "fact",
+    "domain_fact",
+    "identifier",
+    "employee",
+    "record",
+    "name_word",
+    "name_word_chunk",
+    "name_word_variant",
+];
 
 /// Pseudo-random numbers, the same each time (splitmix64).
 struct Chance(u64);
@@ -198,20 +214,73 @@ fn nothing_is_left_when_every_source_is_removed() {
             let source = SourceName::new(source).unwrap();
             pollster::block_on(store.importer.remove_source(&source)).unwrap();
         }
-        for table in [
-            "source",
-            "subject",
-            "fact",
-            "domain_fact",
-            "identifier",
-            "employee",
-            "record",
-            "name_word",
-            "name_word_chunk",
-            "name_word_variant",
-        ] {
+        for table in TABLES {
             assert_eq!(rows(table), 0, "{table}");
         }
+    }
+}
+
+/// Everything that a directory contains, except counters of its state.
+fn contents(folder: &Path) -> Vec<String> {
+    let connection = sqlite::reader(&folder.join(DIRECTORY.file)).unwrap();
+    let mut all = Vec::new();
+    for table in TABLES {
+        let columns = format!("SELECT group_concat(quote(name)) FROM pragma_table_info('{table}')");
+        let columns: String = connection.query_row(&columns, [], |row| row.get(0)).unwrap();
+        let columns = columns.replace('\'', "");
+        let quoted = columns.split(',').map(|name| format!("quote({name})"));
+        let quoted = quoted.collect::<Vec<_>>().join(" || ' ' || ");
+        let rows = format!("SELECT {quoted} FROM {table} ORDER BY {columns}");
+        let mut statement = connection.prepare(&rows).unwrap();
+        let rows = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();
+        all.extend(rows.map(|row| format!("{table} {}", row.unwrap())));
+    }
+    all
+}
+
+/// How records are loaded.
+struct Loads<'a> {
+    records: &'a [Record],
+    /// The secrets of two folders differ, and with them the fingerprints of records. So all loads
+    /// use the same secrets.
+    secrets: &'a Secrets,
+}
+
+impl Loads<'_> {
+    /// Returns the contents of a new directory after two loads in batches of `at_once`. Each
+    /// transaction keeps at most `unwritten` bytes of rows in memory.
+    fn into_new(&self, at_once: usize, unwritten: usize, atomic: Atomic) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let ports = crate::tests::open(folder.path(), Options::default());
+        let mut importer = Arc::into_inner(ports.importer).unwrap();
+        importer.target.unwritten = unwritten;
+        importer.target.secrets = self.secrets.clone();
+        for source in ["a", "b"] {
+            let load = Load { atomic, ..Load::new(source, Timestamp::UNIX_EPOCH).unwrap() };
+            let mut loading = pollster::block_on(importer.begin(load)).unwrap();
+            for batch in self.records.chunks(at_once) {
+                pollster::block_on(loading.take(batch.to_vec())).unwrap();
+            }
+            pollster::block_on(loading.finish()).unwrap();
+        }
+        contents(folder.path())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn rows_that_wait_in_memory_become_the_same_directory(seed in any::<u64>()) {
+        let mut chance = Chance(seed);
+        let records: Vec<Record> = (0..40).map(|_| chance.record()).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let secrets = Secrets::create(&folder.path().join(SECRET_FILE)).unwrap();
+        let loads = Loads { records: &records, secrets: &secrets };
+        let one_by_one = loads.into_new(1, 0, Atomic::Batch);
+        prop_assert!(!one_by_one.is_empty());
+        prop_assert_eq!(&loads.into_new(7, usize::MAX, Atomic::Batch), &one_by_one);
+        prop_assert_eq!(&loads.into_new(3, 0, Atomic::Whole), &one_by_one);
     }
 }
 

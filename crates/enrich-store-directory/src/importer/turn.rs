@@ -9,13 +9,14 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use enrich_store_sqlite::turns::Waiting;
 use enrich_store_sqlite::{self as sqlite, Durability};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-/// Size of the page cache: at most 512 MiB, as SQLite's negative number of KiB. If all pages that
-/// an import changes fit into the cache, the import is as fast in a large directory as in a small
-/// one.
-const CACHE: i64 = -512 * 1024;
+/// Size of the page cache: at most 256 MiB, as SQLite's negative number of KiB. It holds the pages
+/// to which a load appends. The rows that belong to pages all over the directory are kept in memory
+/// as rows (`Writer::of_load`), because a page takes much more memory than a row.
+const CACHE: i64 = -256 * 1024;
 /// When the log has this number of pages, its content is moved into the database: 64 MiB in pages
 /// of 4 KiB. A page that several transactions have changed is moved only once.
 const CHECKPOINT_PAGES: i64 = 16 * 1024;
@@ -24,9 +25,10 @@ const STATEMENTS: usize = 128;
 
 /// Interval at which a waiting writer checks the lock.
 const LOOK: Duration = Duration::from_millis(1);
-/// The most checks that a waiting writer makes before it gives up. They take about ten seconds, and
-/// a load makes several transactions in this time.
-const LOOKS: i32 = 10_000;
+/// The most checks that a waiting writer makes before it gives up. They take about two minutes. A load
+/// that sees a waiting writer commits its transaction; with as many unwritten rows as fit into
+/// memory, this takes about half a minute on a slow disk.
+const LOOKS: i32 = 120_000;
 /// Pause of a load between two transactions. A waiting writer checks the lock several times in this
 /// pause.
 const PAUSE: Duration = Duration::from_millis(4);
@@ -45,8 +47,9 @@ pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Begins a transaction and takes the write lock.
+/// Begins a transaction and takes the write lock. Meanwhile, others see that this writer waits.
 pub(crate) fn begin(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
+    let _waiting = Waiting::for_turn(connection);
     Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
 }
 

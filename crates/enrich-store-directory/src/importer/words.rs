@@ -12,12 +12,14 @@ use crate::directory::codes::sql_id;
 use crate::directory::postings::{Posting, pack, unpack};
 use crate::directory::variants::variants;
 use crate::directory::view::damaged;
+use crate::noted::Noted;
 
 /// The longest packed list in one row, in bytes. SQLite keeps a row of this length in one page of a
 /// clustered table.
 const MOST_BYTES: usize = 900;
 
-/// The most changes that are kept in memory; they take some tens of megabytes.
+/// The most changes that are kept in memory without a limit of the memory; they take some tens of
+/// megabytes.
 const MOST_NOTED: usize = 400_000;
 
 /// The words of a company's names. The value for a word is the number of words in the shortest name
@@ -26,11 +28,17 @@ pub(crate) type Words = BTreeMap<String, u8>;
 
 #[derive(Debug, Default)]
 pub(crate) struct WordChanges {
-    /// For each word, the companies whose posting has changed. The value is the new number of
-    /// words, or `None` if the company no longer has the word.
-    changes: BTreeMap<String, BTreeMap<u64, Option<u8>>>,
+    changes: Noted<PostingChange>,
     /// The number of changes that were collected since the last write.
     noted: usize,
+}
+
+/// The change of a posting in the list of a word.
+#[derive(Clone, Copy, Debug)]
+struct PostingChange {
+    company: u64,
+    /// The new number of words; `None` if the company no longer has the word.
+    words: Option<u8>,
 }
 
 impl WordChanges {
@@ -48,14 +56,7 @@ impl WordChanges {
 
     fn note(&mut self, word: &str, company: SubjectId, words: Option<u8>) {
         self.noted += 1;
-        match self.changes.get_mut(word) {
-            Some(of_word) => {
-                of_word.insert(company.0, words);
-            }
-            None => {
-                self.changes.insert(word.to_owned(), BTreeMap::from([(company.0, words)]));
-            }
-        }
+        self.changes.note(word.as_bytes(), PostingChange { company: company.0, words });
     }
 
     /// Whether there are so many changes that they should be written now, to limit the memory.
@@ -63,12 +64,19 @@ impl WordChanges {
         self.noted >= MOST_NOTED
     }
 
+    /// Returns the memory that the changes take, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.changes.bytes()
+    }
+
     pub(crate) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         self.noted = 0;
-        for (word, changes) in std::mem::take(&mut self.changes) {
-            Word { connection, word: &word }.change(changes)?;
-        }
-        Ok(())
+        std::mem::take(&mut self.changes).each_in_order(|word, changes| {
+            // The words were noted as text.
+            let word = std::str::from_utf8(word).unwrap_or_default();
+            let last = changes.iter().map(|change| (change.company, change.words));
+            Word { connection, word }.change(last.collect())
+        })
     }
 }
 

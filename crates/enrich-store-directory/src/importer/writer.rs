@@ -10,9 +10,13 @@ use rusqlite::{Connection, params};
 
 use super::derive::{DERIVED_BY, Derived, Identifier, Strength};
 use super::digests::kinds_of_lists;
+use super::origins::UnwrittenRecords;
 use super::subject_facts::{Kind, State, SubjectFacts};
 use super::words::WordChanges;
-use crate::directory::codes::{COMPANY, PERSON, attribute_code, attribute_of, sql_id, subject_id};
+use crate::directory::codes::{
+    COMPANY, IdentifierKind, PERSON, attribute_code, attribute_of, sql_id, subject_id,
+};
+use crate::directory::unwritten::{Change, UnwrittenIdentifiers};
 use crate::directory::view::{View, unreadable};
 
 /// Writes to the directory in a transaction. The caller commits the transaction.
@@ -26,6 +30,9 @@ pub(crate) struct Writer<'c> {
     /// The kinds of digests that the suppression lists have.
     pub(crate) list_kinds: Vec<DigestKind>,
     words: WordChanges,
+    /// The rows that are written by [`finish`](Self::finish); `None` if all rows are written at
+    /// once.
+    pub(crate) unwritten: Option<Unwritten>,
     companies: i64,
     /// Whether the directory contained no subjects when this transaction began. If so, the rules of
     /// this build derive all its rows.
@@ -44,6 +51,13 @@ pub(crate) enum Saved {
     Changed,
     /// The subject no longer exists, because no fact gives it a name.
     Gone,
+}
+
+/// Rows that are kept in memory until all of them are written in the order of their keys.
+#[derive(Debug)]
+pub(crate) struct Unwritten {
+    identifiers: UnwrittenIdentifiers,
+    pub(crate) records: UnwrittenRecords,
 }
 
 impl<'c> Writer<'c> {
@@ -68,6 +82,7 @@ impl<'c> Writer<'c> {
             has_suppressed,
             list_kinds,
             words: WordChanges::default(),
+            unwritten: None,
             companies,
             is_first,
             next_subject,
@@ -76,15 +91,51 @@ impl<'c> Writer<'c> {
         })
     }
 
-    /// Returns a view of the directory that includes what this writer has written.
-    pub(crate) fn view(&self) -> View<'c> {
-        View::of(self.connection)
+    /// Creates a writer for a load. It keeps the rows of identifiers and of records in memory until
+    /// [`finish`](Self::finish), and writes them in the order of their keys: so each page that they
+    /// change is written once. Only reads by [`view`](Self::view) see these rows before.
+    pub(crate) fn of_load(
+        connection: &'c Connection,
+        secrets: &'c Secrets,
+        at: Timestamp,
+    ) -> rusqlite::Result<Self> {
+        let writer = Self::new(connection, secrets, at)?;
+        let unwritten = Unwritten {
+            identifiers: UnwrittenIdentifiers::new(writer.is_first),
+            records: UnwrittenRecords::new(connection)?,
+        };
+        Ok(Self { unwritten: Some(unwritten), ..writer })
     }
 
-    /// Writes the collected changes of the index of words, and the row of the table `state`. The
-    /// caller must call this before the commit.
+    /// Returns a view of the directory that includes what this writer has written.
+    pub(crate) fn view(&self) -> View<'_> {
+        let unwritten = self.unwritten.as_ref().map(|unwritten| &unwritten.identifiers);
+        View::with_unwritten(self.connection, unwritten)
+    }
+
+    /// Returns the memory that the unwritten rows take, in bytes.
+    pub(crate) fn unwritten_bytes(&self) -> usize {
+        let rows = self.unwritten.as_ref();
+        let rows = rows.map_or(0, |rows| rows.identifiers.bytes() + rows.records.bytes());
+        rows + self.words.bytes()
+    }
+
+    /// Writes the rows that are kept in memory, in the order of their keys.
+    pub(crate) fn write_unwritten(&mut self) -> rusqlite::Result<()> {
+        if let Some(rows) = &mut self.unwritten {
+            std::mem::take(&mut rows.records).write(self.connection)?;
+            let identifiers = std::mem::take(&mut rows.identifiers);
+            identifiers.each_in_order(|kind, key, change| {
+                write_identifier(self.connection, kind, key, change)
+            })?;
+        }
+        self.words.write(self.connection)
+    }
+
+    /// Writes the collected rows, and the state of the directory. The caller must call this before
+    /// the commit.
     pub(crate) fn finish(mut self) -> rusqlite::Result<()> {
-        self.words.write(self.connection)?;
+        self.write_unwritten()?;
         if self.is_changed {
             self.connection.run(
                 "UPDATE state
@@ -167,7 +218,7 @@ impl<'c> Writer<'c> {
         }
         self.write_identifiers(subject_facts.subject, &before, &now)?;
         self.words.change(subject_facts.subject, &before.words, &now.words);
-        if self.words.are_many() {
+        if self.unwritten.is_none() && self.words.are_many() {
             self.words.write(self.connection)?;
         }
         self.write_employer(subject_facts.subject, before.employer, now.employer)?;
@@ -222,7 +273,7 @@ impl<'c> Writer<'c> {
     /// Writes the identifiers that are new or changed, and deletes those that the subject no longer
     /// has.
     fn write_identifiers(
-        &self,
+        &mut self,
         subject: SubjectId,
         before: &Derived,
         now: &Derived,
@@ -231,36 +282,32 @@ impl<'c> Writer<'c> {
             // The tier is part of the key of the row. If it changes, the old row is deleted and a
             // new one is written.
             if now.identifiers.get(identifier).is_none_or(|now| now.tier != held.tier) {
-                let (kind, key) = identifier;
-                self.connection.run(
-                    "DELETE FROM identifier
-                     WHERE kind = ?1 AND key = ?2 AND tier = ?3 AND subject = ?4",
-                    params![kind, key, held.tier, sql_id(subject)],
-                )?;
+                let change = Change { subject, tier: held.tier, confidence: None };
+                self.change_identifier(identifier, change)?;
             }
         }
         for (identifier, now) in &now.identifiers {
             if before.identifiers.get(identifier) != Some(now) {
-                self.write_identifier(subject, identifier, *now)?;
+                let Strength { tier, confidence } = *now;
+                let change = Change { subject, tier, confidence: Some(confidence) };
+                self.change_identifier(identifier, change)?;
             }
         }
         Ok(())
     }
 
-    pub(crate) fn write_identifier(
-        &self,
-        subject: SubjectId,
+    fn change_identifier(
+        &mut self,
         (kind, key): &Identifier,
-        strength: Strength,
+        change: Change,
     ) -> rusqlite::Result<()> {
-        let confidence = strength.confidence.percent();
-        self.connection.run(
-            "INSERT INTO identifier (kind, key, tier, subject, confidence)
-             VALUES (?1, ?2, ?3, ?4, ?5)
-             ON CONFLICT (kind, key, tier, subject) DO UPDATE SET confidence = excluded.confidence",
-            params![kind, key, strength.tier, sql_id(subject), confidence],
-        )?;
-        Ok(())
+        match &mut self.unwritten {
+            Some(unwritten) => {
+                unwritten.identifiers.change(*kind, key, change);
+                Ok(())
+            }
+            None => write_identifier(self.connection, *kind, key, change),
+        }
     }
 
     fn write_employer(
@@ -336,4 +383,28 @@ impl<'c> Writer<'c> {
         }
         Ok(gone)
     }
+}
+
+/// Writes or deletes the row of an identifier.
+pub(crate) fn write_identifier(
+    connection: &Connection,
+    kind: IdentifierKind,
+    key: &str,
+    change: Change,
+) -> rusqlite::Result<()> {
+    let Change { subject, tier, confidence } = change;
+    let subject = sql_id(subject);
+    match confidence {
+        Some(confidence) => connection.run(
+            "INSERT INTO identifier (kind, key, tier, subject, confidence)
+             VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (kind, key, tier, subject) DO UPDATE SET confidence = excluded.confidence",
+            params![kind, key, tier, subject, confidence.percent()],
+        )?,
+        None => connection.run(
+            "DELETE FROM identifier WHERE kind = ?1 AND key = ?2 AND tier = ?3 AND subject = ?4",
+            params![kind, key, tier, subject],
+        )?,
+    };
+    Ok(())
 }

@@ -1,0 +1,180 @@
+//! Identifiers that a load has changed but not yet written to the file.
+//!
+//! A load finds the subject of each record by identifiers, and also by those of earlier records of
+//! the same load. So the reads of a load see these changes over the rows of the file. The rows
+//! themselves are written later, many at once and in the order of their keys: then a page of the
+//! index that many records change is written only once.
+
+use enrich_core::{Confidence, SubjectId};
+
+use super::codes::IdentifierKind;
+use super::holder::Holder;
+use crate::noted::Noted;
+
+/// The changed identifiers of a load.
+#[derive(Debug, Default)]
+pub(crate) struct UnwrittenIdentifiers {
+    /// The changes of each kind, by the number of the kind.
+    kinds: Vec<(IdentifierKind, Noted<Change>)>,
+    /// Whether the file contains no identifiers, so that reads need not look there.
+    is_file_empty: bool,
+}
+
+/// The change of one row: a holder of an identifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) subject: SubjectId,
+    pub(crate) tier: u8,
+    /// The confidence of the row; `None` if the row is deleted.
+    pub(crate) confidence: Option<Confidence>,
+}
+
+impl UnwrittenIdentifiers {
+    /// Creates an empty collection of changes.
+    pub(crate) fn new(is_file_empty: bool) -> Self {
+        Self { kinds: Vec::new(), is_file_empty }
+    }
+
+    pub(crate) fn is_file_empty(&self) -> bool {
+        self.is_file_empty
+    }
+
+    /// Notes the change of one holder of an identifier. A later change of the same holder and tier
+    /// replaces it.
+    pub(crate) fn change(&mut self, kind: IdentifierKind, key: &str, change: Change) {
+        let at = match self.kinds.binary_search_by_key(&kind, |(kind, _)| *kind) {
+            Ok(at) => at,
+            Err(at) => {
+                self.kinds.insert(at, (kind, Noted::default()));
+                at
+            }
+        };
+        self.kinds[at].1.note(key.as_bytes(), change);
+    }
+
+    /// Applies the changes of an identifier to the holders `held` in the file, which are the first
+    /// ones in their order, at least `limit` plus [`changes`](Self::changes) unless there are fewer.
+    /// Returns at most `limit` holders
+    /// from the tier `least` on, ordered by tier and then by id.
+    pub(super) fn applied(
+        &self,
+        (kind, key): (IdentifierKind, &str),
+        least: u8,
+        mut held: Vec<Holder>,
+        limit: usize,
+    ) -> Vec<Holder> {
+        let changes = self.last_changes(kind, key).into_iter();
+        for change in changes.filter(|change| change.tier >= least) {
+            held.retain(|held| (held.tier, held.subject) != (change.tier, change.subject));
+            held.extend(change.holder());
+        }
+        held.sort_unstable_by_key(|holder| (holder.tier, holder.subject));
+        held.truncate(limit);
+        held
+    }
+
+    /// Returns the number of changes of an identifier.
+    pub(super) fn changes(&self, kind: IdentifierKind, key: &str) -> usize {
+        self.of(kind).map_or(0, |noted| noted.of(key.as_bytes()).count())
+    }
+
+    /// Returns the memory that the changes take, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.kinds.iter().map(|(_, noted)| noted.bytes()).sum()
+    }
+
+    /// Passes the last change of each row to `take`, in the order of the rows in the file. Stops
+    /// when a call returns an error.
+    pub(crate) fn each_in_order<E>(
+        &self,
+        mut take: impl FnMut(IdentifierKind, &str, Change) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for (kind, noted) in &self.kinds {
+            noted.each_in_order(|key, changes| {
+                // The keys were noted as text.
+                let key = std::str::from_utf8(key).unwrap_or_default();
+                let changes = last_of_each(changes.iter().rev().copied());
+                changes.into_iter().try_for_each(|change| take(*kind, key, change))
+            })?;
+        }
+        Ok(())
+    }
+
+    fn last_changes(&self, kind: IdentifierKind, key: &str) -> Vec<Change> {
+        self.of(kind).map_or_else(Vec::new, |noted| last_of_each(noted.of(key.as_bytes())))
+    }
+
+    fn of(&self, kind: IdentifierKind) -> Option<&Noted<Change>> {
+        let at = self.kinds.binary_search_by_key(&kind, |(kind, _)| *kind).ok()?;
+        Some(&self.kinds[at].1)
+    }
+}
+
+impl Change {
+    fn holder(self) -> Option<Holder> {
+        let Self { subject, tier, confidence } = self;
+        confidence.map(|confidence| Holder { subject, tier, confidence })
+    }
+}
+
+/// Returns the last change of each row, ordered as the rows of one identifier are. `changes` begins
+/// with the last change.
+fn last_of_each(changes: impl Iterator<Item = Change>) -> Vec<Change> {
+    let mut changes: Vec<Change> = changes.collect();
+    // This sort keeps the order of equal rows.
+    changes.sort_by_key(|change| (change.tier, change.subject));
+    changes.dedup_by_key(|change| (change.tier, change.subject));
+    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIND: IdentifierKind = IdentifierKind::CompanyDomain;
+
+    fn change(tier: u8, subject: u64, percent: Option<u8>) -> Change {
+        let confidence = percent.map(Confidence::clamped);
+        Change { subject: SubjectId(subject), tier, confidence }
+    }
+
+    fn holder(tier: u8, subject: u64, percent: u8) -> Holder {
+        let confidence = Confidence::clamped(percent);
+        Holder { subject: SubjectId(subject), tier, confidence }
+    }
+
+    #[test]
+    fn holders_are_those_of_the_file_with_the_changes() {
+        let mut unwritten = UnwrittenIdentifiers::new(false);
+        for one in [change(0, 3, Some(80)), change(1, 1, None), change(0, 3, Some(90))] {
+            unwritten.change(KIND, "quill.example", one);
+        }
+        let held = vec![holder(0, 2, 70), holder(1, 1, 60), holder(1, 4, 50)];
+        let found = unwritten.applied((KIND, "quill.example"), 0, held, 2);
+        assert_eq!(found, [holder(0, 2, 70), holder(0, 3, 90)]);
+        assert_eq!(unwritten.applied((KIND, "ink.example"), 0, vec![holder(0, 1, 1)], 9).len(), 1);
+    }
+
+    #[test]
+    fn rows_come_in_the_order_of_the_file_each_once() {
+        let mut unwritten = UnwrittenIdentifiers::new(true);
+        unwritten.change(IdentifierKind::CompanyName, "a", change(0, 1, Some(100)));
+        unwritten.change(KIND, "b", change(1, 1, Some(100)));
+        unwritten.change(KIND, "b", change(0, 2, Some(100)));
+        unwritten.change(KIND, "a", change(0, 1, Some(100)));
+        unwritten.change(KIND, "a", change(0, 1, None));
+        let mut rows = Vec::new();
+        let take = |kind, key: &str, change: Change| {
+            rows.push((kind, key.to_owned(), change.tier, change.confidence.is_some()));
+            Ok::<(), ()>(())
+        };
+        unwritten.each_in_order(take).unwrap();
+        let expected = [
+            (KIND, "a", 0, false),
+            (KIND, "b", 0, true),
+            (KIND, "b", 1, true),
+            (IdentifierKind::CompanyName, "a", 0, true),
+        ];
+        assert_eq!(rows, expected.map(|(kind, key, tier, is)| (kind, key.to_owned(), tier, is)));
+    }
+}

@@ -3,11 +3,13 @@
 use std::sync::mpsc::SyncSender;
 
 use enrich_core::Record;
+use enrich_core::port::importer::KnownRecords;
 
 use crate::csv::Table;
 use crate::format::Format;
 use crate::import_source::ImportSource;
 use crate::jsonl;
+use crate::known::KnownLines;
 use crate::mapped::{MapAs, MappedReading};
 use crate::opened::Opened;
 use crate::parsed::Parsed;
@@ -22,6 +24,10 @@ const MAX_RECORDS: usize = 4096;
 /// batches, this bounds the memory of an import.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
+/// Maximum number of records in a batch that were not parsed. It limits the time between two reports
+/// of the progress.
+const MAX_KNOWN: u64 = 1 << 16;
+
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) records: Vec<Record>,
@@ -29,6 +35,8 @@ pub(crate) struct Batch {
     pub(crate) source_lines: Vec<SourceLine>,
     /// The lines that were rejected, each with the reason.
     pub(crate) rejected: Vec<(SourceLine, Rejection)>,
+    /// The number of records that the directory already has. They were not parsed.
+    pub(crate) known: u64,
     pub(crate) notes: Notes,
     /// The number of bytes that were read from the source for this batch, counted before
     /// decompression.
@@ -69,11 +77,14 @@ impl Batch {
     }
 
     fn is_full(&self) -> bool {
-        self.records.len() + self.rejected.len() >= MAX_RECORDS || self.line_bytes >= MAX_BYTES
+        self.records.len() + self.rejected.len() >= MAX_RECORDS
+            || self.known >= MAX_KNOWN
+            || self.line_bytes >= MAX_BYTES
     }
 }
 
 /// Reads a source and sends its batches, until the source ends, or until `options` says to stop.
+/// Records that `known` recognises are counted and not parsed.
 ///
 /// # Errors
 ///
@@ -82,15 +93,20 @@ impl Batch {
 pub(crate) fn read(
     source: ImportSource,
     options: ReadOptions,
+    known: Option<Box<dyn KnownRecords>>,
     into: &SyncSender<Batch>,
 ) -> Result<(), ReadError> {
     let ImportSource { source, map_as, limit } = source;
     let mut batch = Batch::default();
-    let mut reading = Reading::open(source, map_as, &mut batch.notes)?;
+    let mut reading = Reading::open(source, map_as, known, &mut batch.notes)?;
     let mut left = limit;
     loop {
         let end = match reading.next(&mut batch.notes, &mut left) {
-            Ok(Some(parsed)) => {
+            Ok(Some(Next::Known)) => {
+                batch.known += 1;
+                None
+            }
+            Ok(Some(Next::Parsed(parsed))) => {
                 let is_last = options.until_rejected && parsed.record.is_err();
                 batch.push(parsed, options);
                 is_last.then_some(Ok(()))
@@ -115,22 +131,35 @@ enum Reading {
     Mapped(Box<MappedReading>),
 }
 
+/// The next record of a source.
+#[allow(clippy::large_enum_variant, reason = "there is one value at a time")]
+enum Next {
+    /// The directory already has the record.
+    Known,
+    Parsed(Parsed),
+}
+
 /// The format of a source whose records are native.
 enum Form {
-    JsonLines,
+    JsonLines(Option<KnownLines>),
     Csv(Box<Table>),
     Empty,
 }
 
 impl Reading {
-    fn open(source: Source, map_as: Option<MapAs>, notes: &mut Notes) -> Result<Self, ReadError> {
+    fn open(
+        source: Source,
+        map_as: Option<MapAs>,
+        known: Option<Box<dyn KnownRecords>>,
+        notes: &mut Notes,
+    ) -> Result<Self, ReadError> {
         if let Some(map_as) = map_as {
             return Ok(Self::Mapped(Box::new(MappedReading::open(source, map_as)?)));
         }
         let mut opened = Box::new(source.open()?);
         let form = match opened.format() {
             None => Form::Empty,
-            Some(Format::JsonLines) => Form::JsonLines,
+            Some(Format::JsonLines) => Form::JsonLines(known.map(KnownLines::new)),
             Some(Format::Csv | Format::Tsv | Format::Xlsx) => {
                 let table = Table::open(&mut opened, notes);
                 let table = table.map_err(|error| opened.explain(error))?;
@@ -142,14 +171,14 @@ impl Reading {
 
     /// Returns the next record, or why it is rejected; `None` at the end. `left` is the number of
     /// records of the source that may still be read.
-    fn next(&mut self, notes: &mut Notes, left: &mut u64) -> Result<Option<Parsed>, ReadError> {
+    fn next(&mut self, notes: &mut Notes, left: &mut u64) -> Result<Option<Next>, ReadError> {
         let count = || {
             let is_left = *left > 0;
             *left = left.saturating_sub(1);
             is_left
         };
         let (opened, form) = match self {
-            Self::Mapped(reading) => return reading.next(notes, count),
+            Self::Mapped(reading) => return Ok(reading.next(notes, count)?.map(Next::Parsed)),
             Self::Native { opened, form } => (opened, form),
         };
         let mut count = count;
@@ -157,11 +186,18 @@ impl Reading {
             return Ok(None);
         }
         let next = match form {
-            Form::JsonLines => jsonl::next(&mut opened.lines, notes),
+            Form::JsonLines(Some(known)) => {
+                let next = known.next(&mut opened.lines).map_err(|error| opened.explain(error))?;
+                return Ok(next.map(|(line, is_known)| match is_known {
+                    true => Next::Known,
+                    false => Next::Parsed(jsonl::parsed(line, notes)),
+                }));
+            }
+            Form::JsonLines(None) => jsonl::next(&mut opened.lines, notes),
             Form::Csv(table) => table.next(&mut opened.lines, notes),
             Form::Empty => Ok(None),
         };
-        next.map_err(|error| opened.explain(error))
+        Ok(next.map_err(|error| opened.explain(error))?.map(Next::Parsed))
     }
 
     fn send(&self, mut batch: Batch, into: &SyncSender<Batch>) -> Result<(), ReceiverGone> {

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
 use enrich_core::port::error::StoreError;
-use enrich_core::port::importer::{Atomic, Effect, Importer, Load, Loading};
+use enrich_core::port::importer::{Atomic, Effect, Importer, KnownRecords, Load, Loading};
 use enrich_core::{Record, SourceName};
 
 use crate::batch::{self, Batch, ReadOptions, SourceLine};
@@ -72,12 +72,14 @@ pub enum Cause {
 
 /// Imports a source.
 ///
-/// With [`Atomic::Batch`](enrich_core::port::importer::Atomic), each batch is a transaction:
-/// rejected lines are skipped, and each stored batch stays. If such an import was interrupted, run
-/// the same import again: it stores the missing records, and counts the stored records as
-/// unchanged. With `Atomic::Whole`, the first rejected line stops the import, and nothing is
-/// stored; a suppressed record also counts as rejected. To import several sources, call this
-/// function once for each source and add the reports.
+/// With [`Atomic::Batch`](enrich_core::port::importer::Atomic), rejected lines are skipped, and the
+/// records before a failure stay. If such an import was interrupted, run the same import again: it
+/// stores the missing records, and counts the stored records as unchanged. A line of JSON whose
+/// record the directory already has is not parsed again, so the report contains no notes on it.
+///
+/// With `Atomic::Whole`, the first rejected line stops the import, and nothing is stored; a
+/// suppressed record also counts as rejected. To import several sources, call this function once
+/// for each source and add the reports.
 ///
 /// `rejects` receives a JSON object for each rejected line: `source`, `line`, `reason`, `record`.
 ///
@@ -144,7 +146,7 @@ fn previewed(
     preview: &mut Preview,
 ) -> Result<(), ReadError> {
     let options = ReadOptions { lines: true, until_rejected: false };
-    let (batches, reading) = start_reading(source, options)?;
+    let (batches, reading) = start_reading(source, options, None)?;
     while let Ok(batch) = batches.recv() {
         let Batch { records, source_lines, rejected, notes, read_bytes, .. } = batch;
         let report = &mut preview.report;
@@ -183,9 +185,10 @@ impl Import<'_> {
         load: Load,
         progress: &mut dyn Progress,
     ) -> Result<(), Cause> {
+        let known = importer.known_records(&load.source).await?;
         let mut loading = importer.begin(load).await?;
         let options = ReadOptions { lines: self.rejects.is_some(), until_rejected: self.is_whole };
-        let (batches, reading) = start_reading(source, options)?;
+        let (batches, reading) = start_reading(source, options, known)?;
         while let Ok(batch) = batches.recv() {
             let bytes = batch.read_bytes;
             let before = self.report.read;
@@ -212,10 +215,15 @@ impl Import<'_> {
     }
 
     async fn take(&mut self, batch: Batch, loading: &mut dyn Loading) -> Result<(), Cause> {
-        let Batch { records, source_lines, mut rejected, notes, .. } = batch;
-        let read = records.len() + rejected.len();
+        let Batch { records, source_lines, mut rejected, known, notes, .. } = batch;
+        let read = known + (records.len() + rejected.len()) as u64;
+        if known > 0 {
+            self.report.unchanged += known;
+            // Without records, this only stores that the source was imported again.
+            loading.take(Vec::new()).await?;
+        }
         self.store(records, source_lines, &mut rejected, loading).await?;
-        self.report.read += read as u64;
+        self.report.read += read;
         self.report.note(notes);
         rejected.sort_by_key(|(source_line, _)| source_line.line);
         for (source_line, reason) in rejected {
@@ -289,11 +297,12 @@ type Reading = JoinHandle<Result<(), ReadError>>;
 fn start_reading(
     source: ImportSource,
     options: ReadOptions,
+    known: Option<Box<dyn KnownRecords>>,
 ) -> Result<(Receiver<Batch>, Reading), ReadError> {
     let (into, batches) = sync_channel(WAITING_BATCHES);
     let reading = Builder::new()
         .name("import-reading".to_owned())
-        .spawn(move || batch::read(source, options, &into))
+        .spawn(move || batch::read(source, options, known, &into))
         .map_err(ReadError::Failed)?;
     Ok((batches, reading))
 }

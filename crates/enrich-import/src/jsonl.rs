@@ -17,9 +17,13 @@ use crate::report::Notes;
 /// Returns the record of the next line, or why the line is rejected; `None` at the end. Skips blank
 /// lines.
 pub(crate) fn next(lines: &mut Lines, notes: &mut Notes) -> io::Result<Option<Parsed>> {
-    let Some(line) = lines.next_filled()? else { return Ok(None) };
+    Ok(lines.next_filled()?.map(|line| parsed(line, notes)))
+}
+
+/// Parses the record on a line, and keeps the line.
+pub(crate) fn parsed(line: Line, notes: &mut Notes) -> Parsed {
     let record = read(&line, notes);
-    Ok(Some(Parsed { line: line.number, text: line.bytes, record }))
+    Parsed { line: line.number, text: line.bytes, record }
 }
 
 /// Parses the record on a line.
@@ -45,8 +49,12 @@ pub(crate) fn read(line: &Line, notes: &mut Notes) -> Result<Record, Rejection> 
         }
     }
     let kind = kind(&fields, notes)?;
-    let content = content_hash([line.bytes.trim_ascii()]);
-    record::read(kind, &mut fields, content, line.number, notes)
+    record::read(kind, &mut fields, content(line), line.number, notes)
+}
+
+/// Returns the content hash of the record on a line.
+pub(crate) fn content(line: &Line) -> [u8; 16] {
+    content_hash([line.bytes.trim_ascii()])
 }
 
 fn kind(fields: &Fields<'_>, notes: &mut Notes) -> Result<Kind, Rejection> {

@@ -28,6 +28,7 @@ mod import_source;
 mod input;
 mod input_fault;
 mod jsonl;
+mod known;
 mod layout;
 mod limits;
 mod lines;

@@ -120,6 +120,16 @@ pub trait Importer: Send + Sync {
     /// Begins an import. Only one import runs at a time; a second one waits, or fails.
     async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError>;
 
+    /// Returns a reader that recognises the records of a source that were imported before. Returns
+    /// `None` if the source has none, or if this importer does not recognise records before they are
+    /// parsed.
+    async fn known_records(
+        &self,
+        _source: &SourceName,
+    ) -> Result<Option<Box<dyn KnownRecords>>, StoreError> {
+        Ok(None)
+    }
+
     /// Returns all sources, sorted by name.
     async fn sources(&self) -> Result<Vec<SourceInfo>, StoreError>;
 
@@ -140,9 +150,18 @@ pub trait Importer: Send + Sync {
 #[async_trait]
 pub trait Loading: Send {
     /// Imports a batch of records. Returns one [`ImportOutcome`] for each record, in the order of
-    /// the records.
+    /// the records. Without records, it only stores that the source was imported again, if there is
+    /// such a source.
     async fn take(&mut self, records: Vec<Record>) -> Result<Vec<ImportOutcome>, StoreError>;
 
     /// Ends the import and makes all imported records durable.
     async fn finish(self: Box<Self>) -> Result<(), StoreError>;
+}
+
+/// Recognises records that an importer would leave unchanged, before they are parsed.
+pub trait KnownRecords: Send {
+    /// Returns for each content hash ([`Origin::content`](crate::Origin)) whether the import of its
+    /// record would change nothing. If this cannot be told, the record does not count as known. May
+    /// block.
+    fn are_known(&mut self, contents: &[[u8; 16]]) -> Vec<bool>;
 }

@@ -1,0 +1,72 @@
+//! Recognises lines that the directory already has, before they are parsed.
+
+use std::collections::VecDeque;
+use std::io;
+
+use enrich_core::port::importer::KnownRecords;
+
+use crate::jsonl;
+use crate::lines::{Line, Lines};
+
+/// The number of lines that are looked up together. The store reads them in its own order, which is
+/// faster for many lines.
+const AT_ONCE: usize = 4096;
+/// The lines that are looked up together have at most about this number of bytes.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// Tells which of the lines of a source the directory already has.
+pub(crate) struct KnownLines {
+    known: Box<dyn KnownRecords>,
+    /// The next lines, each with whether it is known.
+    ahead: VecDeque<(Line, bool)>,
+    /// The error with which reading ended. It is returned after the lines that were read before.
+    failure: Option<io::Error>,
+}
+
+impl KnownLines {
+    pub(crate) fn new(known: Box<dyn KnownRecords>) -> Self {
+        Self { known, ahead: VecDeque::new(), failure: None }
+    }
+
+    /// Returns the next line that is not blank, and whether the directory already has its record;
+    /// `None` at the end.
+    pub(crate) fn next(&mut self, lines: &mut Lines) -> io::Result<Option<(Line, bool)>> {
+        if self.ahead.is_empty() && self.failure.is_none() {
+            self.read_ahead(lines);
+        }
+        match (self.ahead.pop_front(), self.failure.take()) {
+            (Some(next), failure) => {
+                self.failure = failure;
+                Ok(Some(next))
+            }
+            (None, Some(failure)) => Err(failure),
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn read_ahead(&mut self, lines: &mut Lines) {
+        let (mut read, mut contents, mut bytes) = (Vec::new(), Vec::new(), 0);
+        while read.len() < AT_ONCE && bytes < MAX_BYTES {
+            match lines.next_filled() {
+                Ok(Some(line)) => {
+                    bytes += line.bytes.len();
+                    contents.push(jsonl::content(&line));
+                    read.push(line);
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    self.failure = Some(error);
+                    break;
+                }
+            }
+        }
+        let mut known = self.known.are_known(&contents);
+        known.resize(read.len(), false);
+        // Of a line that is too long, only a part was read.
+        let is_whole = |(line, is_known): (Line, bool)| {
+            let is_known = is_known && !line.is_too_long;
+            (line, is_known)
+        };
+        self.ahead.extend(read.into_iter().zip(known).map(is_whole));
+    }
+}

@@ -6,17 +6,21 @@
 //! for a whole batch of records. Imports run on threads of their own, because a batch takes a large
 //! part of a second.
 
+mod alone;
 mod companies;
 mod derive;
 pub(crate) mod deriving;
 mod digests;
 mod domains;
+mod fact_rows;
+mod known;
 mod loading;
 mod log;
 mod origins;
 mod people;
 mod removal;
 mod sources;
+mod stored_facts;
 mod subject_facts;
 pub(crate) mod suppression;
 pub(crate) mod suppression_lists;
@@ -31,7 +35,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
-use enrich_core::port::importer::{Importer, Load, Loading, Removed, SourceInfo, Suppressed};
+use enrich_core::port::importer::{
+    Importer, KnownRecords, Load, Loading, Removed, SourceInfo, Suppressed,
+};
 use enrich_core::{SourceName, Timestamp};
 use enrich_secrets::Secrets;
 use enrich_store_sqlite::{
@@ -40,10 +46,12 @@ use enrich_store_sqlite::{
 use rusqlite::Connection;
 
 use crate::directory::hash_index;
+use known::SourceRecords;
 use loading::{SqliteLoading, Target};
 use writer::Writer;
 
 pub use deriving::derive_all;
+pub(crate) use sources::count_values;
 
 /// The most attempts to empty the log. With the pauses between the attempts, they take about a
 /// second.
@@ -109,6 +117,16 @@ impl Importer for SqliteImporter {
     async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError> {
         let loading = SqliteLoading::begin(self.target.clone(), load).await?;
         Ok(Box::new(loading))
+    }
+
+    async fn known_records(
+        &self,
+        source: &SourceName,
+    ) -> Result<Option<Box<dyn KnownRecords>>, StoreError> {
+        let (target, source) = (self.target.clone(), source.clone());
+        let records = move || SourceRecords::of(&target.path, &target.secrets, &source);
+        let records = run_on_new_thread(move || records().map_err(store_error)).await?;
+        Ok(records.map(|records| -> Box<dyn KnownRecords> { Box::new(records) }))
     }
 
     async fn sources(&self) -> Result<Vec<SourceInfo>, StoreError> {

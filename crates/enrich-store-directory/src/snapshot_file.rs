@@ -195,7 +195,8 @@ mod tests {
                      WHERE version = (SELECT max(version) FROM refinery_schema_history)";
         let (_folder, file) = copy_changed_by(older);
         assert_eq!(file.unwrap().versions.schema, Versions::known().schema - 1);
-        let rules = "INSERT INTO subject VALUES (1, 1, '{}'); UPDATE state SET derived_by = 9";
+        let rules = "INSERT INTO subject (id, kind, profile) VALUES (1, 1, '{}');
+                     UPDATE state SET derived_by = 9";
         let (_folder, file) = copy_changed_by(rules);
         assert_eq!(file.unwrap().versions.derived_by, 9);
     }

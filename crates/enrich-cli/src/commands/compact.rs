@@ -16,7 +16,7 @@ Example:
 
 `source remove` and `forget` leave unused space in directory.sqlite, which later imports use. This
 command writes the file again without the unused space. It may run while a server runs: look-ups
-continue; imports and removals wait, and fail after ten seconds. It needs free disk space of twice
+continue; imports and removals wait, and fail after two minutes. It needs free disk space of twice
 the size of the data, and refuses to start with less. It does not change the ledger. JSON:
 {\"before_bytes\",\"after_bytes\",\"freed_bytes\"}.
 

@@ -1,9 +1,11 @@
 //! The packed format of a word's list of companies.
 //!
 //! A list is a sequence of entries, ordered by the id of the company. An entry begins with the
-//! difference between its id and the id of the previous entry, as a variable-length integer: seven
-//! bits in each byte, the lowest bits first. One more byte follows: the number of words of the
-//! company's shortest name that contains the word.
+//! difference between its id and the id of the previous entry, as a variable-length integer
+//! ([`varint`]). One more byte follows: the number of words of the company's shortest name that
+//! contains the word.
+
+use crate::varint;
 
 /// One company in the list of a word: the company has the word in one of its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,13 +26,8 @@ pub(crate) fn pack(postings: &[Posting]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(postings.len() * 3);
     let mut before = 0;
     for posting in postings {
-        let mut rest = posting.company.wrapping_sub(before);
+        varint::push(&mut bytes, posting.company.wrapping_sub(before));
         before = posting.company;
-        while rest >= 0x80 {
-            bytes.push((rest & 0x7f) as u8 | 0x80);
-            rest >>= 7;
-        }
-        bytes.push(rest as u8);
         bytes.push(posting.words);
     }
     bytes
@@ -49,16 +46,7 @@ pub(crate) struct Unpack<'a> {
 
 impl Unpack<'_> {
     fn read(&mut self) -> Option<Posting> {
-        let (mut difference, mut shift) = (0_u64, 0);
-        loop {
-            let (&byte, rest) = self.bytes.split_first()?;
-            self.bytes = rest;
-            difference |= u64::from(byte & 0x7f).checked_shl(shift)?;
-            if byte & 0x80 == 0 {
-                break;
-            }
-            shift += 7;
-        }
+        let difference = varint::take(&mut self.bytes)?;
         let (&words, rest) = self.bytes.split_first()?;
         self.bytes = rest;
         self.before = self.before.checked_add(difference)?;

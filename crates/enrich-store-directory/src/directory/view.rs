@@ -270,7 +270,10 @@ mod tests {
         let writer = sqlite::writer(&path, Durability::Commit).unwrap();
         let profile = r#"{"n":"Quill"}"#;
         writer
-            .execute("INSERT INTO subject VALUES (7, ?1, ?2)", params![Company::KIND, profile])
+            .execute(
+                "INSERT INTO subject (id, kind, profile) VALUES (7, ?1, ?2)",
+                params![Company::KIND, profile],
+            )
             .unwrap();
         let reader = sqlite::mapped_reader(&path).unwrap();
         let (view, id) = (View::of(&reader), SubjectId(7));

@@ -23,6 +23,7 @@ use enrich_core::{
 };
 use enrich_text::{CompanyName, Country, ExternalId};
 
+use super::derive::Derived;
 use super::origins::Remembered;
 use super::subject_facts::{Kind, SourceClaim, SubjectFacts};
 use super::writer::{Saved, Writer};
@@ -41,13 +42,14 @@ const MOST_SHARING: usize = 64;
 pub(crate) const DOMAIN_AS_NAME: Confidence = Confidence::clamped(1);
 
 impl Writer<'_> {
-    /// Imports a company's record. Returns the effect, and whether the source gives this record for
-    /// the first time.
+    /// Imports a company's record. `alone` is what is derived from the record alone, if this is
+    /// known. Returns the effect, and whether the source gives this record for the first time.
     pub(crate) fn take_company(
         &mut self,
         source: i64,
         mut record: CompanyRecord,
         subjects: Subjects,
+        alone: Option<Derived>,
     ) -> rusqlite::Result<(ImportOutcome, bool)> {
         let suppressed_values = self.screen_company(&mut record)?;
         let taken = |effect| ImportOutcome { effect, suppressed_values };
@@ -64,9 +66,11 @@ impl Writer<'_> {
             None => self.new_subject_facts(Kind::Company),
         };
         let is_new = subject_facts.facts.is_empty();
-        let claim = SourceClaim::of(source, &record.origin);
+        let claim = SourceClaim::of(source, &record.origin, self.at);
         assert_company(&mut subject_facts, &claim, &record);
-        let saved = self.save(&subject_facts, claim.record)?;
+        // A record from which suppressed values were removed is not the one that was derived.
+        let alone = alone.filter(|_| is_new && suppressed_values == 0);
+        let saved = self.save_derived(&subject_facts, alone)?;
         self.remember(source, Kind::Company, &record.origin, subject_facts.subject)?;
         let of_domain = self.assert_of_main_domain(&subject_facts, &claim, &record)?;
         let effect = match (is_new, saved, of_domain) {
@@ -109,7 +113,7 @@ impl Writer<'_> {
         if let Some(domain) = domain {
             subject_facts.assert_fact(claim, Attribute::Domain, domain.as_str());
         }
-        self.save(&subject_facts, claim.record)?;
+        self.save(&subject_facts)?;
         Ok(Some(subject_facts.subject))
     }
 
@@ -269,7 +273,8 @@ impl Writer<'_> {
     }
 }
 
-fn assert_company(
+/// Adds what a record says to the facts of its company.
+pub(super) fn assert_company(
     subject_facts: &mut SubjectFacts,
     claim: &SourceClaim<'_>,
     record: &CompanyRecord,

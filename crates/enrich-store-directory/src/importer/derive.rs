@@ -17,7 +17,7 @@ use crate::directory::{names, view::BARE_TIER};
 
 /// The version of the derivation rules. A change of the rules must increase it if existing
 /// directories must be derived again.
-pub(crate) const DERIVED_BY: i64 = 1;
+pub(crate) const DERIVED_BY: i64 = 2;
 
 /// The most words by which one company is found. Even a company with a hundred names has fewer
 /// words; without the limit, a company with thousands of names would take a large part of the

@@ -14,9 +14,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::derive::{DERIVED_BY, Derived, Identifier, Strength};
 use super::subject_facts::Kind;
-use super::turn;
 use super::words::WordChanges;
 use super::writer::{Writer, write_identifier};
+use super::{fact_rows, stored_facts, turn};
 use crate::directory::codes::{COMPANY, sql_id, subject_id};
 use crate::directory::unwritten::Change;
 use crate::directory::view::unreadable;
@@ -82,6 +82,7 @@ pub fn derive_all(
     }
     connection.pragma_update(None, "synchronous", "FULL")?;
     turn::write(&connection, |transaction| {
+        fact_rows::delete_all(transaction)?;
         transaction
             .execute("UPDATE state SET derived_by = ?1, generation = generation + 1", [DERIVED_BY])
             .map(|_| ())
@@ -116,8 +117,9 @@ fn derive(
         let derived = Derived::from(subject, kind, &subject_facts.facts).map_err(unreadable)?;
         if let Some(profile) = &derived.profile {
             connection.run(
-                "UPDATE subject SET profile = ?2 WHERE id = ?1 AND profile <> ?2",
-                params![id, profile],
+                "UPDATE subject SET profile = ?2, facts = ?3
+                 WHERE id = ?1 AND (profile <> ?2 OR facts <> ?3)",
+                params![id, profile, stored_facts::pack(&subject_facts, profile)],
             )?;
             companies += i64::from(kind == Kind::Company);
         }

@@ -29,7 +29,7 @@ impl Writer<'_> {
         if self.is_domain_suppressed(&record.domain)? {
             return Ok((ImportOutcome { effect: Effect::Suppressed, suppressed_values: 0 }, false));
         }
-        let claim = SourceClaim::of(source, &record.origin);
+        let claim = SourceClaim::of(source, &record.origin, self.at);
         let rank = record.page_rank.as_deref();
         let (effect, is_new) =
             self.assert_of_domain(&claim, record.domain.as_str(), record.ip, rank)?;

@@ -112,6 +112,11 @@ impl Writer<'_> {
     }
 }
 
+/// Returns the keyed hash by which the content of a record is remembered.
+pub(crate) fn content_hash(secret: &Secret, content: &[u8; 16]) -> [u8; 16] {
+    RecordFingerprint::Content(content).hash(secret)
+}
+
 /// The fingerprints of a load's records that are not yet written, each with its subject.
 #[derive(Debug, Default)]
 pub(crate) struct UnwrittenRecords {

@@ -43,7 +43,7 @@ impl Writer<'_> {
             Remembered::Earlier(subject) => Some(subject),
             Remembered::No => None,
         };
-        let claim = SourceClaim::of(source, &record.origin);
+        let claim = SourceClaim::of(source, &record.origin, self.at);
         let employer = match &record.employer {
             Some(employer) if subjects == Subjects::Held => self.held_employer(employer)?,
             Some(employer) => self.employer(&claim, employer)?,
@@ -56,7 +56,7 @@ impl Writer<'_> {
             None => self.new_subject_facts(Kind::Person),
         };
         assert_person(&mut subject_facts, &claim, &record, employer);
-        let saved = self.save(&subject_facts, claim.record)?;
+        let saved = self.save(&subject_facts)?;
         self.remember(source, Kind::Person, &record.origin, subject_facts.subject)?;
         let effect = match (held, saved) {
             (None, _) => Effect::Added,

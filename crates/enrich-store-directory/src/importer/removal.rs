@@ -7,8 +7,10 @@ use enrich_core::{Attribute, Fact, SourceName, SubjectId};
 use enrich_store_sqlite::Statements;
 use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
 use rusqlite::params;
+use rusqlite::types::FromSqlError;
 
 use super::companies::DOMAIN_AS_NAME;
+use super::stored_facts;
 use super::subject_facts::Kind;
 use super::writer::{Saved, Writer};
 use crate::directory::codes::{COMPANY, IdentifierKind, sql_id, subject_id};
@@ -205,7 +207,7 @@ impl Writer<'_> {
         let Some(kind) = self.kind_of(subject)? else { return Ok(()) };
         let mut subject_facts = self.subject_facts(subject, kind)?;
         removal.removed.values += subject_facts.remove(is_to_go);
-        if self.save(&subject_facts, None)? != Saved::Gone {
+        if self.save(&subject_facts)? != Saved::Gone {
             return Ok(());
         }
         removal.removed.values += subject_facts.facts.len() as u64;
@@ -225,8 +227,9 @@ impl Writer<'_> {
             // `subject_facts` leaves out employers that no longer exist, so it is enough to save
             // the facts that it returns.
             let subject_facts = self.subject_facts(subject_id(person), Kind::Person)?;
-            removal.removed.values += subject_facts.removed.len() as u64;
-            self.save(&subject_facts, None)?;
+            let before = subject_facts.before.as_ref().map_or(0, Vec::len);
+            removal.removed.values += before.saturating_sub(subject_facts.facts.len()) as u64;
+            self.save(&subject_facts)?;
             removal.touched.insert(person);
         }
         Ok(())
@@ -240,10 +243,20 @@ impl Writer<'_> {
     /// Returns the subjects that have facts from a source, people before companies. If a person is
     /// removed first, the later removal of the employer need not change the person's facts.
     fn subjects_of_source(&self, source: i64) -> rusqlite::Result<Vec<SubjectId>> {
-        let ids = "SELECT id FROM subject
-                   WHERE id IN (SELECT subject FROM fact WHERE source = ?1)
-                   ORDER BY kind DESC, id";
-        self.connection.list(ids, [source], |row| Ok(subject_id(row.get(0)?)))
+        let mut subjects = Vec::new();
+        let all = "SELECT id, kind, facts, profile FROM subject ORDER BY id";
+        self.connection.each(all, [], |row| {
+            let (facts, profile) = (row.get_ref(2)?.as_blob()?, row.get_ref(3)?.as_str()?);
+            let mut is_of_source = false;
+            stored_facts::each_source(facts, profile, |of, _| is_of_source |= of == source)
+                .map_err(FromSqlError::other)?;
+            if is_of_source {
+                subjects.push((row.get::<_, i64>(1)?, subject_id(row.get(0)?)));
+            }
+            Ok(())
+        })?;
+        subjects.sort_by_key(|(kind, _)| std::cmp::Reverse(*kind));
+        Ok(subjects.into_iter().map(|(_, subject)| subject).collect())
     }
 
     fn kind_of(&self, subject: SubjectId) -> rusqlite::Result<Option<Kind>> {

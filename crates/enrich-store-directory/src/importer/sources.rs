@@ -8,6 +8,7 @@ use enrich_store_sqlite::{Column, Statements};
 use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, params};
 
+use super::stored_facts;
 use super::writer::Writer;
 
 impl Writer<'_> {
@@ -58,8 +59,8 @@ pub(crate) fn file(connection: &Connection, name: &SourceName) -> rusqlite::Resu
 /// second for some million values.
 pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<SourceInfo>> {
     let mut values: HashMap<i64, u64> = HashMap::new();
-    let counts = "SELECT source, count(*) FROM fact GROUP BY source
-                  UNION ALL SELECT source, count(*) FROM domain_fact GROUP BY source";
+    each_source(connection, |source, count| *values.entry(source).or_default() += count)?;
+    let counts = "SELECT source, count(*) FROM domain_fact GROUP BY source";
     connection.each(counts, [], |row| {
         *values.entry(row.get(0)?).or_default() += row.get::<_, i64>(1)?.unsigned_abs();
         Ok(())
@@ -75,5 +76,21 @@ pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<SourceInfo>>
             first_at: row.get::<_, Column<_>>(3)?.0,
             last_at: row.get::<_, Column<_>>(4)?.0,
         })
+    })
+}
+
+/// Counts the values that subjects have from all sources. The facts of domains are not counted.
+pub(crate) fn count_values(connection: &Connection) -> rusqlite::Result<u64> {
+    let mut values = 0;
+    each_source(connection, |_, count| values += count)?;
+    Ok(values)
+}
+
+/// Passes the sources of all subjects to `take`, each with a number of values that it gave.
+fn each_source(connection: &Connection, mut take: impl FnMut(i64, u64)) -> rusqlite::Result<()> {
+    connection.each("SELECT facts, profile FROM subject", [], |row| {
+        let (facts, profile) = (row.get_ref(0)?.as_blob()?, row.get_ref(1)?.as_str()?);
+        stored_facts::each_source(facts, profile, &mut take).map_err(FromSqlError::other)?;
+        Ok(())
     })
 }

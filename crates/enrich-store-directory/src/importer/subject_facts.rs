@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use enrich_core::{Attribute, Confidence, Fact, Origin, SubjectId};
+use enrich_core::{Attribute, Confidence, Fact, Origin, SubjectId, Timestamp};
 use enrich_text::Country;
+
+use super::stored_facts::Unpacked;
 
 /// If there are at least this many facts, an index is used. With fewer facts, a linear search is
 /// faster.
@@ -22,34 +24,34 @@ pub(crate) struct SourceClaim<'a> {
     pub(crate) source: i64,
     /// The id that the source gives the record.
     pub(crate) record: Option<&'a str>,
+    /// The time of the import.
+    pub(crate) at: Timestamp,
     /// The confidence of the source in this record.
     pub(crate) confidence: Confidence,
 }
 
 impl<'a> SourceClaim<'a> {
     /// Creates the claim that a source makes with a record.
-    pub(crate) fn of(source: i64, origin: &'a Origin) -> Self {
-        Self { source, record: origin.id.as_deref(), confidence: origin.confidence }
+    pub(crate) fn of(source: i64, origin: &'a Origin, at: Timestamp) -> Self {
+        Self { source, record: origin.id.as_deref(), at, confidence: origin.confidence }
     }
 }
 
-/// A fact's row in the database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FactRow {
-    pub(crate) ordinal: i64,
+/// The record that gave facts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Given {
+    /// The source's id.
     pub(crate) source: i64,
-    pub(crate) state: State,
+    /// The id that the source gives the record.
+    pub(crate) record: Option<String>,
+    /// The time of the import.
+    pub(crate) at: Timestamp,
 }
 
-/// What must be written for a fact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
-    /// Nothing: the fact is stored as it is.
-    Held,
-    /// The country and the confidence: the stored fact has another country or confidence.
-    Raised,
-    /// The whole fact: it is not stored yet.
-    New,
+impl Given {
+    fn is_by(&self, claim: &SourceClaim<'_>) -> bool {
+        self.source == claim.source && self.at == claim.at && self.record.as_deref() == claim.record
+    }
 }
 
 /// The facts of one subject, in the order in which they were first seen.
@@ -58,13 +60,13 @@ pub(crate) struct SubjectFacts {
     pub(crate) subject: SubjectId,
     pub(crate) kind: Kind,
     pub(crate) facts: Vec<Fact>,
-    /// The row of each of `facts`.
-    pub(crate) rows: Vec<FactRow>,
-    /// The ordinals of stored facts that are to be deleted.
-    pub(crate) removed: Vec<i64>,
+    /// The records that gave the facts.
+    pub(crate) given: Vec<Given>,
+    /// For each of `facts`, which of `given` gave it first.
+    given_by: Vec<usize>,
+    is_changed: bool,
     /// The facts before the first change; `None` until there is a change.
     pub(crate) before: Option<Vec<Fact>>,
-    next_ordinal: i64,
     /// An index of the facts; `None` until the first search among many facts.
     index: Option<Index>,
 }
@@ -78,29 +80,29 @@ impl SubjectFacts {
             subject,
             kind,
             facts: Vec::new(),
-            rows: Vec::new(),
-            removed: Vec::new(),
+            given: Vec::new(),
+            given_by: Vec::new(),
+            is_changed: false,
             before: Some(Vec::new()),
-            next_ordinal: 0,
             index: None,
         }
     }
 
-    /// Creates the facts of a subject from its stored facts, in order. Each element of `held` is
-    /// the ordinal, the source and the fact.
-    pub(crate) fn held(subject: SubjectId, kind: Kind, held: Vec<(i64, i64, Fact)>) -> Self {
-        let next_ordinal = held.last().map_or(0, |(ordinal, _, _)| ordinal + 1);
-        let mut subject_facts = Self { before: None, next_ordinal, ..Self::new(subject, kind) };
-        for (ordinal, source, fact) in held {
-            subject_facts.rows.push(FactRow { ordinal, source, state: State::Held });
-            subject_facts.facts.push(fact);
-        }
-        subject_facts
+    /// Creates the facts of a subject from its stored facts.
+    pub(crate) fn held(subject: SubjectId, kind: Kind, held: Unpacked) -> Self {
+        let (given_by, facts) = held.facts.into_iter().unzip();
+        Self { before: None, given: held.given, given_by, facts, ..Self::new(subject, kind) }
     }
 
     /// Whether anything must be written.
     pub(crate) fn is_changed(&self) -> bool {
-        !self.removed.is_empty() || self.rows.iter().any(|row| row.state != State::Held)
+        self.is_changed
+    }
+
+    /// Returns the facts in their order, each with the position in `given` of the record that gave
+    /// it first.
+    pub(crate) fn facts_with_given(&self) -> impl Iterator<Item = (usize, &Fact)> {
+        self.given_by.iter().copied().zip(&self.facts)
     }
 
     /// Adds a fact that a source gives. If the source has given it before, changes nothing, or only
@@ -130,58 +132,48 @@ impl SubjectFacts {
                     let values = index.entry((claim.source, attribute)).or_default();
                     values.insert(value.to_owned(), self.facts.len());
                 }
-                self.rows.push(FactRow {
-                    ordinal: self.next_ordinal,
-                    source: claim.source,
-                    state: State::New,
-                });
+                let given = self.given_with(claim);
+                self.given_by.push(given);
                 self.facts.push(Fact {
                     attribute,
                     value: value.to_owned(),
                     country,
                     confidence: claim.confidence,
                 });
-                self.next_ordinal += 1;
             }
         }
     }
 
     /// Removes every fact that `is_to_go` selects. Returns the number of removed facts.
     pub(crate) fn remove(&mut self, is_to_go: impl Fn(&Fact, i64) -> bool) -> u64 {
-        let is_any = self.facts.iter().zip(&self.rows).any(|(fact, at)| is_to_go(fact, at.source));
-        if !is_any {
+        let is_to_go = |given: usize, fact: &Fact| is_to_go(fact, self.given[given].source);
+        let stays: Vec<bool> =
+            self.facts_with_given().map(|(given, fact)| !is_to_go(given, fact)).collect();
+        let gone = stays.iter().filter(|stays| !**stays).count();
+        if gone == 0 {
             return 0;
         }
         self.remember_before();
         self.index = None;
-        let (facts, rows) = (std::mem::take(&mut self.facts), std::mem::take(&mut self.rows));
-        let mut gone = 0;
-        for (fact, row) in facts.into_iter().zip(rows) {
-            if !is_to_go(&fact, row.source) {
-                self.facts.push(fact);
-                self.rows.push(row);
-                continue;
-            }
-            if row.state != State::New {
-                self.removed.push(row.ordinal);
-            }
-            gone += 1;
-        }
-        gone
+        let (mut of_facts, mut of_given) = (stays.iter().copied(), stays.iter().copied());
+        self.facts.retain(|_| of_facts.next().unwrap_or(true));
+        self.given_by.retain(|_| of_given.next().unwrap_or(true));
+        gone as u64
     }
 
     /// Returns the position of the fact with this value, if this source gave it.
     fn position_of(&mut self, source: i64, attribute: Attribute, value: &str) -> Option<usize> {
-        let mut facts = self.facts.iter().zip(&self.rows);
+        let sources = self.given_by.iter().map(|given| self.given[*given].source);
+        let mut facts = self.facts.iter().zip(sources);
         if self.facts.len() < LONG {
-            return facts.position(|(fact, row)| {
-                row.source == source && fact.attribute == attribute && fact.value == value
+            return facts.position(|(fact, by)| {
+                by == source && fact.attribute == attribute && fact.value == value
             });
         }
         let index = self.index.get_or_insert_with(|| {
             let mut index = Index::new();
-            for (at, (fact, row)) in facts.enumerate() {
-                let values = index.entry((row.source, fact.attribute)).or_default();
+            for (at, (fact, by)) in facts.enumerate() {
+                let values = index.entry((by, fact.attribute)).or_default();
                 values.entry(fact.value.clone()).or_insert(at);
             }
             index
@@ -203,13 +195,20 @@ impl SubjectFacts {
             fact.country = country;
         }
         fact.confidence = fact.confidence.max(confidence);
-        let row = &mut self.rows[at];
-        if row.state == State::Held {
-            row.state = State::Raised;
+    }
+
+    /// Returns the position of a claim's record in `given`; adds the record if it is new.
+    fn given_with(&mut self, claim: &SourceClaim<'_>) -> usize {
+        if let Some(at) = self.given.iter().rposition(|given| given.is_by(claim)) {
+            return at;
         }
+        let record = claim.record.map(str::to_owned);
+        self.given.push(Given { source: claim.source, record, at: claim.at });
+        self.given.len() - 1
     }
 
     fn remember_before(&mut self) {
+        self.is_changed = true;
         if self.before.is_none() {
             self.before = Some(self.facts.clone());
         }
@@ -220,8 +219,12 @@ impl SubjectFacts {
 mod tests {
     use super::*;
 
-    const FULL: SourceClaim<'static> =
-        SourceClaim { source: 1, record: None, confidence: Confidence::FULL };
+    const FULL: SourceClaim<'static> = SourceClaim {
+        source: 1,
+        record: None,
+        at: Timestamp::UNIX_EPOCH,
+        confidence: Confidence::FULL,
+    };
 
     fn subject_facts() -> SubjectFacts {
         let fact = Fact {
@@ -230,7 +233,9 @@ mod tests {
             country: None,
             confidence: Confidence::clamped(50),
         };
-        SubjectFacts::held(SubjectId(1), Kind::Company, vec![(4, 1, fact)])
+        let given = Given { source: 1, record: None, at: Timestamp::UNIX_EPOCH };
+        let held = Unpacked { given: vec![given], facts: vec![(0, fact)] };
+        SubjectFacts::held(SubjectId(1), Kind::Company, held)
     }
 
     #[test]
@@ -246,14 +251,15 @@ mod tests {
         let mut subject_facts = subject_facts();
         subject_facts.assert_fact(&FULL, Attribute::Name, "Quill");
         assert_eq!(subject_facts.facts[0].confidence, Confidence::FULL);
-        assert_eq!(subject_facts.rows[0].state, State::Raised);
+        assert!(subject_facts.is_changed());
     }
 
     #[test]
     fn another_source_has_a_fact_of_its_own() {
         let mut subject_facts = subject_facts();
         subject_facts.assert_fact(&SourceClaim { source: 2, ..FULL }, Attribute::Name, "Quill");
-        assert_eq!(subject_facts.rows[1], FactRow { ordinal: 5, source: 2, state: State::New });
+        let sources = subject_facts.given_by.iter().map(|given| subject_facts.given[*given].source);
+        assert!(sources.eq([1, 2]) && subject_facts.facts.len() == 2);
     }
 
     #[test]
@@ -273,9 +279,6 @@ mod tests {
         assert_eq!(subject_facts.remove(|fact, _| fact.value.ends_with('0')), 6);
         say_all(&mut subject_facts);
         assert_eq!(subject_facts.facts.len(), 61);
-        let ordinals: std::collections::HashSet<_> =
-            subject_facts.rows.iter().map(|row| row.ordinal).collect();
-        assert_eq!(ordinals.len(), 61, "no ordinal is given twice");
     }
 
     #[test]
@@ -294,15 +297,5 @@ mod tests {
         assert_eq!(subject_facts.remove(is_to_go), 100);
         // `remove` first looks for one fact to remove, and then looks at each fact once.
         assert!(looked_at.get() <= 2 * 1_001, "{}", looked_at.get());
-    }
-
-    #[test]
-    fn what_was_never_written_leaves_no_row_to_delete() {
-        let mut subject_facts = subject_facts();
-        subject_facts.assert_fact(&FULL, Attribute::Alias, "Quill Ltd");
-        assert_eq!(subject_facts.remove(|fact, _| fact.attribute == Attribute::Alias), 1);
-        assert!(subject_facts.removed.is_empty());
-        assert_eq!(subject_facts.remove(|_, source| source == 1), 1);
-        assert_eq!(subject_facts.removed, [4]);
     }
 }

@@ -17,13 +17,14 @@ use enrich_testkit::records::{
 };
 use enrich_text::Network;
 use proptest::prelude::*;
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 
 use super::derive::Derived;
-use super::subject_facts::Kind;
+use super::stored_facts;
+use super::subject_facts::{Given, Kind};
 use super::writer::Writer;
 use crate::DIRECTORY;
-use crate::directory::codes::{COMPANY, sql_id, subject_id};
+use crate::directory::codes::{COMPANY, attribute_code, sql_id, subject_id};
 use crate::directory::index_check;
 use crate::directory::postings::Posting;
 use crate::directory::view::View;
@@ -134,6 +135,12 @@ fn check(folder: &Path) {
             let confidence = strength.confidence.percent();
             identifiers.insert((kind as i64, key, strength.tier, sql_id(subject), confidence));
         }
+        let sources = subject_facts.given.iter().map(|given| given.source);
+        let is_held = "SELECT count(*) FROM source WHERE id = ?1";
+        for source in sources {
+            let count = connection.query_row(is_held, [source], |row| row.get::<_, i64>(0));
+            assert_eq!(count.unwrap(), 1, "source {source}");
+        }
         words.extend(
             derived.words.into_iter().map(|(word, length)| (word, sql_id(subject), length)),
         );
@@ -160,8 +167,7 @@ fn check(folder: &Path) {
     assert_eq!(held, words);
     assert_eq!(index_check::problems(&connection).unwrap(), [] as [&str; 0]);
     for stray in [
-        "SELECT count(*) FROM fact WHERE subject NOT IN (SELECT id FROM subject)",
-        "SELECT count(*) FROM fact WHERE source NOT IN (SELECT id FROM source)",
+        "SELECT count(*) FROM fact",
         "SELECT count(*) FROM domain_fact WHERE source NOT IN (SELECT id FROM source)",
         "SELECT count(*) FROM record WHERE source NOT IN (SELECT id FROM source)",
         "SELECT count(*) FROM employee WHERE company NOT IN (SELECT id FROM subject)",
@@ -209,7 +215,7 @@ fn nothing_is_left_when_every_source_is_removed() {
             let query = format!("SELECT count(*) FROM {table}");
             connection.query_row(&query, [], |row| row.get::<_, i64>(0)).unwrap()
         };
-        assert!(rows("fact") > 0 && rows("name_word") > 0);
+        assert!(rows("subject") > 0 && rows("name_word") > 0);
         for source in SOURCES {
             let source = SourceName::new(source).unwrap();
             pollster::block_on(store.importer.remove_source(&source)).unwrap();
@@ -249,7 +255,7 @@ struct Loads<'a> {
 impl Loads<'_> {
     /// Returns the contents of a new directory after two loads in batches of `at_once`. Each
     /// transaction keeps at most `unwritten` bytes of rows in memory.
-    fn into_new(&self, at_once: usize, unwritten: usize, atomic: Atomic) -> Vec<String> {
+    fn new_directory(&self, at_once: usize, unwritten: usize, atomic: Atomic) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let ports = crate::tests::open(folder.path(), Options::default());
         let mut importer = Arc::into_inner(ports.importer).unwrap();
@@ -277,10 +283,10 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let secrets = Secrets::create(&folder.path().join(SECRET_FILE)).unwrap();
         let loads = Loads { records: &records, secrets: &secrets };
-        let one_by_one = loads.into_new(1, 0, Atomic::Batch);
+        let one_by_one = loads.new_directory(1, 0, Atomic::Batch);
         prop_assert!(!one_by_one.is_empty());
-        prop_assert_eq!(&loads.into_new(7, usize::MAX, Atomic::Batch), &one_by_one);
-        prop_assert_eq!(&loads.into_new(3, 0, Atomic::Whole), &one_by_one);
+        prop_assert_eq!(&loads.new_directory(7, usize::MAX, Atomic::Batch), &one_by_one);
+        prop_assert_eq!(&loads.new_directory(3, 0, Atomic::Whole), &one_by_one);
     }
 }
 
@@ -337,6 +343,55 @@ fn a_directory_of_other_rules_is_refused_until_it_is_reindexed() {
         assert_eq!(told, [(0, done), (done, done)]);
         check(folder.path());
     }
+}
+
+/// Turns the facts beside profiles into rows, as they were before.
+fn into_rows(folder: &Path) {
+    let connection = sqlite::writer(&folder.join(DIRECTORY.file), Durability::Commit).unwrap();
+    for (id, _, profile) in rows(&connection, "SELECT id, kind, profile FROM subject") {
+        let facts = "SELECT facts FROM subject WHERE id = ?1";
+        let facts: Vec<u8> = connection.query_row(facts, [&id], |row| row.get(0)).unwrap();
+        let unpacked = stored_facts::unpack(&facts, &profile).unwrap();
+        for (ordinal, (given, fact)) in (0..).zip(unpacked.facts) {
+            let Given { source, record, at } = &unpacked.given[given];
+            let insert = "INSERT INTO fact VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+            let attribute = attribute_code(fact.attribute);
+            let country = fact.country.map(|country| country.alpha2());
+            let (confidence, at) = (fact.confidence.percent(), at.as_microsecond());
+            let of_fact = (attribute, fact.value, country, source, record, confidence, at);
+            let (attribute, value, country, source, record, confidence, at) = of_fact;
+            let id: i64 = id.parse().unwrap();
+            let row: i64 = ordinal;
+            connection
+                .execute(
+                    insert,
+                    params![id, row, attribute, value, country, source, record, confidence, at],
+                )
+                .unwrap();
+        }
+    }
+    connection
+        .execute_batch("UPDATE subject SET facts = x''; UPDATE state SET derived_by = 1")
+        .unwrap();
+}
+
+#[test]
+fn facts_in_rows_are_moved_beside_the_profiles() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let mut chance = Chance(11);
+    for _ in 0..30 {
+        pollster::block_on(change(&store, &mut chance, true));
+    }
+    drop(store);
+    // Reading leaves out employers that do not count, and so does deriving.
+    Store::reindex(folder.path(), &mut |_, _| {}).unwrap();
+    let before = contents(folder.path());
+    into_rows(folder.path());
+    assert!(matches!(Store::open(folder.path()), Err(OpenError::DerivedBefore { .. })));
+    Store::reindex(folder.path(), &mut |_, _| {}).unwrap();
+    assert_eq!(contents(folder.path()), before);
+    check(folder.path());
 }
 
 #[test]

@@ -1,21 +1,19 @@
 //! One transaction of the directory's only writer.
 
 use enrich_core::port::suppression_lists::DigestKind;
-use enrich_core::{Attribute, Confidence, Fact, SubjectId, Timestamp};
+use enrich_core::{Attribute, Fact, SubjectId, Timestamp};
 use enrich_secrets::Secrets;
-use enrich_store_sqlite::{Column, Statements};
-use enrich_text::Country;
+use enrich_store_sqlite::Statements;
 use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, params};
 
 use super::derive::{DERIVED_BY, Derived, Identifier, Strength};
 use super::digests::kinds_of_lists;
 use super::origins::UnwrittenRecords;
-use super::subject_facts::{Kind, State, SubjectFacts};
+use super::subject_facts::{Kind, SubjectFacts};
 use super::words::WordChanges;
-use crate::directory::codes::{
-    COMPANY, IdentifierKind, PERSON, attribute_code, attribute_of, sql_id, subject_id,
-};
+use super::{fact_rows, stored_facts};
+use crate::directory::codes::{COMPANY, IdentifierKind, PERSON, sql_id, subject_id};
 use crate::directory::unwritten::{Change, UnwrittenIdentifiers};
 use crate::directory::view::{View, unreadable};
 
@@ -40,6 +38,9 @@ pub(crate) struct Writer<'c> {
     next_subject: i64,
     next_source: i64,
     pub(crate) is_changed: bool,
+    /// Whether most records of the last batch added subjects. The next batch is then expected to do
+    /// the same.
+    pub(crate) adds_most: bool,
 }
 
 /// How saving a subject affects look-ups.
@@ -88,6 +89,7 @@ impl<'c> Writer<'c> {
             next_subject,
             next_source,
             is_changed: false,
+            adds_most: is_first,
         })
     }
 
@@ -172,20 +174,17 @@ impl<'c> Writer<'c> {
         subject: SubjectId,
         kind: Kind,
     ) -> rusqlite::Result<SubjectFacts> {
-        let facts = "SELECT ordinal, source, attribute, value, country, confidence FROM fact
-                     WHERE subject = ?1 ORDER BY ordinal";
-        let facts = self.connection.list(facts, [sql_id(subject)], |row| {
-            let country: Option<String> = row.get(4)?;
-            let country = country.as_deref().map(Country::from_code).transpose();
-            let fact = Fact {
-                attribute: attribute_of(row.get(2)?)?,
-                value: row.get(3)?,
-                country: country.map_err(FromSqlError::other)?,
-                confidence: Confidence::clamped(row.get(5)?),
-            };
-            Ok((row.get(0)?, row.get(1)?, fact))
+        let facts = "SELECT facts, profile FROM subject WHERE id = ?1";
+        let held = self.connection.find(facts, [sql_id(subject)], |row| {
+            let (facts, profile) = (row.get_ref(0)?.as_blob()?, row.get_ref(1)?.as_str()?);
+            Ok(stored_facts::unpack(facts, profile).map_err(FromSqlError::other)?)
         })?;
-        let mut subject_facts = SubjectFacts::held(subject, kind, facts);
+        let held = match held {
+            // Every subject has a fact with its name. Without facts, they are still rows.
+            Some(held) if held.facts.is_empty() => fact_rows::read(self.connection, subject)?,
+            held => held.unwrap_or_default(),
+        };
+        let mut subject_facts = SubjectFacts::held(subject, kind, held);
         if kind == Kind::Person {
             let gone = self.employers_gone(&subject_facts)?;
             if !gone.is_empty() {
@@ -198,21 +197,26 @@ impl<'c> Writer<'c> {
     }
 
     /// Writes the changed facts of a subject and the data derived from them.
-    pub(crate) fn save(
+    pub(crate) fn save(&mut self, subject_facts: &SubjectFacts) -> rusqlite::Result<Saved> {
+        self.save_derived(subject_facts, None)
+    }
+
+    /// Like [`save`](Self::save). `now` is the data derived from the facts, if this is known.
+    pub(crate) fn save_derived(
         &mut self,
         subject_facts: &SubjectFacts,
-        record: Option<&str>,
+        now: Option<Derived>,
     ) -> rusqlite::Result<Saved> {
         if !subject_facts.is_changed() {
             return Ok(Saved::Same);
         }
         self.is_changed = true;
-        self.write_facts(subject_facts, record)?;
         let derived = |facts: &[Fact]| {
             Derived::from(subject_facts.subject, subject_facts.kind, facts).map_err(unreadable)
         };
         let before = derived(subject_facts.before.as_deref().unwrap_or_default())?;
-        let now = derived(&subject_facts.facts)?;
+        let now = now.map_or_else(|| derived(&subject_facts.facts), Ok)?;
+        let saved = self.write_subject(subject_facts, &before, &now)?;
         if before == now {
             return Ok(Saved::Same);
         }
@@ -222,52 +226,7 @@ impl<'c> Writer<'c> {
             self.words.write(self.connection)?;
         }
         self.write_employer(subject_facts.subject, before.employer, now.employer)?;
-        self.write_profile(subject_facts, &before, &now)
-    }
-
-    fn write_facts(
-        &self,
-        subject_facts: &SubjectFacts,
-        record: Option<&str>,
-    ) -> rusqlite::Result<()> {
-        let subject = sql_id(subject_facts.subject);
-        for (fact, row) in subject_facts.facts.iter().zip(&subject_facts.rows) {
-            let country = fact.country.map(Country::alpha2);
-            let confidence = fact.confidence.percent();
-            match row.state {
-                State::Held => {}
-                State::Raised => {
-                    self.connection.run(
-                        "UPDATE fact SET country = ?3, confidence = ?4
-                         WHERE subject = ?1 AND ordinal = ?2",
-                        params![subject, row.ordinal, country, confidence],
-                    )?;
-                }
-                State::New => {
-                    self.connection.run(
-                        "INSERT INTO fact (subject, ordinal, attribute, value, country, source,
-                                           source_record, confidence, at)
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-                        params![
-                            subject,
-                            row.ordinal,
-                            attribute_code(fact.attribute),
-                            fact.value,
-                            country,
-                            row.source,
-                            record,
-                            confidence,
-                            Column(self.at),
-                        ],
-                    )?;
-                }
-            }
-        }
-        for ordinal in &subject_facts.removed {
-            self.connection
-                .run("DELETE FROM fact WHERE subject = ?1 AND ordinal = ?2", [subject, *ordinal])?;
-        }
-        Ok(())
+        Ok(saved)
     }
 
     /// Writes the identifiers that are new or changed, and deletes those that the subject no longer
@@ -334,7 +293,8 @@ impl<'c> Writer<'c> {
         Ok(())
     }
 
-    fn write_profile(
+    /// Writes the row of a subject, or deletes it if no fact gives the subject a name.
+    fn write_subject(
         &mut self,
         subject_facts: &SubjectFacts,
         before: &Derived,
@@ -346,24 +306,23 @@ impl<'c> Writer<'c> {
                 i64::from(now.profile.is_some()) - i64::from(before.profile.is_some());
         }
         let Some(profile) = &now.profile else {
-            // The subject goes, so its remaining facts, such as an email address, are deleted with
-            // it.
-            self.connection.run("DELETE FROM fact WHERE subject = ?1", [id])?;
+            // The remaining facts, such as an email address, are deleted with the subject.
             self.connection.run("DELETE FROM subject WHERE id = ?1", [id])?;
             return Ok(Saved::Gone);
         };
+        let facts = stored_facts::pack(subject_facts, profile);
         if before.profile.is_none() {
             let kind = match subject_facts.kind {
                 Kind::Company => COMPANY,
                 Kind::Person => PERSON,
             };
             self.connection.run(
-                "INSERT INTO subject (id, kind, profile) VALUES (?1, ?2, ?3)",
-                params![id, kind, profile],
+                "INSERT INTO subject (id, kind, profile, facts) VALUES (?1, ?2, ?3, ?4)",
+                params![id, kind, profile, facts],
             )?;
-        } else if before.profile != now.profile {
-            self.connection
-                .run("UPDATE subject SET profile = ?2 WHERE id = ?1", params![id, profile])?;
+        } else {
+            let update = "UPDATE subject SET profile = ?2, facts = ?3 WHERE id = ?1";
+            self.connection.run(update, params![id, profile, facts])?;
         }
         Ok(Saved::Changed)
     }

@@ -1,0 +1,39 @@
+//! The facts of directories that were written before facts were stored beside profiles: each fact was
+//! a row of the table `fact`. Deriving all data again moves these rows.
+
+use enrich_core::{Confidence, Fact, SubjectId};
+use enrich_store_sqlite::{Column, Statements};
+use enrich_text::Country;
+use rusqlite::Connection;
+use rusqlite::types::FromSqlError;
+
+use super::stored_facts::Unpacked;
+use super::subject_facts::Given;
+use crate::directory::codes::{attribute_of, sql_id};
+
+/// Reads the rows of a subject's facts; returns no facts if there are no rows.
+pub(crate) fn read(connection: &Connection, subject: SubjectId) -> rusqlite::Result<Unpacked> {
+    let rows = "SELECT source, source_record, at, attribute, value, country, confidence FROM fact
+                WHERE subject = ?1 ORDER BY ordinal";
+    let mut unpacked = Unpacked::default();
+    connection.each(rows, [sql_id(subject)], |row| {
+        let at: Column<_> = row.get(2)?;
+        let given = Given { source: row.get(0)?, record: row.get(1)?, at: at.0 };
+        let country: Option<String> = row.get(5)?;
+        let country = country.as_deref().map(Country::from_code).transpose();
+        let fact = Fact {
+            attribute: attribute_of(row.get(3)?)?,
+            value: row.get(4)?,
+            country: country.map_err(FromSqlError::other)?,
+            confidence: Confidence::clamped(row.get(6)?),
+        };
+        unpacked.add(given, fact);
+        Ok(())
+    })?;
+    Ok(unpacked)
+}
+
+/// Deletes the rows of all subjects, after they were moved.
+pub(crate) fn delete_all(connection: &Connection) -> rusqlite::Result<()> {
+    connection.run("DELETE FROM fact", []).map(drop)
+}

@@ -1,0 +1,105 @@
+//! Recognises records that were imported before, for a reader that has not parsed them yet.
+
+use std::path::Path;
+
+use enrich_core::SourceName;
+use enrich_core::port::importer::KnownRecords;
+use enrich_secrets::Secrets;
+use enrich_store_sqlite::{self as sqlite, Statements};
+use rusqlite::{Connection, params};
+
+use super::digests::kinds_of_lists;
+use super::origins::content_hash;
+
+/// The records of one source.
+pub(crate) struct SourceRecords {
+    connection: Connection,
+    secrets: Secrets,
+    source: i64,
+}
+
+impl SourceRecords {
+    /// Returns the records of a source; `None` if none was imported. Also returns `None` if values
+    /// are suppressed: then only the importer can tell what a record still contains.
+    pub(crate) fn of(
+        path: &Path,
+        secrets: &Secrets,
+        source: &SourceName,
+    ) -> rusqlite::Result<Option<Self>> {
+        let connection = sqlite::mapped_reader(path)?;
+        let with_records = "SELECT id FROM source WHERE name = ?1 AND records > 0";
+        let source = connection.find(with_records, [source.as_str()], |row| row.get(0))?;
+        let secrets = secrets.clone();
+        Ok(source.map(|source| Self { connection, secrets, source }))
+    }
+
+    fn are_there(&self, contents: &[[u8; 16]]) -> rusqlite::Result<Vec<bool>> {
+        let mut are_there = vec![false; contents.len()];
+        if suppresses_any(&self.connection)? {
+            return Ok(are_there);
+        }
+        // An older secret may have made the stored hash, so all secrets are tried.
+        for secret in self.secrets.newest_first() {
+            let missing = contents.iter().enumerate().filter(|(at, _)| !are_there[*at]);
+            let hash = |(at, content): (usize, &[u8; 16])| (content_hash(secret, content), at);
+            let mut hashes: Vec<_> = missing.map(hash).collect();
+            // In the order of the hashes, reads that follow each other are in the same pages.
+            hashes.sort_unstable();
+            for (hash, at) in hashes {
+                are_there[at] = self.connection.has(
+                    "SELECT 1 FROM record CROSS JOIN subject
+                     WHERE record.source = ?1 AND hash = ?2 AND subject.id = record.subject",
+                    params![self.source, hash],
+                )?;
+            }
+        }
+        Ok(are_there)
+    }
+}
+
+/// Whether any value is suppressed, or any suppression list is loaded.
+fn suppresses_any(connection: &Connection) -> rusqlite::Result<bool> {
+    let lists = kinds_of_lists(connection)?;
+    Ok(!lists.is_empty() || connection.has("SELECT 1 FROM suppressed LIMIT 1", [])?)
+}
+
+impl KnownRecords for SourceRecords {
+    fn are_known(&mut self, contents: &[[u8; 16]]) -> Vec<bool> {
+        // If the records cannot be read here, the import cannot read them either, and reports it.
+        self.are_there(contents).unwrap_or_else(|_| vec![false; contents.len()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use enrich_core::Timestamp;
+    use enrich_core::port::importer::{Importer, Suppressed};
+    use enrich_store_sqlite::Options;
+    use enrich_testkit::loading::load_from;
+    use enrich_testkit::records::{company, email, hashed};
+    use pollster::block_on;
+
+    use super::*;
+    use crate::tests;
+
+    #[test]
+    fn records_are_known_from_their_import_until_a_value_is_suppressed() {
+        let folder = tempfile::tempdir().unwrap();
+        let importer = tests::open(folder.path(), Options::default()).importer;
+        let [quill, ink] = ["Quill", "Inkwell"].map(|name| hashed(company(name)));
+        let contents = [quill.origin().content, ink.origin().content];
+        let known = |source: &str| {
+            let source = SourceName::new(source).unwrap();
+            let records = block_on(importer.known_records(&source)).unwrap();
+            records.map(|mut records| records.are_known(&contents))
+        };
+        assert_eq!(known("a"), None);
+        let mut loading = block_on(importer.begin(load_from("a"))).unwrap();
+        block_on(loading.take(vec![quill])).unwrap();
+        block_on(loading.finish()).unwrap();
+        assert_eq!((known("a"), known("b")), (Some(vec![true, false]), None));
+        let suppressed = Suppressed::Email(email("a@quill.example"));
+        block_on(importer.forget(&[suppressed], Timestamp::UNIX_EPOCH)).unwrap();
+        assert_eq!(known("a"), Some(vec![false, false]));
+    }
+}

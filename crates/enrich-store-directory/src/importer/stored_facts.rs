@@ -1,0 +1,243 @@
+//! The facts of a subject as they are stored: in one value, beside the subject's profile.
+//!
+//! Facts that follow each other usually come from one record. They are one group, which stores the
+//! source, the record's id, the time and the confidence only once. A fact's value is usually part of
+//! the profile: then only its place in the profile is stored, so the profile must be written
+//! together with the facts.
+//!
+//! The groups follow each other. A group is: the source, the time in microseconds, the length of the
+//! record's id plus 1 and the id, or 0 if there is none, the confidence as one byte, and the number of
+//! facts. A fact is: one byte with the number of its attribute and two flags; two letters, if it has a
+//! country; then the place and the length of its value in the profile, or else the length of the value
+//! and the value. All integers without a given length are written as in [`varint`].
+
+use enrich_core::{Confidence, Fact, Timestamp};
+use enrich_text::Country;
+
+use super::subject_facts::{Given, SubjectFacts};
+use crate::directory::codes::{attribute_code, attribute_of};
+use crate::varint;
+
+/// Set in the first byte of a fact that has a country.
+const HAS_COUNTRY: u8 = 0x80;
+/// Set in the first byte of a fact whose value is in the profile.
+const IN_PROFILE: u8 = 0x40;
+
+/// The error for bytes that are no facts, because [`pack`] did not write them.
+#[derive(Debug, thiserror::Error)]
+#[error("the facts of a subject are damaged; restore a backup")]
+pub(crate) struct DamagedFacts;
+
+/// The facts of one subject, each with the number of the record that gave it in `given`.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Unpacked {
+    pub(crate) given: Vec<Given>,
+    pub(crate) facts: Vec<(usize, Fact)>,
+}
+
+/// Packs the facts of a subject whose profile is `profile`.
+pub(crate) fn pack(subject_facts: &SubjectFacts, profile: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let facts: Vec<(usize, &Fact)> = subject_facts.facts_with_given().collect();
+    let is_same_group = |(one, a): &(usize, &Fact), (other, b): &(usize, &Fact)| {
+        one == other && a.confidence == b.confidence
+    };
+    for group in facts.chunk_by(is_same_group) {
+        let Some((given, first)) = group.first() else { continue };
+        let Given { source, record, at } = &subject_facts.given[*given];
+        varint::push(&mut bytes, source.cast_unsigned());
+        varint::push(&mut bytes, at.as_microsecond().cast_unsigned());
+        varint::push(&mut bytes, record.as_ref().map_or(0, |record| record.len() as u64 + 1));
+        bytes.extend_from_slice(record.as_deref().unwrap_or_default().as_bytes());
+        bytes.push(first.confidence.percent());
+        varint::push(&mut bytes, group.len() as u64);
+        for (_, fact) in group {
+            push_fact(&mut bytes, fact, profile);
+        }
+    }
+    bytes
+}
+
+fn push_fact(bytes: &mut Vec<u8>, fact: &Fact, profile: &str) {
+    // The numbers of attributes are less than 64.
+    let mut first = attribute_code(fact.attribute) as u8;
+    let place = profile.find(&fact.value);
+    first |= if fact.country.is_some() { HAS_COUNTRY } else { 0 };
+    first |= if place.is_some() { IN_PROFILE } else { 0 };
+    bytes.push(first);
+    bytes.extend_from_slice(fact.country.map_or("", Country::alpha2).as_bytes());
+    if let Some(place) = place {
+        varint::push(bytes, place as u64);
+    }
+    varint::push(bytes, fact.value.len() as u64);
+    if place.is_none() {
+        bytes.extend_from_slice(fact.value.as_bytes());
+    }
+}
+
+/// Reads packed facts. `profile` is the profile with which they were packed.
+pub(crate) fn unpack(bytes: &[u8], profile: &str) -> Result<Unpacked, DamagedFacts> {
+    let mut unpacked = Unpacked::default();
+    each_group(bytes, profile, |group, facts| {
+        for fact in facts {
+            let Group { source, record, at } = group;
+            unpacked.add(Given { source, record: record.map(str::to_owned), at }, fact);
+        }
+    })
+    .ok_or(DamagedFacts)?;
+    Ok(unpacked)
+}
+
+impl Unpacked {
+    /// Adds a fact and the record that gave it.
+    pub(crate) fn add(&mut self, given: Given, fact: Fact) {
+        let at = match self.given.iter().rposition(|known| *known == given) {
+            Some(at) => at,
+            None => {
+                self.given.push(given);
+                self.given.len() - 1
+            }
+        };
+        self.facts.push((at, fact));
+    }
+}
+
+/// Passes the source of each group of packed facts to `take`, with the number of its facts.
+pub(crate) fn each_source(
+    bytes: &[u8],
+    profile: &str,
+    mut take: impl FnMut(i64, u64),
+) -> Result<(), DamagedFacts> {
+    each_group(bytes, profile, |group, facts| take(group.source, facts.len() as u64))
+        .ok_or(DamagedFacts)
+}
+
+#[derive(Clone, Copy)]
+struct Group<'a> {
+    source: i64,
+    record: Option<&'a str>,
+    at: Timestamp,
+}
+
+fn each_group(
+    mut bytes: &[u8],
+    profile: &str,
+    mut take: impl FnMut(Group<'_>, Vec<Fact>),
+) -> Option<()> {
+    while !bytes.is_empty() {
+        let source = varint::take(&mut bytes)?.cast_signed();
+        let at = Timestamp::from_microsecond(varint::take(&mut bytes)?.cast_signed()).ok()?;
+        let record = match varint::take(&mut bytes)? {
+            0 => None,
+            length => Some(text(&mut bytes, length - 1)?),
+        };
+        let confidence = Confidence::clamped(byte(&mut bytes)?);
+        let count = varint::take(&mut bytes)?;
+        let mut facts = Vec::new();
+        for _ in 0..count {
+            facts.push(take_fact(&mut bytes, profile, confidence)?);
+        }
+        take(Group { source, record, at }, facts);
+    }
+    Some(())
+}
+
+fn take_fact(bytes: &mut &[u8], profile: &str, confidence: Confidence) -> Option<Fact> {
+    let first = byte(bytes)?;
+    let attribute = attribute_of(i64::from(first & !(HAS_COUNTRY | IN_PROFILE))).ok()?;
+    let country = match first & HAS_COUNTRY {
+        0 => None,
+        _ => Some(Country::from_code(text(bytes, 2)?).ok()?),
+    };
+    let value = match first & IN_PROFILE {
+        0 => {
+            let length = varint::take(bytes)?;
+            text(bytes, length)?
+        }
+        _ => {
+            let place = usize::try_from(varint::take(bytes)?).ok()?;
+            let length = usize::try_from(varint::take(bytes)?).ok()?;
+            profile.get(place..place.checked_add(length)?)?
+        }
+    };
+    Some(Fact { attribute, value: value.to_owned(), country, confidence })
+}
+
+fn byte(bytes: &mut &[u8]) -> Option<u8> {
+    let (&byte, rest) = bytes.split_first()?;
+    *bytes = rest;
+    Some(byte)
+}
+
+fn text<'a>(bytes: &mut &'a [u8], length: u64) -> Option<&'a str> {
+    let (text, rest) = bytes.split_at_checked(usize::try_from(length).ok()?)?;
+    *bytes = rest;
+    std::str::from_utf8(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use enrich_core::{Attribute, SubjectId};
+    use proptest::prelude::*;
+
+    use super::super::subject_facts::{Kind, SourceClaim};
+    use super::*;
+
+    const PROFILE: &str = r#"{"n":"Quill Ltd","d":[["quill.example",null]]}"#;
+
+    fn claim(source: i64, record: Option<&str>, percent: u8) -> SourceClaim<'_> {
+        let at = Timestamp::from_microsecond(1_800_000_000_000_000 + source).unwrap();
+        SourceClaim { source, record, at, confidence: Confidence::clamped(percent) }
+    }
+
+    fn pack_and_unpack(subject_facts: &SubjectFacts) -> (usize, Unpacked) {
+        let bytes = pack(subject_facts, PROFILE);
+        (bytes.len(), unpack(&bytes, PROFILE).unwrap())
+    }
+
+    #[test]
+    fn facts_of_one_record_take_a_few_bytes_each() {
+        let mut subject_facts = SubjectFacts::new(SubjectId(1), Kind::Company);
+        let claim = claim(1, Some("c1"), 100);
+        subject_facts.assert_fact(&claim, Attribute::Name, "Quill Ltd");
+        subject_facts.assert_fact(&claim, Attribute::Domain, "quill.example");
+        let (length, unpacked) = pack_and_unpack(&subject_facts);
+        assert!(length <= 20, "{length} bytes");
+        assert_eq!(unpacked.facts.len(), 2);
+        assert_eq!(unpacked.given[0].record.as_deref(), Some("c1"));
+    }
+
+    #[test]
+    fn bytes_that_break_off_are_damaged() {
+        let mut subject_facts = SubjectFacts::new(SubjectId(1), Kind::Company);
+        subject_facts.assert_fact(&claim(1, Some("c1"), 90), Attribute::Name, "Another");
+        let bytes = pack(&subject_facts, PROFILE);
+        for end in 1..bytes.len() {
+            assert!(unpack(&bytes[..end], PROFILE).is_err(), "{end}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn facts_read_back(
+            all in proptest::collection::vec(
+                (1..4_i64, 0..3_usize, 1..=100_u8, "Quill Ltd|quill.example|[a-zé\"]{0,5}"), 0..20),
+        ) {
+            let mut subject_facts = SubjectFacts::new(SubjectId(1), Kind::Company);
+            for (source, record, percent, value) in &all {
+                let claim = claim(*source, [None, Some("x"), Some("")][*record], *percent);
+                let country = (percent % 2 == 0).then(|| Country::from_code("CH").unwrap());
+                subject_facts.assert_fact_for(&claim, Attribute::Domain, value, country);
+            }
+            let (_, unpacked) = pack_and_unpack(&subject_facts);
+            let facts = |subject_facts: &SubjectFacts| -> Vec<(Given, Fact)> {
+                let with_given = subject_facts.facts_with_given();
+                with_given
+                    .map(|(given, fact)| (subject_facts.given[given].clone(), fact.clone()))
+                    .collect()
+            };
+            let again = SubjectFacts::held(SubjectId(1), Kind::Company, unpacked);
+            prop_assert_eq!(facts(&again), facts(&subject_facts));
+        }
+    }
+}

@@ -34,7 +34,9 @@
 
 mod balances;
 mod compare;
+mod counts;
 mod doubts;
+mod heads;
 mod job;
 mod lane;
 mod locked;
@@ -60,6 +62,7 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::sync::oneshot;
 
 use crate::ledger::balances::{Asked, Balances, read_balances};
+pub use crate::ledger::counts::{LaneCounts, PathCounts};
 pub use crate::ledger::doubts::Doubts;
 use crate::ledger::job::Job;
 use crate::ledger::lane::{Lane, LaneStatus};
@@ -68,8 +71,9 @@ use crate::node::Node;
 
 pub(crate) use crate::ledger::verify::verify;
 
-/// The number of lanes. Each lane has its own connection.
-const LANES: usize = 4;
+/// The number of lanes. Each lane has its own connection. With more lanes, groups are smaller, and
+/// a group costs the database much more than a charge.
+const LANES: usize = 2;
 
 /// Charges are accepted only if the database was read within this time. This is several times the
 /// interval of the pulse, so some pulses may be missed.
@@ -135,6 +139,16 @@ impl PostgresLedger {
     pub fn doubts(&self) -> Doubts {
         let mut sum = Doubts::default();
         self.lanes.iter().for_each(|(_, status)| status.doubts.add_to(&mut sum));
+        sum
+    }
+
+    /// What the lanes have done since the store was opened.
+    pub fn lane_counts(&self) -> LaneCounts {
+        let mut sum = LaneCounts::default();
+        for (queue, status) in &self.lanes {
+            status.counter.add_to(&mut sum);
+            sum.waiting += (queue.max_capacity() - queue.capacity()) as u64;
+        }
         sum
     }
 

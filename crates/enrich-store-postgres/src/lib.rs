@@ -33,7 +33,7 @@ pub use connect::UrlError;
 pub use enrich_ledger::{MissCounter, MissedName};
 pub use inspect::{NodeReport, StoreReport, accept_loss, inspect};
 pub use jobs::PostgresJobs;
-pub use ledger::{Doubts, PostgresLedger};
+pub use ledger::{Doubts, LaneCounts, PathCounts, PostgresLedger};
 pub use misses::MissedNames;
 pub use node::Options;
 pub use open_error::OpenError;

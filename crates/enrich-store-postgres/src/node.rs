@@ -22,7 +22,7 @@ pub struct Options {
     /// Whether a database without a synchronous standby is accepted. Such a database is the only
     /// copy of the ledger.
     pub accepts_one_copy: bool,
-    /// Maximum number of charges and grants that wait for a decision in each of the four lanes.
+    /// Maximum number of charges and grants that wait for a decision in each of the two lanes.
     /// Further ones are refused as overloaded.
     pub charge_queue: usize,
     /// Maximum number of idempotency records. When half of them exist, an account may have at most
@@ -38,7 +38,7 @@ impl Default for Options {
         Self {
             node: String::new(),
             accepts_one_copy: false,
-            charge_queue: 4096,
+            charge_queue: 8192,
             max_kept: 1_000_000,
             count_misses: CountMisses::Off,
         }

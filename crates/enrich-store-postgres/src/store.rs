@@ -106,7 +106,7 @@ impl Store {
     }
 
     /// Returns how long ago the database was last reached.
-    pub(crate) fn silence(&self) -> Duration {
+    pub fn silence(&self) -> Duration {
         self.node.pulse.last().began.elapsed()
     }
 

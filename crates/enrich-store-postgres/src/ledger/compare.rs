@@ -1,6 +1,9 @@
 //! The path of one round trip. This node decides a group from the last rows of the accounts that it
 //! knows. The database then compares these rows with its own, and adds the new rows of each account
 //! whose last row is the same.
+//!
+//! Accounts that another transaction has locked are left out, as if they had another last row:
+//! waiting for one of them would make all charges of the group wait for the commit of another node.
 
 use enrich_core::AccountId;
 use enrich_core::port::ledger::{Charged, Granted};
@@ -16,7 +19,7 @@ use crate::connect::Connection;
 use crate::failure::Failure;
 use crate::ledger::job::{Decision, Job, Request};
 use crate::ledger::statements::{
-    COMPARE_AND_ADD, COMPARE_AND_ADD_WITH_RECORDS, LOCK, NewRecord, NewRow, RecordColumns,
+    COMPARE_AND_ADD, COMPARE_AND_ADD_WITH_RECORDS, LOCK_FREE, NewRecord, NewRow, RecordColumns,
     RowColumns,
 };
 use crate::ledger::transaction::{NotWritten, write_and_commit};
@@ -27,7 +30,7 @@ pub(super) struct Plan<'g> {
     /// For each account, the last row from which its decisions start, and the last row after them.
     accounts: FxHashMap<AccountId, Expected>,
     /// The decision of each job; `None` if its account needs the path of two round trips.
-    pub(super) decisions: Vec<Option<Decision>>,
+    decisions: Vec<Option<Decision>>,
     rows: Vec<NewRow<'g>>,
     records: Vec<NewRecord<'g>>,
     /// For each record, the account and the hashes of the record's name, one for each secret. The
@@ -37,6 +40,15 @@ pub(super) struct Plan<'g> {
     expired_at: Option<Timestamp>,
     /// The accounts that need the path of two round trips.
     locked: FxHashSet<AccountId>,
+}
+
+/// What the database answered to a group.
+#[derive(Debug, Default)]
+pub(super) struct Compared {
+    /// The accounts whose last rows were the expected ones. Their jobs are decided and durable.
+    pub(super) stood: FxHashSet<AccountId>,
+    /// The accounts that already have one of the group's records.
+    pub(super) has_record: FxHashSet<AccountId>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -88,14 +100,10 @@ impl<'g> Plan<'g> {
         self.accounts.is_empty()
     }
 
-    /// The number of accounts that the database compares.
-    pub(super) fn account_count(&self) -> usize {
-        self.accounts.len()
-    }
-
-    /// Returns the last row of an account after the group.
-    pub(super) fn after(&self, account: AccountId) -> Option<LastRow> {
-        self.accounts.get(&account).map(|expected| expected.after)
+    /// Returns the decision of each job, and the last row of each account after the group.
+    pub(super) fn into_decisions(self) -> (Vec<Option<Decision>>, FxHashMap<AccountId, LastRow>) {
+        let after = self.accounts.into_iter().map(|(account, expected)| (account, expected.after));
+        (self.decisions, after.collect())
     }
 
     fn decide(
@@ -149,12 +157,9 @@ impl<'g> Plan<'g> {
         Some(decision)
     }
 
-    /// Sends the group to the database in one write: locks the accounts, compares their last rows,
-    /// adds the new rows. Returns the accounts whose jobs are decided and durable.
-    pub(super) async fn send(
-        &self,
-        connection: &Connection,
-    ) -> Result<FxHashSet<AccountId>, NotWritten> {
+    /// Sends the group to the database in one write: locks the accounts that are free, compares their last rows,
+    /// adds the new rows.
+    pub(super) async fn send(&self, connection: &Connection) -> Result<Compared, NotWritten> {
         let accounts: Vec<Uuid> = self.accounts.keys().map(|account| account.0).collect();
         let sequences: Vec<i64> =
             self.accounts.values().map(|known| clamped(known.before.sequence)).collect();
@@ -181,17 +186,25 @@ impl<'g> Plan<'g> {
         let statement = if has_records { COMPARE_AND_ADD_WITH_RECORDS } else { COMPARE_AND_ADD };
         let client = &connection.client;
         let before = async {
-            client.query_typed(LOCK, &[(&accounts, Type::UUID_ARRAY)]).await?;
+            client.query_typed(LOCK_FREE, &[(&accounts, Type::UUID_ARRAY)]).await?;
             Ok::<_, Failure>(())
         };
         let adding = async { Ok::<_, Failure>(client.query_typed(statement, &values).await?) };
-        let stood = write_and_commit(connection, Some(before), adding).await?;
-        let account = |row: &tokio_postgres::Row| Ok(AccountId(row.try_get(0)?));
-        let stood: Result<_, tokio_postgres::Error> = stood.iter().map(account).collect();
+        let rows = write_and_commit(connection, Some(before), adding).await?;
         // The group is committed. If a column cannot be read, it is unknown which accounts were
         // written.
-        stood.map_err(|error| NotWritten::InDoubt(error.into()))
+        read_compared(&rows).map_err(|error| NotWritten::InDoubt(error.into()))
     }
+}
+
+fn read_compared(rows: &[tokio_postgres::Row]) -> Result<Compared, tokio_postgres::Error> {
+    let mut compared = Compared::default();
+    for row in rows {
+        let account = AccountId(row.try_get(0)?);
+        let accounts = if row.try_get(1)? { &mut compared.stood } else { &mut compared.has_record };
+        accounts.insert(account);
+    }
+    Ok(compared)
 }
 
 /// Returns the latest time of a record that has expired at `now`.

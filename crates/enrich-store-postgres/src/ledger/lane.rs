@@ -6,6 +6,7 @@
 //! path cannot decide take the path of two round trips ([`locked`](super::locked)). So does a group
 //! whose reply was lost: it is sent again with the same ids until its outcome is known.
 
+mod comparing;
 mod primary;
 
 use std::mem;
@@ -17,17 +18,16 @@ use enrich_core::AccountId;
 use enrich_core::port::ledger::ChargeError;
 use enrich_ledger::LastRow;
 use enrich_secrets::Secrets;
-use rustc_hash::FxHashMap;
 use tokio::sync::mpsc::Receiver;
-use tokio::task::yield_now;
-use tokio::time::{sleep, timeout};
+use tokio::time::{sleep, timeout, timeout_at};
 use uuid::Uuid;
 
 use crate::connect::Connection;
 use crate::database::Connections;
 use crate::ledger::balances::Balances;
-use crate::ledger::compare::Plan;
+use crate::ledger::counts::LaneCounter;
 use crate::ledger::doubts::DoubtCounts;
+use crate::ledger::heads::Heads;
 use crate::ledger::job::{Job, SharedError};
 use crate::ledger::locked::{self, RecordSpace, Settled};
 use crate::ledger::record_count::RecordCount;
@@ -37,9 +37,6 @@ use crate::pulse::Readings;
 
 /// Maximum number of jobs in a group.
 const MOST_IN_GROUP: usize = 512;
-/// Maximum number of accounts whose last rows a lane remembers. If there are more, the lane forgets
-/// all of them.
-const MOST_KNOWN: usize = 25_000;
 /// A new group waits for more jobs for at most the time of the last group divided by this number.
 const GATHERING_PART: u32 = 6;
 /// The longest time for which a group waits for more jobs.
@@ -48,10 +45,6 @@ const MOST_GATHERING: Duration = Duration::from_millis(1);
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 /// Maximum number of attempts to write a group that conflicts with other transactions.
 const ATTEMPTS: u32 = 5;
-/// Maximum number of consecutive groups that skip the path of one round trip, after other nodes
-/// have changed many accounts.
-const MOST_LOCKED_GROUPS: u32 = 32;
-
 /// The state of a lane that callers see.
 #[derive(Debug)]
 pub(super) struct LaneStatus {
@@ -61,6 +54,7 @@ pub(super) struct LaneStatus {
     /// Whether the database is older than what this process has read from it before.
     is_outdated: AtomicBool,
     pub(super) doubts: DoubtCounts,
+    pub(super) counter: LaneCounter,
 }
 
 impl LaneStatus {
@@ -69,6 +63,7 @@ impl LaneStatus {
             has_primary: AtomicBool::new(true),
             is_outdated: AtomicBool::new(false),
             doubts: DoubtCounts::default(),
+            counter: LaneCounter::default(),
         }
     }
 
@@ -97,29 +92,20 @@ struct LaneState {
     down_since: Option<Instant>,
     /// Jobs that arrived while no commit was confirmed, or that did not fit into a group.
     waiting: Vec<Job>,
-    /// The last rows of accounts. They may be outdated, so the database always compares them with
-    /// its own.
-    heads: FxHashMap<AccountId, LastRow>,
-    /// The highest sequence that this process has read or written, by account.
-    seen: FxHashMap<AccountId, u64>,
-    /// The lineage of the database that `seen` belongs to.
+    heads: Heads,
+    /// The lineage of the database that `heads` belongs to.
     lineage: Option<Uuid>,
-    /// The accounts of a group for which the database had fewer rows than `seen` says.
+    /// The accounts of a group for which the database had fewer rows than this process has seen.
     outdated: Vec<AccountId>,
-    /// The number of next groups that take the path of two round trips without trying the other
-    /// path first.
-    locked_groups: u32,
-    /// The number of groups that took the path of two round trips at once after the last conflict.
-    backoff: u32,
-    last_groups: LastGroups,
+    last_group: LastGroup,
 }
 
-/// The last two groups of a lane.
+/// The last group of a lane.
 #[derive(Clone, Copy, Default)]
-struct LastGroups {
-    /// The number of jobs of each group, the older group first.
-    sizes: [usize; 2],
-    /// The time that the last group took.
+struct LastGroup {
+    /// The number of its jobs, and of those that waited when it ended: as many callers were active.
+    callers: usize,
+    /// The time that the group took.
     took: Duration,
 }
 
@@ -142,8 +128,8 @@ impl Lane {
         while let Some(group) = self.next_group().await {
             let (size, began) = (group.len(), Instant::now());
             self.settle(group).await;
-            let sizes = [self.state.last_groups.sizes[1], size];
-            self.state.last_groups = LastGroups { sizes, took: began.elapsed() };
+            let callers = size + self.queue.len();
+            self.state.last_group = LastGroup { callers, took: began.elapsed() };
         }
     }
 
@@ -170,25 +156,22 @@ impl Lane {
         Some(group)
     }
 
-    /// Takes the waiting jobs. If they are fewer than in the last two groups, waits a small part of
-    /// the time that the last group took, so that the callers of that group, who have just got
-    /// their answers, can send their next jobs. Otherwise these callers would fill every second
-    /// group only.
+    /// Takes the waiting jobs. If they are fewer than the active callers, waits a small part of the
+    /// time that the last group took, so that the callers of that group, who have just got their
+    /// answers, can send their next jobs. Otherwise two halves of the callers would take turns, in
+    /// groups of half the size.
     async fn gather(&mut self, group: &mut Vec<Job>) {
-        let LastGroups { sizes, took } = self.state.last_groups;
-        let expected = sizes.into_iter().max().unwrap_or_default();
-        let end = Instant::now() + (took / GATHERING_PART).min(MOST_GATHERING);
-        loop {
-            while group.len() < MOST_IN_GROUP
-                && let Ok(job) = self.queue.try_recv()
-            {
-                group.push(job);
+        let LastGroup { callers: expected, took } = self.state.last_group;
+        let end = tokio::time::Instant::now() + (took / GATHERING_PART).min(MOST_GATHERING);
+        while group.len() < MOST_IN_GROUP {
+            match self.queue.try_recv() {
+                Ok(job) => group.push(job),
+                Err(_) if group.len() >= expected => return,
+                Err(_) => match timeout_at(end, self.queue.recv()).await {
+                    Ok(Some(job)) => group.push(job),
+                    Ok(None) | Err(_) => return,
+                },
             }
-            if group.len() >= expected || Instant::now() >= end {
-                return;
-            }
-            // A timer waits for at least a millisecond, which is too long.
-            yield_now().await;
         }
     }
 
@@ -213,91 +196,8 @@ impl Lane {
         }
     }
 
-    /// Decides the jobs that one round trip can decide. Returns the other jobs, in the same order.
-    async fn compare(&mut self, mut group: Vec<Job>) -> Vec<Job> {
-        if self.state.locked_groups > 0 {
-            self.state.locked_groups -= 1;
-            return group;
-        }
-        let space = self.space();
-        let is_scarce = enrich_ledger::share_of(space.most, space.records).is_some();
-        if is_scarce && group.iter().any(|job| job.response().is_some()) {
-            return group;
-        }
-        if self.connect(&mut group).await.is_none() {
-            return group;
-        }
-        let Some(connection) = &self.state.connection else { return group };
-        let plan = Plan::new(&group, &self.state.heads, &self.secrets);
-        if plan.is_empty() {
-            return group;
-        }
-        let began = Instant::now();
-        let sent = plan.send(connection).await;
-        let decisions: Vec<_> = match &sent {
-            Ok(stood) => {
-                let decisions = plan.decisions.iter().zip(&group);
-                decisions
-                    .map(|(decision, job)| {
-                        decision.clone().filter(|_| stood.contains(&job.account()))
-                    })
-                    .collect()
-            }
-            Err(_) => vec![None; group.len()],
-        };
-        let is_sent: Vec<bool> = plan.decisions.iter().map(Option::is_some).collect();
-        match sent {
-            Ok(stood) => {
-                let heads: Vec<_> = stood
-                    .iter()
-                    .filter_map(|account| Some((*account, plan.after(*account)?)))
-                    .collect();
-                let lost = plan.account_count() - stood.len();
-                self.after_comparing(plan.account_count(), lost);
-                self.learn(heads);
-                self.note_up();
-            }
-            Err(NotWritten::Outdated) => {}
-            Err(NotWritten::Certainly(failure)) => self.after_failure(&failure, began),
-            Err(NotWritten::InDoubt(failure)) => {
-                self.after_doubt(&failure, began);
-                let now = Instant::now();
-                for (job, is_sent) in group.iter_mut().zip(is_sent) {
-                    job.doubted = job.doubted.or(is_sent.then_some(now));
-                }
-            }
-        }
-        let (mut left, mut new_records) = (Vec::new(), 0);
-        for (job, decision) in group.into_iter().zip(decisions) {
-            match decision {
-                Some(decision) => {
-                    new_records += i64::from(job.response().is_some());
-                    job.tell(Ok(decision));
-                }
-                None => {
-                    self.state.heads.remove(&job.account());
-                    left.push(job);
-                }
-            }
-        }
-        self.record_count.grow(new_records);
-        left
-    }
-
-    /// Reacts to a group in which other nodes had changed `lost` of the `compared` accounts first.
-    /// If these are more than a tenth, the next groups take the path of two round trips at once:
-    /// first two groups, then four, up to 32.
-    fn after_comparing(&mut self, compared: usize, lost: usize) {
-        if 10 * lost > compared {
-            self.state.backoff = (2 * self.state.backoff).clamp(2, MOST_LOCKED_GROUPS);
-            self.state.locked_groups = self.state.backoff;
-        } else {
-            self.state.backoff = 0;
-        }
-    }
-
-    /// Decides and writes a group by the path of two round trips, and tries as often as needed. If
-    /// the group cannot be written as a whole, returns its halves.
+    /// Settles a group on the locked path, and tries as often as needed. If the group cannot be
+    /// written as a whole, returns its halves.
     async fn settle_locked(&mut self, mut group: Vec<Job>) -> Option<[Vec<Job>; 2]> {
         let mut attempts = 0;
         while !group.is_empty() {
@@ -310,12 +210,13 @@ impl Lane {
                 continue;
             }
             let Some(connection) = &self.state.connection else { continue };
-            let (space, seen) = (self.space(), &self.state.seen);
+            let (space, seen) = (self.space(), self.state.heads.seen());
             let began = Instant::now();
             let settled = locked::settle(connection, &group, &self.secrets, space, seen).await;
+            self.status.counter.locked.count_group(began);
             match settled {
                 Ok(settled) => {
-                    self.finish(group, settled);
+                    self.finish(group, settled, began);
                     return None;
                 }
                 Err(NotWritten::InDoubt(failure)) => {
@@ -354,11 +255,18 @@ impl Lane {
         None
     }
 
-    /// Sends the decisions of a group that is durable.
-    fn finish(&mut self, group: Vec<Job>, settled: Settled) {
+    /// Sends the decisions of a durable group that was sent at `began`.
+    fn finish(&mut self, group: Vec<Job>, settled: Settled, began: Instant) {
         self.note_up();
         self.record_count.count(settled.counted, settled.grown);
+        self.state.heads.reserve(settled.heads.len());
+        for (account, last) in settled.read {
+            self.state.heads.read(account, last);
+        }
         self.learn(settled.heads);
+        let counter = &self.status.counter;
+        counter.locked.count_jobs(group.len());
+        group.iter().for_each(|job| counter.count_wait(job, began));
         for (job, decision) in group.into_iter().zip(settled.decisions) {
             if job.doubted.is_some() {
                 self.status.doubts.count(&decision);
@@ -367,18 +275,12 @@ impl Lane {
         }
     }
 
-    /// Remembers the last rows of accounts.
+    /// Remembers the last rows that a group of this node has written.
     fn learn(&mut self, heads: Vec<(AccountId, LastRow)>) {
-        let LaneState { heads: known, seen, .. } = &mut self.state;
-        if known.len() + heads.len() > MOST_KNOWN {
-            known.clear();
-            seen.clear();
-        }
         let now = Instant::now();
         self.balances.note(heads.iter().map(|(account, last)| (*account, last.balance)), now);
         for (account, last) in heads {
-            known.insert(account, last);
-            seen.insert(account, last.sequence);
+            self.state.heads.written(account, last);
         }
     }
 

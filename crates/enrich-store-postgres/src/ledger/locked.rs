@@ -51,7 +51,9 @@ pub(super) struct RecordSpace {
 pub(super) struct Settled {
     /// The decision on each job, in the order of the jobs.
     pub(super) decisions: Vec<Result<Decision, ChargeError>>,
-    /// The last rows of the accounts after the group.
+    /// The last rows of the accounts before the group.
+    pub(super) read: Vec<(AccountId, LastRow)>,
+    /// The last rows of the accounts to which the group has added rows.
     pub(super) heads: Vec<(AccountId, LastRow)>,
     /// The number of records; `None` if they were not counted.
     pub(super) counted: Option<u64>,
@@ -156,10 +158,8 @@ pub(super) async fn settle(
     let pruned = i64::try_from(known.pruned).unwrap_or(i64::MAX);
     let grown = i64::try_from(decider.records.len()).unwrap_or(i64::MAX).saturating_sub(pruned);
     let last_rows = known.last_rows.iter().filter_map(|(id, row)| Some((*id, row.ok()?)));
-    let mut heads: FxHashMap<_, _> = last_rows.collect();
-    heads.extend(decider.heads);
-    let heads = heads.into_iter().collect();
-    Ok(Settled { decisions, heads, counted: known.counted, grown })
+    let (read, heads) = (last_rows.collect(), decider.heads.into_iter().collect());
+    Ok(Settled { decisions, read, heads, counted: known.counted, grown })
 }
 
 /// Locks the accounts, and reads everything that the decisions depend on, in one round trip.

@@ -6,6 +6,9 @@ use enrich_ledger::{
     Chain, DoesNotFollow, LastRow, NO_ROW, RecordedCharge, ResponseName, Row, StoredRecord,
 };
 use enrich_secrets::{CannotDecrypt, Secrets};
+use rustc_hash::FxHashMap;
+use tokio_postgres::Client;
+use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use crate::columns::{hash, timestamp, unsigned};
@@ -126,6 +129,18 @@ pub(super) fn read_last_row(
         _ => LastRow { chain: NO_ROW, ..LastRow::NONE },
     };
     Ok((last.account, before.follow(&last, &chain, secrets)))
+}
+
+/// Reads the last rows of accounts, and checks each against the row before it. An account without
+/// rows is left out.
+pub(super) async fn read_last_rows(
+    client: &Client,
+    accounts: &[AccountId],
+    secrets: &Secrets,
+) -> Result<FxHashMap<AccountId, Result<LastRow, DoesNotFollow>>, Failure> {
+    let accounts: Vec<Uuid> = accounts.iter().map(|account| account.0).collect();
+    let rows = client.query_typed(LAST_ROWS, &[(&accounts, Type::UUID_ARRAY)]).await?;
+    rows.iter().map(|row| read_last_row(row, secrets)).collect()
 }
 
 impl Record {

@@ -31,6 +31,23 @@ pub(super) struct NewRecord<'a> {
 pub(super) const LOCK: &str =
     "SELECT account FROM purse WHERE account = ANY($1) ORDER BY account FOR UPDATE";
 
+/// Locks those accounts that no other transaction has locked, and keeps their ids for the next
+/// statement, in a setting of the transaction. It must be a statement of its own: only a later
+/// statement sees what earlier holders of the locks have committed.
+pub(super) const LOCK_FREE: &str =
+    "SELECT set_config('enrich.locked', COALESCE(string_agg(l.account::text, ','), ''), true)
+     FROM (SELECT account FROM purse WHERE account = ANY($1) ORDER BY account
+           FOR UPDATE SKIP LOCKED) l";
+
+/// The accounts that [`LOCK_FREE`] has locked, as a part of a statement.
+macro_rules! locked {
+    () => {
+        "locked AS MATERIALIZED (
+             SELECT unnest(string_to_array(current_setting('enrich.locked'), ',')::uuid[])
+                 AS account)"
+    };
+}
+
 /// The columns of a ledger row, in the order of [`RowColumns`].
 macro_rules! row_columns {
     () => {
@@ -82,11 +99,15 @@ macro_rules! replace_expired {
     };
 }
 
-/// Adds the new rows of each account whose last row is the expected one. Returns these accounts.
+/// Adds the new rows of each account that [`LOCK_FREE`] has locked and whose last row is the
+/// expected one. Returns these accounts, with `true`.
 pub(super) const COMPARE_AND_ADD: &str = concat!(
-    "WITH stood AS MATERIALIZED (
+    "WITH ",
+    locked!(),
+    ", stood AS MATERIALIZED (
          SELECT n.account
          FROM unnest($18::uuid[], $19::bigint[], $20::bytea[]) AS n (account, sequence, chain)
+         JOIN locked ON locked.account = n.account
          LEFT JOIN LATERAL (SELECT sequence, chain FROM entry e WHERE e.account = n.account
                             ORDER BY sequence DESC LIMIT 1) l ON true
          WHERE COALESCE(l.sequence, 0) = n.sequence AND COALESCE(l.chain, n.chain) = n.chain),
@@ -95,19 +116,22 @@ pub(super) const COMPARE_AND_ADD: &str = concat!(
     ") SELECT r.* FROM ",
     new_rows!(),
     " JOIN stood ON stood.account = r.account)
-     SELECT account FROM stood"
+     SELECT account, true FROM stood"
 );
 
 /// Adds rows as [`COMPARE_AND_ADD`] does, and also records. Leaves out each account that already
-/// has one of the records. A record is looked for under all its names (parameters 29 and 30). A
+/// has one of the records, and returns it with `false`. A record is looked for under all its names (parameters 29 and 30). A
 /// record with a time of parameter 31 or earlier has expired and does not count.
 pub(super) const COMPARE_AND_ADD_WITH_RECORDS: &str = concat!(
-    "WITH there AS MATERIALIZED (
+    "WITH ",
+    locked!(),
+    ", there AS MATERIALIZED (
          SELECT k.account FROM unnest($29::uuid[], $30::bytea[]) AS q (account, key_hash)
          JOIN kept k ON k.account = q.account AND k.key_hash = q.key_hash WHERE k.at > $31),
      stood AS MATERIALIZED (
          SELECT n.account
          FROM unnest($26::uuid[], $27::bigint[], $28::bytea[]) AS n (account, sequence, chain)
+         JOIN locked ON locked.account = n.account
          LEFT JOIN LATERAL (SELECT sequence, chain FROM entry e WHERE e.account = n.account
                             ORDER BY sequence DESC LIMIT 1) l ON true
          WHERE COALESCE(l.sequence, 0) = n.sequence AND COALESCE(l.chain, n.chain) = n.chain
@@ -124,7 +148,7 @@ pub(super) const COMPARE_AND_ADD_WITH_RECORDS: &str = concat!(
     " JOIN stood ON stood.account = k.account",
     replace_expired!(" WHERE kept.at <= $31"),
     ")
-     SELECT account FROM stood"
+     SELECT account, true FROM stood UNION ALL SELECT account, false FROM there"
 );
 
 /// Adds rows and records of accounts that are locked.

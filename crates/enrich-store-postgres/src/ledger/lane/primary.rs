@@ -43,7 +43,7 @@ impl Lane {
         }
         self.state.connection = None;
         // The new primary may have another history, so the remembered rows are useless.
-        self.state.heads.clear();
+        self.state.heads.forget_rows();
         let began = Instant::now();
         match self.connections.connect().await {
             Ok(connection) => {
@@ -103,7 +103,7 @@ impl Lane {
         let lineage = self.readings.borrow().state.lineage;
         if self.state.lineage != Some(lineage) {
             self.state.lineage = Some(lineage);
-            self.state.seen.clear();
+            self.state.heads.accept_loss();
             self.status.is_outdated.store(false, Ordering::Release);
         }
     }
@@ -118,7 +118,7 @@ impl Lane {
         self.state.outdated.iter().all(|account| {
             let is_of = |(of, _): &&(AccountId, u64)| of == account;
             let sequence = sequences.iter().find(is_of).map_or(0, |(_, sequence)| *sequence);
-            self.state.seen.get(account).is_none_or(|seen| sequence >= *seen)
+            self.state.heads.seen().get(account).is_none_or(|seen| sequence >= *seen)
         })
     }
 

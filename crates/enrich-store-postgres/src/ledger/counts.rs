@@ -1,0 +1,96 @@
+//! Counts what the lanes do.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::ledger::job::Job;
+
+/// What the lanes of a store have done since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaneCounts {
+    /// The groups that were compared with the last rows in the database, without a lock between two
+    /// round trips.
+    pub compared: PathCounts,
+    /// The groups that were decided while their accounts were locked.
+    pub locked: PathCounts,
+    /// The number of last rows that were read before a comparison.
+    pub reads: u64,
+    /// The number of comparisons of an account that another node had changed first.
+    pub conflicts: u64,
+    /// How long decided charges and grants had waited for their groups, together.
+    pub waited: Duration,
+    /// The number of charges and grants that wait for a group now.
+    pub waiting: u64,
+}
+
+/// The groups of one path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathCounts {
+    /// The number of groups that were sent to the database.
+    pub groups: u64,
+    /// The number of charges and grants that they decided.
+    pub jobs: u64,
+    /// How long they took, together.
+    pub took: Duration,
+}
+
+/// The counts of a lane.
+#[derive(Debug, Default)]
+pub(super) struct LaneCounter {
+    pub(super) compared: PathCounter,
+    pub(super) locked: PathCounter,
+    pub(super) reads: AtomicU64,
+    pub(super) conflicts: AtomicU64,
+    waited_micros: AtomicU64,
+}
+
+/// The counts of one path of a lane.
+#[derive(Debug, Default)]
+pub(super) struct PathCounter {
+    groups: AtomicU64,
+    jobs: AtomicU64,
+    micros: AtomicU64,
+}
+
+impl LaneCounter {
+    /// Counts the time for which a job has waited for the group that `began` then.
+    pub(super) fn count_wait(&self, job: &Job, began: Instant) {
+        add(&self.waited_micros, micros(began.saturating_duration_since(job.arrived)));
+    }
+
+    /// Adds the counts to those of other lanes.
+    pub(super) fn add_to(&self, sum: &mut LaneCounts) {
+        self.compared.add_to(&mut sum.compared);
+        self.locked.add_to(&mut sum.locked);
+        sum.reads += self.reads.load(Ordering::Relaxed);
+        sum.conflicts += self.conflicts.load(Ordering::Relaxed);
+        sum.waited += Duration::from_micros(self.waited_micros.load(Ordering::Relaxed));
+    }
+}
+
+impl PathCounter {
+    /// Counts a group that was sent at `began` and has ended now.
+    pub(super) fn count_group(&self, began: Instant) {
+        add(&self.groups, 1);
+        add(&self.micros, micros(began.elapsed()));
+    }
+
+    /// Counts jobs that were decided.
+    pub(super) fn count_jobs(&self, jobs: usize) {
+        add(&self.jobs, jobs as u64);
+    }
+
+    fn add_to(&self, sum: &mut PathCounts) {
+        sum.groups += self.groups.load(Ordering::Relaxed);
+        sum.jobs += self.jobs.load(Ordering::Relaxed);
+        sum.took += Duration::from_micros(self.micros.load(Ordering::Relaxed));
+    }
+}
+
+pub(super) fn add(count: &AtomicU64, by: u64) {
+    count.fetch_add(by, Ordering::Relaxed);
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}

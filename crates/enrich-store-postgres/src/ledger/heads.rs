@@ -1,0 +1,213 @@
+//! What a lane remembers of accounts: their last rows, and which accounts other nodes charge too.
+//!
+//! ```text
+//! alone      the remembered row is compared                        one round trip
+//!   │  another node has added a row
+//!   ▼
+//! shared     the row is read, without a lock, and then compared    two round trips
+//!   │  other nodes lock it or add rows before the comparison, four times in a row
+//!   ▼
+//! contended  the row is read while the account is locked           two round trips, one with a lock
+//! ```
+//!
+//! A contended account is shared again after some groups, and a shared account is alone again after
+//! some reads that found no row of another node.
+
+use enrich_core::AccountId;
+use enrich_ledger::LastRow;
+use rustc_hash::FxHashMap;
+
+/// Maximum number of accounts that a lane remembers. If there are more, the lane forgets all of
+/// them.
+const MOST_KNOWN: usize = 25_000;
+/// Number of consecutive reads without a row of another node after which an account is alone.
+const ALONE_AFTER: u32 = 8;
+/// Number of consecutive lost comparisons after which an account is contended.
+const CONTENDED_AFTER: u32 = 4;
+/// Maximum number of consecutive groups for which an account stays contended.
+const MOST_LOCKED_GROUPS: u32 = 32;
+
+/// How a group gets the last row of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// It uses the row that the lane remembers.
+    Remembered,
+    /// It reads the row without locking the account.
+    Read,
+    /// It locks the account, and then reads the row.
+    Locked,
+}
+
+/// What a lane remembers of accounts. The rows may be outdated, so the database always compares
+/// them with its own.
+#[derive(Debug, Default)]
+pub(super) struct Heads {
+    rows: FxHashMap<AccountId, LastRow>,
+    /// The accounts that other nodes have charged lately.
+    shared: FxHashMap<AccountId, Sharing>,
+    /// The highest sequence that this process has read or written, by account.
+    seen: FxHashMap<AccountId, u64>,
+}
+
+/// What is known of an account that other nodes charge too.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sharing {
+    /// Consecutive reads that found no row of another node.
+    unchanged: u32,
+    /// Consecutive comparisons that were lost although the row had just been read.
+    lost: u32,
+    /// The number of next groups for which the account is contended.
+    locked_groups: u32,
+    /// The number of groups for which it was contended the last time.
+    backoff: u32,
+}
+
+impl Heads {
+    /// Returns how the next group gets the account's last row. Call this once for each group.
+    pub(super) fn access(&mut self, account: AccountId) -> Access {
+        match self.shared.get_mut(&account) {
+            Some(sharing) if sharing.locked_groups > 0 => {
+                sharing.locked_groups -= 1;
+                Access::Locked
+            }
+            Some(_) => Access::Read,
+            None if self.rows.contains_key(&account) => Access::Remembered,
+            None => Access::Read,
+        }
+    }
+
+    /// Returns the remembered last rows.
+    pub(super) fn rows(&self) -> &FxHashMap<AccountId, LastRow> {
+        &self.rows
+    }
+
+    /// Returns the highest sequences that this process has read or written.
+    pub(super) fn seen(&self) -> &FxHashMap<AccountId, u64> {
+        &self.seen
+    }
+
+    /// Makes room for this number of further accounts.
+    pub(super) fn reserve(&mut self, accounts: usize) {
+        if self.seen.len().max(self.shared.len()) + accounts > MOST_KNOWN {
+            self.rows.clear();
+            self.shared.clear();
+            self.seen.clear();
+        }
+    }
+
+    /// Remembers a last row that was read before a group.
+    pub(super) fn read(&mut self, account: AccountId, last: LastRow) {
+        let is_unchanged = self.rows.get(&account) == Some(&last);
+        if let Some(sharing) = self.shared.get_mut(&account) {
+            sharing.unchanged = if is_unchanged { sharing.unchanged + 1 } else { 0 };
+            if sharing.unchanged >= ALONE_AFTER {
+                self.shared.remove(&account);
+            }
+        }
+        self.written(account, last);
+    }
+
+    /// Remembers the last row after a group of this node, or one that is as certain.
+    pub(super) fn written(&mut self, account: AccountId, last: LastRow) {
+        self.rows.insert(account, last);
+        self.seen.insert(account, last.sequence);
+    }
+
+    /// Remembers that the comparison of an account has found the expected row.
+    pub(super) fn won(&mut self, account: AccountId) {
+        if let Some(sharing) = self.shared.get_mut(&account) {
+            sharing.lost = 0;
+            sharing.backoff /= 2;
+        }
+    }
+
+    /// Remembers that the comparison of an account has found a row of another node, or that another
+    /// transaction had locked the account.
+    pub(super) fn lost(&mut self, account: AccountId) {
+        self.rows.remove(&account);
+        let Some(sharing) = self.shared.get_mut(&account) else {
+            self.shared.insert(account, Sharing::default());
+            return;
+        };
+        sharing.unchanged = 0;
+        sharing.lost += 1;
+        if sharing.lost >= CONTENDED_AFTER {
+            sharing.lost = 0;
+            sharing.backoff = (2 * sharing.backoff).clamp(2, MOST_LOCKED_GROUPS);
+            sharing.locked_groups = sharing.backoff;
+        }
+    }
+
+    /// Forgets the last row of an account.
+    pub(super) fn forget(&mut self, account: AccountId) {
+        self.rows.remove(&account);
+    }
+
+    /// Forgets all last rows, because the database may have another history.
+    pub(super) fn forget_rows(&mut self) {
+        self.rows.clear();
+    }
+
+    /// Forgets which rows this process has seen, because their loss was accepted.
+    pub(super) fn accept_loss(&mut self) {
+        self.seen.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use enrich_core::{Credits, Timestamp};
+
+    use super::*;
+
+    fn row(sequence: u64) -> LastRow {
+        LastRow { sequence, balance: Credits(9), chain: [1; 32] }
+    }
+
+    #[test]
+    fn an_account_is_read_only_while_other_nodes_charge_it() {
+        let (mut heads, account) = (Heads::default(), AccountId::new(Timestamp::UNIX_EPOCH));
+        assert_eq!(heads.access(account), Access::Read);
+        heads.read(account, row(1));
+        assert_eq!(heads.access(account), Access::Remembered);
+        heads.lost(account);
+        assert_eq!(heads.access(account), Access::Read);
+        heads.read(account, row(2));
+        for sequence in 3..=2 + u64::from(ALONE_AFTER) {
+            assert_eq!(heads.access(account), Access::Read);
+            heads.written(account, row(sequence));
+            heads.won(account);
+            heads.read(account, row(sequence));
+        }
+        assert_eq!(heads.access(account), Access::Remembered);
+    }
+
+    #[test]
+    fn an_account_is_locked_while_comparisons_are_lost() {
+        let (mut heads, account) = (Heads::default(), AccountId::new(Timestamp::UNIX_EPOCH));
+        heads.lost(account);
+        for locked in [2, 4, 8, 16, 32, 32] {
+            for sequence in 0..u64::from(CONTENDED_AFTER) {
+                assert_eq!(heads.access(account), Access::Read);
+                heads.read(account, row(sequence));
+                heads.lost(account);
+            }
+            for _ in 0..locked {
+                assert_eq!(heads.access(account), Access::Locked);
+            }
+        }
+        heads.read(account, row(7));
+        heads.won(account);
+        assert_eq!(heads.access(account), Access::Read);
+    }
+
+    #[test]
+    fn a_lane_remembers_a_limited_number_of_accounts() {
+        let mut heads = Heads::default();
+        for _ in 0..MOST_KNOWN + 1 {
+            heads.reserve(1);
+            heads.written(AccountId::new(Timestamp::UNIX_EPOCH), row(1));
+        }
+        assert_eq!((heads.rows().len(), heads.seen().len()), (1, 1));
+    }
+}

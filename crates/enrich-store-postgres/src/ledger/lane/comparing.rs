@@ -1,0 +1,185 @@
+//! A lane's groups on the path that holds no lock between two round trips: which jobs can take it,
+//! and what the lane learns from it.
+
+use std::mem;
+use std::time::Instant;
+
+use enrich_core::AccountId;
+use enrich_ledger::LastRow;
+use rustc_hash::FxHashMap;
+use tokio::time::timeout;
+
+use crate::failure::Failure;
+use crate::ledger::compare::{Compared, Plan};
+use crate::ledger::counts::add;
+use crate::ledger::heads::Access;
+use crate::ledger::job::{Decision, Job};
+use crate::ledger::lane::Lane;
+use crate::ledger::rows::read_last_rows;
+use crate::ledger::transaction::{ANSWER_TIMEOUT, NotWritten};
+
+/// A group, divided by how it gets the last rows of its accounts.
+struct Divided {
+    /// The jobs of contended accounts.
+    locked: Vec<Job>,
+    /// The jobs of the other accounts.
+    compared: Vec<Job>,
+    /// The accounts of `compared` whose last rows must be read.
+    to_read: Vec<AccountId>,
+}
+
+impl Lane {
+    /// Decides the jobs that need no lock between two round trips. Returns the other jobs; those of
+    /// one account stay in their order. If another node has changed an account first, its jobs wait
+    /// for the next group.
+    pub(super) async fn compare(&mut self, mut group: Vec<Job>) -> Vec<Job> {
+        let space = self.space();
+        let is_scarce = enrich_ledger::share_of(space.most, space.records).is_some();
+        if is_scarce && group.iter().any(|job| job.response().is_some()) {
+            return group;
+        }
+        if self.connect(&mut group).await.is_none() {
+            return group;
+        }
+        let Divided { mut locked, compared, to_read } = self.divide(group);
+        if !self.read_rows(&to_read).await {
+            locked.extend(compared);
+            return locked;
+        }
+        locked.extend(self.compare_rows(compared).await);
+        locked
+    }
+
+    fn divide(&mut self, group: Vec<Job>) -> Divided {
+        let heads = &mut self.state.heads;
+        let mut accesses: FxHashMap<AccountId, Access> = FxHashMap::default();
+        for job in &group {
+            let account = job.account();
+            accesses.entry(account).or_insert_with(|| heads.access(account));
+        }
+        let is_locked = |job: &Job| accesses.get(&job.account()) == Some(&Access::Locked);
+        let (locked, compared) = group.into_iter().partition(is_locked);
+        let read = accesses.iter().filter(|(_, access)| **access == Access::Read);
+        let to_read = read.map(|(account, _)| *account).collect();
+        Divided { locked, compared, to_read }
+    }
+
+    /// Reads the last rows of accounts without locking the accounts. Returns `false` if they could
+    /// not be read.
+    ///
+    /// A row that was altered, and one that is older than what this process has seen, is not
+    /// remembered. So the jobs of its account are decided while the account is locked.
+    async fn read_rows(&mut self, accounts: &[AccountId]) -> bool {
+        if accounts.is_empty() {
+            return true;
+        }
+        let Some(connection) = &self.state.connection else { return false };
+        let began = Instant::now();
+        let reading = read_last_rows(&connection.client, accounts, &self.secrets);
+        add(&self.status.counter.reads, accounts.len() as u64);
+        let read = match timeout(ANSWER_TIMEOUT, reading).await {
+            Ok(read) => read,
+            Err(_) => Err(Failure::TimedOut),
+        };
+        match read {
+            Ok(mut read) => {
+                let heads = &mut self.state.heads;
+                heads.reserve(accounts.len());
+                for account in accounts {
+                    let seen = heads.seen().get(account).copied().unwrap_or_default();
+                    match read.remove(account) {
+                        Some(Ok(last)) if last.sequence >= seen => heads.read(*account, last),
+                        _ => heads.forget(*account),
+                    }
+                }
+                true
+            }
+            Err(failure) => {
+                self.after_failure(&failure, began);
+                false
+            }
+        }
+    }
+
+    /// Decides jobs from the last rows that this node knows, if the database has the same. Returns
+    /// the jobs that must be decided while their accounts are locked.
+    async fn compare_rows(&mut self, mut group: Vec<Job>) -> Vec<Job> {
+        let Some(connection) = &self.state.connection else { return group };
+        let plan = Plan::new(&group, self.state.heads.rows(), &self.secrets);
+        if plan.is_empty() {
+            return group;
+        }
+        let began = Instant::now();
+        let sent = plan.send(connection).await;
+        self.status.counter.compared.count_group(began);
+        let (decisions, after) = plan.into_decisions();
+        match sent {
+            Ok(compared) => {
+                self.note_up();
+                self.learn_compared(after, &compared);
+                self.tell_compared(group, decisions, &compared, began)
+            }
+            Err(NotWritten::Outdated) => group,
+            Err(NotWritten::Certainly(failure)) => {
+                self.after_failure(&failure, began);
+                group
+            }
+            Err(NotWritten::InDoubt(failure)) => {
+                self.after_doubt(&failure, began);
+                let now = Instant::now();
+                for (job, decision) in group.iter_mut().zip(decisions) {
+                    job.doubted = job.doubted.or(decision.is_some().then_some(now));
+                }
+                group
+            }
+        }
+    }
+
+    /// Remembers which accounts of a group were as expected, and their last rows after the group.
+    fn learn_compared(&mut self, after: FxHashMap<AccountId, LastRow>, compared: &Compared) {
+        let heads = &mut self.state.heads;
+        heads.reserve(after.len());
+        let mut written = Vec::with_capacity(after.len());
+        for (account, last) in after {
+            if compared.stood.contains(&account) {
+                heads.won(account);
+                written.push((account, last));
+            } else if !compared.has_record.contains(&account) {
+                heads.lost(account);
+                add(&self.status.counter.conflicts, 1);
+            }
+        }
+        self.learn(written);
+    }
+
+    /// Sends each caller its decision if the account was as expected. The jobs of accounts that
+    /// another node had changed wait for the next group. Returns the other jobs.
+    fn tell_compared(
+        &mut self,
+        group: Vec<Job>,
+        decisions: Vec<Option<Decision>>,
+        compared: &Compared,
+        began: Instant,
+    ) -> Vec<Job> {
+        let counter = &self.status.counter;
+        let (mut left, mut lost, mut new_records) = (Vec::new(), Vec::new(), 0);
+        for (job, decision) in group.into_iter().zip(decisions) {
+            let account = job.account();
+            match decision {
+                Some(decision) if compared.stood.contains(&account) => {
+                    new_records += i64::from(job.response().is_some());
+                    counter.compared.count_jobs(1);
+                    counter.count_wait(&job, began);
+                    job.tell(Ok(decision));
+                }
+                Some(_) if !compared.has_record.contains(&account) => lost.push(job),
+                _ => left.push(job),
+            }
+        }
+        self.record_count.grow(new_records);
+        // They arrived before the jobs that wait already.
+        lost.append(&mut mem::take(&mut self.state.waiting));
+        self.state.waiting = lost;
+        left
+    }
+}

@@ -25,10 +25,11 @@ Example:
 
 Exit status: 0 if the ledger has no faults; 1 if it has faults, which are listed.")]
     Verify(Common),
-    /// Print an account's rows as CSV
+    /// Print the rows of an account, or of all accounts, as CSV
     #[command(after_help = "\
-Example:
+Examples:
   enrich ledger export 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70 > ledger.csv
+  enrich ledger export --all > ledger.csv
 
 A text that a spreadsheet would run as a formula gets an apostrophe before it.")]
     Export(Export),

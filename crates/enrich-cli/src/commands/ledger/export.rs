@@ -1,14 +1,16 @@
-//! `enrich ledger export`: prints an account's ledger rows as CSV.
+//! `enrich ledger export`: prints the ledger rows of one account, or of all accounts, as CSV.
 
 use std::fmt::Display;
+use std::io::Write;
 
 use clap::Args;
 use csv::Writer;
 use enrich_bulk::neutralised;
-use enrich_core::{Entry, EntryKind};
+use enrich_core::{AccountId, Entry, EntryKind};
 
 use super::super::named::AccountArg;
 use super::super::{Console, DataFolder, Failure, Verdict};
+use crate::account_ports::AccountPorts;
 
 /// Number of ledger rows that are read in one step.
 const PAGE: u32 = 1000;
@@ -20,7 +22,11 @@ const COLUMNS: &str = "account,sequence,id,time,kind,credits,balance,endpoint,it
 #[derive(Debug, Args)]
 pub(crate) struct Export {
     /// The account's id or name
-    account: AccountArg,
+    #[arg(required_unless_present = "all")]
+    account: Option<AccountArg>,
+    /// Every account, the oldest account first
+    #[arg(long, conflicts_with = "account")]
+    all: bool,
     #[command(flatten)]
     data: DataFolder,
 }
@@ -28,20 +34,34 @@ pub(crate) struct Export {
 impl Export {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let ports = self.data.open_accounts()?;
-        let account = self.account.find(&ports)?.id;
+        let accounts = match &self.account {
+            Some(account) => vec![account.find(&ports)?],
+            None => pollster::block_on(ports.accounts.accounts())?,
+        };
         let mut csv = Writer::from_writer(&mut *console.out);
         csv.write_record(COLUMNS.split(',')).map_err(output_failure)?;
-        let mut after = 0;
-        loop {
-            let page = pollster::block_on(ports.ledger.entries(account, after, PAGE))?;
-            let Some(last) = page.last() else { break };
-            after = last.sequence;
-            for entry in &page {
-                csv.write_record(row(entry)).map_err(output_failure)?;
-            }
+        for account in accounts {
+            write_rows(&ports, account.id, &mut csv)?;
         }
         csv.flush()?;
         Ok(Verdict::Yes)
+    }
+}
+
+/// Writes all rows of an account.
+fn write_rows(
+    ports: &AccountPorts,
+    account: AccountId,
+    csv: &mut Writer<impl Write>,
+) -> Result<(), Failure> {
+    let mut after = 0;
+    loop {
+        let page = pollster::block_on(ports.ledger.entries(account, after, PAGE))?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = last.sequence;
+        for entry in &page {
+            csv.write_record(row(entry)).map_err(output_failure)?;
+        }
     }
 }
 

@@ -7,8 +7,10 @@
 //! program starts again. Only one process works in the folder of jobs. Another process that opens
 //! the folder has no jobs until the first process ends.
 //!
-//! Several processes can share jobs, if their records are in a store: see `shared`.
+//! Several processes can share jobs, if their records are in a store: see `shared`. Processes that do
+//! not share jobs can tell each other which lists they have: see `announce`.
 
+mod announce;
 mod error;
 mod folder;
 mod lease;
@@ -29,7 +31,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
 use enrich_core::port::jobs::JobRecords;
@@ -43,9 +45,11 @@ use crate::mapping::Mapping;
 use crate::preview::Preview;
 use crate::run::{Counts, End};
 use crate::stop::Stop;
+use announce::Neighbours;
 use lease::Lease;
 use record::Record;
 
+pub use announce::RemoteList;
 pub use error::{JobError, Refusal};
 pub use record::{JobId, MalformedId, Order, State};
 pub use running::{Callers, MeteredCallers};
@@ -75,6 +79,8 @@ struct JobsState {
     locked: Mutex<Option<File>>,
     /// The records of jobs that several processes share; `None` if the folder contains them.
     records: Option<Arc<dyn JobRecords>>,
+    /// The processes that announce their lists; empty if there are none.
+    neighbours: OnceLock<Neighbours>,
 }
 
 /// All jobs, and the queue of those that wait to run.

@@ -121,6 +121,14 @@ impl Fault {
             error => Ok(sentence(&error.to_string())),
         }
     }
+
+    /// Converts an error of reading lists.
+    pub(crate) fn of_lists(error: JobError) -> Self {
+        match error {
+            JobError::Records(error) => error.into(),
+            error => Self::failed(error),
+        }
+    }
 }
 
 fn sentence(message: &str) -> String {

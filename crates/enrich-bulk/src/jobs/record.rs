@@ -29,6 +29,12 @@ pub struct JobId(u128);
 pub struct MalformedId;
 
 impl JobId {
+    pub(super) fn random() -> io::Result<Self> {
+        let mut chance = [0; 16];
+        getrandom::fill(&mut chance).map_err(io::Error::other)?;
+        Ok(Self(u128::from_be_bytes(chance)))
+    }
+
     /// Returns the id with this number.
     pub(super) fn of(number: u128) -> Self {
         Self(number)
@@ -159,14 +165,12 @@ pub(super) struct Record {
 impl Record {
     pub(super) fn new(account: AccountId, file_name: &str, now: Timestamp) -> io::Result<Self> {
         const MAX_CHARACTERS: usize = 200;
-        let mut chance = [0; 16];
-        getrandom::fill(&mut chance).map_err(io::Error::other)?;
         // Browsers may send a path; other clients may send any text.
         let name = file_name.rsplit(['/', '\\']).next().unwrap_or_default();
         let name: String =
             name.chars().filter(|letter| !letter.is_control()).take(MAX_CHARACTERS).collect();
         Ok(Self {
-            id: JobId(u128::from_be_bytes(chance)),
+            id: JobId::random()?,
             account,
             file_name: if name.trim().is_empty() { "list".to_owned() } else { name },
             created_at: now.as_second(),

@@ -376,6 +376,6 @@ fn phase_of(record: &Record) -> JobPhase {
     }
 }
 
-fn unreachable(error: StoreError) -> JobError {
+pub(super) fn unreachable(error: StoreError) -> JobError {
     JobError::Records(error)
 }

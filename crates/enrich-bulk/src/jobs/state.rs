@@ -1,7 +1,7 @@
 //! The state that the threads of jobs share.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use enrich_core::{AccountId, Clock};
 use enrich_import::{ReadError, Source};
@@ -39,6 +39,7 @@ impl JobsState {
             closing: Stop::default(),
             locked: Mutex::default(),
             records: None,
+            neighbours: OnceLock::new(),
         }
     }
 

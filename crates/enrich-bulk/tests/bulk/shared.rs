@@ -2,6 +2,7 @@
 //! paid twice.
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -241,4 +242,39 @@ fn work_on_files_that_was_interrupted_locks_a_list_until_the_lease_ends() {
     nodes.records.expire_leases();
     a.jobs.start(office.account, id, order(None)).unwrap();
     nodes.assert_whole(&a.jobs, id, 30);
+}
+
+#[test]
+fn a_process_tells_the_others_which_lists_it_keeps() {
+    let nodes = Nodes::new();
+    let (office, folder) = (&nodes.office, tempfile::tempdir().unwrap());
+    let open = |folder: &Path| {
+        let (callers, clock) = (office.callers(), Arc::new(Noon));
+        let jobs = Jobs::open(folder, &API_VERSIONS, callers, clock, one_at_a_time()).unwrap();
+        jobs.announce_to(nodes.records.clone()).unwrap();
+        jobs
+    };
+    let (a, b, shared) = (open(&office.jobs()), open(folder.path()), nodes.start());
+    shared.jobs.announce_to(nodes.records.clone()).unwrap();
+    let account = office.account;
+    let id = office.create(&a, &numbered(3));
+    let names = |jobs: &Jobs, account| -> Vec<String> {
+        let lists = jobs.elsewhere(account).unwrap();
+        lists.into_iter().map(|list| list.file_name).collect()
+    };
+    let name = a.get(account, id).unwrap().file_name;
+    until(|| [&b, &shared.jobs].iter().all(|jobs| names(jobs, account) == [name.as_str()]));
+    assert!(names(&a, account).is_empty(), "it is its own");
+    assert!(names(&b, office.other).is_empty(), "it is of another account");
+    a.delete(account, id).unwrap();
+    until(|| names(&b, account).is_empty());
+}
+
+/// Waits until the condition holds.
+fn until(holds: impl Fn() -> bool) {
+    let began = std::time::Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < Duration::from_secs(30), "it does not come true");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }

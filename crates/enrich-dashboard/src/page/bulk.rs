@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use enrich_bulk::End;
-use enrich_bulk::jobs::{Job, State};
+use enrich_bulk::jobs::{Job, RemoteList, State};
 
 use crate::fault::Fault;
 use crate::http::{Body, Response};
@@ -18,6 +18,7 @@ struct BulkPage {
     frame: Frame,
     fault: Option<String>,
     jobs: Vec<JobRow>,
+    elsewhere: Vec<RemoteRow>,
     most_mebibytes: Number,
     most_bytes: u64,
     kept: String,
@@ -53,6 +54,13 @@ pub(crate) struct JobRow {
     pub(crate) ceiling: Option<Number>,
     /// The ceiling as the text of the form field, without separators.
     pub(crate) ceiling_typed: String,
+}
+
+/// A list that only another server can show.
+struct RemoteRow {
+    file_name: String,
+    node: String,
+    created: Time,
 }
 
 impl JobRow {
@@ -146,10 +154,20 @@ async fn shown(
 ) -> Result<Response, Fault> {
     let settings = context.dashboard.job_settings;
     let (jobs, account) = (Arc::clone(&context.dashboard.jobs), context.session.account.id);
-    let own = context.dashboard.files.run(account, move || jobs.of_account(account)).await?;
+    let read = move || (jobs.of_account(account), jobs.elsewhere(account));
+    let (own, elsewhere) = context.dashboard.files.run(account, read).await?;
+    let elsewhere = elsewhere.map_err(Fault::of_lists)?;
     let template = BulkPage {
         frame: context.frame("/account/bulk").await?,
         jobs: own.iter().map(|job| JobRow::of(context, job)).collect(),
+        elsewhere: elsewhere
+            .into_iter()
+            .map(|RemoteList { file_name, created_at, node }| RemoteRow {
+                file_name,
+                node,
+                created: Time(created_at),
+            })
+            .collect(),
         most_bytes: settings.max_upload_bytes,
         most_mebibytes: Number(settings.max_upload_bytes / (1024 * 1024)),
         kept: span(settings.keep_seconds),

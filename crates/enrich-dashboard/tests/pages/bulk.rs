@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use enrich_core::AccountChange;
 use enrich_core::port::accounts::Accounts;
+use enrich_core::port::jobs::{JobRecords, LocalJob};
 use enrich_dashboard::{BodyFault, Method};
 use enrich_text::Country;
 use futures_util::{StreamExt, stream};
@@ -432,4 +433,23 @@ fn the_ceiling_that_is_offered_can_be_started_with_and_paid() {
     let long = format!("Company\n{}", "Nobody\n".repeat(1_200));
     let beyond = started(&mut owner, &long, "/v1/cuf", ("map.companyName", "Company"));
     assert_eq!(beyond, (303, "1000".to_owned()));
+}
+
+#[test]
+fn lists_of_another_server_are_named_with_the_server() {
+    let (world, owner) = world();
+    let seen = owner.browser.get(&world, "/account/bulk");
+    assert!(!seen.body.contains("Lists on other servers"), "{}", seen.body);
+    let list = |number, account, name: &str| LocalJob {
+        id: number,
+        account,
+        summary: format!(r#"{{"file_name":"{name}","created_at":1772625600}}"#),
+    };
+    let other = world.owner("Vellum Ltd", "bo@vellum.example");
+    let lists = [list(1, owner.account, "leads.csv"), list(2, other.account, "secret.csv")];
+    pollster::block_on(world.announced.announce(7, &lists)).unwrap();
+    let seen = owner.browser.get(&world, "/account/bulk");
+    let (_, section) = seen.body.split_once("Lists on other servers").unwrap();
+    assert!(section.contains("leads.csv") && section.contains("2026-03-04"), "{section}");
+    assert!(!seen.body.contains("secret.csv"), "{}", seen.body);
 }

@@ -12,7 +12,7 @@ use enrich_core::{Account, AccountId, Clock, KeyId, NewKey, RateLimit, Service};
 use enrich_dashboard::{Dashboard, Method, Parts, Request, Response, ResponseBody, Settings};
 use enrich_sign_in::{SignIns, Token};
 use enrich_testkit::fake_clock::FakeClock;
-use enrich_testkit::fake_ports::FakePorts;
+use enrich_testkit::fake_ports::{FakePorts, MemoryJobs};
 use enrich_text::EmailAddress;
 use enrich_wire::ApiVersion;
 use futures_util::{StreamExt, stream};
@@ -27,6 +27,8 @@ pub(crate) struct World {
     pub(crate) dashboard: Dashboard,
     pub(crate) ports: Arc<FakePorts>,
     pub(crate) clock: Arc<FakeClock>,
+    /// By which servers tell each other of their lists.
+    pub(crate) announced: Arc<MemoryJobs>,
     /// The folder in which lists are stored.
     pub(crate) folder: tempfile::TempDir,
     pub(crate) runtime: Runtime,
@@ -77,6 +79,8 @@ impl World {
         let callers = Arc::new(MeteredCallers(Arc::clone(&service)));
         let jobs =
             Jobs::open(folder.path(), &API_VERSIONS, callers, clock.clone(), job_settings).unwrap();
+        let announced: Arc<MemoryJobs> = Arc::default();
+        jobs.announce_to(announced.clone()).unwrap();
         let parts = Parts {
             service,
             api_versions: &API_VERSIONS,
@@ -86,7 +90,7 @@ impl World {
         };
         let dashboard = Dashboard::new(parts, settings).unwrap();
         let runtime = Runtime::new().unwrap();
-        Self { dashboard, ports, clock, folder, runtime }
+        Self { dashboard, ports, clock, announced, folder, runtime }
     }
 
     /// Creates an account with a key, 1,000 credits and an email address, and an invitation to this

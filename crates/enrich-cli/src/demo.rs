@@ -92,7 +92,15 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
         let greeting = greeting(address, &begun, folder.path());
         let service = with_settings(store.service(), &settings);
         let (sign_ins, lists) = (store.sign_ins.clone(), data.join(LISTS));
-        Ok(Prepared { service, sign_ins, lists, job_records: None, unready_reason: None, greeting })
+        Ok(Prepared {
+            service,
+            sign_ins,
+            lists,
+            job_records: None,
+            shares_lists: false,
+            shared_store: None,
+            greeting,
+        })
     })?;
     folder.close().context("the folder of the data cannot be removed")?;
     Ok(ExitCode::SUCCESS)

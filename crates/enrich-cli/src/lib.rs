@@ -14,6 +14,7 @@ mod node;
 mod serve;
 mod served;
 mod settings;
+mod store_metrics;
 mod telemetry;
 
 use std::io::{self, BufWriter, IsTerminal, Write};

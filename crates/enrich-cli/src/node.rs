@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use enrich_core::port::directory::Directory;
 use enrich_core::{Clock, Service, ServicePorts};
-use enrich_server::{Prepared, UnreadyReason};
+use enrich_server::{Prepared, SharedStore};
 use enrich_snapshot::{SnapshotDirectory, SnapshotSettings};
 use enrich_store::{DirectoryStore, Options, Secrets, SystemClock, load_secrets};
 use enrich_store_postgres as postgres;
@@ -14,10 +14,13 @@ use enrich_store_postgres as postgres;
 use crate::account_ports::node_folder_error;
 use crate::served::{LISTS, with_settings};
 use crate::settings::{Settings, StoreUrl};
+use crate::store_metrics;
 
 /// A node: its directory, and its connection to PostgreSQL.
 pub(crate) struct Node {
     directory: Arc<dyn Directory>,
+    /// The same directory, if it follows snapshots.
+    snapshots: Option<Arc<SnapshotDirectory>>,
     store: postgres::Store,
     lists: PathBuf,
 }
@@ -44,7 +47,9 @@ impl Node {
             options: directory_options(settings),
         };
         let directory = SnapshotDirectory::open(Arc::clone(&store.snapshots) as _, snapshots)?;
-        Ok(Self { directory: Arc::new(directory), store, lists: data.join(LISTS) })
+        let directory = Arc::new(directory);
+        let (snapshots, lists) = (Some(Arc::clone(&directory)), data.join(LISTS));
+        Ok(Self { directory, snapshots, store, lists })
     }
 
     /// Opens PostgreSQL, and the directory in the folder `data`.
@@ -61,13 +66,14 @@ impl Node {
         let directory = directory.map_err(node_folder_error)?;
         let store = open_store(url, directory.secrets(), settings)?;
         let look_ups = Arc::clone(&directory.directory) as _;
-        Ok((Self { directory: look_ups, store, lists: data.join(LISTS) }, directory))
+        let lists = data.join(LISTS);
+        Ok((Self { directory: look_ups, snapshots: None, store, lists }, directory))
     }
 
     /// Returns what the server serves for this node.
     pub(crate) fn prepared(self, settings: &Settings, greeting: String) -> Prepared {
-        let Self { directory, store, lists } = self;
-        let job_records = settings.lists.as_ref().map(|_| Arc::clone(&store.jobs) as _);
+        let Self { directory, snapshots, store, lists } = self;
+        let job_records = Some(Arc::clone(&store.jobs) as _);
         let lists = settings.lists.clone().unwrap_or(lists);
         let mut service = Service::new(ServicePorts {
             directory,
@@ -79,14 +85,22 @@ impl Node {
         });
         service.misses = store.misses.clone().map(|misses| misses as _);
         let sign_ins = Arc::clone(&store.sign_ins) as _;
-        let reason = move || store.not_ready(SystemClock.now()).map(|reason| reason.to_string());
-        let unready_reason: UnreadyReason = Arc::new(reason);
+        let store = Arc::new(store);
+        let asked = Arc::clone(&store);
+        let reason = move || asked.not_ready(SystemClock.now()).map(|reason| reason.to_string());
+        let metrics = move || {
+            let snapshot = snapshots.as_ref().map(|directory| directory.status());
+            store_metrics::metrics(&store, snapshot)
+        };
+        let shared_store =
+            SharedStore { unready_reason: Arc::new(reason), metrics: Arc::new(metrics) };
         Prepared {
             service: with_settings(service, settings),
             sign_ins,
             lists,
             job_records,
-            unready_reason: Some(unready_reason),
+            shares_lists: settings.lists.is_some(),
+            shared_store: Some(shared_store),
             greeting,
         }
     }

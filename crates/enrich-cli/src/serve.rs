@@ -82,7 +82,8 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
             sign_ins,
             lists,
             job_records: None,
-            unready_reason: None,
+            shares_lists: false,
+            shared_store: None,
             greeting: String::new(),
         })
     })?;

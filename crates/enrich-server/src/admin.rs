@@ -107,7 +107,12 @@ async fn other_method(page: AdminPage, request: HttpRequest, context: CallContex
 async fn metrics(app: &AppState) -> Bytes {
     let revision = app.service.directory.revision().await.ok();
     let is_charging = app.service.ledger.is_charging();
-    app.metrics_cache.get(|| app.metrics.render(revision, is_charging).into_bytes())
+    app.metrics_cache.get(|| {
+        let mut text = app.metrics.render(revision, is_charging);
+        let sampled = app.shared_store.as_ref().map(|store| (store.metrics)()).unwrap_or_default();
+        sampled.iter().for_each(|metric| metric.write_to(&mut text));
+        text.into_bytes()
+    })
 }
 
 async fn readiness(app: &AppState) -> Readiness {
@@ -118,7 +123,7 @@ async fn readiness(app: &AppState) -> Readiness {
     let directory = directory.is_ok();
     let charging = app.service.ledger.is_charging();
     let shutting_down = app.is_closing();
-    let reason = app.unready_reason.as_ref().and_then(|unready_reason| unready_reason());
+    let reason = app.shared_store.as_ref().and_then(|store| (store.unready_reason)());
     if let Some(reason) = &reason {
         warn!(reason, "the store cannot be used");
     }
@@ -127,7 +132,7 @@ async fn readiness(app: &AppState) -> Readiness {
         directory,
         charging,
         shutting_down,
-        store: app.unready_reason.as_ref().map(|_| reason.is_none()),
+        store: app.shared_store.as_ref().map(|_| reason.is_none()),
         reason,
     }
 }

@@ -20,7 +20,7 @@ use crate::listener::Listener;
 use crate::serve_error::ServeError;
 use crate::servers::Servers;
 use crate::settings::ServerSettings;
-use crate::state::{AppState, UnreadyReason};
+use crate::state::{AppState, SharedStore};
 use crate::upkeep::Upkeep;
 use crate::versions::API_VERSIONS;
 use crate::{shutdown, upkeep};
@@ -33,11 +33,13 @@ pub struct Prepared {
     pub sign_ins: Arc<dyn SignIns>,
     /// The folder with the lists of accounts.
     pub lists: PathBuf,
-    /// The records of lists, if all nodes see the folder; `None` if only this process uses it.
+    /// The records by which several processes share lists, or tell each other of their lists;
+    /// `None` if this process is the only one.
     pub job_records: Option<Arc<dyn JobRecords>>,
-    /// Tells why the store that this process shares with others cannot be used; `None` if it uses a
-    /// data folder.
-    pub unready_reason: Option<UnreadyReason>,
+    /// Whether all processes see the folder with the lists.
+    pub shares_lists: bool,
+    /// The store that this process shares with others; `None` if it uses a data folder.
+    pub shared_store: Option<SharedStore>,
     /// The text that is printed on standard output after the line with the address.
     pub greeting: String,
 }
@@ -92,21 +94,27 @@ fn app_state(
     listens_on: SocketAddr,
     settings: &ServerSettings,
 ) -> Result<(AppState, Option<Arc<Jobs>>, String), ServeError> {
-    let Prepared { service, sign_ins, lists, job_records, unready_reason, greeting } = prepared;
+    let Prepared { service, sign_ins, lists, job_records, shares_lists, shared_store, greeting } =
+        prepared;
     let service = Arc::new(service);
     let app = AppState::new(Arc::clone(&service), settings.body_timeout, settings.logs_requests)
-        .with_unready_reason(unready_reason);
+        .with_shared_store(shared_store);
     let Some(account_page) = &settings.account_page else { return Ok((app, None, greeting)) };
     let job_settings = account_page.jobs;
     let callers = Arc::new(MeteredCallers(Arc::clone(&service)));
     let clock = Arc::clone(&service.clock);
-    let jobs = match job_records {
-        Some(records) => {
+    let jobs = match &job_records {
+        Some(records) if shares_lists => {
+            let records = Arc::clone(records);
             Jobs::open_shared(&lists, records, &API_VERSIONS, callers, clock, job_settings)
         }
-        None => Jobs::open(&lists, &API_VERSIONS, callers, clock, job_settings),
+        _ => Jobs::open(&lists, &API_VERSIONS, callers, clock, job_settings),
     };
-    let jobs = Arc::new(jobs.map_err(|error| ServeError::Lists {
+    let announced = jobs.and_then(|jobs| {
+        job_records.map_or(Ok(()), |records| jobs.announce_to(records))?;
+        Ok(jobs)
+    });
+    let jobs = Arc::new(announced.map_err(|error| ServeError::Lists {
         folder: lists.display().to_string(),
         source: error.into(),
     })?);

@@ -10,6 +10,7 @@ use enrich_dashboard::Dashboard;
 use crate::log_throttle::LogThrottle;
 use crate::metrics::Metrics;
 use crate::metrics_cache::MetricsCache;
+use crate::sampled::SampledMetrics;
 use crate::versions::endpoint_paths;
 
 /// What a listener serves.
@@ -28,6 +29,15 @@ pub enum Serves {
 /// block.
 pub type UnreadyReason = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
+/// What a server asks of the store that several processes share.
+#[derive(Clone)]
+pub struct SharedStore {
+    /// Tells why the store cannot be used now.
+    pub unready_reason: UnreadyReason,
+    /// Returns the metrics of the store.
+    pub metrics: SampledMetrics,
+}
+
 /// The state that all workers of all listeners share.
 pub struct AppState {
     pub(crate) service: Arc<Service>,
@@ -37,7 +47,7 @@ pub struct AppState {
     pub(crate) body_timeout: Duration,
     pub(crate) logs_requests: bool,
     pub(crate) log_throttle: LogThrottle,
-    pub(crate) unready_reason: Option<UnreadyReason>,
+    pub(crate) shared_store: Option<SharedStore>,
     is_closing: AtomicBool,
 }
 
@@ -52,14 +62,14 @@ impl AppState {
             body_timeout,
             logs_requests,
             log_throttle: LogThrottle::default(),
-            unready_reason: None,
+            shared_store: None,
             is_closing: AtomicBool::new(false),
         }
     }
 
-    /// Sets the function that tells whether the shared store can be used.
-    pub fn with_unready_reason(self, unready_reason: Option<UnreadyReason>) -> Self {
-        Self { unready_reason, ..self }
+    /// Sets the store that several processes share; `None` if this process has its own.
+    pub fn with_shared_store(self, shared_store: Option<SharedStore>) -> Self {
+        Self { shared_store, ..self }
     }
 
     /// Sets the account page.

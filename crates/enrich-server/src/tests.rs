@@ -25,7 +25,7 @@ use enrich_testkit::fake_ports::FakePorts;
 use enrich_testkit::http::Client;
 
 use super::{
-    AppState, Listener, ListenerLimits, ListenerState, Serves, StallTimeouts, UnreadyReason,
+    AppState, Listener, ListenerLimits, ListenerState, Serves, SharedStore, StallTimeouts,
 };
 
 const LIMITS: ListenerLimits = ListenerLimits {
@@ -69,14 +69,14 @@ impl Site {
     }
 
     /// Starts a server whose store is shared with other processes.
-    fn with_store(unready_reason: UnreadyReason) -> Self {
-        Self::start(Serves::Everything, Some(unready_reason))
+    fn with_store(store: SharedStore) -> Self {
+        Self::start(Serves::Everything, Some(store))
     }
 
-    fn start(serves: Serves, unready_reason: Option<UnreadyReason>) -> Self {
+    fn start(serves: Serves, store: Option<SharedStore>) -> Self {
         let (service, ports, key) = service();
         let app = AppState::new(Arc::new(service), BODY_TIMEOUT, true);
-        let app = Arc::new(app.with_unready_reason(unready_reason));
+        let app = Arc::new(app.with_shared_store(store));
         let state = ListenerState { app: Arc::clone(&app), serves };
         let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = listener.address();

@@ -2,6 +2,7 @@
 //! suppressions.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
@@ -41,6 +42,10 @@ pub(crate) struct Shared {
     pub(crate) suppressions: Mutex<StoreSuppressions>,
     /// Why the node cannot answer from the snapshot in use; `None` if there is no problem.
     pub(crate) problem: Mutex<Option<String>>,
+    /// The number of times that the node has changed to another snapshot.
+    pub(crate) swaps: AtomicU64,
+    /// The number of attempts to use a snapshot that failed.
+    pub(crate) refusals: AtomicU64,
 }
 
 /// A snapshot that could not be used.
@@ -249,6 +254,7 @@ impl Shared {
         let live = Arc::new(Live::new(opened, &suppressions));
         let before = Arc::clone(&self.live.swap(live).opened);
         *self.problem.lock() = None;
+        self.swaps.fetch_add(1, Ordering::Relaxed);
         self.snapshots.note_live(number);
         before
     }
@@ -262,6 +268,7 @@ impl Shared {
     }
 
     fn note_problem(&self, number: SnapshotNumber, error: &SnapshotError) {
+        self.refusals.fetch_add(1, Ordering::Relaxed);
         let text = error.to_string();
         let mut problem = self.problem.lock();
         if problem.as_ref() != Some(&text) {

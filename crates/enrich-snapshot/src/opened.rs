@@ -16,6 +16,8 @@ use crate::error::SnapshotError;
 pub(crate) struct Opened {
     pub(crate) number: SnapshotNumber,
     pub(crate) revision: DirectoryRevision,
+    /// The time when the file was copied from the directory.
+    pub(crate) at: Timestamp,
     pub(crate) directory: SqliteDirectory,
     /// The suppressions that this snapshot contains. Their values are not in the snapshot.
     pub(crate) suppressed: SuppressedHashes,
@@ -51,6 +53,7 @@ impl Opened {
         Ok(Self {
             number: snapshot.number,
             revision: file.revision,
+            at: snapshot.at,
             directory,
             suppressed,
             taken_back: file.taken_back,

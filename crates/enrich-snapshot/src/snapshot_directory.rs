@@ -1,6 +1,7 @@
 //! The look-up data of a node: the snapshot in use, which can be replaced while look-ups go on.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
@@ -8,7 +9,7 @@ use enrich_core::port::directory::{Directory, Tenant};
 use enrich_core::port::error::StoreError;
 use enrich_core::port::snapshots::{SnapshotNumber, Snapshots};
 use enrich_core::{
-    DirectoryRevision, Found, Projection, Question, SuppressedValues, names_suppressed,
+    DirectoryRevision, Found, Projection, Question, SuppressedValues, Timestamp, names_suppressed,
     without_suppressed,
 };
 use enrich_store_sqlite::Background;
@@ -39,6 +40,12 @@ pub struct SnapshotStatus {
     pub live: SnapshotNumber,
     /// The directory revision of this snapshot.
     pub revision: DirectoryRevision,
+    /// The time when this snapshot was copied from the directory that imports change.
+    pub at: Timestamp,
+    /// The number of times that the node has changed to another snapshot since its start.
+    pub swaps: u64,
+    /// The number of attempts to use a snapshot that failed, since its start.
+    pub refusals: u64,
     /// The number of the snapshot in use, from which all nodes are to answer.
     pub in_use: Option<SnapshotNumber>,
     /// Why the node cannot use the snapshot in use; `None` if there is no problem, or if the node
@@ -77,6 +84,8 @@ impl SnapshotDirectory {
             live: ArcSwap::from_pointee(live),
             suppressions: Mutex::new(suppressions),
             problem: Mutex::default(),
+            swaps: AtomicU64::new(0),
+            refusals: AtomicU64::new(0),
         });
         let [swapping, suppressing] = [(); 2].map(|()| Arc::clone(&shared));
         let threads = [
@@ -94,6 +103,9 @@ impl SnapshotDirectory {
         SnapshotStatus {
             live: live.opened.number,
             revision: live.opened.revision,
+            at: live.opened.at,
+            swaps: self.shared.swaps.load(Ordering::Relaxed),
+            refusals: self.shared.refusals.load(Ordering::Relaxed),
             in_use: self.shared.snapshots.state().in_use,
             problem: self.shared.problem.lock().clone(),
             suppression: self.shared.suppressions.lock().number,

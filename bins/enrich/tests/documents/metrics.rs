@@ -8,10 +8,13 @@ use crate::page::{pages, root};
 
 #[test]
 fn the_reference_has_every_metric_and_no_other() {
-    let source = fs::read_to_string(root().join("crates/enrich-server/src/metrics.rs")).unwrap();
-    let texts: BTreeSet<String> = source.split('"').skip(1).step_by(2).map(str::to_owned).collect();
-    let known: BTreeSet<String> =
-        texts.into_iter().filter(|text| text.starts_with("enrich_")).collect();
+    let sources = ["crates/enrich-server/src/metrics.rs", "crates/enrich-cli/src/store_metrics.rs"];
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    for source in sources {
+        let source = fs::read_to_string(root().join(source)).unwrap();
+        let texts = source.split('"').skip(1).step_by(2).map(str::to_owned);
+        known.extend(texts.filter(|text| text.starts_with("enrich_")));
+    }
     let reference = Path::new("docs/reference/metrics.md");
     let page = pages().into_iter().find(|page| page.path == reference).unwrap();
     let rows = page.prose().into_iter().filter_map(|line| line.strip_prefix("| `enrich_"));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Site;
-use crate::Serves;
+use crate::{SampledMetric, Serves, SharedStore};
 
 #[test]
 fn readiness_says_what_is_missing() {
@@ -113,7 +113,12 @@ fn readiness_needs_a_shared_store_that_can_be_used() {
     let is_lost = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&is_lost);
     let lost = move || asked.load(Ordering::SeqCst).then(|| "the database is away".to_owned());
-    let site = Site::with_store(Arc::new(lost));
+    let metrics =
+        || vec![SampledMetric::gauge("enrich_store_nodes", "Processes that use the store.", 3.0)];
+    let site = Site::with_store(SharedStore {
+        unready_reason: Arc::new(lost),
+        metrics: Arc::new(metrics),
+    });
     let mut client = site.client();
     let answer = client.request("GET", "/readyz", "", "");
     assert_eq!((answer.status, &answer.json()["store"]), (200, &true.into()));
@@ -125,4 +130,6 @@ fn readiness_needs_a_shared_store_that_can_be_used() {
         (503, &false.into(), &false.into())
     );
     assert_eq!(said["reason"], "the database is away");
+    let metrics = client.request("GET", "/metrics", "", "").body;
+    assert!(metrics.lines().any(|line| line == "enrich_store_nodes 3"), "{metrics}");
 }

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use clap::Args;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::bench_args::BenchArgs;
 use crate::folder::{self, FolderSpec, Scratch};
@@ -59,7 +58,7 @@ struct Report {
     to_folder_seconds: f64,
     verify_folder_seconds: f64,
     verify_database_seconds: f64,
-    /// The length of all exports of one folder.
+    /// The length of the export of one folder.
     exported_bytes: u64,
     limits: Vec<Limit>,
 }
@@ -148,8 +147,8 @@ fn path_text(path: &Path) -> anyhow::Result<&str> {
     path.to_str().with_context(|| format!("{} is not text", path.display()))
 }
 
-/// Compares the ledger rows of every account of two folders, as `enrich ledger export` writes them.
-/// Returns the number of bytes of all exports of one folder.
+/// Compares the ledger rows of all accounts of two folders, as `enrich ledger export --all` writes
+/// them. Returns the number of bytes of one export.
 fn compare_exports(program: &Program, one: &Path, other: &Path) -> anyhow::Result<u64> {
     let (one, other) = (Data::folder(one), Data::folder(other));
     let accounts = program.json(["account", "list"], Some(&one))?;
@@ -157,24 +156,17 @@ fn compare_exports(program: &Program, one: &Path, other: &Path) -> anyhow::Resul
         accounts == program.json(["account", "list"], Some(&other))?,
         "both folders have different accounts"
     );
-    let accounts = accounts.as_array().context("`enrich account list` lists nothing")?;
-    let mut bytes = 0;
-    for account in accounts {
-        let id =
-            account.get("account").and_then(Value::as_str).context("an account without an id")?;
-        let (mut first, mut second) = (export(program, &one, id)?, export(program, &other, id)?);
-        let outputs = (first.stdout.take(), second.stdout.take());
-        let (Some(a), Some(b)) = outputs else { anyhow::bail!("an export without an output") };
-        let same = compare(a, b)?;
-        let ended = first.wait()?.success() && second.wait()?.success();
-        ensure!(ended, "`enrich ledger export {id}` failed");
-        bytes += same.with_context(|| format!("the exports of account {id} differ"))?;
-    }
-    Ok(bytes)
+    let (mut first, mut second) = (export(program, &one)?, export(program, &other)?);
+    let outputs = (first.stdout.take(), second.stdout.take());
+    let (Some(a), Some(b)) = outputs else { anyhow::bail!("an export without an output") };
+    let same = compare(a, b)?;
+    let ended = first.wait()?.success() && second.wait()?.success();
+    ensure!(ended, "`enrich ledger export --all` failed");
+    same.context("the exports of both folders differ")
 }
 
-fn export(program: &Program, data: &Data, account: &str) -> anyhow::Result<Child> {
-    let mut command = program.command(["ledger", "export", account]);
+fn export(program: &Program, data: &Data) -> anyhow::Result<Child> {
+    let mut command = program.command(["ledger", "export", "--all"]);
     data.name_in(&mut command);
     Ok(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?)
 }

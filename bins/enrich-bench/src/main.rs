@@ -30,6 +30,7 @@ mod program;
 mod reconciliation;
 mod report;
 mod run;
+mod swap;
 mod workload;
 mod wrk;
 
@@ -47,6 +48,7 @@ use crate::nodes::Nodes;
 use crate::pg::Pg;
 use crate::prepare::Prepare;
 use crate::run::Run;
+use crate::swap::Swap;
 
 /// The same allocator as the service uses, so that the yardstick is comparable.
 #[global_allocator]
@@ -71,9 +73,11 @@ Examples:
   enrich-bench nodes --scratch target/bench --companies 1000000 --json nodes.json
   enrich-bench copy --scratch target/bench --charges 10000000
   enrich-bench import --scratch target/bench --companies 1000000
+  enrich-bench swap --scratch target/bench --companies 1000000
 
 Exit status: 0 measured, every answer was the expected one, and every limit holds (nodes, copy,
-import); 1 it could not be measured, an answer or the ledger was wrong, or a limit does not hold; 2 a wrong
+import, swap); 1 it could not be measured, an answer or the ledger was wrong, or a limit does not
+hold; 2 a wrong
 command line."
 )]
 struct Cli {
@@ -97,6 +101,8 @@ enum Command {
     Copy(Copy),
     /// Measure large imports against `sqlite3`
     Import(Import),
+    /// Measure look-ups while nodes change to another snapshot of the directory
+    Swap(Swap),
     /// Make the data folders that a run needs
     Prepare(Prepare),
     /// Serve the yardstick: a handler without look-ups that reads and writes the same JSON
@@ -113,6 +119,7 @@ fn main() -> ExitCode {
         Command::Nodes(nodes) => nodes.run(&mut out, &mut err),
         Command::Copy(copy) => copy.run(&mut out, &mut err),
         Command::Import(import) => import.run(&mut out, &mut err),
+        Command::Swap(swap) => swap.run(&mut out, &mut err),
         Command::Prepare(prepare) => prepare.run(&mut err),
         Command::Echo(echo) => echo.run(&mut out),
     };

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
+use enrich_store_postgres::{LaneCounts, Store};
 
 use crate::pg::bare::BareInsert;
 use crate::pg::load::{Load, run_together};
@@ -119,8 +120,8 @@ impl Pg {
                     (Case::Standby400, Some(standby)) => standby,
                     _ => &plain,
                 };
-                let pace = self.measure(figure.case, setting)?;
-                writeln!(err, "round {round}: {} {pace:.0}/s", figure.case)?;
+                let (pace, groups) = self.measure(figure.case, setting)?;
+                writeln!(err, "round {round}: {} {pace:.0}/s{groups}", figure.case)?;
                 figure.add(pace);
             }
         }
@@ -131,11 +132,12 @@ impl Pg {
         write_report(out, &figures, self.json.as_deref())
     }
 
-    /// Measures one case. Returns charges, or inserted rows, per second.
-    fn measure(&self, case: Case, setting: &Setting) -> Result<f64> {
+    /// Measures one case. Returns charges, or inserted rows, per second, and how the nodes grouped
+    /// the charges.
+    fn measure(&self, case: Case, setting: &Setting) -> Result<(f64, String)> {
         let seconds = Duration::from_secs(self.seconds);
         if case == Case::Bare400 {
-            return BareInsert::new(setting)?.run(seconds);
+            return Ok((BareInsert::new(setting)?.run(seconds)?, String::new()));
         }
         let _held = (case == Case::Held400).then(|| HeldSnapshot::take(setting)).transpose()?;
         let load = case.load();
@@ -145,6 +147,40 @@ impl Pg {
         // account.
         run_together(&nodes, &customers, load, Duration::from_millis(500))?;
         thread::sleep(Duration::from_millis(100));
-        run_together(&nodes, &customers, load, seconds)
+        let before = counts(&nodes);
+        let pace = run_together(&nodes, &customers, load, seconds)?;
+        Ok((pace, groups_in_words(&before, &counts(&nodes))))
     }
+}
+
+/// Returns what the lanes of each node have done since it was opened.
+fn counts(nodes: &[Store]) -> Vec<LaneCounts> {
+    nodes.iter().map(|node| node.ledger.lane_counts()).collect()
+}
+
+/// Describes the groups between two readings of all nodes: on each path the number of charges and
+/// the time of a group, then the conflicts.
+fn groups_in_words(before: &[LaneCounts], after: &[LaneCounts]) -> String {
+    let sum = |of: fn(&LaneCounts) -> f64| -> f64 {
+        after.iter().map(of).sum::<f64>() - before.iter().map(of).sum::<f64>()
+    };
+    let path = |name: &str, groups: f64, jobs: f64, seconds: f64| {
+        let (size, millis) = (jobs / groups.max(1.0), 1000.0 * seconds / groups.max(1.0));
+        format!(", {groups:.0} groups {name} with {size:.0} charges in {millis:.1} ms")
+    };
+    let compared = path(
+        "compared",
+        sum(|counts| counts.compared.groups as f64),
+        sum(|counts| counts.compared.jobs as f64),
+        sum(|counts| counts.compared.took.as_secs_f64()),
+    );
+    let locked = path(
+        "locked",
+        sum(|counts| counts.locked.groups as f64),
+        sum(|counts| counts.locked.jobs as f64),
+        sum(|counts| counts.locked.took.as_secs_f64()),
+    );
+    let reads = sum(|counts| counts.reads as f64);
+    let conflicts = sum(|counts| counts.conflicts as f64);
+    format!("{compared}{locked}, {reads:.0} rows read, {conflicts:.0} conflicts")
 }

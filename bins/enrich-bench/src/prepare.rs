@@ -15,7 +15,7 @@ use futures_util::stream::{self, StreamExt, TryStreamExt};
 
 use crate::folder::{self, FolderSpec, Keys, Scratch};
 use crate::generated::Generated;
-use crate::program::Program;
+use crate::program::{Data, Program};
 
 /// Number of accounts that share the load.
 const ACCOUNTS: usize = 1000;
@@ -68,7 +68,8 @@ pub(crate) fn prepare(
     let plain = FolderSpec { charges: 0, ..spec };
     if !scratch.is_ready(plain) {
         writeln!(err, "making a folder of {}", plain.description())?;
-        program.import(&scratch.folder(plain), Generated::new(spec.companies).lines())?;
+        let data = Data::folder(&scratch.folder(plain));
+        program.import(&data, Generated::new(spec.companies).lines())?;
         scratch.set_ready(plain)?;
     }
     let keys = match scratch.keys(plain)? {

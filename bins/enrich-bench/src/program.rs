@@ -75,18 +75,19 @@ impl Program {
         Ok(Serving::spawn(command, log.into())?)
     }
 
-    /// Imports lines into a folder. Creates the folder if it does not exist.
+    /// Imports lines into the directory of a folder. Creates the folder if it does not exist.
     ///
     /// # Errors
     ///
     /// When a record is rejected.
     pub(crate) fn import(
         &self,
-        folder: &Path,
+        data: &Data,
         lines: impl Iterator<Item = String>,
     ) -> anyhow::Result<()> {
         let mut command = self.command(["import", "-", "--source", "generated", "--json"]);
-        command.arg("--data").arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+        data.name_in(&mut command);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().context("`enrich import` cannot be run")?;
         let mut given: u64 = 0;
         if let Some(input) = child.stdin.take() {

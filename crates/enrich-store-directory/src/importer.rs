@@ -27,6 +27,7 @@ pub(crate) mod suppression_lists;
 #[cfg(test)]
 mod tests;
 pub(crate) mod turn;
+mod unwritten_records;
 mod words;
 mod writer;
 

@@ -7,8 +7,7 @@ use enrich_text::Country;
 use rusqlite::Connection;
 use rusqlite::types::FromSqlError;
 
-use super::stored_facts::Unpacked;
-use super::subject_facts::Given;
+use super::subject_facts::{Given, Unpacked};
 use crate::directory::codes::{attribute_of, sql_id};
 
 /// Reads the rows of a subject's facts; returns no facts if there are no rows.

@@ -14,12 +14,12 @@
 use enrich_core::{Origin, SubjectId};
 use enrich_secrets::{Purpose, Secret};
 use enrich_store_sqlite::Statements;
-use rusqlite::{Connection, params};
-use rustc_hash::FxHashMap;
+use rusqlite::params;
 
 use super::subject_facts::Kind;
+use super::unwritten_records::write_record;
 use super::writer::Writer;
-use crate::directory::codes::{sql_id, subject_id};
+use crate::directory::codes::subject_id;
 
 /// What identifies a record of a source.
 #[derive(Clone, Copy)]
@@ -99,7 +99,7 @@ impl Writer<'_> {
             if let Some(subject) = unwritten.and_then(|records| records.subject(source, hash)) {
                 return Ok(Some(subject));
             }
-            if unwritten.is_some_and(|records| records.is_file_empty) {
+            if unwritten.is_some_and(|records| records.is_file_empty()) {
                 continue;
             }
             let values = params![source, hash];
@@ -115,58 +115,6 @@ impl Writer<'_> {
 /// Returns the keyed hash by which the content of a record is remembered.
 pub(crate) fn content_hash(secret: &Secret, content: &[u8; 16]) -> [u8; 16] {
     RecordFingerprint::Content(content).hash(secret)
-}
-
-/// The fingerprints of a load's records that are not yet written, each with its subject.
-#[derive(Debug, Default)]
-pub(crate) struct UnwrittenRecords {
-    subjects: FxHashMap<(i64, [u8; 16]), SubjectId>,
-    /// Whether the file contains no fingerprints, so that reads need not look there.
-    is_file_empty: bool,
-}
-
-impl UnwrittenRecords {
-    /// Creates an empty collection for the directory that `connection` writes.
-    pub(crate) fn new(connection: &Connection) -> rusqlite::Result<Self> {
-        let is_file_empty = !connection.has("SELECT 1 FROM record LIMIT 1", [])?;
-        Ok(Self { subjects: FxHashMap::default(), is_file_empty })
-    }
-
-    fn add(&mut self, source: i64, hash: [u8; 16], subject: SubjectId) {
-        self.subjects.insert((source, hash), subject);
-    }
-
-    fn subject(&self, source: i64, hash: [u8; 16]) -> Option<SubjectId> {
-        self.subjects.get(&(source, hash)).copied()
-    }
-
-    /// Returns the memory that the fingerprints take, in bytes.
-    pub(crate) fn bytes(&self) -> usize {
-        self.subjects.capacity() * (size_of::<((i64, [u8; 16]), SubjectId)>() + 1)
-    }
-
-    /// Writes all fingerprints in the order of their rows.
-    pub(crate) fn write(self, connection: &Connection) -> rusqlite::Result<()> {
-        let mut rows: Vec<_> = self.subjects.into_iter().collect();
-        rows.sort_unstable();
-        rows.into_iter().try_for_each(|((source, hash), subject)| {
-            write_record(connection, source, hash, subject)
-        })
-    }
-}
-
-fn write_record(
-    connection: &Connection,
-    source: i64,
-    hash: [u8; 16],
-    subject: SubjectId,
-) -> rusqlite::Result<()> {
-    connection.run(
-        "INSERT INTO record (source, hash, subject) VALUES (?1, ?2, ?3)
-         ON CONFLICT (source, hash) DO UPDATE SET subject = excluded.subject",
-        params![source, hash, sql_id(subject)],
-    )?;
-    Ok(())
 }
 
 impl RecordFingerprint<'_> {

@@ -14,7 +14,7 @@
 use enrich_core::{Confidence, Fact, Timestamp};
 use enrich_text::Country;
 
-use super::subject_facts::{Given, SubjectFacts};
+use super::subject_facts::{Given, SubjectFacts, Unpacked};
 use crate::directory::codes::{attribute_code, attribute_of};
 use crate::varint;
 
@@ -27,13 +27,6 @@ const IN_PROFILE: u8 = 0x40;
 #[derive(Debug, thiserror::Error)]
 #[error("the facts of a subject are damaged; restore a backup")]
 pub(crate) struct DamagedFacts;
-
-/// The facts of one subject, each with the number of the record that gave it in `given`.
-#[derive(Debug, Default, PartialEq)]
-pub(crate) struct Unpacked {
-    pub(crate) given: Vec<Given>,
-    pub(crate) facts: Vec<(usize, Fact)>,
-}
 
 /// Packs the facts of a subject whose profile is `profile`.
 pub(crate) fn pack(subject_facts: &SubjectFacts, profile: &str) -> Vec<u8> {
@@ -86,20 +79,6 @@ pub(crate) fn unpack(bytes: &[u8], profile: &str) -> Result<Unpacked, DamagedFac
     })
     .ok_or(DamagedFacts)?;
     Ok(unpacked)
-}
-
-impl Unpacked {
-    /// Adds a fact and the record that gave it.
-    pub(crate) fn add(&mut self, given: Given, fact: Fact) {
-        let at = match self.given.iter().rposition(|known| *known == given) {
-            Some(at) => at,
-            None => {
-                self.given.push(given);
-                self.given.len() - 1
-            }
-        };
-        self.facts.push((at, fact));
-    }
 }
 
 /// Passes the source of each group of packed facts to `take`, with the number of its facts.

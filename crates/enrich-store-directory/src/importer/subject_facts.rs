@@ -5,8 +5,6 @@ use std::collections::HashMap;
 use enrich_core::{Attribute, Confidence, Fact, Origin, SubjectId, Timestamp};
 use enrich_text::Country;
 
-use super::stored_facts::Unpacked;
-
 /// If there are at least this many facts, an index is used. With fewer facts, a linear search is
 /// faster.
 const LONG: usize = 32;
@@ -51,6 +49,27 @@ pub(crate) struct Given {
 impl Given {
     fn is_by(&self, claim: &SourceClaim<'_>) -> bool {
         self.source == claim.source && self.at == claim.at && self.record.as_deref() == claim.record
+    }
+}
+
+/// The facts of one subject, each with the number of the record that gave it in `given`.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Unpacked {
+    pub(crate) given: Vec<Given>,
+    pub(crate) facts: Vec<(usize, Fact)>,
+}
+
+impl Unpacked {
+    /// Adds a fact and the record that gave it.
+    pub(crate) fn add(&mut self, given: Given, fact: Fact) {
+        let at = match self.given.iter().rposition(|known| *known == given) {
+            Some(at) => at,
+            None => {
+                self.given.push(given);
+                self.given.len() - 1
+            }
+        };
+        self.facts.push((at, fact));
     }
 }
 

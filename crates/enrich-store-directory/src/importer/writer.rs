@@ -9,8 +9,8 @@ use rusqlite::{Connection, params};
 
 use super::derive::{DERIVED_BY, Derived, Identifier, Strength};
 use super::digests::kinds_of_lists;
-use super::origins::UnwrittenRecords;
 use super::subject_facts::{Kind, SubjectFacts};
+use super::unwritten_records::UnwrittenRecords;
 use super::words::WordChanges;
 use super::{fact_rows, stored_facts};
 use crate::directory::codes::{COMPANY, IdentifierKind, PERSON, sql_id, subject_id};

@@ -1,0 +1,67 @@
+//! The fingerprints of records that a load has imported but not yet written to the file.
+
+use enrich_core::SubjectId;
+use enrich_store_sqlite::Statements;
+use rusqlite::{Connection, params};
+use rustc_hash::FxHashMap;
+
+use crate::directory::codes::sql_id;
+
+/// The fingerprints of a load's records that are not yet written, each with its subject.
+#[derive(Debug, Default)]
+pub(crate) struct UnwrittenRecords {
+    subjects: FxHashMap<(i64, [u8; 16]), SubjectId>,
+    /// Whether the file contains no fingerprints, so that reads need not look there.
+    is_file_empty: bool,
+}
+
+impl UnwrittenRecords {
+    /// Creates an empty collection for the directory that `connection` writes.
+    pub(crate) fn new(connection: &Connection) -> rusqlite::Result<Self> {
+        let is_file_empty = !connection.has("SELECT 1 FROM record LIMIT 1", [])?;
+        Ok(Self { subjects: FxHashMap::default(), is_file_empty })
+    }
+
+    pub(crate) fn is_file_empty(&self) -> bool {
+        self.is_file_empty
+    }
+
+    /// Adds a fingerprint.
+    pub(crate) fn add(&mut self, source: i64, hash: [u8; 16], subject: SubjectId) {
+        self.subjects.insert((source, hash), subject);
+    }
+
+    /// Returns the subject of a fingerprint.
+    pub(crate) fn subject(&self, source: i64, hash: [u8; 16]) -> Option<SubjectId> {
+        self.subjects.get(&(source, hash)).copied()
+    }
+
+    /// Returns the memory that the fingerprints take, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.subjects.capacity() * (size_of::<((i64, [u8; 16]), SubjectId)>() + 1)
+    }
+
+    /// Writes all fingerprints in the order of their rows.
+    pub(crate) fn write(self, connection: &Connection) -> rusqlite::Result<()> {
+        let mut rows: Vec<_> = self.subjects.into_iter().collect();
+        rows.sort_unstable();
+        rows.into_iter().try_for_each(|((source, hash), subject)| {
+            write_record(connection, source, hash, subject)
+        })
+    }
+}
+
+/// Writes the row of a fingerprint.
+pub(crate) fn write_record(
+    connection: &Connection,
+    source: i64,
+    hash: [u8; 16],
+    subject: SubjectId,
+) -> rusqlite::Result<()> {
+    connection.run(
+        "INSERT INTO record (source, hash, subject) VALUES (?1, ?2, ?3)
+         ON CONFLICT (source, hash) DO UPDATE SET subject = excluded.subject",
+        params![source, hash, sql_id(subject)],
+    )?;
+    Ok(())
+}

@@ -101,6 +101,7 @@ pub(crate) fn imported(folder: &Path, records: &[Value]) -> anyhow::Result<(Stor
     let load = Load {
         source: SourceName::new("catalogue").context("a source's name")?,
         file: None,
+        terms: None,
         at: SystemClock.now(),
         atomic: Atomic::Batch,
         subjects: Subjects::All,

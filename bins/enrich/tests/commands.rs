@@ -32,6 +32,8 @@ mod ledger;
 mod lookups;
 #[path = "commands/missed.rs"]
 mod missed;
+#[path = "commands/open_data.rs"]
+mod open_data;
 #[path = "commands/sign_ins.rs"]
 mod sign_ins;
 #[path = "commands/statistics.rs"]

@@ -49,6 +49,7 @@ fn fill(data: &TempDir) -> (AccountId, String) {
     let load = Load {
         source: SourceName::new("examples").unwrap(),
         file: None,
+        terms: None,
         at: now,
         atomic: Atomic::Whole,
         subjects: Subjects::All,

@@ -105,3 +105,32 @@ fn a_taken_address_is_said_to_be_taken() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains(&taken) && said.contains("--listen 127.0.0.1:0"), "{said}");
 }
+
+#[test]
+fn it_serves_the_records_of_given_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let leads = folder.path().join("leads.csv");
+    std::fs::write(&leads, "Company;Website\nInkwell Annex;www.inkwell.example\n").unwrap();
+    let leads = leads.to_str().unwrap();
+    let mut process =
+        Process::start(&mut enrich(&["demo", "--listen", "127.0.0.1:0", "--with", leads]));
+    let lines = greeting(&mut process);
+    assert!(lines.contains(&"added      1".to_owned()), "{lines:?}");
+    let calls: Vec<&String> = lines.iter().filter(|line| line.starts_with("  curl ")).collect();
+    assert_eq!(calls.len(), 2, "{lines:?}");
+    let found = sent(&process, &calls[0].replace("NAME", "Inkwell Annex"));
+    assert_eq!(found.json()["url"], "inkwell.example", "{found:?}");
+    let found = sent(&process, &calls[1].replace("DOMAIN", "inkwell.example"));
+    assert_eq!(found.json()["data"]["company_name"], "Inkwell Annex", "{found:?}");
+    let sample = sent(&process, &calls[0].replace("NAME", "Telefónica"));
+    assert_eq!(sample.header("X-Credits-Used"), Some("0"), "{sample:?}");
+    process.signal("INT");
+    let (status, said) = process.ended(Duration::from_secs(10));
+    assert_eq!(status.code(), Some(0), "{said}");
+
+    let missing = enrich(&["demo", "--listen", "127.0.0.1:0", "--with", "missing.csv"]).output();
+    let missing = missing.unwrap();
+    assert_eq!(missing.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&missing.stderr);
+    assert!(said.contains("missing.csv: the input can't be opened"), "{said}");
+}

@@ -56,10 +56,12 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Serve sample data from a temporary folder, and print an API key for it
     #[command(after_help = "\
-Example:
+Examples:
   enrich demo --listen 127.0.0.1:8080
+  enrich demo --with companies.csv wikidata.json
 
-The data folder is temporary: it is deleted at the end. For your own data, use `enrich serve`.")]
+The data folder is temporary: it is deleted at the end. With --with, the demo serves the records of
+your files instead of the sample data. To keep your data, use `enrich import` and `enrich serve`.")]
     Demo(DemoArgs),
     /// Serve the interface over HTTP
     Serve(Serve),

@@ -39,7 +39,7 @@ pub(crate) use folder::{Common, DataFolder, DataPath};
 /// status.
 pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<ExitCode, Failure> {
     let verdict = match command {
-        Command::Demo(demo) => return Ok(crate::demo::run(&demo)?),
+        Command::Demo(demo) => return Ok(crate::demo::run(&demo, console)?),
         Command::Serve(serve) => return serve.run(),
         Command::Import(import) => import.run(console),
         Command::Account(account) => account.run(console),

@@ -2,10 +2,10 @@
 //!
 //! The demo does the same as `enrich serve` with default settings, on a temporary data folder.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
 use std::io::Cursor;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow, bail};
@@ -22,6 +22,8 @@ use enrich_text::EmailAddress;
 use jiff::SignedDuration;
 
 use crate::account_ports::AccountPorts;
+use crate::commands::import::import_files;
+use crate::commands::{Console, Shown};
 use crate::node::Node;
 use crate::served::{LISTS, with_settings};
 use crate::settings::{Settings, StoreUrl, listen_address};
@@ -62,14 +64,19 @@ pub(crate) struct DemoArgs {
     /// postgres://USER:PASSWORD@HOST/DATABASE; it cannot be used again afterwards
     #[arg(long, env = "ENRICH_STORE", hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
+    /// Serve the records of these files instead of the sample data; their formats are detected as by
+    /// `enrich import`
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    with: Vec<PathBuf>,
 }
 
-/// Serves the sample data until the process gets a stop signal.
+/// Serves the sample data, or the records of the given files, until the process gets a stop signal.
+/// The greeting says what came in from the files.
 ///
 /// # Errors
 ///
-/// When the address or the temporary folder cannot be used.
-pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
+/// When the address or the temporary folder cannot be used, or a file cannot be imported.
+pub(crate) fn run(args: &DemoArgs, console: &mut Console<'_>) -> anyhow::Result<ExitCode> {
     let settings = Settings {
         store: args.store.clone(),
         one_copy: true,
@@ -83,12 +90,13 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
         if let Some(url) = &settings.store {
             let (node, directory) = new_node(&data, url, &settings)?;
             let ports = AccountPorts::open(url, directory.secrets())?;
-            let begun = pollster::block_on(fill(&directory.importer, &ports))?;
+            let begun = fill(&directory.importer, &ports, &args.with, console)?;
             let greeting = greeting(address, &begun, folder.path()) + IN_DATABASE;
             return Ok(node.prepared(&settings, greeting));
         }
         let store = Store::open_or_create(&data)?;
-        let begun = pollster::block_on(fill(&store.importer, &AccountPorts::from(&store)))?;
+        let ports = AccountPorts::from(&store);
+        let begun = fill(&store.importer, &ports, &args.with, console)?;
         let greeting = greeting(address, &begun, folder.path());
         let service = with_settings(store.service(), &settings);
         let (sign_ins, lists) = (store.sign_ins.clone(), data.join(LISTS));
@@ -122,15 +130,40 @@ fn new_node(
     Node::with_directory(data, url, settings)
 }
 
-/// What the greeting needs: the key of the demo's account, and the token of its invitation.
+/// What the greeting needs.
 struct Begun {
+    /// The key of the demo's account.
     key: ApiKey,
+    /// The token of the account's invitation.
     invitation: Token,
+    /// What came in from the user's files; `None` if the sample data is served.
+    came_in: Option<String>,
 }
 
-/// Imports the sample records, and creates an account with a key, credits and an invitation.
-async fn fill(importer: &SqliteImporter, ports: &AccountPorts) -> anyhow::Result<Begun> {
+/// Imports the files, or the sample records if there are none, and begins an account.
+fn fill(
+    importer: &SqliteImporter,
+    ports: &AccountPorts,
+    files: &[PathBuf],
+    console: &mut Console<'_>,
+) -> anyhow::Result<Begun> {
     let now = SystemClock.now();
+    let came_in = if files.is_empty() {
+        pollster::block_on(import_samples(importer, now))?;
+        None
+    } else {
+        let counts = import_files(files, importer, console);
+        let counts =
+            counts.map_err(|failure| anyhow!(failure.message().unwrap_or_default().to_owned()))?;
+        let mut text = Vec::new();
+        counts.write_text(&mut text)?;
+        Some(String::from_utf8_lossy(&text).into_owned())
+    };
+    let (key, invitation) = pollster::block_on(begin(ports, now))?;
+    Ok(Begun { key, invitation, came_in })
+}
+
+async fn import_samples(importer: &SqliteImporter, now: Timestamp) -> anyhow::Result<()> {
     for (name, lines) in RECORDS {
         let source = Source::reader(name, Cursor::new(lines));
         let called = source.name().cloned().or_else(|| SourceName::new("demo"));
@@ -138,12 +171,18 @@ async fn fill(importer: &SqliteImporter, ports: &AccountPorts) -> anyhow::Result
         let load = Load {
             source: called,
             file: None,
+            terms: None,
             at: now,
             atomic: Atomic::Whole,
             subjects: Subjects::All,
         };
         import(source, importer, load, None, &mut ()).await?;
     }
+    Ok(())
+}
+
+/// Creates an account with a key, credits and an invitation.
+async fn begin(ports: &AccountPorts, now: Timestamp) -> anyhow::Result<(ApiKey, Token)> {
     let account = Account::new("Demo", now);
     let id = account.id;
     let first_key = NewKey::generate(id, "demo", now).context("the system gives no randomness")?;
@@ -152,7 +191,7 @@ async fn fill(importer: &SqliteImporter, ports: &AccountPorts) -> anyhow::Result
     let note = "to try things out".to_owned();
     let grant = Grant { note, ..Grant::new(id, CREDITS, now) };
     match ports.ledger.grant(grant).await? {
-        Granted::Written { .. } => Ok(Begun { key, invitation: invite(ports, id, now).await? }),
+        Granted::Written { .. } => Ok((key, invite(ports, id, now).await?)),
         refused => bail!("the ledger refused the first credits: {refused:?}"),
     }
 }
@@ -172,7 +211,29 @@ async fn invite(ports: &AccountPorts, account: AccountId, now: Timestamp) -> any
 /// link to the account page.
 fn greeting(address: SocketAddr, begun: &Begun, folder: &Path) -> String {
     let key = begun.key.expose();
-    let calls = [
+    let (came_in, calls) = match &begun.came_in {
+        None => (String::new(), sample_calls(key)),
+        Some(came_in) => (format!("\nFrom your files:\n\n{came_in}"), own_calls(key)),
+    };
+    let mut text = format!("{came_in}\nKey of an account with {CREDITS} credits:\n\n  {key}\n");
+    for (what, call) in calls {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n{what}:\n\n  curl http://{address}{call}\n");
+    }
+    let invitation = begun.invitation.expose();
+    let _ = write!(
+        text,
+        "\nIts page, with keys, usage and a playground (set a password first):\n\n  \
+         http://{address}/account/invitation/{invitation}\n"
+    );
+    let folder = folder.display();
+    let _ = write!(text, "\nCtrl-C ends it; the data in {folder} is removed then.\n\n");
+    text
+}
+
+/// Calls that find something in the sample data, each with its title.
+fn sample_calls(key: &str) -> Vec<(&'static str, String)> {
+    vec![
         (
             "A company's name to its domain (version 1)",
             format!(r#"/v1/cuf -d '{{"apiKey":"{key}","companyName":"Telefónica"}}'"#),
@@ -188,19 +249,19 @@ fn greeting(address: SocketAddr, begun: &Begun, folder: &Path) -> String {
             "The addresses of an invented company: 5 items, 1 credit",
             format!(r#"/v1/dte -d '{{"apiKey":"{key}","companyDomain":"quillmark.example"}}'"#),
         ),
-    ];
-    let mut text = format!("\nKey of an account with {CREDITS} credits:\n\n  {key}\n");
-    for (what, call) in calls {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "\n{what}:\n\n  curl http://{address}{call}\n");
-    }
-    let invitation = begun.invitation.expose();
-    let _ = write!(
-        text,
-        "\nIts page, with keys, usage and a playground (set a password first):\n\n  \
-         http://{address}/account/invitation/{invitation}\n"
-    );
-    let folder = folder.display();
-    let _ = write!(text, "\nCtrl-C ends it; the data in {folder} is removed then.\n\n");
-    text
+    ]
+}
+
+/// Calls into which a name or domain of the user's records is put.
+fn own_calls(key: &str) -> Vec<(&'static str, String)> {
+    vec![
+        (
+            "A company's name to its domain (put a name of your files for NAME)",
+            format!(r#"/v1/cuf -d '{{"apiKey":"{key}","companyName":"NAME"}}'"#),
+        ),
+        (
+            "A domain's company (put a domain of your files for DOMAIN)",
+            format!("/v2/services/domain_to_name -H 'x-api-key: {key}' -d 'domain=DOMAIN'"),
+        ),
+    ]
 }

@@ -12,7 +12,7 @@ use crate::jsonl;
 use crate::known::KnownLines;
 use crate::mapped::{MapAs, MappedReading};
 use crate::opened::Opened;
-use crate::parsed::Parsed;
+use crate::parsed::{Next, Parsed};
 use crate::read_error::ReadError;
 use crate::rejection::Rejection;
 use crate::report::Notes;
@@ -98,23 +98,29 @@ pub(crate) fn read(
 ) -> Result<(), ReadError> {
     let ImportSource { source, map_as, limit } = source;
     let mut batch = Batch::default();
-    let mut reading = Reading::open(source, map_as, known, &mut batch.notes)?;
+    let mut reading = Reading::open(source, map_as, known, limit, &mut batch.notes)?;
     let mut left = limit;
     loop {
+        let mut is_due = false;
         let end = match reading.next(&mut batch.notes, &mut left) {
-            Ok(Some(Next::Known)) => {
+            Ok(Next::Known) => {
                 batch.known += 1;
                 None
             }
-            Ok(Some(Next::Parsed(parsed))) => {
+            Ok(Next::Parsed(parsed)) => {
                 let is_last = options.until_rejected && parsed.record.is_err();
                 batch.push(parsed, options);
                 is_last.then_some(Ok(()))
             }
-            Ok(None) => Some(Ok(())),
+            Ok(Next::Busy) => {
+                // A batch without records reports the progress.
+                is_due = true;
+                None
+            }
+            Ok(Next::End) => Some(Ok(())),
             Err(error) => Some(Err(error)),
         };
-        if end.is_some() || batch.is_full() {
+        if end.is_some() || is_due || batch.is_full() {
             let full = std::mem::take(&mut batch);
             if reading.send(full, into).is_err() {
                 return Ok(());
@@ -131,14 +137,6 @@ enum Reading {
     Mapped(Box<MappedReading>),
 }
 
-/// The next record of a source.
-#[allow(clippy::large_enum_variant, reason = "there is one value at a time")]
-enum Next {
-    /// The directory already has the record.
-    Known,
-    Parsed(Parsed),
-}
-
 /// The format of a source whose records are native.
 enum Form {
     JsonLines(Option<KnownLines>),
@@ -151,10 +149,11 @@ impl Reading {
         source: Source,
         map_as: Option<MapAs>,
         known: Option<Box<dyn KnownRecords>>,
+        limit: u64,
         notes: &mut Notes,
     ) -> Result<Self, ReadError> {
         if let Some(map_as) = map_as {
-            return Ok(Self::Mapped(Box::new(MappedReading::open(source, map_as)?)));
+            return Ok(Self::Mapped(Box::new(MappedReading::open(source, map_as, limit)?)));
         }
         let mut opened = Box::new(source.open()?);
         let form = match opened.format() {
@@ -169,26 +168,26 @@ impl Reading {
         Ok(Self::Native { opened, form })
     }
 
-    /// Returns the next record, or why it is rejected; `None` at the end. `left` is the number of
-    /// records of the source that may still be read.
-    fn next(&mut self, notes: &mut Notes, left: &mut u64) -> Result<Option<Next>, ReadError> {
+    /// Returns the next record, or why it is rejected. `left` is the number of records of the source
+    /// that may still be read.
+    fn next(&mut self, notes: &mut Notes, left: &mut u64) -> Result<Next, ReadError> {
         let count = || {
             let is_left = *left > 0;
             *left = left.saturating_sub(1);
             is_left
         };
         let (opened, form) = match self {
-            Self::Mapped(reading) => return Ok(reading.next(notes, count)?.map(Next::Parsed)),
+            Self::Mapped(reading) => return reading.next(notes, count),
             Self::Native { opened, form } => (opened, form),
         };
         let mut count = count;
         if !count() {
-            return Ok(None);
+            return Ok(Next::End);
         }
         let next = match form {
             Form::JsonLines(Some(known)) => {
                 let next = known.next(&mut opened.lines).map_err(|error| opened.explain(error))?;
-                return Ok(next.map(|(line, is_known)| match is_known {
+                return Ok(next.map_or(Next::End, |(line, is_known)| match is_known {
                     true => Next::Known,
                     false => Next::Parsed(jsonl::parsed(line, notes)),
                 }));
@@ -197,10 +196,11 @@ impl Reading {
             Form::Csv(table) => table.next(&mut opened.lines, notes),
             Form::Empty => Ok(None),
         };
-        Ok(next.map_err(|error| opened.explain(error))?.map(Next::Parsed))
+        let next = next.map_err(|error| opened.explain(error))?;
+        Ok(next.map_or(Next::End, Next::Parsed))
     }
 
-    fn send(&self, mut batch: Batch, into: &SyncSender<Batch>) -> Result<(), ReceiverGone> {
+    fn send(&mut self, mut batch: Batch, into: &SyncSender<Batch>) -> Result<(), ReceiverGone> {
         let (read_bytes, layout) = match self {
             Self::Native { opened, .. } => (opened.newly_read_bytes(), opened.layout()),
             Self::Mapped(reading) => (reading.newly_read_bytes(), reading.layout()),

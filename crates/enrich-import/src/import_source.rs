@@ -13,6 +13,15 @@ pub struct ImportSource {
     pub limit: u64,
 }
 
+impl ImportSource {
+    /// Returns the number of bytes that are read, before decompression; `None` if it is unknown. A
+    /// source whose mapping limits the values of a domain is read twice.
+    pub fn total_bytes(&self) -> Option<u64> {
+        let readings = if self.map_as.as_ref().is_some_and(MapAs::is_read_twice) { 2 } else { 1 };
+        self.source.total_bytes().map(|bytes| bytes.saturating_mul(readings))
+    }
+}
+
 impl From<Source> for ImportSource {
     fn from(source: Source) -> Self {
         Self { source, map_as: None, limit: u64::MAX }

@@ -73,6 +73,25 @@ pub enum InputFault {
     /// There is nothing at the path of the records.
     #[error("the file has no records at `{0}`; its layout is not that of the format")]
     NothingAtPath(String),
+    /// The records are spread over several files, but the input is a single file.
+    #[error("records of this format are spread over several files ({0}); give the zip archive")]
+    NotJoined(String),
+    /// A file of a joined source has no column with the key.
+    #[error(
+        "`{file}` has no column `{column}`, by which its rows are joined; get the archive again"
+    )]
+    NoKey {
+        /// The name of the file.
+        file: String,
+        /// The name of the column.
+        column: String,
+    },
+    /// Too many domains have more records than the mapping allows.
+    #[error(
+        "more than {0} domains have more records than `most-of-a-domain` allows; import the file \
+         in parts, or remove the limit from a copy of the mapping"
+    )]
+    ManySharedDomains(usize),
     /// A file of cards is too large.
     #[error("the file of cards is larger than 64 MiB; export it in several files")]
     ManyCards,
@@ -129,6 +148,11 @@ pub struct FileNames {
 }
 
 impl FileNames {
+    /// Returns the first names, at most ten.
+    pub fn first(&self) -> &[String] {
+        &self.first
+    }
+
     pub(crate) fn add(&mut self, name: &str) {
         if self.first.len() < MAX_NAMED_FILES {
             let shown = name.chars().filter(|letter| !letter.is_control()).take(100);

@@ -11,12 +11,14 @@ use crate::delimiter::Delimiter;
 use crate::encoding::TextEncoding;
 use crate::input::{InputKind, InputOptions, InputRecord, InputRecords, Place};
 use crate::input_fault::{InputFault, MAX_RECORD_BYTES};
+use crate::joined::{JoinedRecords, Step};
 use crate::jsonl;
 use crate::layout::Layout;
 use crate::lines::Line;
-use crate::parsed::Parsed;
+use crate::parsed::{Next, Parsed};
 use crate::read_error::ReadError;
 use crate::report::Notes;
+use crate::shared_domains::{DomainCount, SharedDomains};
 use crate::source::Source;
 
 /// How the records of a source become native records.
@@ -34,6 +36,16 @@ impl MapAs {
     pub fn new(mapping: Mapping, input: &Input, settings: Settings) -> Self {
         let has_cards = input.kind == Some(Form::Vcard);
         Self { mapping, settings, options: options_of(input), has_cards }
+    }
+
+    /// Whether a source is read twice, because the mapping limits the values of a domain.
+    pub(crate) fn is_read_twice(&self) -> bool {
+        !self.mapping.merge().most_of_a_domain.is_empty()
+    }
+
+    /// Returns the least limit of values of a domain.
+    fn least_limit(&self) -> u32 {
+        self.mapping.merge().most_of_a_domain.values().copied().min().unwrap_or(u32::MAX)
     }
 }
 
@@ -62,49 +74,95 @@ fn options_of(input: &Input) -> InputOptions {
     }
 }
 
+/// Number of records that are counted before progress is reported.
+const RECORDS_OF_A_STEP: usize = 4_096;
+
+/// What is reported of values that a limit of the mapping leaves out.
+const SHARED: &str = "values of domains that too many records share";
+
 /// A source whose records are being mapped.
+///
+/// If the mapping limits the values of a domain, the source is read twice: first, the records of
+/// each domain are counted.
 pub(crate) struct MappedReading {
     map_as: MapAs,
     records: Records,
     /// Native records of the last input record that [`Self::next`] has not returned yet.
     ready: VecDeque<Parsed>,
+    /// Whether the record that is read next was counted already.
+    is_counted: bool,
+    counting: Option<Counting>,
+    shared: SharedDomains,
+    /// Bytes of inputs that have ended.
+    read_bytes: u64,
+}
+
+/// The first reading of a source, which counts the records of each domain.
+struct Counting {
+    /// The source, from its beginning.
+    again: Source,
+    count: DomainCount,
+    /// Number of records that may still be read.
+    left: u64,
 }
 
 enum Records {
     Any(Box<InputRecords>),
+    Joined(Box<JoinedRecords>),
     Cards(std::iter::Enumerate<std::vec::IntoIter<Map<String, Value>>>),
 }
 
 impl MappedReading {
-    pub(crate) fn open(source: Source, map_as: MapAs) -> Result<Self, ReadError> {
-        let records = if map_as.has_cards {
-            Records::Cards(cards(source)?.into_iter().enumerate())
+    /// Opens a source, of which at most `limit` records are read.
+    pub(crate) fn open(source: Source, map_as: MapAs, limit: u64) -> Result<Self, ReadError> {
+        let (records, counting) = if map_as.is_read_twice() {
+            let (first, again) = source.in_a_file()?.twice()?;
+            let count = DomainCount::default();
+            (first, Some(Counting { again: again.source(), count, left: limit }))
         } else {
-            Records::Any(Box::new(InputRecords::open(source, map_as.options.clone())?))
+            (source, None)
         };
-        Ok(Self { map_as, records, ready: VecDeque::new() })
+        Ok(Self {
+            records: Records::open(records, &map_as)?,
+            map_as,
+            ready: VecDeque::new(),
+            is_counted: false,
+            counting,
+            shared: SharedDomains::default(),
+            read_bytes: 0,
+        })
     }
 
-    /// Returns the next native record, or why a record is rejected. Returns `None` at the end.
-    /// `count` is called for each record of the source; reading ends if it returns `false`.
+    /// Returns the next native record, or why a record is rejected. `count` is called for each
+    /// record of the source; reading ends if it returns `false`.
     pub(crate) fn next(
         &mut self,
         notes: &mut Notes,
         mut count: impl FnMut() -> bool,
-    ) -> Result<Option<Parsed>, ReadError> {
+    ) -> Result<Next, ReadError> {
+        if self.counting.is_some() {
+            return self.count_domains();
+        }
         loop {
             if let Some(parsed) = self.ready.pop_front() {
-                return Ok(Some(parsed));
+                return Ok(Next::Parsed(parsed));
             }
-            if !count() {
-                return Ok(None);
+            if !self.is_counted && !count() {
+                return Ok(Next::End);
             }
-            let Some(record) = self.next_input()? else { return Ok(None) };
+            self.is_counted = true;
+            let record = match self.records.next_step()? {
+                Step::Record(record) => record,
+                Step::Busy => return Ok(Next::Busy),
+                Step::End => return Ok(Next::End),
+            };
+            self.is_counted = false;
             let line = number(record.place);
             match record.fields {
                 Ok(fields) => self.map(&fields, line, notes),
                 Err(reason) => {
-                    return Ok(Some(Parsed { line, text: record.text, record: Err(reason) }));
+                    let text = record.text;
+                    return Ok(Next::Parsed(Parsed { line, text, record: Err(reason) }));
                 }
             }
         }
@@ -113,28 +171,41 @@ impl MappedReading {
     pub(crate) fn layout(&self) -> Option<Layout> {
         match &self.records {
             Records::Any(records) => records.layout(),
+            Records::Joined(records) => records.layout(),
             Records::Cards(_) => None,
         }
     }
 
-    pub(crate) fn newly_read_bytes(&self) -> u64 {
-        match &self.records {
-            Records::Any(records) => records.newly_read_bytes(),
-            Records::Cards(_) => 0,
-        }
+    pub(crate) fn newly_read_bytes(&mut self) -> u64 {
+        std::mem::take(&mut self.read_bytes) + self.records.newly_read_bytes()
     }
 
-    fn next_input(&mut self) -> Result<Option<InputRecord>, ReadError> {
-        let cards = match &mut self.records {
-            Records::Any(records) => return records.next_record(),
-            Records::Cards(cards) => cards,
-        };
-        let card = |(at, fields): (usize, Map<String, Value>)| {
-            let number = at as u64 + 1;
-            let place = Place { record: number, line: number };
-            InputRecord { place, text: Vec::new(), fields: Ok(fields) }
-        };
-        Ok(cards.next().map(card))
+    /// Counts the domains of the next records. After the last one, the source begins again.
+    fn count_domains(&mut self) -> Result<Next, ReadError> {
+        let Some(mut counting) = self.counting.take() else { return Ok(Next::Busy) };
+        for _ in 0..RECORDS_OF_A_STEP {
+            let record = match self.records.next_step()? {
+                Step::Record(record) if counting.left > 0 => record,
+                Step::Busy => break,
+                Step::Record(_) | Step::End => {
+                    self.read_bytes = self.newly_read_bytes();
+                    self.records = Records::open(counting.again, &self.map_as)?;
+                    let least = self.map_as.least_limit();
+                    self.shared = counting.count.shared(least)?;
+                    return Ok(Next::Busy);
+                }
+            };
+            counting.left -= 1;
+            let Ok(fields) = record.fields else { continue };
+            let mapped = self.map_as.mapping.map(&fields, &self.map_as.settings);
+            if let Outcome::Records(records) = mapped.outcome {
+                for record in records {
+                    counting.count.add(&record).map_err(ReadError::Failed)?;
+                }
+            }
+        }
+        self.counting = Some(counting);
+        Ok(Next::Busy)
     }
 
     /// Maps a record and parses the native records that it becomes.
@@ -145,7 +216,11 @@ impl MappedReading {
             Outcome::Skipped(reason) => return notes.skip(&reason),
             Outcome::Records(records) => records,
         };
-        for record in records {
+        for mut record in records {
+            let limits = &self.map_as.mapping.merge().most_of_a_domain;
+            for _ in 0..self.shared.remove_shared(&mut record, limits) {
+                notes.leave_out(SHARED);
+            }
             let text = Value::Object(record).to_string().into_bytes();
             let native = Line { number: line, bytes: text, is_too_long: false, had_return: false };
             let record = jsonl::read(&native, notes);
@@ -154,8 +229,42 @@ impl MappedReading {
     }
 }
 
-/// Returns the number by which reports name a record: its line. If the line is the first one,
-/// returns the record's own number, because many records may be on that line.
+impl Records {
+    fn open(source: Source, map_as: &MapAs) -> Result<Self, ReadError> {
+        let options = map_as.options.clone();
+        Ok(match map_as.mapping.join() {
+            _ if map_as.has_cards => Self::Cards(cards(source)?.into_iter().enumerate()),
+            Some(join) => {
+                Self::Joined(Box::new(JoinedRecords::open(source, join.clone(), options)?))
+            }
+            None => Self::Any(Box::new(InputRecords::open(source, options)?)),
+        })
+    }
+
+    fn next_step(&mut self) -> Result<Step, ReadError> {
+        let next = match self {
+            Self::Any(records) => records.next_record()?,
+            Self::Joined(records) => return records.next_step(),
+            Self::Cards(cards) => cards.next().map(|(at, fields)| {
+                let number = at as u64 + 1;
+                let place = Place { record: number, line: number };
+                InputRecord { place, text: Vec::new(), fields: Ok(fields) }
+            }),
+        };
+        Ok(next.map_or(Step::End, Step::Record))
+    }
+
+    fn newly_read_bytes(&mut self) -> u64 {
+        match self {
+            Self::Any(records) => records.newly_read_bytes(),
+            Self::Joined(records) => records.newly_read_bytes(),
+            Self::Cards(_) => 0,
+        }
+    }
+}
+
+/// Returns the number under which a record is reported: its line, or its own number if many records
+/// are on the first line.
 fn number(place: Place) -> u64 {
     if place.line > 1 { place.line } else { place.record }
 }

@@ -12,3 +12,16 @@ pub(crate) struct Parsed {
     /// The record on the line, or why the line is rejected.
     pub(crate) record: Result<Record, Rejection>,
 }
+
+/// What a source gives next.
+#[allow(clippy::large_enum_variant, reason = "a value is moved once and not kept")]
+pub(crate) enum Next {
+    /// A record that the directory already has.
+    Known,
+    /// A record, or a rejected line.
+    Parsed(Parsed),
+    /// Nothing yet: a part of the source was read that gives no record by itself.
+    Busy,
+    /// The end.
+    End,
+}

@@ -216,12 +216,18 @@ impl Source {
         let mut first = Vec::new();
         (&mut self.input).take(4).read_to_end(&mut first).map_err(ReadError::Failed)?;
         let is_archive = content::is_archive(&first) && self.compression.is_none();
-        let mut input = Cursor::new(first).chain(self.input);
-        if !is_archive {
-            return Ok(Self { input: Box::new(input), ..self });
+        let input = Box::new(Cursor::new(first).chain(self.input));
+        let source = Self { input, ..self };
+        if is_archive { source.in_a_file() } else { Ok(source) }
+    }
+
+    /// Writes a stream into a temporary file, so that it can be read twice.
+    pub(crate) fn in_a_file(mut self) -> Result<Self, ReadError> {
+        if self.file.is_some() {
+            return Ok(self);
         }
         let spooled = tempfile::NamedTempFile::new().and_then(|mut file| {
-            io::copy(&mut input, &mut file)?;
+            io::copy(&mut self.input, &mut file)?;
             let opened = file.reopen()?;
             Ok((opened.try_clone()?, opened, file.into_temp_path()))
         });

@@ -96,9 +96,14 @@ fn fits(input: &Input, sample: &Sample<'_>, is_named: bool) -> bool {
         (Some(wanted), Some(kind)) => wanted == kind,
         (None, _) | (_, None) => true,
     };
-    let is_there = input.member.is_empty()
-        || sample.members.is_empty()
-        || sample.members.iter().any(|member| input.takes_member(member));
+    // Without a pattern, the file is the only one of its archive.
+    let is_there = match input.member.as_slice() {
+        [] => sample.members.len() <= 1 || !sample.member.is_empty(),
+        _ => {
+            sample.members.is_empty()
+                || sample.members.iter().any(|member| input.takes_member(member))
+        }
+    };
     if !is_kind || !is_there {
         return false;
     }

@@ -12,6 +12,7 @@ pub fn load_from(source: &str) -> Load {
     Load {
         source: source_name(source),
         file: None,
+        terms: None,
         at: noon(),
         atomic: Atomic::Batch,
         subjects: Subjects::All,

@@ -14,6 +14,7 @@ pub(crate) fn import(store: &Store, file: &Path, at: Timestamp) {
     let load = Load {
         source: SourceName::new("fixtures").unwrap(),
         file: None,
+        terms: None,
         at,
         atomic: Atomic::Whole,
         subjects: Subjects::All,

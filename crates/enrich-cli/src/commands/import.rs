@@ -2,6 +2,7 @@
 
 mod format;
 mod formats;
+mod inputs;
 mod outcome;
 mod progress;
 mod rejects;
@@ -10,17 +11,19 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use enrich_core::port::importer::{Atomic, Importer, Load, Subjects};
-use enrich_core::{Clock, SourceName};
-use enrich_import::{Cause, ImportError, ImportSource, Preview, Report, Source};
-use enrich_store::{DirectoryStore, SystemClock};
+use enrich_core::Clock;
+use enrich_core::port::importer::{Atomic, Importer, Load};
+use enrich_import::{Cause, ImportError, Preview, Report};
+use enrich_store::SystemClock;
 
-use super::read_as::ReadAsArgs;
-use super::{Common, Console, Failure, Verdict};
-use format::FormatArgs;
+use super::{Common, Console, Failure, Shown, Verdict};
+use inputs::{Input, InputArgs};
 use outcome::Outcome;
 use progress::Bar;
 use rejects::Rejects;
+
+pub(super) use inputs::is_standard;
+pub(crate) use inputs::source_name;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -50,13 +53,7 @@ pub(crate) struct Import {
     #[arg(value_name = "FILE", required_unless_present_any = ["formats", "show_map"])]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    format: FormatArgs,
-    /// Name of the source of the records, for example for `enrich source remove` [default: each
-    /// file's name]
-    #[arg(long, value_name = "NAME", value_parser = source_name)]
-    source: Option<SourceName>,
-    #[command(flatten)]
-    read_as: ReadAsArgs,
+    inputs: InputArgs,
     /// File for the rejected lines, each with its line number and the reason
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
@@ -84,23 +81,6 @@ pub(crate) struct Import {
     common: Common,
 }
 
-/// Parses the name of a source.
-pub(crate) fn source_name(text: &str) -> Result<SourceName, String> {
-    SourceName::new(text).ok_or_else(|| "it has 1 to 200 characters, on one line".to_owned())
-}
-
-/// An input file that was opened.
-struct Input {
-    file: PathBuf,
-    source: ImportSource,
-    name: SourceName,
-    /// The identity of the file: its full path without the compression extension. It is stored with
-    /// the source. `None` for a pipe without a path.
-    origin: Option<String>,
-    /// Which companies and people the records may change.
-    subjects: Subjects,
-}
-
 impl Import {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         if self.formats {
@@ -120,12 +100,12 @@ impl Import {
         }
         // All files are opened before anything is imported, so that a missing file is noticed
         // early.
-        let inputs = self.files.iter().map(|file| self.open(file, console));
+        let inputs = self.files.iter().map(|file| self.inputs.open(file, console));
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         if let Some(most) = self.dry_run {
             return self.preview(inputs, most, console);
         }
-        self.see_same_names(&inputs)?;
+        self.inputs.see_same_names(&inputs)?;
         self.import(inputs, console)
     }
 
@@ -134,16 +114,18 @@ impl Import {
         let mut rejects = rejects.map(|path| Rejects::create(path, &self.files)).transpose()?;
         let store = self.common.data.open_or_make_directory(console)?;
         for input in &inputs {
-            self.see_source(&store, input)?;
+            self.inputs.see_source(&store, input)?;
         }
 
+        let atomic = if self.strict { Atomic::Whole } else { Atomic::Batch };
         let started = Instant::now();
         let is_only_file = inputs.len() == 1;
         let mut sum = Report::default();
         let mut stopped = None;
         for input in inputs {
             let file = input.file.clone();
-            let (report, cause) = self.take(&store, input, rejects.as_mut(), console);
+            let importer = store.importer.as_ref();
+            let (report, cause) = take(importer, input, atomic, rejects.as_mut(), console);
             if let Some(layout) = report.layout.as_ref().filter(|layout| !layout.is_plain()) {
                 console.note(&format!("{}: {layout}", file.display()));
             }
@@ -177,8 +159,9 @@ impl Import {
         let started = Instant::now();
         let is_only_file = inputs.len() == 1;
         let mut sum = Report::default();
-        for Input { file, source, .. } in inputs {
-            let total = source.source.total_bytes();
+        for input in inputs {
+            let Input { file, source, .. } = input;
+            let total = source.total_bytes();
             let mut bar = Bar::new(&file, total, console.is_watched);
             let preview = enrich_import::preview(source, most, &mut bar);
             let Preview { records, report } =
@@ -196,105 +179,59 @@ impl Import {
         self.common.show(&outcome, console)?;
         Ok(Verdict::from(sum.took_anything()))
     }
-
-    fn open(&self, file: &Path, console: &mut Console<'_>) -> Result<Input, Failure> {
-        let source = if is_standard(file) {
-            Source::stdin()
-        } else {
-            Source::file(file).map_err(|error| Failure::of_file(file, &error))?
-        };
-        let source = source.read_as(self.read_as.read_as());
-        let file_name = source.name().cloned();
-        let format::Plan { source, name, subjects } = self.format.plan(file, source, console)?;
-        // Files of a format are one source, whatever folder they are in.
-        let origin = if name.is_some() { None } else { origin(file) };
-        let name = self.source.clone().or(name).or(file_name);
-        let name = name.ok_or_else(|| {
-            Failure::Impossible(format!(
-                "{}: a source cannot have this name; give one with --source",
-                file.display()
-            ))
-        })?;
-        Ok(Input { file: file.to_owned(), source, name, origin, subjects })
-    }
-
-    /// Returns an error if several files have the same name: their records would belong to one
-    /// source.
-    fn see_same_names(&self, inputs: &[Input]) -> Result<(), Failure> {
-        for (at, input) in inputs.iter().enumerate().filter(|_| self.source.is_none()) {
-            let mut before = inputs.iter().take(at);
-            let other = before.find(|before| before.name == input.name);
-            if let Some(other) = other.filter(|other| other.origin != input.origin) {
-                return Err(other_file(input, &other.file.display().to_string()));
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns an error if there is already a source with this file's name, but its records are
-    /// from another file.
-    fn see_source(&self, store: &DirectoryStore, input: &Input) -> Result<(), Failure> {
-        let Some(origin) = input.origin.as_ref().filter(|_| self.source.is_none()) else {
-            return Ok(());
-        };
-        let known = pollster::block_on(store.importer.source_file(&input.name));
-        match known.map_err(|error| Failure::impossible(&error))? {
-            Some(known) if known != *origin => Err(other_file(input, &known)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Imports one file. If the import stops early, the report has the results until then, and the
-    /// second value says why.
-    fn take(
-        &self,
-        store: &DirectoryStore,
-        input: Input,
-        rejects: Option<&mut Rejects>,
-        console: &Console<'_>,
-    ) -> (Report, Option<Cause>) {
-        let mut bar = Bar::new(&input.file, input.source.source.total_bytes(), console.is_watched);
-        let load = Load {
-            source: input.name,
-            file: input.origin,
-            at: SystemClock.now(),
-            atomic: if self.strict { Atomic::Whole } else { Atomic::Batch },
-            subjects: input.subjects,
-        };
-        let rejects = rejects.map(Rejects::writer);
-        let importer = store.importer.as_ref();
-        let import = enrich_import::import(input.source, importer, load, rejects, &mut bar);
-        match pollster::block_on(import) {
-            Ok(report) => (report, None),
-            Err(ImportError { report, cause }) => (*report, Some(cause)),
-        }
-    }
 }
 
-fn other_file(input: &Input, known: &str) -> Failure {
-    let (file, name) = (input.file.display(), input.name.as_str());
-    Failure::Impossible(format!(
-        "{file}: the source {name} holds the records of another file, {known}; name this file's \
-         source with --source, or use --source {name} to put both into one"
-    ))
-}
-
-/// Returns the identity of the file: its full path without the compression extension. For standard
-/// input, returns `-`; for another pipe, returns `None`.
-fn origin(file: &Path) -> Option<String> {
-    if is_standard(file) {
-        return Some("-".to_owned());
+/// Imports files into a directory as `enrich import` does without options. Returns the counts.
+pub(crate) fn import_files(
+    files: &[PathBuf],
+    importer: &dyn Importer,
+    console: &mut Console<'_>,
+) -> Result<impl Shown + use<>, Failure> {
+    let args = InputArgs::default();
+    let inputs = files.iter().map(|file| args.open(file, console));
+    let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+    args.see_same_names(&inputs)?;
+    let (started, is_only_file) = (Instant::now(), inputs.len() == 1);
+    let mut sum = Report::default();
+    for input in inputs {
+        let file = input.file.clone();
+        let (report, cause) = take(importer, input, Atomic::Batch, None, console);
+        outcome::note_rejected(&file, &report, console);
+        if let Some(cause) = cause {
+            return Err(failure_of(&file, &cause));
+        }
+        sum += report;
     }
-    let path = file.canonicalize().ok().filter(|path| path.is_file())?;
-    let path = path.to_string_lossy();
-    let endings = [".gz", ".bz2", ".zst"];
-    let stem = endings.iter().find_map(|ending| path.strip_suffix(ending));
-    Some(stem.unwrap_or(&path).to_owned())
+    if !sum.took_anything() {
+        return Err(Failure::Refused("the files have no record that can be imported".to_owned()));
+    }
+    Ok(Outcome::new(&sum, started.elapsed(), is_only_file))
 }
 
-/// Whether a file name is `-`, which means standard input or standard output.
-pub(super) fn is_standard(file: &Path) -> bool {
-    file.as_os_str() == "-"
+/// Imports one file. If the import stops early, the report has the results until then, and the
+/// second value says why.
+fn take(
+    importer: &dyn Importer,
+    input: Input,
+    atomic: Atomic,
+    rejects: Option<&mut Rejects>,
+    console: &Console<'_>,
+) -> (Report, Option<Cause>) {
+    let mut bar = Bar::new(&input.file, input.source.total_bytes(), console.is_watched);
+    let load = Load {
+        source: input.name,
+        file: input.origin.map(|origin| origin.text),
+        terms: input.terms,
+        at: SystemClock.now(),
+        atomic,
+        subjects: input.subjects,
+    };
+    let rejects = rejects.map(Rejects::writer);
+    let import = enrich_import::import(input.source, importer, load, rejects, &mut bar);
+    match pollster::block_on(import) {
+        Ok(report) => (report, None),
+        Err(ImportError { report, cause }) => (*report, Some(cause)),
+    }
 }
 
 fn failure_of(file: &Path, cause: &Cause) -> Failure {

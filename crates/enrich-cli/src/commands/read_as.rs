@@ -5,7 +5,7 @@ use enrich_import::{Delimiter, ReadAs, TextEncoding};
 
 // The options about the layout of a list. (A doc comment here would become the help of the
 // command.)
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub(super) struct ReadAsArgs {
     /// Delimiter of the columns of CSV: `,`, `;`, `tab` or `|` [default: detected]
     #[arg(long, value_name = "DELIMITER", value_parser = delimiter)]

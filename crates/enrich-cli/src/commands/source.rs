@@ -18,7 +18,8 @@ pub(crate) enum SourceCommand {
 Example:
   enrich source list
 
-JSON: a list of {\"source\",\"values\",\"records\",\"first_imported_at\",\"last_imported_at\"}.")]
+JSON: a list of {\"source\",\"values\",\"records\",\"first_imported_at\",\"last_imported_at\",
+\"licence\",\"attribution\",\"homepage\"}; the last three are empty for a list of your own.")]
     List(Common),
     /// Remove all values that came only from this source
     #[command(after_help = "\
@@ -57,6 +58,9 @@ struct SourceRecord {
     records: u64,
     first_imported_at: Timestamp,
     last_imported_at: Timestamp,
+    licence: String,
+    attribution: String,
+    homepage: String,
 }
 
 impl From<SourceInfo> for SourceRecord {
@@ -67,6 +71,9 @@ impl From<SourceInfo> for SourceRecord {
             records: info.records,
             first_imported_at: info.first_at,
             last_imported_at: info.last_at,
+            licence: info.terms.licence,
+            attribution: info.terms.attribution,
+            homepage: info.terms.homepage,
         }
     }
 }
@@ -81,8 +88,16 @@ fn list(common: &Common, console: &mut Console<'_>) -> Result<Verdict, Failure> 
 }
 
 impl Row for SourceRecord {
-    const TITLES: &'static [&'static str] =
-        &["SOURCE", ">RECORDS", ">VALUES", "FIRST IMPORTED", "LAST IMPORTED"];
+    const TITLES: &'static [&'static str] = &[
+        "SOURCE",
+        ">RECORDS",
+        ">VALUES",
+        "FIRST IMPORTED",
+        "LAST IMPORTED",
+        "LICENCE",
+        "ATTRIBUTION",
+        "HOMEPAGE",
+    ];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -91,6 +106,9 @@ impl Row for SourceRecord {
             self.values.to_string(),
             named::to_the_second(self.first_imported_at),
             named::to_the_second(self.last_imported_at),
+            self.licence.clone(),
+            self.attribution.clone(),
+            self.homepage.clone(),
         ]
     }
 }

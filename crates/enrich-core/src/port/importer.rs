@@ -12,10 +12,13 @@ use crate::record::{Record, SourceName};
 pub struct Load {
     /// The source that gives the records.
     pub source: SourceName,
-    /// The name of the file that contains the records. It is stored with the source, in the
-    /// transaction that imports the first record. With `None`, the stored name from an earlier
-    /// import stays.
+    /// The file that contains the records, or the folder of such files. It is stored with the
+    /// source, in the transaction that imports the first record. With `None`, what is stored from
+    /// an earlier import stays.
     pub file: Option<String>,
+    /// The terms of the records. They are stored with the source like the file. With `None`, those
+    /// that are stored from an earlier import stay.
+    pub terms: Option<SourceTerms>,
     /// The time that is stored with every value.
     pub at: Timestamp,
     /// Whether each batch or the whole import is one transaction.
@@ -29,8 +32,21 @@ impl Load {
     /// if `source` is not a valid name ([`SourceName::new`]).
     pub fn new(source: &str, at: Timestamp) -> Option<Self> {
         let source = SourceName::new(source)?;
-        Some(Self { source, file: None, at, atomic: Atomic::Whole, subjects: Subjects::All })
+        let (atomic, subjects) = (Atomic::Whole, Subjects::All);
+        Some(Self { source, file: None, terms: None, at, atomic, subjects })
     }
+}
+
+/// The terms under which the publisher of a source gives its records. A text is empty if the terms
+/// do not say it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceTerms {
+    /// The licence, such as `CC0-1.0`.
+    pub licence: String,
+    /// The text that the licence asks for where the data is used.
+    pub attribution: String,
+    /// Where the data is published.
+    pub homepage: String,
 }
 
 /// How much of an import is one transaction.
@@ -103,6 +119,8 @@ pub struct SourceInfo {
     pub first_at: Timestamp,
     /// Time of the last import.
     pub last_at: Timestamp,
+    /// The terms of its records; empty if none are known.
+    pub terms: SourceTerms,
 }
 
 /// How much was removed when a source was removed or when values were suppressed.

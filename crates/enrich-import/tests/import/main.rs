@@ -19,9 +19,13 @@ mod inputs_tables;
 #[cfg(test)]
 mod inputs_xml;
 #[cfg(test)]
+mod joined;
+#[cfg(test)]
 mod json_lines;
 #[cfg(test)]
 mod memory;
+#[cfg(test)]
+mod shared_domains;
 #[cfg(test)]
 mod storing;
 #[cfg(test)]

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::importer::{
-    Atomic, Effect, ImportOutcome, Importer, Load, Loading, Removed, SourceInfo, Subjects,
-    Suppressed,
+    Atomic, Effect, ImportOutcome, Importer, Load, Loading, Removed, SourceInfo, Suppressed,
 };
 use enrich_core::{Record, SourceName, Timestamp};
 use enrich_import::{ImportError, Report, Source, import};
@@ -105,8 +104,7 @@ impl Loading for MemoryLoad {
 }
 
 pub(crate) fn load(atomic: Atomic) -> Load {
-    let source = SourceName::new("test").unwrap();
-    Load { source, file: None, at: Timestamp::UNIX_EPOCH, atomic, subjects: Subjects::All }
+    Load { atomic, ..Load::new("test", Timestamp::UNIX_EPOCH).unwrap() }
 }
 
 pub(crate) fn source(file_name: &str, bytes: impl Into<Vec<u8>>) -> Source {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use enrich_core::SourceName;
-use enrich_core::port::importer::{Load, SourceInfo};
+use enrich_core::port::importer::{Load, SourceInfo, SourceTerms};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, params};
@@ -13,7 +13,7 @@ use super::writer::Writer;
 
 impl Writer<'_> {
     /// Returns the id of the source that a load imports. Adds the source if it is new. Stores the
-    /// time of the import, and its file.
+    /// time of the import, its file, and the terms of the records.
     pub(crate) fn source(&mut self, load: &Load) -> rusqlite::Result<i64> {
         let (at, file) = (Column(self.at), load.file.as_deref());
         if let Some(source) = self.source_named(&load.source)? {
@@ -22,6 +22,7 @@ impl Writer<'_> {
                  WHERE id = ?1 AND (last_at < ?2 OR file IS NOT coalesce(?3, file))",
                 params![source, at, file],
             )?;
+            self.set_terms(source, load.terms.as_ref())?;
             return Ok(source);
         }
         let source = self.new_source();
@@ -30,7 +31,19 @@ impl Writer<'_> {
              VALUES (?1, ?2, 0, ?3, ?3, ?4)",
             params![source, load.source.as_str(), at, file],
         )?;
+        self.set_terms(source, load.terms.as_ref())?;
         Ok(source)
+    }
+
+    /// Stores the terms of a source, if they are given and differ from those that are stored.
+    fn set_terms(&self, source: i64, terms: Option<&SourceTerms>) -> rusqlite::Result<()> {
+        let Some(SourceTerms { licence, attribution, homepage }) = terms else { return Ok(()) };
+        self.connection.run(
+            "UPDATE source SET licence = ?2, attribution = ?3, homepage = ?4
+             WHERE id = ?1 AND (licence, attribution, homepage) IS NOT (?2, ?3, ?4)",
+            params![source, licence, attribution, homepage],
+        )?;
+        Ok(())
     }
 
     /// Returns the id of the source with this name; `None` if there is no such source.
@@ -65,7 +78,8 @@ pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<SourceInfo>>
         *values.entry(row.get(0)?).or_default() += row.get::<_, i64>(1)?.unsigned_abs();
         Ok(())
     })?;
-    let sources = "SELECT id, name, records, first_at, last_at FROM source ORDER BY name";
+    let sources = "SELECT id, name, records, first_at, last_at, coalesce(licence, ''),
+                   coalesce(attribution, ''), coalesce(homepage, '') FROM source ORDER BY name";
     connection.list(sources, [], |row| {
         let name: String = row.get(1)?;
         Ok(SourceInfo {
@@ -75,6 +89,11 @@ pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<SourceInfo>>
             records: row.get::<_, i64>(2)?.unsigned_abs(),
             first_at: row.get::<_, Column<_>>(3)?.0,
             last_at: row.get::<_, Column<_>>(4)?.0,
+            terms: SourceTerms {
+                licence: row.get(5)?,
+                attribution: row.get(6)?,
+                homepage: row.get(7)?,
+            },
         })
     })
 }

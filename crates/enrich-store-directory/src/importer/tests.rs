@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use enrich_core::port::importer::{Atomic, Importer, Load, Subjects, Suppressed};
+use enrich_core::port::importer::{Atomic, Importer, Load, Suppressed};
 use enrich_core::{
     CompanyRecord, EmployerRecord, PersonRecord, Record, SourceName, SubjectId, Timestamp,
 };
@@ -300,8 +300,7 @@ async fn change(store: &Store, chance: &mut Chance, forgets: bool) {
             store.importer.forget(what, Timestamp::UNIX_EPOCH).await.unwrap();
         }
         _ => {
-            let (at, atomic) = (Timestamp::UNIX_EPOCH, Atomic::Whole);
-            let load = Load { source, file: None, at, atomic, subjects: Subjects::All };
+            let load = Load::new(source.as_str(), Timestamp::UNIX_EPOCH).unwrap();
             let mut loading = store.importer.begin(load).await.unwrap();
             let records = (0..5).map(|_| chance.record()).collect();
             loading.take(records).await.unwrap();

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use enrich_core::port::accounts::{Accounts as _, KeyStored};
 use enrich_core::port::directory::Directory as _;
-use enrich_core::port::importer::{Atomic, Importer as _, Load, Subjects};
+use enrich_core::port::importer::{Importer as _, Load};
 use enrich_core::{
-    CompanyRecord, CompanyRef, KeyLimit, NewKey, Origin, Projection, Question, Record, SourceName,
+    CompanyRecord, CompanyRef, KeyLimit, NewKey, Origin, Projection, Question, Record,
 };
 use enrich_store::Store;
 use enrich_text::{CompanyName, Domain};
@@ -107,9 +107,7 @@ fn domain(number: usize) -> Domain {
 
 /// Imports records in one load. The load is committed when this function returns.
 fn import(store: &Store, numbers: Range<usize>) {
-    let source = SourceName::new("by hand").unwrap();
-    let load =
-        Load { source, file: None, at: now(), atomic: Atomic::Whole, subjects: Subjects::All };
+    let load = Load::new("by hand", now()).unwrap();
     let records = numbers.map(|number| {
         let name = named(number);
         let origin = Origin::of(name.as_bytes());

@@ -74,6 +74,7 @@ macro_rules! importer_contract {
             what_was_taken_is_there_after_a_restart,
             sources_are_listed_with_what_they_gave,
             the_file_of_a_source_is_noted_with_its_first_batch,
+            the_terms_of_a_source_stay_until_others_are_given,
             removing_an_unknown_source_says_so,
             removing_a_source_brings_back_what_another_says,
             removing_a_source_takes_its_subjects_with_it,

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use enrich_core::SourceName;
-use enrich_core::port::importer::Subjects;
+use enrich_core::port::importer::{SourceTerms, Subjects};
 use enrich_import::{ImportSource, InputFault, InputKind, InputOptions, MapAs, ReadError, Sampled};
 use enrich_import::{Sample, Source, sample};
 use enrich_mapping::{
-    Detection, Input, InputKind as Form, Mapping, RecordType, Settings, built_ins, detect,
+    Detection, Input, InputKind as Form, Mapping, RecordType, Settings, SourceInfo, detect,
 };
 
 use super::super::{Console, Failure};
@@ -19,7 +19,7 @@ const SAMPLE_RECORDS: usize = 20;
 const NATIVE: &str = "native";
 
 // How files become records. (A doc comment here would become the help of the command.)
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct FormatArgs {
     /// Format of the files: a name that --formats lists, or `native` [default: detected]
     #[arg(long, value_name = "NAME", conflicts_with_all = ["map", "columns"])]
@@ -54,6 +54,8 @@ pub(super) struct Plan {
     pub(super) source: ImportSource,
     /// The name of the source, if the format has one.
     pub(super) name: Option<SourceName>,
+    /// The terms of the records, if the mapping says them.
+    pub(super) terms: Option<SourceTerms>,
     /// Which companies and people the records may change.
     pub(super) subjects: Subjects,
 }
@@ -72,6 +74,7 @@ impl FormatArgs {
         let native = |source| Plan {
             source: ImportSource { source, map_as: None, limit },
             name: None,
+            terms: None,
             subjects,
         };
         // The first records of a pipe may arrive only after a long time. So a pipe is read as
@@ -93,20 +96,15 @@ impl FormatArgs {
                 None => return Ok(native(source)),
             },
         };
-        if mapping.join().is_some() {
-            return Err(Failure::Impossible(format!(
-                "{}: records of {} are spread over several files, which can't be read yet",
-                file.display(),
-                mapping.source().name
-            )));
-        }
         let is_only_known = input.only_known.unwrap_or(mapping.merge().only_known);
         let subjects = if is_only_known && !self.add { Subjects::Held } else { subjects };
         let name = SourceName::new(&mapping.source().name);
+        let terms = Some(terms(mapping.source())).filter(|terms| *terms != SourceTerms::default());
         let country = self.country.clone();
         let settings = Settings { country, record_type: self.record_type };
         let map_as = Some(MapAs::new(mapping, &input, settings));
-        Ok(Plan { source: ImportSource { source, map_as, limit }, name, subjects })
+        let source = ImportSource { source, map_as, limit };
+        Ok(Plan { source, name, terms, subjects })
     }
 
     /// Returns the mapping that the command line names.
@@ -145,7 +143,7 @@ impl FormatArgs {
     ) -> Result<Option<(Mapping, Input)>, Failure> {
         let sample = match sample {
             Ok(sample) => sample,
-            Err(error) => return unread(file, file_name, &error),
+            Err(error) => return unread(file, file_name, &error, console),
         };
         let (form, keys) = (form(&sample), keys(&sample));
         let records: Vec<_> =
@@ -173,8 +171,7 @@ impl FormatArgs {
             }
             Detection::Native => Ok(None),
             Detection::BuiltIn(mapping, input) => {
-                let name = &mapping.source().name;
-                console.note(&format!("{}: the format is {name}", file.display()));
+                note_format(file, mapping, console);
                 Ok(Some((mapping.clone(), input.clone())))
             }
             Detection::Several(names) => Err(Failure::Impossible(format!(
@@ -198,20 +195,24 @@ impl FormatArgs {
     }
 }
 
-/// Handles a file whose beginning can't be read. If the file is an archive with several files,
-/// returns the mapping of the only format that the file's name fits, with this format's first
-/// layout. Returns `None` if the native reader explains the error; otherwise, returns the error.
+/// Explains why the beginning of a file can't be read. Returns `None` if the native reader explains
+/// it. An archive with several files is recognised by its name or by the names of its files.
 fn unread(
     file: &Path,
     file_name: &str,
     error: &ReadError,
+    console: &mut Console<'_>,
 ) -> Result<Option<(Mapping, Input)>, Failure> {
     match error {
-        ReadError::Input(InputFault::SeveralFiles(_)) => {
-            let named = |mapping: &&Mapping| mapping.fits_file(file_name);
-            let mut named = built_ins().iter().filter(named);
-            match (named.next(), named.next()) {
-                (Some(mapping), None) => Ok(Some((mapping.clone(), input_of(mapping, None)))),
+        ReadError::Input(InputFault::SeveralFiles(files)) => {
+            let members = files.first();
+            let seen =
+                enrich_mapping::Sample { file_name, members, ..enrich_mapping::Sample::default() };
+            match detect(&seen) {
+                Detection::BuiltIn(mapping, input) => {
+                    note_format(file, mapping, console);
+                    Ok(Some((mapping.clone(), input.clone())))
+                }
                 _ => Err(Failure::of_file(file, error)),
             }
         }
@@ -262,6 +263,19 @@ fn form(sample: &Sample) -> Option<Form> {
 fn keys(sample: &Sample) -> Vec<String> {
     let keys = if sample.envelope.is_empty() { &sample.names } else { &sample.envelope };
     keys.clone()
+}
+
+fn terms(source: &SourceInfo) -> SourceTerms {
+    SourceTerms {
+        licence: source.licence.clone(),
+        attribution: source.attribution.clone(),
+        homepage: source.homepage.clone(),
+    }
+}
+
+fn note_format(file: &Path, mapping: &Mapping, console: &mut Console<'_>) {
+    let name = &mapping.source().name;
+    console.note(&format!("{}: the format is {name}", file.display()));
 }
 
 fn note_columns(

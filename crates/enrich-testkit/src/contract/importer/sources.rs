@@ -1,6 +1,6 @@
 //! Which values each source gave, and how a source is removed.
 
-use enrich_core::port::importer::{Atomic, Load, Removed, SourceInfo};
+use enrich_core::port::importer::{Atomic, Load, Removed, SourceInfo, SourceTerms};
 use enrich_core::{CompanyRecord, DomainRecord};
 
 use super::{
@@ -28,6 +28,7 @@ pub async fn sources_are_listed_with_what_they_gave(harness: &dyn Harness) {
         records,
         first_at,
         last_at,
+        terms: SourceTerms::default(),
     };
     // Source `a` gave a name, a domain and a rank. Source `b` gave the same name and domain.
     assert_eq!(
@@ -55,6 +56,27 @@ pub async fn the_file_of_a_source_is_noted_with_its_first_batch(harness: &dyn Ha
     load_one(&ports, "b", hashed(ada())).await;
     assert_eq!(file().await.as_deref(), Some("/two"));
     assert_eq!(ports.importer.source_file(&source_name("b")).await.unwrap(), None);
+}
+
+pub async fn the_terms_of_a_source_stay_until_others_are_given(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let terms = |licence: &str| SourceTerms {
+        licence: licence.to_owned(),
+        attribution: "Quill Data".to_owned(),
+        homepage: String::new(),
+    };
+    let (first, second) = (terms("CC0-1.0"), terms("ODbL-1.0"));
+    for (given, stored) in
+        [(Some(&first), &first), (None, &first), (Some(&second), &second), (Some(&second), &second)]
+    {
+        let load = Load { terms: given.cloned(), ..load_from("a") };
+        let mut loading = ports.importer.begin(load).await.unwrap();
+        loading.take(vec![hashed(quill())]).await.unwrap();
+        loading.finish().await.unwrap();
+        assert_eq!(ports.importer.sources().await.unwrap()[0].terms, *stored);
+    }
+    load_one(&ports, "b", hashed(ada())).await;
+    assert_eq!(ports.importer.sources().await.unwrap()[1].terms, SourceTerms::default());
 }
 
 pub async fn removing_an_unknown_source_says_so(harness: &dyn Harness) {

@@ -1,0 +1,166 @@
+//! Tests of `enrich import` with files of public sources, and of the terms that are kept with them.
+
+use std::fs;
+use std::io::{Cursor, Write};
+
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use crate::fixture::{Fixture, QUILL, Ran};
+
+const ENTERPRISES: &str = "\"EnterpriseNumber\",\"Status\",\"JuridicalSituation\",\
+    \"TypeOfEnterprise\",\"JuridicalForm\",\"JuridicalFormCAC\",\"StartDate\"\n\
+    \"0999.000.327\",\"AC\",\"000\",\"2\",\"416\",,09-08-1960\n\
+    \"0999.000.129\",\"AC\",\"000\",\"2\",\"416\",,09-08-1960\n\
+    \"0999.000.228\",\"AC\",\"000\",\"1\",,,09-08-1960\n";
+
+const DENOMINATIONS: &str = "\"EntityNumber\",\"Language\",\"TypeOfDenomination\",\"Denomination\"\n\
+    \"0999.000.129\",\"2\",\"002\",\"QM\"\n\
+    \"0999.000.129\",\"2\",\"001\",\"Quillmark Vereniging\"\n\
+    \"0999.000.129\",\"1\",\"001\",\"Association Quillmark\"\n\
+    \"0999.000.228\",\"2\",\"001\",\"Ada Fernwright\"\n\
+    \"0999.000.327\",\"2\",\"003\",\"Inkwell\"\n\
+    \"2.999.000.001\",\"2\",\"003\",\"A place of business\"\n";
+
+const CONTACTS: &str = "\"EntityNumber\",\"EntityContact\",\"ContactType\",\"Value\"\n\
+    \"0999.000.129\",\"ENT\",\"TEL\",\"02 555 01 01\"\n\
+    \"0999.000.129\",\"ENT\",\"WEB\",\"www.quillmark.example; shop.quillmark.example\"\n\
+    \"0999.000.327\",\"ENT\",\"EMAIL\",\"info@inkwell.example\"\n";
+
+fn zip(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, text) in files {
+        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(text.as_bytes()).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn assert_refused(ran: &Ran, told: &str) {
+    assert_eq!(ran.status, 2, "{ran:?}");
+    assert!(ran.err.contains(told), "{ran:?}");
+}
+
+fn kbo() -> Vec<u8> {
+    zip(&[
+        ("meta.csv", "\"Variable\",\"Value\"\n\"SnapshotDate\",\"30-05-2025\"\n"),
+        ("enterprise.csv", ENTERPRISES),
+        ("denomination.csv", DENOMINATIONS),
+        ("contact.csv", CONTACTS),
+        ("branch.csv", "\"Id\",\"StartDate\",\"EnterpriseNumber\"\n"),
+    ])
+}
+
+#[test]
+fn the_files_of_the_belgian_register_are_joined() {
+    let fixture = Fixture::new();
+    fixture.file("kbo.zip", kbo());
+    let shown = fixture.run(&["import", "kbo.zip", "--dry-run"]);
+    assert_eq!(shown.status, 0, "{shown:?}");
+    insta::assert_snapshot!("joined_files", shown.err);
+    let ran = fixture.json(&["import", "kbo.zip"]);
+    assert_eq!((&ran["read"], &ran["added"]), (&2.into(), &2.into()), "{ran}");
+    assert_eq!(ran["skipped"]["natural person"], 1, "{ran}");
+    let held = fixture.json(&["lookup", "company", "--id", "be:0999000129"]);
+    assert!(held.to_string().contains("quillmark.example"), "{held}");
+    let again = fixture.json(&["import", "kbo.zip"]);
+    assert_eq!((&again["added"], &again["unchanged"]), (&0.into(), &2.into()), "{again}");
+
+    fixture.file("KboOpenData_0001.zip", zip(&[("enterprise.csv", ENTERPRISES), ("a.csv", "a")]));
+    let part = fixture.run(&["import", "KboOpenData_0001.zip", "--format", "kbo"]);
+    assert_refused(
+        &part,
+        "no file in the zip archive fits `denomination.csv`; it has enterprise.csv, a.csv",
+    );
+}
+
+const PLACES: &str = "{\"id\":\"1\",\"geometry\":{},\"properties\":{\"names\":{\"primary\":\"Quill West\"},\
+    \"websites\":[\"https://quillmark.example/west\"],\"phones\":[\"+442079460101\"]}}\n\
+    {\"id\":\"2\",\"geometry\":{},\"properties\":{\"names\":{\"primary\":\"Quill East\"},\
+    \"websites\":[\"https://quillmark.example/east\"],\"phones\":[\"+442079460102\"]}}\n\
+    {\"id\":\"3\",\"geometry\":{},\"properties\":{\"names\":{\"primary\":\"Inkwell\"},\
+    \"websites\":[\"https://inkwell.example/\"],\"phones\":[\"+442079460103\"]}}\n\
+    {\"id\":\"4\",\"geometry\":{},\"properties\":{\"names\":{\"primary\":\"Quill North\"},\
+    \"websites\":[\"https://quillmark.example/north\"],\"phones\":[\"+442079460104\"]}}\n\
+    {\"id\":\"5\",\"geometry\":{},\"properties\":{\"names\":{\"primary\":\"Quill South\"},\
+    \"websites\":[\"https://quillmark.example/south\"],\"phones\":[\"+442079460105\"]}}\n";
+
+#[test]
+fn a_domain_with_more_than_three_places_gives_no_numbers() {
+    let fixture = Fixture::new();
+    fixture.file("places.geojsonseq", PLACES);
+    for input in ["places.geojsonseq", "-"] {
+        let words = ["import", input, "--dry-run", "--format", "overture"];
+        let shown = fixture.run_with_input(&words, PLACES);
+        assert_eq!(shown.status, 0, "{shown:?}");
+        assert_eq!(shown.err.matches("\"phones\"").count(), 1, "{shown:?}");
+        assert!(shown.err.contains("+442079460103"), "{shown:?}");
+        let told = "4 values of domains that too many records share were left out";
+        assert!(shown.out.contains(told), "{shown:?}");
+    }
+    let three: Vec<&str> = PLACES.lines().take(4).collect();
+    fixture.file("places.geojsonseq", three.join("\n"));
+    let shown = fixture.run(&["import", "places.geojsonseq", "--dry-run"]);
+    assert_eq!(shown.err.matches("\"phones\"").count(), 4, "{shown:?}");
+}
+
+const UNIVERSITIES: &str = "[{\"name\":\"Quillmark University\",\"country\":\"Belgium\",\
+    \"alpha_two_code\":\"BE\",\"domains\":[\"quillmark.example\"],\
+    \"web_pages\":[\"https://www.quillmark.example/\"],\"state-province\":null}]";
+
+#[test]
+fn the_terms_of_a_source_are_kept_and_shown() {
+    let fixture = Fixture::new();
+    fixture.file("own.jsonl", QUILL);
+    fixture.file("kbo.zip", kbo());
+    assert_eq!(fixture.run(&["import", "own.jsonl", "kbo.zip"]).status, 0);
+    let sources = fixture.json(&["source", "list"]);
+    assert_eq!(sources[0]["source"], "kbo");
+    assert_eq!(sources[0]["licence"], "KBO/BCE open data licence");
+    assert_eq!(
+        sources[0]["attribution"],
+        "Source: FPS Economy, Crossroads Bank for Enterprises (KBO/BCE)"
+    );
+    assert_eq!(sources[0]["homepage"], "https://kbopub.economie.fgov.be/kbo-open-data");
+    assert_eq!((&sources[1]["source"], &sources[1]["licence"]), (&"own.jsonl".into(), &"".into()));
+    let listed = fixture.run(&["source", "list"]).out;
+    assert!(listed.starts_with("SOURCE"), "{listed}");
+    assert!(listed.contains("KBO/BCE open data licence  Source: FPS Economy"), "{listed}");
+
+    // A mapping of one's own says its own terms. A later import without terms keeps them.
+    fixture.file("leads.csv", "Firm\nInkwell\n");
+    fixture.file(
+        "leads.toml",
+        "[source]\nname = \"leads\"\nlicence = \"ours\"\n[fields]\nname = \"Firm\"\n",
+    );
+    assert_eq!(fixture.run(&["import", "leads.csv", "--map", "leads.toml"]).status, 0);
+    let words = ["import", "leads.csv", "--column", "name=Firm", "--source", "leads"];
+    assert_eq!(fixture.run(&words).status, 0);
+    assert_eq!(fixture.json(&["source", "list"])[1]["licence"], "ours");
+}
+
+#[test]
+fn a_file_of_a_format_in_another_folder_does_not_join_its_source() {
+    let fixture = Fixture::new();
+    for folder in ["one", "two"] {
+        fs::create_dir(fixture.path().join(folder)).unwrap();
+    }
+    for file in ["one/universities.json", "one/world_universities.json", "two/universities.json"] {
+        fixture.file(file, UNIVERSITIES);
+    }
+    let both = fixture.run(&["import", "one/universities.json", "two/universities.json"]);
+    assert_refused(&both, "the source universities holds the records of another file, one/");
+    // Files of one folder are one source.
+    let both = ["import", "one/universities.json", "one/world_universities.json"];
+    assert_eq!(fixture.run(&both).status, 0);
+    let other = fixture.run(&["import", "two/universities.json"]);
+    assert_refused(&other, "the source universities holds the records of another folder, /");
+    let said = ["import", "two/universities.json", "--source", "universities"];
+    assert_eq!(fixture.run(&said).status, 0);
+    let sources = fixture.json(&["source", "list"]);
+    assert_eq!(sources.as_array().unwrap().len(), 1, "{sources}");
+    // A file that happens to have the format's name is another source too.
+    fixture.file("universities", QUILL);
+    let named = fixture.run(&["import", "universities"]);
+    named.refused(2, "the source universities holds the records of another file");
+}

@@ -1,0 +1,96 @@
+//! Finds the domains that many records of a source have, such as those of a chain's branches.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use crate::input_fault::InputFault;
+use crate::read_error::ReadError;
+use crate::sorted_rows::Sorter;
+
+/// Maximum number of domains that have more records than a mapping allows. Each takes 16 bytes.
+const MAX_SHARED: usize = 4_000_000;
+
+/// Counts the records of each domain. The domains are kept as hashes in a temporary file.
+#[derive(Default)]
+pub(crate) struct DomainCount {
+    hashes: Sorter,
+}
+
+impl DomainCount {
+    /// Counts the domains of a native record.
+    pub(crate) fn add(&mut self, record: &Map<String, Value>) -> std::io::Result<()> {
+        for hash in domains(record) {
+            self.hashes.add(&hash, &[])?;
+        }
+        Ok(())
+    }
+
+    /// Returns the domains that more than `least` records have.
+    pub(crate) fn shared(self, least: u32) -> Result<SharedDomains, ReadError> {
+        let mut hashes = self.hashes.sorted().map_err(ReadError::Failed)?;
+        let (mut shared, mut last, mut count) = (Vec::new(), Hash::default(), 0_u32);
+        loop {
+            let next = hashes.next_row().map_err(ReadError::Failed)?;
+            let next = next.and_then(|(hash, _)| Hash::try_from(hash).ok());
+            if next == Some(last) {
+                count = count.saturating_add(1);
+                continue;
+            }
+            if count > least {
+                shared.push((last, count));
+            }
+            if shared.len() > MAX_SHARED {
+                return Err(InputFault::ManySharedDomains(MAX_SHARED).into());
+            }
+            let Some(hash) = next else { return Ok(SharedDomains(shared)) };
+            (last, count) = (hash, 1);
+        }
+    }
+}
+
+/// The domains that many records have, by their hashes in order, each with the number of records.
+#[derive(Default)]
+pub(crate) struct SharedDomains(Vec<(Hash, u32)>);
+
+impl SharedDomains {
+    /// Removes the fields of a native record whose limit a domain of the record exceeds. Returns
+    /// the number of values that were removed.
+    pub(crate) fn remove_shared(
+        &self,
+        record: &mut Map<String, Value>,
+        limits: &BTreeMap<String, u32>,
+    ) -> usize {
+        if self.0.is_empty() {
+            return 0;
+        }
+        let count = |hash| match self.0.binary_search_by_key(&hash, |(known, _)| *known) {
+            Ok(at) => self.0.get(at).map_or(0, |(_, count)| *count),
+            Err(_) => 0,
+        };
+        let most = domains(record).into_iter().map(count).max().unwrap_or_default();
+        let exceeded = limits.iter().filter(|(_, limit)| most > **limit);
+        let removed = exceeded.filter_map(|(field, _)| record.shift_remove(field));
+        removed.map(|values| values.as_array().map_or(1, Vec::len)).sum()
+    }
+}
+
+/// The first bytes of a domain's hash. That two of a hundred million domains have the same hash is
+/// less likely than one in three thousand.
+type Hash = [u8; 8];
+
+/// Returns the hashes of a native record's domains, each once.
+fn domains(record: &Map<String, Value>) -> BTreeSet<Hash> {
+    let given = ["domains", "domain"].into_iter().filter_map(|field| record.get(field));
+    let values = given.flat_map(|value| match value {
+        Value::Array(values) => values.as_slice(),
+        value => std::slice::from_ref(value),
+    });
+    let texts = values.filter_map(|value| value.get("domain").unwrap_or(value).as_str());
+    let hash = |text: &str| {
+        let mut hash = Hash::default();
+        blake3::Hasher::new().update(text.as_bytes()).finalize_xof().fill(&mut hash);
+        hash
+    };
+    texts.map(hash).collect()
+}

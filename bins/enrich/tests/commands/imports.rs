@@ -157,13 +157,16 @@ fn dropped_values_are_summed_up_by_field_and_reason() {
     let text = fixture.run(&["import", "crm.jsonl"]);
     assert_eq!(text.status, 0);
     assert!(text.out.contains("\ndropped    3\n"), "{text:?}");
-    let json = fixture.run(&["import", "crm.jsonl", "--json"]);
+    // For another source, the record is not known, so that it is parsed again.
+    let json = fixture.run(&["import", "crm.jsonl", "--json", "--source", "again"]);
     for summary in [&text.out, &json.err] {
         let line = summary.lines().find(|line| line.contains("emails")).unwrap();
         assert!(line.trim_start().starts_with("2  emails"), "{line}");
         assert!(line.contains("an email address looks like"), "{line}");
         assert!(summary.contains("were ignored: colour"), "{summary}");
     }
+    let known = fixture.run(&["import", "crm.jsonl", "--json"]);
+    assert_eq!((&known.json()["unchanged"], &known.json()["dropped"]), (&1.into(), &0.into()));
 }
 
 #[test]

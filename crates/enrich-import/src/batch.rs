@@ -54,10 +54,21 @@ pub(crate) struct SourceLine {
 /// What the batches contain, and when the reading stops.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadOptions {
-    /// Whether each batch keeps the text of its lines.
-    pub(crate) lines: bool,
+    /// Which text of each line a batch keeps.
+    pub(crate) texts: Texts,
     /// Whether the reading stops at the first rejected line.
     pub(crate) until_rejected: bool,
+}
+
+/// Which text of each line a batch keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Texts {
+    /// None.
+    Dropped,
+    /// The text as it was read; of a mapped record, the native record.
+    AsRead,
+    /// The native record in JSON, also of a CSV row.
+    Native,
 }
 
 struct ReceiverGone;
@@ -65,7 +76,7 @@ struct ReceiverGone;
 impl Batch {
     fn push(&mut self, parsed: Parsed, options: ReadOptions) {
         self.line_bytes += parsed.text.len();
-        let text = if options.lines { parsed.text } else { Vec::new() };
+        let text = if options.texts == Texts::Dropped { Vec::new() } else { parsed.text };
         let source_line = SourceLine { line: parsed.line, text };
         match parsed.record {
             Ok(record) => {
@@ -102,7 +113,7 @@ pub(crate) fn read(
     let mut left = limit;
     loop {
         let mut is_due = false;
-        let end = match reading.next(&mut batch.notes, &mut left) {
+        let end = match reading.next(&mut batch.notes, &mut left, options.texts) {
             Ok(Next::Known) => {
                 batch.known += 1;
                 None
@@ -170,7 +181,7 @@ impl Reading {
 
     /// Returns the next record, or why it is rejected. `left` is the number of records of the source
     /// that may still be read.
-    fn next(&mut self, notes: &mut Notes, left: &mut u64) -> Result<Next, ReadError> {
+    fn next(&mut self, notes: &mut Notes, left: &mut u64, texts: Texts) -> Result<Next, ReadError> {
         let count = || {
             let is_left = *left > 0;
             *left = left.saturating_sub(1);
@@ -193,7 +204,7 @@ impl Reading {
                 }));
             }
             Form::JsonLines(None) => jsonl::next(&mut opened.lines, notes),
-            Form::Csv(table) => table.next(&mut opened.lines, notes),
+            Form::Csv(table) => table.next(&mut opened.lines, notes, texts == Texts::Native),
             Form::Empty => Ok(None),
         };
         let next = next.map_err(|error| opened.explain(error))?;

@@ -4,9 +4,9 @@ use std::io;
 
 use enrich_core::Record;
 
-use crate::field::{Field, Kind, Named};
 use crate::ids::scheme_of_column;
 use crate::lines::Lines;
+use crate::native_text::native_text;
 use crate::opened::Opened;
 use crate::parsed::Parsed;
 use crate::raw::{Fields, Raw};
@@ -15,11 +15,12 @@ use crate::record::{self, content_hash};
 use crate::rejection::Rejection;
 use crate::report::Notes;
 use crate::splitter::Splitter;
+use enrich_mapping::{Field, Named, RecordType};
 
 /// A CSV file whose header has been read.
 #[derive(Debug)]
 pub(crate) struct Table {
-    kind: Kind,
+    kind: RecordType,
     columns: Vec<Column>,
     splitter: Splitter,
 }
@@ -33,25 +34,36 @@ impl Table {
         }
         let columns = columns(&splitter, notes).map_err(io::Error::other)?;
         let is_there = |field| columns.iter().any(|column: &Column| column.is_of(field));
-        let kind =
-            Kind::from_fields(is_there).ok_or(HeaderError::NoKind).map_err(io::Error::other)?;
+        let kind = RecordType::from_fields(is_there)
+            .ok_or(HeaderError::NoKind)
+            .map_err(io::Error::other)?;
         Ok(Some(Self { kind, columns, splitter }))
     }
 
     /// Returns the record of the next row, or why the row is rejected. Returns `None` at the end of
-    /// the file. Skips blank lines between rows.
+    /// the file. Skips blank lines between rows. If `is_native` is true, the text of a record is
+    /// the native record in JSON.
     pub(crate) fn next(
         &mut self,
         lines: &mut Lines,
         notes: &mut Notes,
+        is_native: bool,
     ) -> io::Result<Option<Parsed>> {
         let Some(row) = self.splitter.next_row(lines)? else { return Ok(None) };
-        let record = row.is_whole.and_then(|()| self.read(row.line, notes));
-        Ok(Some(Parsed { line: row.line, text: row.text, record }))
+        let mut text = row.text;
+        let native = is_native.then_some(&mut text);
+        let record = row.is_whole.and_then(|()| self.read(row.line, notes, native));
+        Ok(Some(Parsed { line: row.line, text, record }))
     }
 
-    /// Parses the fields of the current row into a record.
-    fn read(&self, line: u64, notes: &mut Notes) -> Result<Record, Rejection> {
+    /// Parses the fields of the current row into a record. Writes the native record in JSON to
+    /// `native`.
+    fn read(
+        &self,
+        line: u64,
+        notes: &mut Notes,
+        native: Option<&mut Vec<u8>>,
+    ) -> Result<Record, Rejection> {
         let (found, expected) = (self.splitter.fields().count(), self.columns.len());
         if found != expected {
             return Err(Rejection::FieldCount { found, expected });
@@ -69,7 +81,7 @@ impl Table {
                         parts.extend([named.field.name().as_bytes(), text.trim().as_bytes()]);
                     }
                 }
-                Column::Ids(scheme) if self.kind == Kind::Company => {
+                Column::Ids(scheme) if self.kind == RecordType::Company => {
                     fields.add_ids(scheme, text);
                     if !text.trim().is_empty() {
                         parts.extend([scheme.as_bytes(), text.trim().as_bytes()]);
@@ -80,7 +92,7 @@ impl Table {
             }
         }
         if let Some(name) = fields.get(Field::Type).and_then(|given| given.list().pop()?.text()) {
-            match Kind::from_name(&name) {
+            match RecordType::from_name(&name) {
                 Some(kind) if kind == self.kind => {}
                 Some(_) => return Err(Rejection::OtherType),
                 // The native format has no kind with this name. In many lists, a column named
@@ -88,7 +100,11 @@ impl Table {
                 None => notes.ignore_field(Field::Type.name()),
             }
         }
-        record::read(self.kind, &mut fields, content_hash(parts), line, notes)
+        let record = record::read(self.kind, &mut fields, content_hash(parts), line, notes)?;
+        if let Some(native) = native {
+            *native = native_text(self.kind, &fields).into_bytes();
+        }
+        Ok(record)
     }
 }
 

@@ -6,13 +6,13 @@
 use enrich_text::{ExternalId, InvalidExternalId};
 use serde_json::value::RawValue;
 
-use crate::field::Field;
 use crate::limits::MAX_LIST_VALUES;
-use crate::names::plain_name;
 use crate::object::Object;
 use crate::raw::{Item, Raw};
 use crate::rejection::BadValue;
 use crate::value::{Values, parse_item};
+use enrich_mapping::Field;
+use enrich_mapping::plain_name;
 
 /// Returns the scheme whose ids a CSV column holds. A scheme of two letters must be written in
 /// lower case and without punctuation: `no` is a scheme, but a column `No.` usually holds numbers.

@@ -9,7 +9,7 @@ use enrich_core::port::error::StoreError;
 use enrich_core::port::importer::{Atomic, Effect, Importer, KnownRecords, Load, Loading};
 use enrich_core::{Record, SourceName};
 
-use crate::batch::{self, Batch, ReadOptions, SourceLine};
+use crate::batch::{self, Batch, ReadOptions, SourceLine, Texts};
 use crate::import_source::ImportSource;
 use crate::read_error::ReadError;
 use crate::record;
@@ -145,7 +145,7 @@ fn previewed(
     progress: &mut dyn Progress,
     preview: &mut Preview,
 ) -> Result<(), ReadError> {
-    let options = ReadOptions { lines: true, until_rejected: false };
+    let options = ReadOptions { texts: Texts::Native, until_rejected: false };
     let (batches, reading) = start_reading(source, options, None)?;
     while let Ok(batch) = batches.recv() {
         let Batch { records, source_lines, rejected, notes, read_bytes, .. } = batch;
@@ -187,7 +187,8 @@ impl Import<'_> {
     ) -> Result<(), Cause> {
         let known = importer.known_records(&load.source).await?;
         let mut loading = importer.begin(load).await?;
-        let options = ReadOptions { lines: self.rejects.is_some(), until_rejected: self.is_whole };
+        let texts = if self.rejects.is_some() { Texts::AsRead } else { Texts::Dropped };
+        let options = ReadOptions { texts, until_rejected: self.is_whole };
         let (batches, reading) = start_reading(source, options, known)?;
         while let Ok(batch) = batches.recv() {
             let bytes = batch.read_bytes;

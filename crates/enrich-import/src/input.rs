@@ -15,14 +15,14 @@ mod xml;
 use std::fs::File;
 use std::io::{self, BufRead};
 
+use enrich_mapping::{Input, InputKind};
+
 use crate::bounds::{Bounded, Bounds};
 use crate::byte_count::ByteCount;
 use crate::content as list_content;
 use crate::decompressed::decompressed;
-use crate::delimiter::Delimiter;
-use crate::encoding::TextEncoding;
 use crate::format::{Compression, Format};
-use crate::layout::Layout;
+use crate::layout::{Layout, ReadAs};
 use crate::read_error::ReadError;
 use crate::source::Source;
 use crate::workbook::Limits;
@@ -31,63 +31,10 @@ use content::{Content, Opened};
 pub use record::{InputRecord, Place};
 pub use sample::{Sample, Sampled, sample};
 
-/// The kind of an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InputKind {
-    /// Rows of text, with any delimiter.
-    Csv,
-    /// An object on each line. Lines may have the separator of JSON text sequences (RFC 7464).
-    JsonLines,
-    /// A JSON text that has the records at a path.
-    Json,
-    /// An XML text that has the records at a path.
-    Xml,
-    /// The first sheet of an Excel workbook.
-    Xlsx,
-}
-
-/// How to read an input. If the kind, the record path, the encoding or the delimiter is not set, it
-/// is detected.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct InputOptions {
-    /// The kind of the input. For JSON without a record path, or with the path `/*`, the text
-    /// decides: an array is never read as JSON Lines, and a text that is detected as JSON Lines is
-    /// read as such.
-    pub kind: Option<InputKind>,
-    /// The files of a zip archive that are read, one after the other: patterns with `*` and `?`.
-    /// Case doesn't matter; a pattern without `/` is compared with the name without the folder. If
-    /// there are no patterns, the archive must have a single file.
-    pub members: Vec<String>,
-    /// Patterns of files of the archive that are left out, even if they fit `members`.
-    pub skip_members: Vec<String>,
-    /// Where the records are. In JSON, this is a JSON pointer (RFC 6901) in which `*` stands for
-    /// each member of an object and each element of an array, as in `/records/*`; the empty path
-    /// stands for the whole text. If a `*` stands for a member, the record has the member's name
-    /// under `@key`. If a record is not an object, it becomes an object with the value under `$`.
-    /// An array becomes an object with named values if a member `fields`, `columns` or `header`
-    /// before it names the columns. In XML, the path consists of the names of elements, as in
-    /// `/LEIData/LEIRecords/LEIRecord`.
-    pub record_path: Option<String>,
-    /// The encoding of the text.
-    pub encoding: Option<TextEncoding>,
-    /// The delimiter of CSV.
-    pub delimiter: Option<Delimiter>,
-    /// The character that stands before a quote inside quotes in CSV. By default, a quote inside
-    /// quotes is doubled.
-    pub escape: Option<u8>,
-    /// Lines of CSV and JSON Lines that begin with this text are comments.
-    pub comment: Option<String>,
-    /// Lines of CSV before the one that begins with this text are skipped. That line is the header.
-    pub skip_until: Option<String>,
-    /// The column names of a table without a header. If empty, the first row is the header.
-    pub columns: Vec<String>,
-    /// JSON records whose text doesn't contain this text are passed over without parsing them.
-    pub contains: Option<String>,
-}
-
 /// Reads the records of a source, one after the other.
 pub struct InputRecords {
-    options: InputOptions,
+    options: Input,
+    read_as: ReadAs,
     archive: Option<Archive>,
     current: Option<Opened>,
     /// The name of the archive's file that is being read.
@@ -98,16 +45,23 @@ pub struct InputRecords {
 }
 
 impl InputRecords {
-    /// Opens a source. A zip archive from a stream is written into a temporary file first.
+    /// Opens a source that has the layout that `options` say. What they do not say is detected. If
+    /// the records are at no path, or are the elements of an array, the text shows whether it is
+    /// JSON or JSON Lines, and the kind does not decide between them.
+    ///
+    /// A zip archive from a stream is written into a temporary file first.
     ///
     /// # Errors
     ///
     /// When the source, or the first of its files, can't be read; when its header can't be used.
-    pub fn open(source: Source, options: InputOptions) -> Result<Self, ReadError> {
+    pub fn open(source: Source, options: Input) -> Result<Self, ReadError> {
         let begun = source.in_a_file_if_archive()?.begin()?;
         let compression = begun.compression();
+        // What the operator has set replaces what the options say.
+        let read_as = begun.read_as.or(ReadAs::of(&options));
         let mut records = Self {
             options,
+            read_as,
             archive: None,
             current: None,
             member: None,
@@ -115,9 +69,6 @@ impl InputRecords {
             bounds: begun.bounds.clone(),
             read_bytes: begun.read_bytes.clone(),
         };
-        // The operator's settings take precedence over the options.
-        records.options.encoding = begun.read_as.encoding.or(records.options.encoding);
-        records.options.delimiter = begun.read_as.delimiter.or(records.options.delimiter);
         let file = begun.file.filter(|_| compression.is_none());
         if let Some(file) = file.as_ref().filter(|_| list_content::is_archive(&begun.first)) {
             let file = file.try_clone().map_err(ReadError::Failed)?;
@@ -194,8 +145,8 @@ impl InputRecords {
         let current = self.current.as_ref()?;
         let (sheet, sheets) = current.sheet.clone().unzip();
         let format = match current.kind {
-            InputKind::Csv => Format::Csv,
-            InputKind::Xlsx => Format::Xlsx,
+            InputKind::Csv | InputKind::Vcard => Format::Csv,
+            InputKind::Workbook => Format::Xlsx,
             InputKind::JsonLines | InputKind::Json | InputKind::Xml => Format::JsonLines,
         };
         Some(Layout {
@@ -240,7 +191,7 @@ impl InputRecords {
             None => bytes,
         };
         let limits = Limits::new(self.bounds.as_ref());
-        let content = Content { name, bytes, file, limits };
+        let content = Content { name, bytes, file, limits, read_as: self.read_as };
         Opened::new(content, &self.options).map_err(|error| self.explain(error))
     }
 

@@ -3,10 +3,10 @@
 //! The rows of each file are sorted by the key first, in temporary files. Then all files are read
 //! together, one record at a time, whatever order and size they have.
 
-use enrich_mapping::{Join, JoinMember};
+use enrich_mapping::{Input, InputKind, Join, JoinMember};
 use serde_json::{Map, Value};
 
-use crate::input::{InputKind, InputOptions, InputRecord, InputRecords, Place};
+use crate::input::{InputRecord, InputRecords, Place};
 use crate::input_fault::{InputFault, MAX_RECORD_BYTES, MAX_RECORD_VALUES};
 use crate::layout::Layout;
 use crate::read_error::ReadError;
@@ -29,7 +29,7 @@ pub(crate) enum Step {
 /// A joined source.
 pub(crate) struct JoinedRecords {
     join: Join,
-    options: InputOptions,
+    options: Input,
     sorting: Option<Sorting>,
     /// The files that are sorted, in the order of the members.
     files: Vec<SortedFile>,
@@ -57,12 +57,8 @@ struct SortedFile {
 }
 
 impl JoinedRecords {
-    pub(crate) fn open(
-        source: Source,
-        join: Join,
-        options: InputOptions,
-    ) -> Result<Self, ReadError> {
-        let options = InputOptions { kind: Some(InputKind::Csv), ..options };
+    pub(crate) fn open(source: Source, join: Join, options: Input) -> Result<Self, ReadError> {
+        let options = Input { kind: Some(InputKind::Csv), ..options };
         let mut joined = Self {
             join,
             options,
@@ -102,7 +98,7 @@ impl JoinedRecords {
     fn open_next(&mut self, archive: Source) -> Result<(), ReadError> {
         let Some(member) = self.join.members.get(self.files.len()) else { return Ok(()) };
         let (first, again) = archive.twice()?;
-        let options = InputOptions { members: vec![member.file.clone()], ..self.options.clone() };
+        let options = Input { member: vec![member.file.clone()], ..self.options.clone() };
         let input = InputRecords::open(first, options)?;
         if input.member().is_none() {
             let files = self.join.members.iter().map(|member| member.file.as_str());

@@ -5,7 +5,6 @@ use std::io;
 use enrich_core::Record;
 use serde_json::value::RawValue;
 
-use crate::field::{Field, Kind};
 use crate::lines::{Line, Lines};
 use crate::object;
 use crate::parsed::Parsed;
@@ -13,6 +12,7 @@ use crate::raw::{Fields, Item, Raw};
 use crate::record::{self, content_hash};
 use crate::rejection::Rejection;
 use crate::report::Notes;
+use enrich_mapping::{Field, RecordType};
 
 /// Returns the record of the next line, or why the line is rejected; `None` at the end. Skips blank
 /// lines.
@@ -57,11 +57,11 @@ pub(crate) fn content(line: &Line) -> [u8; 16] {
     content_hash([line.bytes.trim_ascii()])
 }
 
-fn kind(fields: &Fields<'_>, notes: &mut Notes) -> Result<Kind, Rejection> {
-    let by_fields = Kind::from_fields(|field| fields.get(field).is_some());
+fn kind(fields: &Fields<'_>, notes: &mut Notes) -> Result<RecordType, Rejection> {
+    let by_fields = RecordType::from_fields(|field| fields.get(field).is_some());
     let Some(given) = fields.get(Field::Type) else { return by_fields.ok_or(Rejection::NoType) };
     if let Ok(Some(Item::Text(name))) = given.one()
-        && let Some(kind) = Kind::from_name(name.trim())
+        && let Some(kind) = RecordType::from_name(name.trim())
     {
         return Ok(kind);
     }

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use enrich_mapping::Input;
 use serde::{Deserialize, Serialize};
 
 use crate::delimiter::Delimiter;
@@ -18,6 +19,24 @@ pub struct ReadAs {
     /// The encoding of the source's text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<TextEncoding>,
+}
+
+impl ReadAs {
+    /// Returns what the input of a mapping says.
+    pub(crate) fn of(input: &Input) -> Self {
+        Self {
+            delimiter: input.delimiter.and_then(|letter| Delimiter::parse(&letter.to_string())),
+            encoding: input.encoding.as_deref().and_then(TextEncoding::parse),
+        }
+    }
+
+    /// Returns these settings, and those of `other` for what is not set.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            delimiter: self.delimiter.or(other.delimiter),
+            encoding: self.encoding.or(other.encoding),
+        }
+    }
 }
 
 /// How a source is read: its format, delimiter and encoding; for a workbook, also its sheets.

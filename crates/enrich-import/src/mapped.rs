@@ -3,13 +3,11 @@
 use std::collections::VecDeque;
 use std::io::Read;
 
-use enrich_mapping::{Input, InputKind as Form, Mapping, Note, Outcome, Settings, vcards};
+use enrich_mapping::{Input, InputKind, Mapping, Note, Outcome, Settings, vcards};
 use serde_json::{Map, Value};
 
 use crate::decompressed::decompressed;
-use crate::delimiter::Delimiter;
-use crate::encoding::TextEncoding;
-use crate::input::{InputKind, InputOptions, InputRecord, InputRecords, Place};
+use crate::input::{InputRecord, InputRecords, Place};
 use crate::input_fault::{InputFault, MAX_RECORD_BYTES};
 use crate::joined::{JoinedRecords, Step};
 use crate::jsonl;
@@ -26,16 +24,14 @@ use crate::source::Source;
 pub struct MapAs {
     mapping: Mapping,
     settings: Settings,
-    options: InputOptions,
-    has_cards: bool,
+    input: Input,
 }
 
 impl MapAs {
-    /// Creates the settings for reading a source with a mapping. `input` is the layout of the file;
-    /// the parts of the layout that `input` leaves open are detected.
-    pub fn new(mapping: Mapping, input: &Input, settings: Settings) -> Self {
-        let has_cards = input.kind == Some(Form::Vcard);
-        Self { mapping, settings, options: options_of(input), has_cards }
+    /// Returns the way to read a source by a mapping. `input` is the layout of the file; what it
+    /// does not say is detected.
+    pub fn new(mapping: Mapping, input: Input, settings: Settings) -> Self {
+        Self { mapping, settings, input }
     }
 
     /// Whether a source is read twice, because the mapping limits the values of a domain.
@@ -46,31 +42,6 @@ impl MapAs {
     /// Returns the least limit of values of a domain.
     fn least_limit(&self) -> u32 {
         self.mapping.merge().most_of_a_domain.values().copied().min().unwrap_or(u32::MAX)
-    }
-}
-
-/// Returns the options for reading a file as a mapping says. An encoding or delimiter that the
-/// reader does not have is detected instead.
-fn options_of(input: &Input) -> InputOptions {
-    InputOptions {
-        kind: input.kind.and_then(|kind| match kind {
-            Form::Csv => Some(InputKind::Csv),
-            Form::JsonLines => Some(InputKind::JsonLines),
-            Form::Json => Some(InputKind::Json),
-            Form::Xml => Some(InputKind::Xml),
-            Form::Workbook => Some(InputKind::Xlsx),
-            Form::Vcard => None,
-        }),
-        members: input.member.clone(),
-        skip_members: input.skip_member.clone(),
-        record_path: input.records.clone(),
-        encoding: input.encoding.as_deref().and_then(TextEncoding::parse),
-        delimiter: input.delimiter.and_then(|letter| Delimiter::parse(&letter.to_string())),
-        escape: input.escape.and_then(|letter| u8::try_from(letter).ok()),
-        comment: input.comment.map(String::from),
-        skip_until: input.skip_until.clone(),
-        columns: input.header.clone(),
-        contains: input.contains.clone(),
     }
 }
 
@@ -231,9 +202,11 @@ impl MappedReading {
 
 impl Records {
     fn open(source: Source, map_as: &MapAs) -> Result<Self, ReadError> {
-        let options = map_as.options.clone();
+        let options = map_as.input.clone();
         Ok(match map_as.mapping.join() {
-            _ if map_as.has_cards => Self::Cards(cards(source)?.into_iter().enumerate()),
+            _ if options.kind == Some(InputKind::Vcard) => {
+                Self::Cards(cards(source)?.into_iter().enumerate())
+            }
             Some(join) => {
                 Self::Joined(Box::new(JoinedRecords::open(source, join.clone(), options)?))
             }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::field::{Field, Named};
+use enrich_mapping::{Field, Named};
 
 const CSV_LIST_SEPARATOR: char = '|';
 

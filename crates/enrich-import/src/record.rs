@@ -7,11 +7,11 @@ use enrich_text::{
     CompanyName, Country, Domain, EmailAddress, Network, PageUrl, PersonName, PersonPage, Phone,
 };
 
-use crate::field::{Field, Kind};
 use crate::raw::{Fields, Item};
 use crate::rejection::{BadValue, Rejection};
 use crate::report::Notes;
 use crate::value::{Values, confidence, ip_address, plain_text};
+use enrich_mapping::{Field, RecordType};
 
 /// The version of this parser, a part of every record's hash. Increase it when a change of the
 /// parser gives the same bytes another meaning. Then every record has a new hash, so that the next
@@ -35,20 +35,20 @@ const PAGES: [(Field, Network); 5] = [
 ///
 /// When a required field is missing or can't be read.
 pub(crate) fn read(
-    kind: Kind,
+    kind: RecordType,
     fields: &mut Fields<'_>,
     content: [u8; 16],
     line: u64,
     notes: &mut Notes,
 ) -> Result<Record, Rejection> {
     match kind {
-        Kind::Company => fields.move_to_singular(Field::Domain, Field::Domains),
-        Kind::Domain if fields.get(Field::Domain).is_none() => {
+        RecordType::Company => fields.move_to_singular(Field::Domain, Field::Domains),
+        RecordType::Domain if fields.get(Field::Domain).is_none() => {
             fields.move_to_singular(Field::Domains, Field::Domain);
         }
-        Kind::Domain | Kind::Person => {}
+        RecordType::Domain | RecordType::Person => {}
     }
-    let not_its_own = Field::all().filter(|field| !field.belongs_to(kind));
+    let not_its_own = Field::native().filter(|field| !field.belongs_to(kind));
     for field in not_its_own.filter(|&field| fields.get(field).is_some()) {
         notes.ignore_field(field.name());
         for text in fields.get(field).iter().flat_map(|given| given.list()).filter_map(Item::text) {
@@ -57,9 +57,9 @@ pub(crate) fn read(
     }
     let mut values = Values { fields, line, notes };
     match kind {
-        Kind::Company => company(&mut values, content).map(Record::Company),
-        Kind::Person => person(&mut values, content).map(Record::Person),
-        Kind::Domain => domain_facts(&mut values, content).map(Record::Domain),
+        RecordType::Company => company(&mut values, content).map(Record::Company),
+        RecordType::Person => person(&mut values, content).map(Record::Person),
+        RecordType::Domain => domain_facts(&mut values, content).map(Record::Domain),
     }
 }
 

@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use data_encoding::{BASE64, HEXLOWER_PERMISSIVE};
 use enrich_core::port::suppression_lists::{Digest, DigestKind};
+use enrich_mapping::{Input, InputKind};
 use serde_json::{Map, Value};
 
-use crate::delimiter::Delimiter;
-use crate::input::{InputKind, InputOptions, InputRecord, InputRecords};
+use crate::input::{InputRecord, InputRecords};
 use crate::source::Source;
 pub use drop_file::{DropFile, DropList};
 pub use list_fault::{LineFault, ListFault};
@@ -217,18 +217,18 @@ impl ListEntries {
 
 fn open(path: &Path, format: ListFormat) -> Result<InputRecords, ListFault> {
     let name = name_of(path);
-    let options = InputOptions {
+    let options = Input {
         kind: Some(InputKind::Csv),
-        delimiter: Some(Delimiter::Comma),
-        members: match format {
+        delimiter: Some(','),
+        member: match format {
             ListFormat::Drop => vec!["*".to_owned()],
             ListFormat::Hashes(_) | ListFormat::Plain => Vec::new(),
         },
-        columns: match format {
+        header: match format {
             ListFormat::Drop => Vec::new(),
             ListFormat::Hashes(_) | ListFormat::Plain => vec![VALUE.to_owned()],
         },
-        ..InputOptions::default()
+        ..Input::default()
     };
     let opened = Source::file(path).and_then(|source| InputRecords::open(source, options));
     opened.map_err(|error| ListFault::read(&name, error))

@@ -6,11 +6,11 @@ use std::borrow::Cow;
 use enrich_core::Confidence;
 use enrich_text::{Country, Domain, MAX_CHARACTERS};
 
-use crate::field::Field;
 use crate::limits::MAX_LIST_VALUES;
 use crate::raw::{Fields, Item, SeveralValues, SiteObject, csv_site};
 use crate::rejection::{BadValue, Rejection};
 use crate::report::Notes;
+use enrich_mapping::Field;
 
 /// The fields of a record, with methods that parse the values. A value that can't be read is added
 /// to `notes`.

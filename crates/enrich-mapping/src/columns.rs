@@ -1,27 +1,13 @@
 //! Mappings that are given on the command line as pairs of a field and a column.
 
+use enrich_text::ExternalId;
+
 use crate::error::MappingError;
 use crate::mapping::Mapping;
 use crate::native::{Field, RecordType};
 use crate::node::list;
 use crate::record_rule::RecordRule;
 use crate::rule::Rule;
-
-/// Schemes of company ids that may be given without the prefix `ids.`.
-const SCHEMES: [&str; 12] = [
-    "lei",
-    "wikidata",
-    "ror",
-    "cik",
-    "gb",
-    "siren",
-    "no",
-    "be",
-    "ee",
-    "de",
-    "permid",
-    "opencorporates",
-];
 
 impl Mapping {
     /// Creates a mapping from pairs of a native field and a column. The id of a company is given as
@@ -51,8 +37,7 @@ impl Mapping {
         let (mut ids, mut id) = (Vec::new(), None);
         for (name, column) in pairs {
             let name = name.trim();
-            let scheme =
-                name.strip_prefix("ids.").or_else(|| SCHEMES.contains(&name).then_some(name));
+            let scheme = name.strip_prefix("ids.").or_else(|| is_scheme(name).then_some(name));
             if name == "id" {
                 id = Some(Rule::column(column));
                 continue;
@@ -61,7 +46,7 @@ impl Mapping {
                 ids.push((scheme.to_owned(), Rule::column(column)));
                 continue;
             }
-            let field = Field::from_name(name).filter(|field| field.belongs_to(kind));
+            let field = Field::of_mapping(name).filter(|field| field.belongs_to(kind));
             let Some(field) = field else { return Err(unknown(name, kind)) };
             match fields.iter_mut().find(|(known, _)| *known == field) {
                 Some((_, columns)) => columns.push(column),
@@ -78,8 +63,13 @@ fn unknown(name: &str, kind: RecordType) -> MappingError {
     let mut names = vec!["id"];
     names.extend(Field::names(kind));
     if kind == RecordType::Company {
-        names.extend(SCHEMES);
+        names.extend(ExternalId::known_schemes());
     }
     let (kind, names) = (kind.as_str(), list(&names));
     MappingError::Columns(format!("`{name}` is no field of a {kind}; there are {names}"))
+}
+
+/// Whether a name is that of a known scheme of ids.
+fn is_scheme(name: &str) -> bool {
+    ExternalId::known_schemes().any(|scheme| scheme == name)
 }

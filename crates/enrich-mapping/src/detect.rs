@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::built_in::built_ins;
 use crate::input::{Input, InputKind};
 use crate::mapping::Mapping;
-use crate::native::{RecordType, is_native};
+use crate::native::{Field, RecordType};
 use crate::path::Path;
 use crate::synonyms::Synonyms;
 
@@ -86,6 +86,8 @@ impl Mapping {
     fn is_named(&self, sample: &Sample<'_>) -> bool {
         self.fits_file(sample.file_name)
             || (!sample.member.is_empty() && self.fits_file(sample.member))
+            // An archive with several files may have any name.
+            || (sample.members.len() > 1 && sample.members.iter().any(|one| self.fits_file(one)))
     }
 }
 
@@ -130,7 +132,7 @@ fn has_key(sample: &Sample<'_>, key: &str) -> bool {
 fn says_native_type(sample: &Sample<'_>) -> bool {
     let is_native = |record: &Map<String, Value>| {
         let kind = record.get("type").and_then(Value::as_str);
-        kind.is_some_and(|kind| RecordType::from_name(&kind.to_lowercase()).is_some())
+        kind.is_some_and(|kind| RecordType::from_name(kind).is_some())
     };
     sample.records.first().is_some_and(is_native)
 }
@@ -153,4 +155,9 @@ fn has_subject(sample: &Sample<'_>) -> bool {
     ["first_name", "name", "domain", "domains"]
         .iter()
         .any(|key| sample.keys.iter().any(|known| known.trim().eq_ignore_ascii_case(key)))
+}
+
+/// Whether a column or key is one that native records have, or is within one (`ids.lei`).
+fn is_native(name: &str) -> bool {
+    Field::from_column(name.split('.').next().unwrap_or(name)).is_some()
 }

@@ -1,10 +1,9 @@
 //! A native record that is being put together.
 
-use enrich_text::{Country, Domain, Network, PageUrl, PersonPage, Phone};
+use enrich_text::{Country, Domain, ExternalId, Network, PageUrl, PersonPage, Phone};
 use serde_json::{Map, Value, json};
 
 use crate::country_item::country_of_item;
-use crate::external_id::external_id;
 use crate::native::RecordType;
 use crate::outcome::Note;
 use crate::route::{Route, route_url};
@@ -65,7 +64,8 @@ impl Draft {
     /// Adds a country, given by its code, its name, or its Wikidata item. An unknown country is
     /// left out and noted.
     pub(crate) fn add_country(&mut self, text: &str) {
-        let of_item = || external_id("wikidata", text).and_then(|id| country_of_item(&id));
+        let item = || ExternalId::parse("wikidata", text).ok();
+        let of_item = || item().and_then(|item| country_of_item(item.id()));
         match Country::parse(text).ok().or_else(of_item) {
             Some(country) => add(&mut self.countries, country),
             None => self.notes.push(Note::UnknownCountry),
@@ -150,10 +150,11 @@ impl Draft {
 
     /// Adds an id. If the id does not have the form of its scheme, it is left out and noted.
     pub(crate) fn add_id(&mut self, scheme: &str, text: &str) {
-        let Some(id) = external_id(scheme, text) else {
+        let Ok(id) = ExternalId::parse(scheme, text) else {
             self.notes.push(Note::BadId);
             return;
         };
+        let id = id.id().to_owned();
         match self.ids.iter_mut().find(|(known, _)| known == scheme) {
             Some((_, ids)) => add(ids, id),
             None => self.ids.push((scheme.to_owned(), vec![id])),

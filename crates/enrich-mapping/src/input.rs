@@ -1,5 +1,6 @@
 //! How the records of a file are read.
 
+use encoding_rs::Encoding;
 use glob::Pattern;
 
 use crate::error::MappingError;
@@ -78,6 +79,9 @@ const KINDS: [(&str, InputKind); 6] = [
     ("vcard", InputKind::Vcard),
 ];
 
+/// What may stand between the columns of a row.
+const DELIMITERS: [char; 4] = [',', ';', '|', '\t'];
+
 const KEYS: [&str; 14] = [
     "kind",
     "member",
@@ -111,8 +115,8 @@ impl Input {
             keys: table.texts("keys")?,
             records: table.text("records")?,
             names: table.text("names")?,
-            encoding: table.text("encoding")?,
-            delimiter: character(table, "delimiter")?,
+            encoding: encoding(table)?,
+            delimiter: delimiter(table)?,
             escape: character(table, "escape")?,
             comment: character(table, "comment")?,
             skip_until: table.text("skip-until")?,
@@ -147,6 +151,28 @@ pub(crate) fn globs(table: &Table<'_, '_>, name: &str) -> Result<Vec<String>, Ma
         }
     };
     node.list().into_iter().map(read).collect()
+}
+
+fn encoding(table: &Table<'_, '_>) -> Result<Option<String>, MappingError> {
+    let Some(node) = table.get("encoding") else { return Ok(None) };
+    let label = node.text()?;
+    match Encoding::for_label_no_replacement(label.trim().as_bytes()) {
+        Some(_) => Ok(Some(label)),
+        None => Err(node.refused(format!(
+            "`{label}` is no encoding; write utf-8, utf-16, windows-1252 or another label of the \
+             Encoding Standard"
+        ))),
+    }
+}
+
+fn delimiter(table: &Table<'_, '_>) -> Result<Option<char>, MappingError> {
+    let letter = character(table, "delimiter")?;
+    match (letter, table.get("delimiter")) {
+        (Some(letter), Some(node)) if !DELIMITERS.contains(&letter) => {
+            Err(node.wrong("is `,`, `;`, `|` or `tab`"))
+        }
+        _ => Ok(letter),
+    }
 }
 
 fn character(table: &Table<'_, '_>, name: &str) -> Result<Option<char>, MappingError> {

@@ -41,6 +41,12 @@ pub struct Merge {
     pub most_of_a_domain: BTreeMap<String, u32>,
 }
 
+/// Texts that stand for no value in lists that people keep.
+const NO_VALUES: [&str; 16] = [
+    "-", "--", "?", "N/A", "n/a", "#N/A", "n.a.", "N.A.", "k.A.", "k. A.", "null", "NULL",
+    "(null)", "None", "none", "NaN",
+];
+
 const KEYS: [&str; 10] =
     ["source", "detect", "input", "join", "record", "fields", "ids", "also", "skip", "merge"];
 
@@ -91,7 +97,10 @@ impl Mapping {
     pub(crate) fn of(records: Vec<RecordRule>) -> Self {
         Self {
             text: String::new(),
-            source: SourceInfo::default(),
+            source: SourceInfo {
+                null: NO_VALUES.map(str::to_owned).to_vec(),
+                ..SourceInfo::default()
+            },
             files: Vec::new(),
             inputs: vec![Input::default()],
             join: None,
@@ -245,7 +254,7 @@ fn read_merge(node: Node<'_, '_>) -> Result<Merge, MappingError> {
     if let Some(node) = table.get("most-of-a-domain") {
         for (name, node) in node.table()?.entries() {
             let is_list = matches!(
-                Field::from_name(name),
+                Field::of_mapping(name),
                 Some(Field::Emails | Field::Phones | Field::Aliases)
             );
             if !is_list {

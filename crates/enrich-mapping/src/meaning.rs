@@ -3,19 +3,26 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::native::RecordType;
+use crate::native::{Field, RecordType, plain_name};
 use crate::table;
 
 /// The meaning of each known column name. The names are in the form of [`plain`].
 static MEANINGS: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
     table::rows(include_str!("../data/synonyms.txt"))
-        .flat_map(|[meaning, names]| table::values(names).map(move |name| (plain(name), meaning)))
+        .flat_map(|[meaning, names]| {
+            table::values(names).map(move |name| (plain_name(name), meaning))
+        })
         .collect()
 });
 
 /// Returns the meaning of a column, such as `domains`; `None` if its name is not known.
 pub(crate) fn meaning(column: &str) -> Option<&'static str> {
-    MEANINGS.get(&plain(column)).copied()
+    MEANINGS.get(&plain_name(column)).copied()
+}
+
+/// Whether a column has the name of a native field, or another usual name of one.
+pub fn is_known_column(column: &str) -> bool {
+    Field::from_column(column).is_some() || meaning(column).is_some()
 }
 
 /// Returns the field of a kind of record to which a column with this meaning belongs: a field's
@@ -30,15 +37,11 @@ pub(crate) fn target(
         (RecordType::Company, "company") => Some("name"),
         (RecordType::Company, "contact") => None,
         (RecordType::Company, "company_linkedin") => Some("linkedin"),
+        (RecordType::Company, "company_emails") => Some("emails"),
         (RecordType::Person, "name" | "contact") => (!is_named).then_some("full_name"),
         (RecordType::Person, "domains") => Some("company_domain"),
-        (RecordType::Person, "company_linkedin") => None,
+        (RecordType::Person, "company_linkedin" | "company_emails") => None,
         (RecordType::Person, meaning) if meaning.starts_with("ids.") => None,
         (_, meaning) => Some(meaning),
     }
-}
-
-/// Returns the letters and digits of a column's name in lower case.
-fn plain(name: &str) -> String {
-    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

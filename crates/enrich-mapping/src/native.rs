@@ -1,4 +1,6 @@
-//! The fields of native records, as mappings name them.
+//! The fields of native records, and the kinds of record that have them.
+
+use std::fmt;
 
 /// The kind of a native record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,9 +18,22 @@ impl RecordType {
     pub const ALL: [(&str, RecordType); 3] =
         [("company", Self::Company), ("person", Self::Person), ("domain", Self::Domain)];
 
-    /// Returns the kind with this name; the name must be in lower case.
+    /// Returns the kind with this name, in upper or lower case.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, kind)| kind)
+        let mut all = Self::ALL.into_iter();
+        all.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, kind)| kind)
+    }
+
+    /// Returns the kind of a record without a `type`: a person if the record has `first_name`, else
+    /// a company if it has `name`, else facts of a domain if it has `domain` or `domains`.
+    pub fn from_fields(is_there: impl Fn(Field) -> bool) -> Option<Self> {
+        let signs = [
+            (Field::FirstName, Self::Person),
+            (Field::Name, Self::Company),
+            (Field::Domain, Self::Domain),
+            (Field::Domains, Self::Domain),
+        ];
+        signs.into_iter().find(|&(field, _)| is_there(field)).map(|(_, kind)| kind)
     }
 
     /// Returns the name that the native format uses for this kind.
@@ -31,14 +46,17 @@ impl RecordType {
     }
 }
 
-/// A field for which a mapping gives values.
+/// A field of native records, or one that only mappings fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Field {
+#[allow(missing_docs, reason = "the table says their names")]
+pub enum Field {
+    Type,
+    Id,
+    Confidence,
     Name,
     Aliases,
     Country,
     Domains,
-    Urls,
     LinkedIn,
     Facebook,
     Instagram,
@@ -48,26 +66,42 @@ pub(crate) enum Field {
     Phones,
     Ip,
     PageRank,
-    Parent,
-    FullName,
     FirstName,
     LastName,
     Title,
     Company,
     CompanyDomain,
+    Domain,
+    Ids,
+    Parent,
+    /// Addresses of any kind. Native records have no such field.
+    Urls,
+    /// A name that is split. Native records have no such field.
+    FullName,
 }
 
-/// All fields, with their names and the kinds of records that have them. The native format has no
-/// `urls` and no `full_name`: a mapping turns `urls` into domains and pages, and splits `full_name`
-/// into first and last name.
-const TABLE: [(Field, &str, &[RecordType]); 21] = {
+/// A field of the native format, and whether the file names the field in the singular.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The field.
+    pub field: Field,
+    /// Whether the file uses the singular form of a field name that is a plural, such as `email`
+    /// for `emails`.
+    pub is_singular: bool,
+}
+
+/// Every field with its name and the kinds of records that have the field, in the order of
+/// [`Field`].
+const TABLE: [(Field, &str, &[RecordType]); 26] = {
     use RecordType::{Company, Domain, Person};
     [
+        (Field::Type, "type", &[Company, Person, Domain]),
+        (Field::Id, "id", &[Company, Person, Domain]),
+        (Field::Confidence, "confidence", &[Company, Person, Domain]),
         (Field::Name, "name", &[Company]),
         (Field::Aliases, "aliases", &[Company]),
         (Field::Country, "country", &[Company, Person]),
         (Field::Domains, "domains", &[Company, Domain]),
-        (Field::Urls, "urls", &[Company, Person]),
         (Field::LinkedIn, "linkedin", &[Company, Person]),
         (Field::Facebook, "facebook", &[Company]),
         (Field::Instagram, "instagram", &[Company]),
@@ -77,58 +111,186 @@ const TABLE: [(Field, &str, &[RecordType]); 21] = {
         (Field::Phones, "phones", &[Company, Person]),
         (Field::Ip, "ip", &[Company, Domain]),
         (Field::PageRank, "page_rank", &[Company, Domain]),
-        (Field::Parent, "parent", &[Company]),
-        (Field::FullName, "full_name", &[Person]),
         (Field::FirstName, "first_name", &[Person]),
         (Field::LastName, "last_name", &[Person]),
         (Field::Title, "title", &[Person]),
         (Field::Company, "company", &[Person]),
         (Field::CompanyDomain, "company_domain", &[Person]),
+        (Field::Domain, "domain", &[Company, Domain]),
+        (Field::Ids, "ids", &[Company]),
+        (Field::Parent, "parent", &[Company]),
+        (Field::Urls, "urls", &[Company, Person]),
+        (Field::FullName, "full_name", &[Person]),
     ]
 };
 
 impl Field {
-    /// Returns the field with this name, in the singular or the plural.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        let is_same = |known: &str| {
-            known == name
-                || known.strip_suffix('s') == Some(name)
-                || known.strip_suffix("es") == Some(name)
-                || (known == "country" && name == "countries")
-        };
-        TABLE.into_iter().find(|(_, known, _)| is_same(known)).map(|(field, ..)| field)
+    /// The number of fields.
+    pub const COUNT: usize = TABLE.len();
+
+    /// Returns all fields of native records.
+    pub fn native() -> impl Iterator<Item = Self> {
+        TABLE.into_iter().map(|(field, ..)| field).filter(|field| field.is_native())
     }
 
-    pub(crate) fn name(self) -> &'static str {
-        TABLE.into_iter().find(|(field, ..)| *field == self).map_or("", |(_, name, _)| name)
+    /// Returns the native field with this name. The name may also be the other form of the field's
+    /// name: the singular of a plural, or the plural of a singular.
+    pub fn from_name(name: &str) -> Option<Named> {
+        Self::find(name).filter(|named| named.field.is_native())
     }
 
-    pub(crate) fn belongs_to(self, kind: RecordType) -> bool {
-        TABLE.into_iter().any(|(field, _, kinds)| field == self && kinds.contains(&kind))
+    /// Returns the native field that a column with this name holds. Case, blanks and punctuation in
+    /// the column's name don't matter.
+    pub fn from_column(column: &str) -> Option<Named> {
+        let plain = plain_name(column);
+        let mut native = TABLE.into_iter().filter(|(field, ..)| field.is_native());
+        let same = native.clone().find(|(_, known, _)| plain_name(known) == plain);
+        match same {
+            Some((field, ..)) => Some(Named { field, is_singular: false }),
+            None => native.find_map(|(field, known, _)| {
+                let known = plain_name(known);
+                differ_in_number(&known, &plain)
+                    .then_some(Named { field, is_singular: plain.len() < known.len() })
+            }),
+        }
     }
 
-    /// Returns the names of the fields that a kind of record has.
+    /// Returns the field that a mapping fills under this name, in the singular or the plural.
+    pub(crate) fn of_mapping(name: &str) -> Option<Self> {
+        let field = Self::find(name)?.field;
+        match field {
+            Self::Domain => Some(Self::Domains),
+            field => field.is_mapped().then_some(field),
+        }
+    }
+
+    /// Returns the field's name.
+    pub fn name(self) -> &'static str {
+        TABLE.get(self as usize).map_or("", |(_, name, _)| name)
+    }
+
+    /// Whether records of this kind have the field.
+    pub fn belongs_to(self, kind: RecordType) -> bool {
+        TABLE.get(self as usize).is_some_and(|(_, _, kinds)| kinds.contains(&kind))
+    }
+
+    /// Returns the names of the fields that a mapping can fill in records of this kind.
     pub(crate) fn names(kind: RecordType) -> Vec<&'static str> {
-        let fields = TABLE.into_iter().filter(|(_, _, kinds)| kinds.contains(&kind));
+        let fields = TABLE
+            .into_iter()
+            .filter(|(field, _, kinds)| field.is_mapped() && kinds.contains(&kind));
         fields.map(|(_, name, _)| name).collect()
+    }
+
+    fn is_native(self) -> bool {
+        !matches!(self, Self::Urls | Self::FullName)
+    }
+
+    /// Whether a mapping fills the field by a rule in `[fields]`. The others have tables of their
+    /// own, or another name.
+    fn is_mapped(self) -> bool {
+        !matches!(self, Self::Type | Self::Id | Self::Confidence | Self::Ids | Self::Domain)
+    }
+
+    fn find(name: &str) -> Option<Named> {
+        let exact = TABLE.into_iter().find(|(_, known, _)| *known == name);
+        let other = || TABLE.into_iter().find(|(_, known, _)| differ_in_number(known, name));
+        let (field, known, _) = exact.or_else(other)?;
+        Some(Named { field, is_singular: name.len() < known.len() })
     }
 }
 
-/// Whether a native record has this column or key, or a key that contains it, as `ids` contains
-/// `ids.lei`.
-pub(crate) fn is_native(name: &str) -> bool {
-    let first = name.split('.').next().unwrap_or(name);
-    let plain: String =
-        first.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    let is_field = TABLE.into_iter().any(|(field, known, _)| {
-        !matches!(field, Field::Urls | Field::FullName) && {
-            let known = known.replace('_', "");
-            known == plain
-                || known.strip_suffix('s') == Some(plain.as_str())
-                || plain.strip_suffix('s') == Some(known.as_str())
-                || (known == "aliases" && plain == "alias")
-                || (known == "country" && plain == "countries")
+/// Returns the letters and digits of a column's name in lower case, so that `E-Mail`, `e mail` and
+/// `email` are equal.
+pub fn plain_name(name: &str) -> String {
+    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Whether one name is the plural of the other.
+fn differ_in_number(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    match long.strip_prefix(short) {
+        Some(ending) => matches!(ending, "s" | "es"),
+        None => short.strip_suffix('y').is_some_and(|stem| long.strip_prefix(stem) == Some("ies")),
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_stands_in_the_order_of_the_fields() {
+        for (place, (field, name, _)) in TABLE.into_iter().enumerate() {
+            assert_eq!(field as usize, place, "{name}");
+            let named = field.is_native().then_some(Named { field, is_singular: false });
+            assert_eq!(Field::from_name(name), named);
+            assert_eq!(Field::from_column(name), named);
         }
-    });
-    is_field || matches!(plain.as_str(), "type" | "id" | "ids" | "confidence")
+    }
+
+    #[test]
+    fn singular_and_plural_of_a_name_mean_the_same_field() {
+        let field = |name| Field::from_name(name).map(|named| (named.field, named.is_singular));
+        assert_eq!(field("email"), Some((Field::Emails, true)));
+        assert_eq!(field("alias"), Some((Field::Aliases, true)));
+        assert_eq!(field("countries"), Some((Field::Country, false)));
+        assert_eq!(field("companies"), Some((Field::Company, false)));
+        assert_eq!(field("id"), Some((Field::Id, false)));
+        assert_eq!(field("ids"), Some((Field::Ids, false)), "not the plural of `id`");
+        assert_eq!(field("colour"), None);
+    }
+
+    #[test]
+    fn case_blanks_and_punctuation_of_a_column_do_not_matter() {
+        for (column, field) in [
+            ("E-Mail", Field::Emails),
+            ("First Name", Field::FirstName),
+            ("PAGE RANK", Field::PageRank),
+            ("Company_Domain", Field::CompanyDomain),
+            ("Linked-In", Field::LinkedIn),
+        ] {
+            assert_eq!(
+                Field::from_column(column).map(|named| named.field),
+                Some(field),
+                "{column}"
+            );
+        }
+        assert_eq!(Field::from_column("IDs").map(|named| named.field), Some(Field::Ids));
+        assert_eq!(Field::from_column("-"), None);
+    }
+
+    #[test]
+    fn a_first_name_means_a_person_even_beside_a_name() {
+        let has =
+            |fields: &'static [Field]| RecordType::from_fields(|field| fields.contains(&field));
+        assert_eq!(has(&[Field::Name, Field::FirstName]), Some(RecordType::Person));
+        assert_eq!(has(&[Field::Domain, Field::Name]), Some(RecordType::Company));
+        assert_eq!(has(&[Field::Domain]), Some(RecordType::Domain));
+        assert_eq!(has(&[Field::Emails]), None);
+    }
+
+    #[test]
+    fn a_mapping_fills_urls_and_full_names_but_no_type() {
+        assert_eq!(Field::of_mapping("url"), Some(Field::Urls));
+        assert_eq!(Field::of_mapping("full_name"), Some(Field::FullName));
+        assert_eq!(Field::of_mapping("domain"), Some(Field::Domains));
+        assert_eq!(Field::of_mapping("countries"), Some(Field::Country));
+        for name in ["type", "id", "ids", "confidence", "colour"] {
+            assert_eq!(Field::of_mapping(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn case_blanks_and_punctuation_are_left_out() {
+        assert_eq!(plain_name(" Company-Name (EN) "), "companynameen");
+        assert_eq!(plain_name("Straße_1"), "straße1");
+        assert_eq!(plain_name("--"), "");
+    }
 }

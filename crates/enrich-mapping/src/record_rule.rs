@@ -134,7 +134,7 @@ impl RecordRule {
         let is_read = |key: &str| read.iter().any(|name| name.eq_ignore_ascii_case(key.trim()));
         for (key, value) in record.iter().filter(|(key, _)| !is_read(key)) {
             let name = meaning(key).and_then(|meaning| target(self.kind, meaning, true));
-            let field = name.and_then(Field::from_name);
+            let field = name.and_then(Field::of_mapping);
             let Some(field) = field.filter(|field| field.belongs_to(self.kind)) else { continue };
             match fields.iter_mut().find(|(known, _)| *known == field) {
                 Some((_, found)) => found.extend(texts(value)),
@@ -217,7 +217,7 @@ fn read_type(node: Node<'_, '_>) -> Result<RecordType, MappingError> {
 fn read_fields(kind: RecordType, node: Node<'_, '_>) -> Result<Vec<(Field, Rule)>, MappingError> {
     let mut fields: Vec<(Field, Rule)> = Vec::new();
     for (name, node) in node.table()?.entries() {
-        let found = Field::from_name(name).filter(|field| field.belongs_to(kind));
+        let found = Field::of_mapping(name).filter(|field| field.belongs_to(kind));
         let Some(field) = found else {
             let (kind, names) = (kind.as_str(), list(&Field::names(kind)));
             let problem = format!("`{name}` is no field of a {kind}; there are {names}");

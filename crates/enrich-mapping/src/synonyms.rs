@@ -73,7 +73,7 @@ impl Mapping {
                 used.push((column.to_owned(), scheme));
                 continue;
             }
-            let field = Field::from_name(name).filter(|field| field.belongs_to(record_type));
+            let field = Field::of_mapping(name).filter(|field| field.belongs_to(record_type));
             let Some(field) = field else { continue };
             match fields.iter_mut().find(|(known, _)| *known == field) {
                 Some((_, columns)) => columns.push(column),

@@ -1,6 +1,6 @@
 //! The transforms that a mapping can apply to a single value.
 
-use crate::external_id::external_id;
+use enrich_text::ExternalId;
 
 /// A transform of a value. The mapping file gives its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,9 @@ impl Transform {
             Self::LanguagePrefix => Some(without_language(text).to_owned()),
             // For an item without a label, Wikidata's query service returns the item's id. An id is
             // no name.
-            Self::ItemLabel => external_id("wikidata", text).is_none().then(|| text.to_owned()),
+            Self::ItemLabel => {
+                ExternalId::parse("wikidata", text).is_err().then(|| text.to_owned())
+            }
         }
     }
 }

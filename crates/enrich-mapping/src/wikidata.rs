@@ -61,7 +61,7 @@ pub(crate) fn draft(
     if statements(claims, "P31").iter().any(|s| item(s.value).as_deref() == Some(HUMAN)) {
         return Err("human");
     }
-    if claims.contains_key("P576") {
+    if statement::is_said(claims, "P576") {
         return Err("dissolved");
     }
     if !is("P856") {

@@ -258,7 +258,7 @@ fn a_table_of_a_spreadsheet_is_imported_and_what_was_detected_is_said() {
     let said = ["import", "export.csv", "--delimiter", ",", "--encoding", "utf-8"];
     let other = fixture.run(&said);
     assert_eq!(other.status, 2, "{other:?}");
-    assert!(other.err.contains("none of its columns is `first_name`, `name` or `domain`"));
+    assert!(other.err.contains("name the columns with --column"), "{other:?}");
     fixture.run(&["import", "export.csv", "--delimiter", "x"]).refused(2, "one of , ; tab |");
 }
 
@@ -351,7 +351,7 @@ fn only_known_adds_no_company_and_no_employer() {
 fn an_unknown_layout_is_refused_with_the_ways_to_name_it() {
     let fixture = Fixture::new();
     fixture.file("odd.json", "[{\"x\":1},{\"x\":2}]");
-    fixture.run(&["import", "odd.json"]).refused(2, "name one with --format");
+    fixture.run(&["import", "odd.json"]).refused(2, "a format with --format");
     fixture.run(&["import", "odd.json", "--format", "none"]).refused(2, "there is no format none");
     fixture.file("many.jsonl", format!("{QUILL}\n{ADA}\n"));
     let ran = fixture.run(&["import", "many.jsonl", "--limit", "1", "--json"]);

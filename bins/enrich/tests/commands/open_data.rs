@@ -164,3 +164,60 @@ fn a_file_of_a_format_in_another_folder_does_not_join_its_source() {
     let named = fixture.run(&["import", "universities"]);
     named.refused(2, "the source universities holds the records of another file");
 }
+
+const LEADS: &str = "Leads 2026 - exported 2026-09-30,,,,\n\
+    ,,,,\n\
+    Account Name,Website,Website 2,Annual Revenue,Phone\n\
+    Quillmark,https://www.quillmark.example/en,shop.quillmark.example,\"1,250,000\",+44 20 7946 0123\n\
+    \"Inkwell, Inc.\",inkwell.example,N/A,\"12,000\",N/A\n\
+    N/A,,,,\n";
+
+#[test]
+fn a_title_above_the_header_is_skipped_and_words_for_no_value_are_none() {
+    let fixture = Fixture::new();
+    fixture.file("export.csv", LEADS);
+    let ran = fixture.run(&["import", "export.csv", "--dry-run", "--json"]);
+    let report = ran.json();
+    assert_eq!((&report["added"], &report["dropped"]), (&2.into(), &0.into()), "{ran:?}");
+    assert_eq!(report["skipped"]["no name"], 1, "{ran:?}");
+    assert!(ran.err.contains("[\"quillmark.example\",\"shop.quillmark.example\"]"), "{ran:?}");
+    let named = ["import", "export.csv", "--column", "name=Account Name", "--column"];
+    let ran = fixture.run(&[&named[..], &["domains=Website", "--dry-run", "--json"]].concat());
+    assert_eq!(ran.json()["added"], 2, "{ran:?}");
+    assert!(ran.err.contains("export.csv: not used: Website 2"), "{ran:?}");
+}
+
+#[test]
+fn addresses_of_a_company_are_not_those_of_the_person_beside_it() {
+    let fixture = Fixture::new();
+    let dump = "Account\tAccount Domain\tFirst Name\tLast Name\tEmail\tCompany Email\tNotes\n\
+        Quillmark\tquillmark.example\tAda\tFernwright\tada@quillmark.example\t\
+        info@quillmark.example\t\"Met.\nSaid \"\"call\"\" later.\"\n";
+    fixture.file("dump.tsv", dump);
+    let ran = fixture.run(&["import", "dump.tsv", "--dry-run"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(ran.err.contains("\"emails\":[\"ada@quillmark.example\"]"), "{ran:?}");
+    assert!(ran.err.contains("\"company_domain\":\"quillmark.example\""), "{ran:?}");
+}
+
+#[test]
+fn a_table_without_any_known_column_makes_no_folder_and_says_what_to_do() {
+    let fixture = Fixture::new();
+    fixture.file("odd.csv", "Wer;Wo\nInkwell;inkwell.example\n");
+    let ran = fixture.run(&["import", "odd.csv"]);
+    ran.refused(2, "name the columns with --column, such as --column name=Firma");
+    assert!(!fixture.data().exists());
+}
+
+#[test]
+fn a_file_that_no_layout_can_read_is_told_also_with_a_chosen_format() {
+    let fixture = Fixture::new();
+    let bomb = "<?xml version=\"1.0\"?><!DOCTYPE l [<!ENTITY a \"aa\"><!ENTITY b \"&a;&a;\">]>\
+        <LEIData><LEIRecords><LEIRecord><LEI>&b;</LEI></LEIRecord></LEIRecords></LEIData>";
+    fixture.file("bomb.xml", bomb);
+    for format in [&[][..], &["--format", "gleif"]] {
+        let ran = fixture.run(&[&["import", "bomb.xml"], format].concat());
+        ran.refused(2, "the XML file declares entities of its own");
+    }
+    assert!(!fixture.data().exists());
+}

@@ -8,7 +8,7 @@ use std::thread;
 
 use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{Grant, Ledger as _};
-use enrich_core::{Account, ApiKey, Clock as _, KeyId, NewKey, RateOverride};
+use enrich_core::{Account, ApiKey, Clock as _, NewKey};
 use enrich_store::{SystemClock, load_or_create_secrets};
 use enrich_store_postgres::CommandPorts;
 use enrich_testkit::http::{Call, Reply};
@@ -48,17 +48,10 @@ fn three(url: String) -> (Nodes, [Process; 3]) {
 /// Creates an account; returns its key.
 fn account(ports: &CommandPorts, credits: i64) -> ApiKey {
     let now = SystemClock.now();
-    let (account, key) = (Account::new("Caller", now), ApiKey::generate().unwrap());
+    let account = Account::new("Caller", now);
     let id = account.id;
-    let first = NewKey {
-        id: KeyId::new(now),
-        account: id,
-        label: String::new(),
-        key: key.clone(),
-        rate: RateOverride::default(),
-        created_at: now,
-        expires_at: None,
-    };
+    let first = NewKey::generate(id, "", now).unwrap();
+    let key = first.key.clone();
     block_on(ports.accounts.create(account, first)).unwrap();
     if credits > 0 {
         block_on(ports.ledger.grant(Grant::new(id, credits, now))).unwrap();

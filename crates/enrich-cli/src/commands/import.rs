@@ -126,9 +126,7 @@ impl Import {
             let file = input.file.clone();
             let importer = store.importer.as_ref();
             let (report, cause) = take(importer, input, atomic, rejects.as_mut(), console);
-            if let Some(layout) = report.layout.as_ref().filter(|layout| !layout.is_plain()) {
-                console.note(&format!("{}: {layout}", file.display()));
-            }
+            outcome::note_layout(&file, &report, console);
             if !matches!(cause, Some(Cause::Rejected { .. })) {
                 outcome::note_rejected(&file, &report, console);
             }
@@ -166,6 +164,7 @@ impl Import {
             let preview = enrich_import::preview(source, most, &mut bar);
             let Preview { records, report } =
                 preview.map_err(|error| Failure::of_file(&file, &error.cause))?;
+            outcome::note_layout(&file, &report, console);
             for record in records {
                 console.note(&record);
             }

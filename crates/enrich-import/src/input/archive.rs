@@ -7,13 +7,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bzip2::bufread::BzDecoder;
+use enrich_mapping::Input;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{
     CompressionMethod, Error, ErrorKind, FileReader, RECOMMENDED_BUFFER_SIZE, RangeReader,
     ReaderAt, ZipArchive, ZipArchiveEntryWayfinder, ZipLocator,
 };
 
-use super::InputOptions;
 use crate::byte_count::ByteCount;
 use crate::decompressed::BUFFER_BYTES;
 use crate::glob;
@@ -60,7 +60,7 @@ impl Archive {
     /// archive is an office document, such as a workbook.
     pub(super) fn open(
         mut file: File,
-        options: &InputOptions,
+        options: &Input,
         read_bytes: ByteCount,
     ) -> io::Result<Option<Self>> {
         let length = file.seek(SeekFrom::End(0))?;
@@ -77,10 +77,10 @@ impl Archive {
         match archive.files.len() {
             0 if listed.files.first.is_empty() => Err(InputFault::EmptyArchive.into()),
             0 => {
-                let pattern = options.members.join(", ");
+                let pattern = options.member.join(", ");
                 Err(InputFault::NoFile { pattern, files: listed.files }.into())
             }
-            2.. if options.members.is_empty() => Err(InputFault::SeveralFiles(listed.files).into()),
+            2.. if options.member.is_empty() => Err(InputFault::SeveralFiles(listed.files).into()),
             _ => {
                 archive.files.reverse();
                 Ok(Some(archive))
@@ -93,7 +93,7 @@ impl Archive {
         &self.names
     }
 
-    fn list(&mut self, options: &InputOptions, buffer: &mut [u8]) -> io::Result<Listed> {
+    fn list(&mut self, options: &Input, buffer: &mut [u8]) -> io::Result<Listed> {
         let mut listed = Listed::default();
         let mut entries = self.zip.entries(buffer);
         while let Some(entry) = entries.next_entry().map_err(cut_or)? {
@@ -108,8 +108,8 @@ impl Archive {
                 self.names.push(name.to_string());
             }
             let fits = |patterns: &[String]| patterns.iter().any(|one| glob::fits(one, &name));
-            let is_wanted = options.members.is_empty() || fits(&options.members);
-            if !is_wanted || fits(&options.skip_members) {
+            let is_wanted = options.member.is_empty() || fits(&options.member);
+            if !is_wanted || fits(&options.skip_member) {
                 continue;
             }
             if self.files.len() >= MAX_FILES {

@@ -3,16 +3,18 @@
 use std::fs::File;
 use std::io::{self, BufRead, Cursor, Read};
 
+use enrich_mapping::{Input, InputKind};
+
 use super::json::{JsonLayout, JsonReader, detected, first_names};
 use super::json_lines::JsonLinesReader;
 use super::record::InputRecord;
 use super::table::TableReader;
 use super::xml::{self, XmlReader};
-use super::{InputKind, InputOptions};
 use crate::content::{self, NoList, ZIP_MAGIC};
 use crate::delimiter::Delimiter;
 use crate::encoding::{Decoding, KnownEncoding, TextEncoding, detect_by_start, resumed};
 use crate::format::{Format, format_from_file_name};
+use crate::layout::ReadAs;
 use crate::lines::Lines;
 use crate::opened::{HEAD_BYTES, MAX_HELD_WORKBOOK};
 use crate::rows::MAX_COLUMNS;
@@ -29,6 +31,8 @@ pub(super) struct Content {
     /// The content as a seekable file, if it is one.
     pub(super) file: Option<File>,
     pub(super) limits: Limits,
+    /// The delimiter and encoding, unless they are detected.
+    pub(super) read_as: ReadAs,
 }
 
 /// Opened content, with the reader of its records.
@@ -52,8 +56,8 @@ enum Reader {
 }
 
 impl Opened {
-    pub(super) fn new(content: Content, options: &InputOptions) -> io::Result<Self> {
-        let Content { name, mut bytes, file, limits } = content;
+    pub(super) fn new(content: Content, options: &Input) -> io::Result<Self> {
+        let Content { name, mut bytes, file, limits, read_as } = content;
         let mut head = Vec::new();
         let failure = (&mut bytes).take(HEAD_BYTES as u64).read_to_end(&mut head).err();
         if head.starts_with(ZIP_MAGIC) {
@@ -66,10 +70,10 @@ impl Opened {
         let begins_like = kind_by_beginning(head.get(mark..).unwrap_or_default());
         let kind = options.kind.unwrap_or(begins_like);
         let encoding = match kind {
-            InputKind::Xml => options.encoding.or_else(|| xml::declared_encoding(&head)),
-            _ => options.encoding,
+            InputKind::Xml => read_as.encoding.or_else(|| xml::declared_encoding(&head)),
+            _ => read_as.encoding,
         };
-        let guesses = matches!(kind, InputKind::Csv | InputKind::Xlsx);
+        let guesses = matches!(kind, InputKind::Csv | InputKind::Workbook);
         let input = resumed(head.clone(), failure, bytes);
         let (decoding, encoding) = Decoding::new(input, &head, encoding, guesses)?;
         let text: Box<dyn BufRead> = Box::new(decoding);
@@ -86,7 +90,9 @@ impl Opened {
             InputKind::Csv if options.kind.is_some() && begins_like == InputKind::Json => {
                 return Err(io::Error::other(NoList::JsonAsCsv));
             }
-            InputKind::Csv | InputKind::Xlsx => (csv(text, &name, options)?, InputKind::Csv, None),
+            InputKind::Csv | InputKind::Workbook | InputKind::Vcard => {
+                (csv(text, &name, options, read_as.delimiter)?, InputKind::Csv, None)
+            }
         };
         Ok(Self { kind, encoding, sheet: None, path, envelope: Vec::new(), reader })
     }
@@ -126,7 +132,7 @@ impl Opened {
         file: Option<File>,
         mut bytes: Box<dyn BufRead>,
         limits: Limits,
-        options: &InputOptions,
+        options: &Input,
     ) -> io::Result<Self> {
         let workbook = match file {
             Some(file) => Workbook::open(Box::new(file), limits)?,
@@ -144,7 +150,7 @@ impl Opened {
         let table = TableReader::workbook(workbook, options)?;
         let reader = table.map_or(Reader::Empty, |table| Reader::Table(Box::new(table)));
         let encoding = KnownEncoding::default();
-        let (kind, envelope) = (InputKind::Xlsx, Vec::new());
+        let (kind, envelope) = (InputKind::Workbook, Vec::new());
         Ok(Self { kind, encoding, sheet, path: None, envelope, reader })
     }
 }
@@ -163,24 +169,29 @@ fn kind_by_beginning(head: &[u8]) -> InputKind {
     }
 }
 
-fn csv(text: Box<dyn BufRead>, name: &str, options: &InputOptions) -> io::Result<Reader> {
+fn csv(
+    text: Box<dyn BufRead>,
+    name: &str,
+    options: &Input,
+    delimiter: Option<Delimiter>,
+) -> io::Result<Reader> {
     let usual = match format_from_file_name(name).0 {
         Some(Format::Tsv) => Delimiter::Tab,
         _ => Delimiter::Comma,
     };
-    let table = TableReader::csv(Lines::new(text), usual, options)?;
+    let table = TableReader::csv(Lines::new(text), usual, delimiter, options)?;
     Ok(table.map_or(Reader::Empty, |table| Reader::Table(Box::new(table))))
 }
 
-/// Opens JSON. If no path is set, or if the path is that of a plain array (`/*`), the text shows
-/// whether it is JSON Lines or an array.
-fn json(text: Box<dyn BufRead>, name: &str, options: &InputOptions) -> Opened {
+/// Opens JSON. Without a path, and if the path is that of a plain array, JSON Lines and arrays are
+/// told from each other by the text.
+fn json(text: Box<dyn BufRead>, name: &str, options: &Input) -> Opened {
     let wanted = options.contains.as_deref();
     let (head, text) = peeked(text);
     let is_array = head.trim_ascii_start().first() == Some(&b'[');
     let is_named_lines = format_from_file_name(name).0 == Some(Format::JsonLines);
     let has_lines = options.kind == Some(InputKind::JsonLines) || is_named_lines;
-    let layout = match options.record_path.as_deref() {
+    let layout = match options.records.as_deref() {
         Some(path) if !matches!(path, "" | "/*") => JsonLayout::Records(path.to_owned()),
         // The path `/*` may also mean the members of one object.
         Some("/*") if !is_array && !has_lines => match detected(&head, head.len() < LAYOUT_BYTES) {
@@ -192,8 +203,9 @@ fn json(text: Box<dyn BufRead>, name: &str, options: &InputOptions) -> Opened {
     };
     let (reader, kind, path) = match layout {
         JsonLayout::Lines => {
-            let comment = options.comment.as_deref();
-            let reader = Box::new(JsonLinesReader::new(Lines::new(text), comment, wanted));
+            let comment = options.comment.map(String::from);
+            let lines = Lines::new(text);
+            let reader = Box::new(JsonLinesReader::new(lines, comment.as_deref(), wanted));
             (Reader::JsonLines(reader), InputKind::JsonLines, None)
         }
         JsonLayout::Records(path) => {
@@ -206,9 +218,9 @@ fn json(text: Box<dyn BufRead>, name: &str, options: &InputOptions) -> Opened {
     Opened { kind, encoding: KnownEncoding::default(), sheet: None, path, envelope, reader }
 }
 
-fn xml_records(text: Box<dyn BufRead>, options: &InputOptions) -> io::Result<(Reader, String)> {
+fn xml_records(text: Box<dyn BufRead>, options: &Input) -> io::Result<(Reader, String)> {
     let (head, text) = peeked(text);
-    let path = match &options.record_path {
+    let path = match &options.records {
         Some(path) => path.clone(),
         None => xml::detected_path(&head),
     };

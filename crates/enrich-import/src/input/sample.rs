@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
+use enrich_mapping::{Input, InputKind};
 use serde_json::{Map, Value};
 
-use super::{InputKind, InputOptions, InputRecord, InputRecords};
+use super::{InputRecord, InputRecords};
 use crate::read_error::ReadError;
 use crate::rows::MAX_COLUMNS;
 use crate::source::Source;
@@ -48,9 +49,8 @@ pub struct Sampled {
 ///
 /// # Errors
 ///
-/// When the source can't be opened, or when an archive from a stream can't be written to a
-/// temporary file.
-pub fn sample(source: Source, options: InputOptions, records: usize) -> Result<Sampled, ReadError> {
+/// When the source can't be opened, or an archive from a stream can't be kept.
+pub fn sample(source: Source, options: Input, records: usize) -> Result<Sampled, ReadError> {
     let file_name = source.file_name().to_owned();
     let (first, again) = source.twice()?;
     let opened = InputRecords::open(first, options);

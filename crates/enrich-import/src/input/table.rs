@@ -2,20 +2,23 @@
 
 use std::io;
 
+use enrich_mapping::{Input, is_known_column};
 use serde_json::{Map, Value};
 
-use super::InputOptions;
 use super::record::{InputRecord, Place};
 use crate::delimiter::Delimiter;
 use crate::delimiter_detection;
 use crate::input_fault::InputFault;
-use crate::lines::Lines;
+use crate::lines::{Line, Lines};
 use crate::opened::{LOOKED_AT_BYTES, LOOKED_AT_LINES};
 use crate::read_error::HeaderError;
 use crate::rejection::Rejection;
 use crate::rows::MAX_COLUMNS;
 use crate::splitter::{RawRow, Splitter};
 use crate::workbook::Workbook;
+
+/// Maximum number of rows of a title above the header.
+const MAX_TITLE_ROWS: usize = 10;
 
 /// Maximum number of lines before the header.
 const MAX_PREAMBLE_LINES: usize = 1_000;
@@ -36,23 +39,34 @@ impl TableReader {
     pub(super) fn csv(
         lines: Lines,
         usual: Delimiter,
-        options: &InputOptions,
+        chosen: Option<Delimiter>,
+        options: &Input,
     ) -> io::Result<Option<Self>> {
-        let mut lines = lines.skipping(options.comment.as_deref());
+        let mut lines = lines.skipping(options.comment.map(String::from).as_deref());
         if let Some(begins_with) = &options.skip_until {
             skip_until(&mut lines, begins_with)?;
         }
         let looked_at = lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
-        let chosen = options.delimiter;
         let delimiter = delimiter_detection::of_file(&mut lines, &looked_at, usual, chosen);
-        let splitter = Splitter::with_escape(delimiter, options.escape);
+        let has_header = options.skip_until.is_none() && options.header.is_empty();
+        if has_header {
+            let comment = options.comment.map(String::from);
+            let is_text = |line: &&Line| {
+                let comment = comment.as_deref().map(str::as_bytes);
+                !comment.is_some_and(|comment| line.bytes.starts_with(comment))
+            };
+            let first: Vec<&Line> = looked_at.iter().filter(is_text).collect();
+            skip_title(&mut lines, &first, delimiter)?;
+        }
+        let escape = options.escape.and_then(|letter| u8::try_from(letter).ok());
+        let splitter = Splitter::with_escape(delimiter, escape);
         let table =
             Self { lines, splitter, columns: Vec::new(), records: 0, delimiter: Some(delimiter) };
         table.with_header(options)
     }
 
     /// Opens the first sheet of a workbook. Returns `None` if the sheet is empty.
-    pub(super) fn workbook(workbook: Workbook, options: &InputOptions) -> io::Result<Option<Self>> {
+    pub(super) fn workbook(workbook: Workbook, options: &Input) -> io::Result<Option<Self>> {
         let table = Self {
             lines: Lines::new(Box::new(io::empty())),
             splitter: Splitter::of_workbook(workbook),
@@ -95,9 +109,9 @@ impl TableReader {
         Ok(fields)
     }
 
-    fn with_header(mut self, options: &InputOptions) -> io::Result<Option<Self>> {
-        if !options.columns.is_empty() {
-            self.columns = options.columns.iter().map(|name| named(name)).collect();
+    fn with_header(mut self, options: &Input) -> io::Result<Option<Self>> {
+        if !options.header.is_empty() {
+            self.columns = options.header.iter().map(|name| named(name)).collect();
             self.splitter.set_width(self.columns.len());
             return Ok(Some(self));
         }
@@ -138,4 +152,28 @@ fn skip_until(lines: &mut Lines, begins_with: &str) -> io::Result<()> {
     }
     let begins_with = begins_with.to_owned();
     Err(InputFault::NoHeader { begins_with, lines: MAX_PREAMBLE_LINES }.into())
+}
+
+/// Skips the title that a spreadsheet has above its header: rows with a single field that is not
+/// empty, before a row with at least two. A row with the name of a known column is no title.
+fn skip_title(lines: &mut Lines, first: &[&Line], delimiter: Delimiter) -> io::Result<()> {
+    let mut splitter = Splitter::new(delimiter);
+    let filled = first.iter().filter(|line| !line.is_blank()).take(MAX_TITLE_ROWS + 1);
+    for (titles, line) in filled.enumerate() {
+        let mut row = Lines::new(Box::new(io::Cursor::new(line.bytes.clone())));
+        if line.is_too_long || splitter.next_row(&mut row)?.is_none_or(|row| row.is_whole.is_err())
+        {
+            return Ok(());
+        }
+        let fields = splitter.fields().filter(|field| !field.trim_ascii().is_empty());
+        let fields: Vec<_> = fields.map(String::from_utf8_lossy).collect();
+        if fields.iter().any(|field| is_known_column(field)) || fields.len() > 1 {
+            // The header. Nothing is skipped if it is the first row.
+            for _ in 0..titles {
+                lines.next_filled()?;
+            }
+            return Ok(());
+        }
+    }
+    Ok(())
 }

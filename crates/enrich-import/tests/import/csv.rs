@@ -3,9 +3,9 @@
 use std::error::Error;
 
 use enrich_core::{CompanyRecord, Record};
-use enrich_import::Rejection;
+use enrich_import::{Rejection, preview};
 
-use crate::memory::{Memory, dropped, import_into, imported, rejection, texts};
+use crate::memory::{Memory, dropped, import_into, imported, rejection, source, texts};
 
 const FILE: &str = "test.csv";
 
@@ -263,4 +263,37 @@ fn a_known_scheme_has_a_column_of_its_own() {
     let [company] = companies(text).try_into().unwrap();
     let ids: Vec<&str> = company.ids.iter().map(|id| id.as_str()).collect();
     assert_eq!(ids, ["x:1", "cik:17", "wikidata:Q42", "wikidata:Q43", "no:923609016"]);
+}
+
+#[test]
+fn a_preview_shows_rows_as_native_records() {
+    let shown = |name: &str, text: &str| {
+        let seen = preview(source(name, text), 10, &mut ()).unwrap();
+        let again = seen.records.join("\n");
+        let again = preview(source("again.jsonl", again), 10, &mut ()).unwrap();
+        assert_eq!(again.report.added, seen.report.added, "{:?}", again.report);
+        assert_eq!(again.report.dropped, seen.report.dropped);
+        seen.records
+    };
+    let companies = "Name,Country,Domains,Domain,E-Mail,LEI,no,ids,confidence,colour,linkedin\n\
+        Quill,BE|NL,shop.example@NL,quill.example,a@quill.example|b@quill.example,,974760673,\
+        wikidata:Q42,80,red,linkedin.com/company/quill\n\
+        Inkwell,DE,,,,,,,,,\n";
+    let quill = concat!(
+        r#"{"type":"company","confidence":80,"name":"Quill","country":["BE","NL"],"#,
+        r#""domains":["quill.example",{"domain":"shop.example","country":"NL"}],"#,
+        r#""linkedin":"linkedin.com/company/quill","emails":["a@quill.example","b@quill.example"],"#,
+        r#""ids":{"wikidata":["Q42"],"no":["974760673"]}}"#,
+    );
+    let inkwell = r#"{"type":"company","name":"Inkwell","country":"DE"}"#;
+    assert_eq!(shown("companies.csv", companies), [quill, inkwell]);
+    let people = "first_name;last_name;company;phone\nAda;Fernwright|West;Quill;+44 20 7946 0101\n";
+    let ada = concat!(
+        r#"{"type":"person","phones":["+44 20 7946 0101"],"first_name":"Ada","#,
+        r#""last_name":"Fernwright|West","company":"Quill"}"#,
+    );
+    assert_eq!(shown("people.csv", people), [ada]);
+    let ranks = "domain,page_rank\nquill.example,5.20\n";
+    let rank = r#"{"type":"domain","page_rank":"5.20","domain":"quill.example"}"#;
+    assert_eq!(shown("ranks.csv", ranks), [rank]);
 }

@@ -2,7 +2,8 @@
 
 use std::io::{Cursor, Write};
 
-use enrich_import::{InputOptions, InputRecord, InputRecords, ReadError, Source};
+use enrich_import::{InputRecord, InputRecords, ReadError, Source};
+use enrich_mapping::Input;
 use serde_json::Value;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -11,7 +12,7 @@ use zip::write::SimpleFileOptions;
 pub(crate) fn records(
     file_name: &str,
     bytes: impl Into<Vec<u8>>,
-    options: InputOptions,
+    options: Input,
 ) -> Vec<InputRecord> {
     let (records, error) = until_error(file_name, bytes, options);
     if let Some(error) = error {
@@ -24,7 +25,7 @@ pub(crate) fn records(
 pub(crate) fn until_error(
     file_name: &str,
     bytes: impl Into<Vec<u8>>,
-    options: InputOptions,
+    options: Input,
 ) -> (Vec<InputRecord>, Option<ReadError>) {
     let source = Source::reader(file_name, Cursor::new(bytes.into()));
     let mut input = match InputRecords::open(source, options) {
@@ -41,8 +42,8 @@ pub(crate) fn until_error(
     }
 }
 
-/// Returns the error of an input that can't be read, with all its causes.
-pub(crate) fn failure(file_name: &str, bytes: impl Into<Vec<u8>>, options: InputOptions) -> String {
+/// Why an input can't be read, with all causes.
+pub(crate) fn failure(file_name: &str, bytes: impl Into<Vec<u8>>, options: Input) -> String {
     let (_, error) = until_error(file_name, bytes, options);
     explained(&error.unwrap())
 }
@@ -78,10 +79,10 @@ pub(crate) fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-pub(crate) fn at_path(path: &str) -> InputOptions {
-    InputOptions { record_path: Some(path.to_owned()), ..InputOptions::default() }
+pub(crate) fn at_path(path: &str) -> Input {
+    Input { records: Some(path.to_owned()), ..Input::default() }
 }
 
-pub(crate) fn of_member(pattern: &str) -> InputOptions {
-    InputOptions { members: vec![pattern.to_owned()], ..InputOptions::default() }
+pub(crate) fn of_member(pattern: &str) -> Input {
+    Input { member: vec![pattern.to_owned()], ..Input::default() }
 }

@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::io::{Cursor, Write};
 
-use enrich_import::{InputKind, InputOptions, InputRecords, Sampled, Source, sample};
+use enrich_import::{InputRecords, Sampled, Source, sample};
+use enrich_mapping::{Input, InputKind};
 
 use crate::compressed::{bzip2, gzip, zstd};
 use crate::inputs::{failure, fields, of_member, records, until_error, zip};
@@ -11,8 +12,8 @@ use crate::inputs::{failure, fields, of_member, records, until_error, zip};
 const CSV: &str = "name,site\nQuill,quill.example\n";
 const QUILL: &str = "{\"name\":\"Quill\",\"site\":\"quill.example\"}";
 
-fn options() -> InputOptions {
-    InputOptions::default()
+fn options() -> Input {
+    Input::default()
 }
 
 #[test]

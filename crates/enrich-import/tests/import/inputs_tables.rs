@@ -1,11 +1,11 @@
 //! Tests of records in tables: variants of CSV, and workbooks.
 
-use enrich_import::{Delimiter, InputKind, InputOptions, TextEncoding};
+use enrich_mapping::{Input, InputKind};
 
 use crate::inputs::{failure, fields, lines, records, until_error};
 
-fn options() -> InputOptions {
-    InputOptions::default()
+fn options() -> Input {
+    Input::default()
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn rows_are_objects_in_the_order_of_the_columns() {
 #[test]
 fn quotes_may_be_escaped_by_a_backslash() {
     let text = "name,site\n\"The \\\"Quill\\\" Ltd, 2\",a.example\n\"Ink \"\"x\"\"\",b.example\n";
-    let records = records("a.csv", text, InputOptions { escape: Some(b'\\'), ..options() });
+    let records = records("a.csv", text, Input { escape: Some('\\'), ..options() });
     let expected = [
         "{\"name\":\"The \\\"Quill\\\" Ltd, 2\",\"site\":\"a.example\"}",
         "{\"name\":\"Ink \\\"x\\\"\",\"site\":\"b.example\"}",
@@ -35,7 +35,7 @@ fn quotes_may_be_escaped_by_a_backslash() {
 fn lines_before_the_header_are_skipped() {
     let text = "Notes:\n\"When exporting, you may notice; that, some; of\"\n\n\
         First Name,Last Name,URL\nAda,Quill,\n";
-    let skip = InputOptions { skip_until: Some("First Name,".to_owned()), ..options() };
+    let skip = Input { skip_until: Some("First Name,".to_owned()), ..options() };
     let rows = records("Connections.csv", text, skip.clone());
     assert_eq!(fields(&rows), ["{\"First Name\":\"Ada\",\"Last Name\":\"Quill\",\"URL\":\"\"}"]);
     assert_eq!(lines(&rows), [5]);
@@ -52,7 +52,7 @@ fn a_table_without_a_header_gets_column_names() {
     let records = records(
         "tranco.csv",
         "1,quill.example\r\n2,ink.example\r\n",
-        InputOptions { columns, ..options() },
+        Input { header: columns, ..options() },
     );
     let expected = [
         "{\"rank\":\"1\",\"domain\":\"quill.example\"}",
@@ -65,7 +65,7 @@ fn a_table_without_a_header_gets_column_names() {
 #[test]
 fn comments_are_skipped_between_rows() {
     let text = "# made on Monday\na,b\n#x\n1,2\n\"3\n#4\",5\n";
-    let rows = records("a.csv", text, InputOptions { comment: Some("#".to_owned()), ..options() });
+    let rows = records("a.csv", text, Input { comment: Some('#'), ..options() });
     assert_eq!(fields(&rows), ["{\"a\":\"1\",\"b\":\"2\"}", "{\"a\":\"3\\n#4\",\"b\":\"5\"}"]);
 }
 
@@ -74,11 +74,7 @@ fn delimiter_and_encoding_are_detected_or_set() {
     let (text, _, _) = encoding_rs::WINDOWS_1252.encode("Firma;Ort\nSchröder;Köln\n");
     let expected = ["{\"Firma\":\"Schröder\",\"Ort\":\"Köln\"}"];
     assert_eq!(fields(&records("a.csv", text.to_vec(), options())), expected);
-    let set = InputOptions {
-        delimiter: Some(Delimiter::Comma),
-        encoding: TextEncoding::parse("utf-8"),
-        ..options()
-    };
+    let set = Input { delimiter: Some(','), encoding: Some("utf-8".to_owned()), ..options() };
     let rows = records("a.csv", text.to_vec(), set);
     assert_eq!(fields(&rows), ["the line is not UTF-8"]);
     let utf_16: Vec<u8> =
@@ -115,7 +111,7 @@ fn an_empty_table_has_no_records() {
 
 #[test]
 fn json_under_the_kind_csv_is_told() {
-    let csv = InputOptions { kind: Some(InputKind::Csv), ..options() };
+    let csv = Input { kind: Some(InputKind::Csv), ..options() };
     let error = failure("a.csv", "{\"a\":1}\n", csv);
     assert!(error.starts_with("this is JSON, not CSV"), "{error}");
 }

@@ -1,6 +1,6 @@
 //! Tests of records in XML.
 
-use enrich_import::InputOptions;
+use enrich_mapping::Input;
 
 use crate::inputs::{at_path, failure, fields, lines, records, until_error};
 
@@ -31,7 +31,7 @@ fn an_element_is_an_object_with_its_text_and_attributes() {
         assert_eq!(fields(&records), expected);
         assert_eq!(lines(&records), [5, 6]);
     }
-    assert_eq!(fields(&records("lei.xml", text, InputOptions::default())), expected);
+    assert_eq!(fields(&records("lei.xml", text, Input::default())), expected);
 }
 
 #[test]

@@ -36,7 +36,7 @@ const NAMES: &str = "Firm,Kind,Name\n0.1,2,QM\n0.9,1,Branch\n0.3,1,Inkwell\n0.1,
 fn source(file_name: &str, bytes: Vec<u8>, mapping: &str) -> ImportSource {
     let mapping = Mapping::from_toml(mapping).unwrap();
     let input = mapping.inputs()[0].clone();
-    let map_as = Some(MapAs::new(mapping, &input, Settings::default()));
+    let map_as = Some(MapAs::new(mapping, input, Settings::default()));
     let source = Source::reader(file_name, Cursor::new(bytes));
     ImportSource { source, map_as, limit: u64::MAX }
 }

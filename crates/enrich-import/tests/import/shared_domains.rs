@@ -29,7 +29,7 @@ const PLACES: &str = "Name,Site,Phone,Mail\n\
 fn seen(text: String, limit: u64) -> Preview {
     let mapping = Mapping::from_toml(MAPPING).unwrap();
     let input = mapping.inputs()[0].clone();
-    let map_as = Some(MapAs::new(mapping, &input, Settings::default()));
+    let map_as = Some(MapAs::new(mapping, input, Settings::default()));
     let source = Source::reader("places.csv", Cursor::new(text.into_bytes()));
     preview(ImportSource { source, map_as, limit }, 10, &mut ()).unwrap()
 }

@@ -51,6 +51,15 @@ pub(crate) fn statements<'a>(claims: &'a Map<String, Value>, property: &str) -> 
     chosen
 }
 
+/// Whether a property has a statement that is not deprecated, with a value that may be unknown.
+pub(crate) fn is_said(claims: &Map<String, Value>, property: &str) -> bool {
+    let all = claims.get(property).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    all.iter().any(|statement| {
+        let text = |pointer| statement.pointer(pointer).and_then(Value::as_str);
+        text("/rank") != Some("deprecated") && text("/mainsnak/snaktype") != Some("novalue")
+    })
+}
+
 /// Returns the id of the item that a value refers to. It is in `id`, or in `numeric-id` in old
 /// dumps.
 pub(crate) fn item(value: &Value) -> Option<String> {

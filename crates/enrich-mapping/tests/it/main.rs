@@ -6,5 +6,6 @@ mod detection;
 mod mapping_file;
 mod properties;
 mod reader;
+mod registers;
 mod sources;
 mod traps;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use enrich_core::SourceName;
 use enrich_core::port::importer::{SourceTerms, Subjects};
-use enrich_import::{ImportSource, InputFault, InputKind, InputOptions, MapAs, ReadError, Sampled};
+use enrich_import::{ImportSource, InputFault, MapAs, ReadError, Sampled};
 use enrich_import::{Sample, Source, sample};
 use enrich_mapping::{
-    Detection, Input, InputKind as Form, Mapping, RecordType, Settings, SourceInfo, detect,
+    Detection, Input, InputKind, Mapping, RecordType, Settings, SourceInfo, detect,
 };
 
 use super::super::{Console, Failure};
@@ -84,11 +84,19 @@ impl FormatArgs {
         if self.format.as_deref() == Some(NATIVE) || (is_pipe && !has_choice) {
             return Ok(native(source));
         }
-        let Sampled { sample, source } = sample(source, InputOptions::default(), SAMPLE_RECORDS)
+        let Sampled { sample, source } = sample(source, Input::default(), SAMPLE_RECORDS)
             .map_err(|error| Failure::of_file(file, &error))?;
         let (mapping, input) = match self.chosen()? {
             Some(mapping) => {
+                if let Err(error) = &sample
+                    && is_final(error)
+                {
+                    return Err(Failure::of_file(file, error));
+                }
                 let input = input_of(&mapping, sample.as_ref().ok());
+                if self.format.is_none() {
+                    note_unused(file, &mapping, sample.as_ref().ok(), console);
+                }
                 (mapping, input)
             }
             None => match self.detected(file, source.file_name(), sample, console)? {
@@ -102,7 +110,7 @@ impl FormatArgs {
         let terms = Some(terms(mapping.source())).filter(|terms| *terms != SourceTerms::default());
         let country = self.country.clone();
         let settings = Settings { country, record_type: self.record_type };
-        let map_as = Some(MapAs::new(mapping, &input, settings));
+        let map_as = Some(MapAs::new(mapping, input, settings));
         let source = ImportSource { source, map_as, limit };
         Ok(Plan { source, name, terms, subjects })
     }
@@ -156,6 +164,7 @@ impl FormatArgs {
             keys: &keys,
             records: &records,
         };
+        let is_table = matches!(sample.kind, Some(InputKind::Csv | InputKind::Workbook));
         let has_layout = matches!(sample.kind, Some(InputKind::Json | InputKind::Xml))
             || sample.member.is_some();
         match detect(&seen) {
@@ -184,14 +193,32 @@ impl FormatArgs {
                     note_columns(file, &synonyms.used, &synonyms.unused, console);
                     Ok(Some((synonyms.mapping, Input::default())))
                 }
-                _ if has_layout => Err(Failure::Impossible(format!(
-                    "{}: the format is not known; name one with --format, write a mapping for \
-                     --map, or name columns with --column",
-                    file.display()
-                ))),
+                _ if has_layout || (is_table && !records.is_empty()) => {
+                    Err(Failure::Impossible(format!(
+                        "{}: the format is not known; name the columns with --column, such as \
+                         --column name=Firma --column domains=Homepage, a format with --format, or \
+                         write a mapping for --map",
+                        file.display()
+                    )))
+                }
                 _ => Ok(None),
             },
         }
+    }
+}
+
+/// Whether a file whose beginning has this error can't be read in any layout. The other errors may
+/// be due to the layout that was detected.
+fn is_final(error: &ReadError) -> bool {
+    match error {
+        ReadError::Input(fault) => !matches!(
+            fault,
+            InputFault::SeveralFiles(_)
+                | InputFault::RepeatedColumn(_)
+                | InputFault::LargeRecord { .. }
+        ),
+        ReadError::Member { error, .. } => is_final(error),
+        _ => false,
     }
 }
 
@@ -245,17 +272,14 @@ fn input_of(mapping: &Mapping, sample: Option<&Sample>) -> Input {
     found.cloned().unwrap_or_default()
 }
 
-fn form(sample: &Sample) -> Option<Form> {
+/// Returns the kind of a file. Cards look like a table with one column.
+fn form(sample: &Sample) -> Option<InputKind> {
     let is_cards =
         sample.names.first().is_some_and(|name| name.eq_ignore_ascii_case("BEGIN:VCARD"));
-    Some(match sample.kind? {
-        InputKind::Csv if is_cards => Form::Vcard,
-        InputKind::Csv => Form::Csv,
-        InputKind::JsonLines => Form::JsonLines,
-        InputKind::Json => Form::Json,
-        InputKind::Xml => Form::Xml,
-        InputKind::Xlsx => Form::Workbook,
-    })
+    match sample.kind {
+        Some(InputKind::Csv) if is_cards => Some(InputKind::Vcard),
+        kind => kind,
+    }
 }
 
 /// Returns the names in the envelope around the records; if there is no envelope, the names of the
@@ -286,8 +310,20 @@ fn note_columns(
 ) {
     let used: Vec<_> = used.iter().map(|(column, field)| format!("{field}={column}")).collect();
     console.note(&format!("{}: read as {}", file.display(), used.join(", ")));
-    if !unused.is_empty() {
-        console.note(&format!("{}: not used: {}", file.display(), unused.join(", ")));
+    note_not_used(file, unused, console);
+}
+
+/// Prints the columns of the first records that look like domains or addresses, and that the user's
+/// own mapping does not read.
+fn note_unused(file: &Path, mapping: &Mapping, sample: Option<&Sample>, console: &mut Console<'_>) {
+    let records = sample.map_or(&[][..], |sample| sample.records.as_slice());
+    let records: Vec<_> = records.iter().filter_map(|record| record.fields.clone().ok()).collect();
+    note_not_used(file, &mapping.unused(&records), console);
+}
+
+fn note_not_used(file: &Path, columns: &[String], console: &mut Console<'_>) {
+    if !columns.is_empty() {
+        console.note(&format!("{}: not used: {}", file.display(), columns.join(", ")));
     }
 }
 

@@ -142,6 +142,13 @@ impl Shown for Outcome {
     }
 }
 
+/// Prints the layout of a file, unless it is the usual one.
+pub(super) fn note_layout(file: &Path, report: &Report, console: &mut Console<'_>) {
+    if let Some(layout) = report.layout.as_ref().filter(|layout| !layout.is_plain()) {
+        console.note(&format!("{}: {layout}", file.display()));
+    }
+}
+
 /// Prints the first rejected lines of a file, with the reasons.
 pub(super) fn note_rejected(file: &Path, report: &Report, console: &mut Console<'_>) {
     for (line, reason) in &report.first_rejected {

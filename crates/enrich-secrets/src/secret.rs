@@ -118,6 +118,8 @@ purposes! {
     LedgerHead = "enrich 2026-11 ledger head",
     /// Authenticates the seal: the end of the ledger's log.
     LedgerSeal = "enrich 2026-11 ledger seal",
+    /// Authenticates a seal of a node.
+    NodeSeal = "enrich 2026-11 node seal",
     /// Makes the hash by which a store finds an idempotency record.
     IdempotencyKey = "enrich 2026-11 idempotency key hash",
     /// Makes the hash that shows whether a repeated call asks the same question.

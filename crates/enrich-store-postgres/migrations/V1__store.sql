@@ -146,26 +146,23 @@ CREATE TABLE node (
     snapshot    bigint
 );
 
--- A node's seal: a hash over the last rows of the accounts that it has charged, and over the other
--- nodes' newest seals.
+-- The seals of a node: the last rows of the accounts that it has charged, and the newest seals of the
+-- other nodes. They show when rows or seals are removed.
 CREATE TABLE seal (
     node        uuid    NOT NULL,
+    -- From 1 without gaps.
     number      bigint  NOT NULL,
-    digest      bytea   NOT NULL,
+    -- The state's lineage when it was made.
+    lineage     uuid    NOT NULL,
+    -- Accounts, each with the sequence (little-endian) and the hash of its last row: 56 bytes each.
+    places      bytea   NOT NULL,
+    -- Other nodes, each with the number (little-endian) and the hash of its newest seal: 56 bytes each.
     seen        bytea   NOT NULL,
-    secret      int     NOT NULL,
     at          bigint  NOT NULL,
+    secret      int     NOT NULL,
+    -- A keyed hash of this row and of the hash in the node's row before it in the same lineage.
     hash        bytea   NOT NULL,
     PRIMARY KEY (node, number)
-);
-
-CREATE TABLE sealed (
-    node        uuid    NOT NULL,
-    number      bigint  NOT NULL,
-    account     uuid    NOT NULL,
-    sequence    bigint  NOT NULL,
-    chain       bytea   NOT NULL,
-    PRIMARY KEY (node, number, account)
 );
 
 -- Usage: the number of calls by day (since 1970-01-01, UTC), key, endpoint and outcome.

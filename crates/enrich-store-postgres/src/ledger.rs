@@ -65,9 +65,10 @@ use crate::ledger::balances::{Asked, Balances, read_balances};
 pub use crate::ledger::counts::{LaneCounts, PathCounts};
 pub use crate::ledger::doubts::Doubts;
 use crate::ledger::job::Job;
-use crate::ledger::lane::{Lane, LaneStatus};
+use crate::ledger::lane::{Lane, LaneShared, LaneStatus};
 use crate::ledger::record_count::RecordCount;
 use crate::node::Node;
+use crate::seals::Unsealed;
 
 pub(crate) use crate::ledger::verify::verify;
 
@@ -101,12 +102,14 @@ struct Lost;
 
 impl PostgresLedger {
     /// Starts the lanes of a node.
-    pub(crate) fn start(node: &Node) -> Self {
+    /// The last rows that the node writes are added to `unsealed`; `None` if it makes no seals.
+    pub(crate) fn start(node: &Node, unsealed: Option<Arc<Unsealed>>) -> Self {
         let runtime = node.database.runtime();
         let connections = node.database.connections();
         let readings = node.pulse.readings();
         let balances = Arc::new(Balances::default());
         let record_count = Arc::new(RecordCount::new(readings.clone(), node.options.max_kept));
+        let shared = LaneShared { balances: Arc::clone(&balances), record_count, unsealed };
         let room = node.options.charge_queue.max(1);
         let lane = |_| {
             let (queue, jobs) = mpsc::channel(room);
@@ -116,8 +119,7 @@ impl PostgresLedger {
                 Arc::clone(&connections),
                 node.secrets.clone(),
                 readings.clone(),
-                Arc::clone(&balances),
-                Arc::clone(&record_count),
+                shared.clone(),
                 Arc::clone(&status),
             );
             runtime.spawn(lane.run());

@@ -20,6 +20,7 @@ mod rate_windows;
 mod readiness;
 mod runtime;
 mod schema;
+mod seals;
 mod sign_ins;
 mod snapshots;
 mod statements;

@@ -21,6 +21,7 @@ use crate::open_error::OpenError;
 use crate::rate_windows::PostgresRateLimiter;
 use crate::runtime::Runtime;
 use crate::schema;
+use crate::seals;
 use crate::sign_ins::PostgresSignIns;
 use crate::snapshots::PostgresSnapshots;
 use crate::usage::PostgresUsage;
@@ -85,10 +86,11 @@ impl Store {
         let node = Node::open(url, secrets, options)?;
         let heartbeat = Heartbeat::start(&node)?;
         janitor::start(&node, &heartbeat);
+        let unsealed = seals::start(&node, &heartbeat);
         let misses = MissCounter::new(node.options.count_misses, secrets).map(Arc::new);
         Ok(Self {
             accounts: Arc::new(PostgresAccounts::new(node.clone())),
-            ledger: Arc::new(PostgresLedger::start(&node)),
+            ledger: Arc::new(PostgresLedger::start(&node, Some(unsealed))),
             sign_ins: Arc::new(PostgresSignIns::new(node.clone())),
             usage: Arc::new(PostgresUsage::start(&node, &heartbeat, misses.clone())),
             misses,
@@ -134,7 +136,7 @@ impl CommandPorts {
         let node = Node::open(url, secrets, options)?;
         Ok(Self {
             accounts: Arc::new(PostgresAccounts::new(node.clone())),
-            ledger: Arc::new(PostgresLedger::start(&node)),
+            ledger: Arc::new(PostgresLedger::start(&node, None)),
             snapshots: Arc::new(PostgresSnapshots::new(&node, None)),
             missed_names: MissedNames::new(&node),
             sign_ins: Arc::new(PostgresSignIns::new(node)),

@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 
 /// Maximum number of accounts that a lane remembers. If there are more, the lane forgets all of
 /// them.
-const MOST_KNOWN: usize = 25_000;
+const MOST_KNOWN: usize = 50_000;
 /// Number of consecutive reads without a row of another node after which an account is alone.
 const ALONE_AFTER: u32 = 8;
 /// Number of consecutive lost comparisons after which an account is contended.

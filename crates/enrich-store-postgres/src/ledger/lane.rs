@@ -34,6 +34,7 @@ use crate::ledger::record_count::RecordCount;
 use crate::ledger::refusals::{give_up, refuse, take_repeated};
 use crate::ledger::transaction::NotWritten;
 use crate::pulse::Readings;
+use crate::seals::Unsealed;
 
 /// Maximum number of jobs in a group.
 const MOST_IN_GROUP: usize = 512;
@@ -73,13 +74,21 @@ impl LaneStatus {
     }
 }
 
+/// What the lanes of a store share.
+#[derive(Clone)]
+pub(super) struct LaneShared {
+    pub(super) balances: Arc<Balances>,
+    pub(super) record_count: Arc<RecordCount>,
+    /// Where the last rows are added that the lanes write; `None` if they are not sealed.
+    pub(super) unsealed: Option<Arc<Unsealed>>,
+}
+
 pub(super) struct Lane {
     pub(super) queue: Receiver<Job>,
     pub(super) connections: Arc<Connections>,
     pub(super) secrets: Secrets,
     pub(super) readings: Readings,
-    pub(super) balances: Arc<Balances>,
-    pub(super) record_count: Arc<RecordCount>,
+    pub(super) shared: LaneShared,
     pub(super) status: Arc<LaneStatus>,
     state: LaneState,
 }
@@ -115,12 +124,11 @@ impl Lane {
         connections: Arc<Connections>,
         secrets: Secrets,
         readings: Readings,
-        balances: Arc<Balances>,
-        record_count: Arc<RecordCount>,
+        shared: LaneShared,
         status: Arc<LaneStatus>,
     ) -> Self {
         let state = LaneState::default();
-        Self { queue, connections, secrets, readings, balances, record_count, status, state }
+        Self { queue, connections, secrets, readings, shared, status, state }
     }
 
     /// Decides jobs until the ledger is closed.
@@ -258,7 +266,7 @@ impl Lane {
     /// Sends the decisions of a durable group that was sent at `began`.
     fn finish(&mut self, group: Vec<Job>, settled: Settled, began: Instant) {
         self.note_up();
-        self.record_count.count(settled.counted, settled.grown);
+        self.shared.record_count.count(settled.counted, settled.grown);
         self.state.heads.reserve(settled.heads.len());
         for (account, last) in settled.read {
             self.state.heads.read(account, last);
@@ -278,13 +286,18 @@ impl Lane {
     /// Remembers the last rows that a group of this node has written.
     fn learn(&mut self, heads: Vec<(AccountId, LastRow)>) {
         let now = Instant::now();
-        self.balances.note(heads.iter().map(|(account, last)| (*account, last.balance)), now);
+        self.shared
+            .balances
+            .note(heads.iter().map(|(account, last)| (*account, last.balance)), now);
+        if let Some(unsealed) = &self.shared.unsealed {
+            unsealed.add(heads.iter().copied());
+        }
         for (account, last) in heads {
             self.state.heads.written(account, last);
         }
     }
 
     fn space(&self) -> RecordSpace {
-        self.record_count.space()
+        self.shared.record_count.space()
     }
 }

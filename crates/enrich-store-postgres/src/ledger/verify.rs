@@ -18,6 +18,7 @@ use crate::columns::unsigned;
 use crate::failure::Failure;
 use crate::ledger::rows::{ALL_RECORDS_AFTER, ALL_ROWS_AFTER, Record, read_row};
 use crate::node::Node;
+use crate::seals::check_seals;
 
 /// Maximum number of rows in one read.
 const PAGE: i64 = 10_000;
@@ -42,6 +43,7 @@ pub(crate) async fn verify(node: &Node) -> Result<Verification, StoreError> {
     let accounts = read_accounts(node).await?;
     let states = check_rows(node, &accounts, &mut findings).await?;
     check_records(node, &mut findings).await?;
+    check_seals(node, &mut findings).await?;
     for (account, used) in used {
         let charged = states.get(&account).map_or(0, |state| state.charged);
         if used > charged {

@@ -176,7 +176,7 @@ impl Lane {
                 _ => left.push(job),
             }
         }
-        self.record_count.grow(new_records);
+        self.shared.record_count.grow(new_records);
         // They arrived before the jobs that wait already.
         lost.append(&mut mem::take(&mut self.state.waiting));
         self.state.waiting = lost;

@@ -1,0 +1,205 @@
+//! Seals: every few seconds a node writes down the last rows of the accounts that it has charged.
+//!
+//! The rows of an account are chained, so nobody without the secret can change a row in the middle.
+//! But the newest rows of an account can be removed, by somebody who puts back an older copy of
+//! them. A seal shows this: a keyed hash protects it, and it names the last rows of accounts, the
+//! seal before it on the same node, and the newest seals of the other nodes. So neither rows nor
+//! seals can be removed alone. What is not sealed yet is not protected: the rows of the last
+//! [`INTERVAL`].
+//!
+//! Seals belong to the lineage of the database in which they were made. When an operator has
+//! accepted a loss of data, only later seals count.
+
+mod check;
+mod seal;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use enrich_core::AccountId;
+use enrich_core::port::error::StoreError;
+use enrich_ledger::LastRow;
+use enrich_secrets::Secrets;
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use tokio::time::sleep;
+use tokio_postgres::types::Type;
+use uuid::Uuid;
+
+use crate::columns::{Value, clamped, hash, secret_column, unsigned};
+use crate::database::Connections;
+use crate::failure::Failure;
+use crate::heartbeat::Heartbeat;
+use crate::node::Node;
+use crate::pulse::Readings;
+use crate::seals::seal::{NO_SEAL, Place, Seal, Seen};
+
+pub(crate) use crate::seals::check::check_seals;
+
+/// Interval between the seals of a node.
+const INTERVAL: Duration = Duration::from_secs(10);
+/// Maximum number of accounts in a seal. The rows of further accounts are in the next seal.
+const MOST_PLACES: usize = 50_000;
+
+/// Reads the newest seals of the other nodes that were alive in the last hour.
+const NEWEST: &str = "SELECT n.id, l.number, l.hash FROM node n
+    JOIN LATERAL (SELECT s.number, s.hash FROM seal s WHERE s.node = n.id AND s.lineage = $2
+                  ORDER BY s.number DESC LIMIT 1) l ON true
+    WHERE n.id <> $1 AND n.seen_at > clock_timestamp() - INTERVAL '1 hour'
+    ORDER BY n.id LIMIT 1000";
+/// Adds a seal. If it is there already, an earlier attempt has written it.
+const ADD: &str = "INSERT INTO seal (node, number, lineage, places, seen, at, secret, hash)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (node, number) DO NOTHING";
+
+/// The last rows that this node has written and not sealed yet.
+#[derive(Debug, Default)]
+pub(crate) struct Unsealed(Mutex<FxHashMap<AccountId, LastRow>>);
+
+/// Makes the seals of one node.
+struct Sealer {
+    node: Uuid,
+    connections: Arc<Connections>,
+    secrets: Secrets,
+    readings: Readings,
+    unsealed: Arc<Unsealed>,
+    /// The number of the last seal.
+    number: u64,
+    /// The hash of the last seal, and the lineage that it belongs to.
+    last: ([u8; 32], Uuid),
+    /// A seal whose outcome is unknown. It is written again as it is.
+    pending: Option<Seal>,
+}
+
+impl Unsealed {
+    /// Remembers last rows that are durable.
+    pub(crate) fn add(&self, rows: impl Iterator<Item = (AccountId, LastRow)>) {
+        self.0.lock().extend(rows);
+    }
+
+    /// Takes out the rows for one seal.
+    fn take(&self) -> Vec<Place> {
+        let mut rows = self.0.lock();
+        let taken: Vec<AccountId> = rows.keys().take(MOST_PLACES).copied().collect();
+        let place = |account: AccountId| {
+            let LastRow { sequence, chain, .. } = rows.remove(&account)?;
+            Some(Place { account, sequence, chain })
+        };
+        taken.into_iter().filter_map(place).collect()
+    }
+}
+
+/// Starts to seal the rows of a node. The task ends when the store is closed.
+pub(crate) fn start(node: &Node, heartbeat: &Heartbeat) -> Arc<Unsealed> {
+    let unsealed = Arc::new(Unsealed::default());
+    let mut sealer = Sealer::new(node, heartbeat, Arc::clone(&unsealed));
+    node.database.runtime().spawn(async move {
+        loop {
+            sleep(INTERVAL).await;
+            if let Err(error) = sealer.round().await {
+                tracing::debug!(%error, "a seal is not written yet");
+            }
+        }
+    });
+    unsealed
+}
+
+impl Sealer {
+    fn new(node: &Node, heartbeat: &Heartbeat, unsealed: Arc<Unsealed>) -> Self {
+        let readings = node.pulse.readings();
+        let lineage = readings.borrow().state.lineage;
+        Self {
+            node: heartbeat.id(),
+            connections: node.database.connections(),
+            secrets: node.secrets.clone(),
+            readings,
+            unsealed,
+            number: 0,
+            last: (NO_SEAL, lineage),
+            pending: None,
+        }
+    }
+
+    /// Writes a seal if there are unsealed rows.
+    async fn round(&mut self) -> Result<(), StoreError> {
+        if self.pending.is_none() {
+            self.pending = self.next().await?;
+        }
+        let Some(seal) = self.pending.clone() else { return Ok(()) };
+        let (hash, lineage, number) = (seal.hash, seal.lineage, seal.number);
+        add(&self.connections, seal).await?;
+        (self.last, self.number, self.pending) = ((hash, lineage), number, None);
+        Ok(())
+    }
+
+    /// Makes the next seal; `None` if there is nothing to seal.
+    async fn next(&mut self) -> Result<Option<Seal>, StoreError> {
+        let (lineage, at) = {
+            let reading = self.readings.borrow();
+            (reading.state.lineage, reading.database_now())
+        };
+        if lineage != self.last.1 {
+            // The unsealed rows may be lost. The rows of the new lineage come after this.
+            self.unsealed.take();
+            self.last = (NO_SEAL, lineage);
+        }
+        let seen = newest_of_others(&self.connections, self.node, lineage).await?;
+        let places = self.unsealed.take();
+        if places.is_empty() {
+            return Ok(None);
+        }
+        let (node, number) = (self.node, self.number + 1);
+        let secret = self.secrets.current();
+        let seal =
+            Seal { node, number, lineage, places, seen, at, secret: secret.id(), hash: NO_SEAL };
+        Ok(Some(seal.hashed(&self.last.0, secret)))
+    }
+}
+
+async fn newest_of_others(
+    connections: &Connections,
+    node: Uuid,
+    lineage: Uuid,
+) -> Result<Vec<Seen>, Failure> {
+    connections
+        .read(&move |client| {
+            Box::pin(async move {
+                let values: [Value<'_>; 2] = [(&node, Type::UUID), (&lineage, Type::UUID)];
+                let rows = client.query_typed(NEWEST, &values).await?;
+                let seen = |row: &tokio_postgres::Row| {
+                    let (node, number) = (row.try_get(0)?, unsigned(row.try_get(1)?)?);
+                    Ok(Seen { node, number, hash: hash(row.try_get(2)?)? })
+                };
+                rows.iter().map(seen).collect()
+            })
+        })
+        .await
+}
+
+/// Adds a seal, durably. The same seal can be added again.
+async fn add(connections: &Connections, seal: Seal) -> Result<(), StoreError> {
+    connections
+        .write(&move |client| {
+            let seal = seal.clone();
+            Box::pin(async move {
+                let (number, secret) = (clamped(seal.number), secret_column(seal.secret)?);
+                let (places, seen) = (seal.places_bytes(), seal.seen_bytes());
+                let hash = &seal.hash[..];
+                let values: [Value<'_>; 8] = [
+                    (&seal.node, Type::UUID),
+                    (&number, Type::INT8),
+                    (&seal.lineage, Type::UUID),
+                    (&places, Type::BYTEA),
+                    (&seen, Type::BYTEA),
+                    (&seal.at, Type::INT8),
+                    (&secret, Type::INT4),
+                    (&hash, Type::BYTEA),
+                ];
+                client.execute_typed(ADD, &values).await?;
+                Ok(())
+            })
+        })
+        .await
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! A seal, and the bytes that it consists of in the database.
+
+use enrich_core::AccountId;
+use enrich_ledger::Chain;
+use enrich_secrets::{Purpose, Secret};
+use uuid::Uuid;
+
+/// What stands for the hash of the seal before the first one.
+pub(super) const NO_SEAL: [u8; 32] = [0; 32];
+/// Length of a place: an account, a sequence and a hash.
+const PLACE_BYTES: usize = 16 + 8 + 32;
+/// Length of a seen seal: a node, a number and a hash.
+const SEEN_BYTES: usize = 16 + 8 + 32;
+
+/// The last row of an account at the time of a seal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) account: AccountId,
+    pub(super) sequence: u64,
+    /// The hash of the row.
+    pub(super) chain: Chain,
+}
+
+/// A seal of another node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) node: Uuid,
+    pub(super) number: u64,
+    pub(super) hash: [u8; 32],
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Seal {
+    pub(super) node: Uuid,
+    /// The number of the seal on its node, without gaps.
+    pub(super) number: u64,
+    /// The lineage of the database.
+    pub(super) lineage: Uuid,
+    pub(super) places: Vec<Place>,
+    /// The newest seals of other nodes.
+    pub(super) seen: Vec<Seen>,
+    /// When the seal was made, in microseconds since 1970.
+    pub(super) at: i64,
+    /// The number of the secret with which `hash` was made.
+    pub(super) secret: u32,
+    /// The keyed hash of all this, and of the hash of the node's seal before.
+    pub(super) hash: [u8; 32],
+}
+
+impl Seal {
+    /// Returns the seal with its hash. `before` is the hash of the node's seal before this one.
+    pub(super) fn hashed(self, before: &[u8; 32], secret: &Secret) -> Self {
+        let hash = self.hash_after(before, secret);
+        Self { hash, ..self }
+    }
+
+    /// Returns the hash that the seal must have.
+    pub(super) fn hash_after(&self, before: &[u8; 32], secret: &Secret) -> [u8; 32] {
+        let parts: [&[u8]; 7] = [
+            before,
+            self.node.as_bytes(),
+            &self.number.to_le_bytes(),
+            self.lineage.as_bytes(),
+            &self.places_bytes(),
+            &self.seen_bytes(),
+            &self.at.to_le_bytes(),
+        ];
+        secret.hash(Purpose::NodeSeal, &parts)
+    }
+
+    /// Returns the places as they are stored.
+    pub(super) fn places_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.places.len() * PLACE_BYTES);
+        for Place { account, sequence, chain } in &self.places {
+            bytes.extend_from_slice(account.0.as_bytes());
+            bytes.extend_from_slice(&sequence.to_le_bytes());
+            bytes.extend_from_slice(chain);
+        }
+        bytes
+    }
+
+    /// Returns the seen seals as they are stored.
+    pub(super) fn seen_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.seen.len() * SEEN_BYTES);
+        for Seen { node, number, hash } in &self.seen {
+            bytes.extend_from_slice(node.as_bytes());
+            bytes.extend_from_slice(&number.to_le_bytes());
+            bytes.extend_from_slice(hash);
+        }
+        bytes
+    }
+}
+
+/// Reads places as they are stored; `None` if the bytes are none.
+pub(super) fn read_places(bytes: &[u8]) -> Option<Vec<Place>> {
+    let place = |(id, sequence, chain)| Place { account: AccountId(id), sequence, chain };
+    Some(read_triples(bytes)?.into_iter().map(place).collect())
+}
+
+/// Reads seen seals as they are stored; `None` if the bytes are none.
+pub(super) fn read_seen(bytes: &[u8]) -> Option<Vec<Seen>> {
+    let seen = |(node, number, hash)| Seen { node, number, hash };
+    Some(read_triples(bytes)?.into_iter().map(seen).collect())
+}
+
+fn read_triples(bytes: &[u8]) -> Option<Vec<(Uuid, u64, [u8; 32])>> {
+    let triple = |bytes: &[u8]| {
+        let (id, rest) = bytes.split_first_chunk::<16>()?;
+        let (number, hash) = rest.split_first_chunk::<8>()?;
+        Some((Uuid::from_bytes(*id), u64::from_le_bytes(*number), hash.try_into().ok()?))
+    };
+    bytes.chunks(PLACE_BYTES).map(triple).collect()
+}

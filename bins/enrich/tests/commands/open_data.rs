@@ -221,3 +221,29 @@ fn a_file_that_no_layout_can_read_is_told_also_with_a_chosen_format() {
     }
     assert!(!fixture.data().exists());
 }
+
+#[test]
+fn cards_are_recognised_by_their_first_line() {
+    let fixture = Fixture::new();
+    let card = "BEGIN:VCARD\r\nVERSION:3.0\r\nN:Fernwright;Ada;;;\r\nFN:Ada Fernwright\r\n\
+        ORG:Quillmark;Research\r\nEMAIL;TYPE=work:ada@quillmark.example\r\nEND:VCARD\r\n";
+    fixture.file("contacts.vcf", card);
+    let ran = fixture.run(&["import", "contacts.vcf", "--dry-run", "--json"]);
+    assert_eq!(ran.json()["added"], 1, "{ran:?}");
+    assert!(ran.err.contains("contacts.vcf: the format is vcard"), "{ran:?}");
+}
+
+#[test]
+fn a_wrong_encoding_and_a_column_twice_are_told() {
+    let fixture = Fixture::new();
+    fixture.file("latin.csv", b"Firma;Webseite\nM\xfcller;mueller.example\nInk;ink.example\n");
+    let ran = fixture.run(&["import", "latin.csv", "--encoding", "utf-8", "--json"]);
+    let report = ran.json();
+    assert_eq!((&report["added"], &report["rejected"]), (&1.into(), &1.into()), "{ran:?}");
+    assert!(ran.err.contains("latin.csv: line 2: "), "{ran:?}");
+    let fixture = Fixture::new();
+    fixture.file("twice.csv", "Company,Website,Website\nQuill,quill.example,x.example\n");
+    let ran = fixture.run(&["import", "twice.csv"]);
+    ran.refused(2, "the header has the column `Website` twice; rename or remove one");
+    assert!(!fixture.data().exists());
+}

@@ -8,7 +8,7 @@ use enrich_core::port::importer::{SourceTerms, Subjects};
 use enrich_import::{ImportSource, InputFault, MapAs, ReadError, Sampled};
 use enrich_import::{Sample, Source, sample};
 use enrich_mapping::{
-    Detection, Input, InputKind, Mapping, RecordType, Settings, SourceInfo, detect,
+    Detection, Input, InputKind, Mapping, RecordType, Settings, SourceInfo, detect, is_known_column,
 };
 
 use super::super::{Console, Failure};
@@ -189,11 +189,11 @@ impl FormatArgs {
                 names.join(" or ")
             ))),
             Detection::Unknown => match Mapping::from_synonyms(&sample.names) {
-                Some(synonyms) if !records.is_empty() => {
+                Some(synonyms) if !sample.records.is_empty() => {
                     note_columns(file, &synonyms.used, &synonyms.unused, console);
                     Ok(Some((synonyms.mapping, Input::default())))
                 }
-                _ if has_layout || (is_table && !records.is_empty()) => {
+                _ if has_layout || (is_table && !sample.records.is_empty()) => {
                     Err(Failure::Impossible(format!(
                         "{}: the format is not known; name the columns with --column, such as \
                          --column name=Firma --column domains=Homepage, a format with --format, or \
@@ -242,6 +242,10 @@ fn unread(
                 }
                 _ => Err(Failure::of_file(file, error)),
             }
+        }
+        // A native list may have a column twice that has no meaning.
+        ReadError::Input(InputFault::RepeatedColumn(name)) if is_known_column(name) => {
+            Err(Failure::of_file(file, error))
         }
         ReadError::Input(InputFault::RepeatedColumn(_) | InputFault::LargeRecord { .. }) => {
             Ok(None)

@@ -21,7 +21,7 @@ impl Mapping {
     /// # Errors
     ///
     /// When a pair names a field that this kind of record does not have. The error lists the fields
-    /// that it has.
+    /// that are allowed.
     pub fn from_columns(
         pairs: &[(String, String)],
         kind: Option<RecordType>,
@@ -69,7 +69,7 @@ fn unknown(name: &str, kind: RecordType) -> MappingError {
     MappingError::Columns(format!("`{name}` is no field of a {kind}; there are {names}"))
 }
 
-/// Whether a name is that of a known scheme of ids.
+/// Whether a name is the name of a known scheme of external ids.
 fn is_scheme(name: &str) -> bool {
     ExternalId::known_schemes().any(|scheme| scheme == name)
 }

@@ -1,4 +1,4 @@
-//! The items of countries in Wikidata.
+//! Finds the country that a Wikidata item stands for.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

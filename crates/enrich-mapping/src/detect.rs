@@ -14,7 +14,7 @@ use crate::synonyms::Synonyms;
 pub struct Sample<'a> {
     /// The file's name, without its folder; for a member of an archive, the archive's name.
     pub file_name: &'a str,
-    /// The name of the archive's member that `keys` were read from; empty if the file is no
+    /// The name of the archive's member that `keys` were read from; empty if the file is not an
     /// archive.
     pub member: &'a str,
     /// The names of all members of an archive.
@@ -22,7 +22,7 @@ pub struct Sample<'a> {
     /// The form of the file; `None` if it is not known.
     pub kind: Option<InputKind>,
     /// The names of the columns, or the first row if there is no header. For one JSON object: its
-    /// first keys. For a list or lines of JSON objects: the keys of the first object.
+    /// top-level keys. For a list or lines of JSON objects: the keys of the first object.
     pub keys: &'a [String],
     /// The first records, if the reader could already read records.
     pub records: &'a [Map<String, Value>],
@@ -44,9 +44,9 @@ pub enum Detection {
 
 /// Detects which source a file is from.
 ///
-/// If all columns or keys of a file are native, the file contains native records. Else the file is
-/// from the source whose required columns or keys it has. If several sources fit, the file's name
-/// decides.
+/// If all columns or keys of a file are native, the file contains native records. Otherwise the
+/// file is from the source whose required columns or keys it has. If several sources fit, the
+/// file's name decides.
 pub fn detect(sample: &Sample<'_>) -> Detection {
     if says_native_type(sample) || is_all_native(sample) {
         return Detection::Native;
@@ -86,7 +86,8 @@ impl Mapping {
     fn is_named(&self, sample: &Sample<'_>) -> bool {
         self.fits_file(sample.file_name)
             || (!sample.member.is_empty() && self.fits_file(sample.member))
-            // An archive with several files may have any name.
+            // An archive with several files may have any name. It is enough that one of its files
+            // has a name that is typical of the source.
             || (sample.members.len() > 1 && sample.members.iter().any(|one| self.fits_file(one)))
     }
 }
@@ -98,7 +99,7 @@ fn fits(input: &Input, sample: &Sample<'_>, is_named: bool) -> bool {
         (Some(wanted), Some(kind)) => wanted == kind,
         (None, _) | (_, None) => true,
     };
-    // Without a pattern, the file is the only one of its archive.
+    // An input without globs reads the only file of an archive, so the archive must have one file.
     let is_there = match input.member.as_slice() {
         [] => sample.members.len() <= 1 || !sample.member.is_empty(),
         _ => {
@@ -112,8 +113,8 @@ fn fits(input: &Input, sample: &Sample<'_>, is_named: bool) -> bool {
     if !input.header.is_empty() {
         return is_named && sample.keys.len() == input.header.len();
     }
-    // Keys cannot be compared if there are none, or if other lines come before the header. Then
-    // only the file's name decides.
+    // The keys cannot be compared if there are none, or if other lines come before the header. In
+    // these cases, only the file's name decides.
     let has_keys = input.keys.iter().all(|key| has_key(sample, key));
     if input.keys.is_empty() || sample.keys.is_empty() || (input.skip_until.is_some() && !has_keys)
     {
@@ -157,7 +158,8 @@ fn has_subject(sample: &Sample<'_>) -> bool {
         .any(|key| sample.keys.iter().any(|known| known.trim().eq_ignore_ascii_case(key)))
 }
 
-/// Whether a column or key is one that native records have, or is within one (`ids.lei`).
+/// Whether native records have this column or key. A key inside one of theirs, such as `ids.lei`,
+/// also counts.
 fn is_native(name: &str) -> bool {
     Field::from_column(name.split('.').next().unwrap_or(name)).is_some()
 }

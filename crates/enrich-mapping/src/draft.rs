@@ -72,8 +72,8 @@ impl Draft {
         }
     }
 
-    /// Adds the domain, the page or the person's profile that a URL leads to. If the text is no
-    /// URL, it is added as a domain only if `is_domain` is `true`; the import then reports it as
+    /// Adds the domain, the page or the person's profile that a URL leads to. If the text is not a
+    /// URL and `is_domain` is `true`, adds the text as a domain, so that the import reports it as
     /// invalid.
     pub(crate) fn add_url(&mut self, text: &str, country: Option<Country>, is_domain: bool) {
         match route_url(text) {
@@ -101,8 +101,8 @@ impl Draft {
         }
     }
 
-    /// Adds a domain in normal form, even the domain of a network or a platform. A text that is no
-    /// domain is added unchanged, so that the import reports it as invalid.
+    /// Adds a domain in normal form, even the domain of a network or a platform. A text that is not
+    /// a domain is added unchanged, so that the import reports it as invalid.
     pub(crate) fn add_any_domain(&mut self, text: String) {
         let domain = Domain::parse(&text).map(|domain| domain.as_str().to_owned());
         self.add_domain(domain.unwrap_or(text), None);
@@ -118,8 +118,8 @@ impl Draft {
         }
     }
 
-    /// Adds a page on a network, given by an address or a handle. If a company's address leads
-    /// somewhere else, it is added as [`add_url`](Self::add_url) adds it. Any other text is added
+    /// Adds a page on a network, given by an address or a handle. If an address of a company leads
+    /// to something else, adds that with [`add_url`](Self::add_url). Any other text is added
     /// unchanged, so that the import reports it as invalid.
     pub(crate) fn add_network(&mut self, network: Network, text: &str) {
         if self.kind == RecordType::Person {

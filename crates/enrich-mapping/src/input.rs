@@ -33,22 +33,22 @@ pub enum InputKind {
 pub struct Input {
     /// The form of the file; `None` if the reader must detect it.
     pub kind: Option<InputKind>,
-    /// Globs of the members of a zip archive that are read. If there are none, the archive must
-    /// have only one member of this kind, which is read.
+    /// Globs of the members of a zip archive that are read. Without globs, the archive must have
+    /// only one member of this kind, which is read.
     pub member: Vec<String>,
     /// Globs of the members of a zip archive that are not read.
     pub skip_member: Vec<String>,
-    /// The required keys: names of columns, or first keys of the document or of its first record. A
-    /// file without them does not fit this input.
+    /// The required keys: names of columns, or top-level keys of the document or of its first
+    /// record. A file without them does not fit this input.
     pub keys: Vec<String>,
     /// Where the records are within a JSON or XML document: a JSON pointer in which `*` stands for
     /// every value of a list and every member of an object (`/records/*`). If the pointer is empty,
     /// the document is the record. The record of an object's member has the member's name under
-    /// `@key`. If a record is not an object but, for example, a list or a text, it becomes an
-    /// object with this value under `$`.
+    /// `@key`. A record that is not an object, such as a list or a text, becomes an object with
+    /// this value under `$`.
     pub records: Option<String>,
-    /// Where the names of the columns are if each record is a list (`/fields`). With these names,
-    /// each record becomes an object.
+    /// A JSON pointer to the names of the columns, such as `/fields`. It is needed if each record
+    /// is a list. With these names, each record becomes an object.
     pub names: Option<String>,
     /// The encoding, such as `windows-1252`.
     pub encoding: Option<String>,
@@ -79,7 +79,7 @@ const KINDS: [(&str, InputKind); 6] = [
     ("vcard", InputKind::Vcard),
 ];
 
-/// What may stand between the columns of a row.
+/// The allowed delimiters between the columns of a row.
 const DELIMITERS: [char; 4] = [',', ';', '|', '\t'];
 
 const KEYS: [&str; 14] = [

@@ -1,4 +1,4 @@
-//! Joins the rows of several files to records, for sources that spread each record over several
+//! Joins rows of several files into records, for sources that spread each record over several
 //! files.
 
 use crate::error::MappingError;
@@ -6,17 +6,17 @@ use crate::node::Table;
 
 /// How a record is joined from the rows of several members of an archive.
 ///
-/// A joined record is an object. It has the key's value under `@key`, and for each member a list of
-/// the member's rows with this key, under the member's name. There is one record for each key in
-/// the first member; rows of other members with another key are left out. A reader must not rely on
-/// the order of the rows, although some publishers sort them by the key.
+/// A joined record is an object. The object has the value of the key under `@key`. Under the name
+/// of each member, it has a list of the member's rows with this key. There is one record for each
+/// key in the first member. Rows whose key is not in the first member are left out. A reader must
+/// not rely on the order of the rows, although some publishers sort them by the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Join {
     /// The members. The rows of the first one decide which records there are.
     pub members: Vec<JoinMember>,
 }
 
-/// A member of an archive, with rows that are joined.
+/// A member of an archive whose rows are joined with the rows of the other members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JoinMember {
     /// The member's file name, such as `contact.csv`.

@@ -35,13 +35,13 @@ pub struct Mapping {
 pub struct Merge {
     /// Whether records are only attached to subjects that are already stored.
     pub only_known: bool,
-    /// The most records with the same domain for which a field, such as `phones`, is imported. If
-    /// more records have the domain, they are branches of one company, so this field is dropped
-    /// from all of them.
+    /// For each field, such as `phones`: the most records with the same domain for which this field
+    /// is imported. If more records have the domain, they are branches of one company, so this
+    /// field is dropped from all of them.
     pub most_of_a_domain: BTreeMap<String, u32>,
 }
 
-/// Texts that stand for no value in lists that people keep.
+/// Texts that people write into a cell to say that there is no value.
 const NO_VALUES: [&str; 16] = [
     "-", "--", "?", "N/A", "n/a", "#N/A", "n.a.", "N.A.", "k.A.", "k. A.", "null", "NULL",
     "(null)", "None", "none", "NaN",
@@ -182,8 +182,8 @@ impl Mapping {
         Mapped { outcome: Outcome::Records(records), notes }
     }
 
-    /// Returns the columns or first keys of these records that the mapping does not read although
-    /// their values look like domains, URLs or email addresses.
+    /// Returns the columns or top-level keys of these records that the mapping does not read
+    /// although their values look like domains, URLs or email addresses.
     pub fn unused(&self, records: &[Map<String, Value>]) -> Vec<String> {
         let Some(first) = records.first() else { return Vec::new() };
         let mut read = Vec::new();

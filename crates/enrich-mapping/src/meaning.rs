@@ -20,13 +20,13 @@ pub(crate) fn meaning(column: &str) -> Option<&'static str> {
     MEANINGS.get(&plain_name(column)).copied()
 }
 
-/// Whether a column has the name of a native field, or another usual name of one.
+/// Whether the name of a column is the name of a native field, or a usual other name for one.
 pub fn is_known_column(column: &str) -> bool {
     Field::from_column(column).is_some() || meaning(column).is_some()
 }
 
-/// Returns the field of a kind of record to which a column with this meaning belongs: a field's
-/// name, or `ids.` and a scheme. Returns `None` if the kind has no such field. `is_named` says
+/// Returns the field that a column with this meaning fills in records of this kind: a field's name,
+/// or `ids.` and a scheme. Returns `None` if this kind of record has no such field. `is_named` says
 /// whether another column gives the person's first or full name.
 pub(crate) fn target(
     kind: RecordType,

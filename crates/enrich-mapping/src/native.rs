@@ -46,7 +46,7 @@ impl RecordType {
     }
 }
 
-/// A field of native records, or one that only mappings fill.
+/// A field of native records, or a field that exists only in mappings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the table says their names")]
 pub enum Field {
@@ -186,8 +186,8 @@ impl Field {
         !matches!(self, Self::Urls | Self::FullName)
     }
 
-    /// Whether a mapping fills the field by a rule in `[fields]`. The others have tables of their
-    /// own, or another name.
+    /// Whether a mapping fills the field by a rule in `[fields]`. Other fields have a table of
+    /// their own or another name in mapping files.
     fn is_mapped(self) -> bool {
         !matches!(self, Self::Type | Self::Id | Self::Confidence | Self::Ids | Self::Domain)
     }

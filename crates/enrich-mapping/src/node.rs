@@ -9,7 +9,7 @@ use crate::error::MappingError;
 #[derive(Clone, Copy)]
 pub(crate) struct Node<'t, 'i> {
     text: &'i str,
-    /// The value's key; errors name the value by it.
+    /// The value's key, for error messages.
     name: &'t str,
     at: usize,
     value: &'t DeValue<'i>,
@@ -24,7 +24,7 @@ pub(crate) struct Table<'t, 'i> {
     entries: &'t DeTable<'i>,
 }
 
-/// The name by which errors name the whole file.
+/// The name of the whole file in error messages.
 const WHOLE: &str = "the mapping";
 
 /// Parses a TOML file.
@@ -98,7 +98,7 @@ impl<'t, 'i> Table<'t, 'i> {
         wrong(self.text, self.at, format!("{} {problem}", self.shown()))
     }
 
-    /// Returns the table's name as error texts contain it.
+    /// Returns the table's name for error messages.
     fn shown(&self) -> String {
         if self.name == WHOLE { WHOLE.to_owned() } else { format!("`{}`", self.name) }
     }
@@ -129,7 +129,7 @@ impl<'t, 'i> Node<'t, 'i> {
         number.ok_or_else(|| self.wrong("is a whole number"))
     }
 
-    /// Returns the values of a list. A value that is no list counts as a list of one value.
+    /// Returns the values of a list. A value that is not a list counts as a list of one value.
     pub(crate) fn list(&self) -> Vec<Node<'t, 'i>> {
         let Some(values) = self.value.as_array() else { return vec![*self] };
         let node = |value: &'t Spanned<DeValue<'i>>| Node {

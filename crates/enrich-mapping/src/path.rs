@@ -14,7 +14,7 @@ pub(crate) struct Path {
     steps: Vec<String>,
 }
 
-/// The most places that one numbered range may stand for.
+/// The most places that a numbered range, such as `{1..10}`, may stand for.
 const MOST_OF_A_RANGE: usize = 1_000;
 
 impl Path {
@@ -43,7 +43,7 @@ impl Path {
         Self { whole: text.to_owned(), steps }
     }
 
-    /// Returns the name of the column, or the first key, that the place begins with.
+    /// Returns the name of the column, or the top-level key, that the place begins with.
     pub(crate) fn first<'a>(&'a self, record: &Map<String, Value>) -> &'a str {
         match self.steps.first() {
             Some(first) if !record.contains_key(&self.whole) => first,

@@ -25,7 +25,7 @@ pub(crate) struct RecordRule {
     /// Whether to read also columns that no rule mentions, but whose names are usual ones for a
     /// field, such as `Website`.
     has_synonyms: bool,
-    /// Whether records that are Wikidata's entities are read by code instead of by these rules.
+    /// Whether entities of Wikidata are read by code instead of by these rules.
     pub(crate) is_wikidata: bool,
 }
 
@@ -143,7 +143,7 @@ impl RecordRule {
         }
     }
 
-    /// Adds to `found` the columns or first keys that the rules read.
+    /// Adds to `found` the columns or top-level keys that the rules read.
     pub(crate) fn columns_read<'a>(
         &'a self,
         record: &Map<String, Value>,

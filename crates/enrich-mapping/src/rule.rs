@@ -136,7 +136,7 @@ impl Rule {
         }
     }
 
-    /// Adds to `found` the columns or first keys that the rule reads.
+    /// Adds to `found` the columns or top-level keys that the rule reads.
     pub(crate) fn columns_read<'a>(
         &'a self,
         record: &Map<String, Value>,

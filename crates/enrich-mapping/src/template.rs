@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::path::{Path, texts};
 
-/// A text in which places of an input record stand in braces.
+/// A text that contains places of an input record in braces.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
     parts: Vec<Part>,
@@ -50,7 +50,7 @@ impl Template {
         Some(filled)
     }
 
-    /// Adds to `found` the column, or the first key, of each place in the text.
+    /// Adds to `found` the column, or the top-level key, of each place in the text.
     pub(crate) fn columns_read<'a>(
         &'a self,
         record: &Map<String, Value>,

@@ -48,7 +48,7 @@ impl Transform {
             Self::StateSuffix => Some(without_state(text).to_owned()),
             Self::LanguagePrefix => Some(without_language(text).to_owned()),
             // For an item without a label, Wikidata's query service returns the item's id. An id is
-            // no name.
+            // not a name.
             Self::ItemLabel => {
                 ExternalId::parse("wikidata", text).is_err().then(|| text.to_owned())
             }

@@ -40,8 +40,8 @@ pub fn vcards(bytes: &[u8]) -> impl Iterator<Item = Map<String, Value>> + '_ {
     })
 }
 
-/// Completes a card: adds `IS-COMPANY` if the card names this kind, or if it has no person's name
-/// but an organisation's.
+/// Completes a card: adds `IS-COMPANY` if the card says that it is an organisation's, or if it has
+/// the name of an organisation and no name of a person.
 fn finished(mut card: Map<String, Value>) -> Map<String, Value> {
     let says = |name: &str, word: &str| {
         let values = card.get(name).and_then(Value::as_array);

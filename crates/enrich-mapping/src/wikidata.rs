@@ -46,7 +46,7 @@ pub(crate) fn is_entity(record: &Map<String, Value>) -> bool {
 
 /// Makes a draft from an entity. The error is the reason why the entity gives no record.
 ///
-/// `seat` is the country of an entity that names none.
+/// If the entity names no country, its country is `seat`.
 pub(crate) fn draft(
     entity: &Map<String, Value>,
     seat: Option<Country>,

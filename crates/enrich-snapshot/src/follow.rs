@@ -21,18 +21,18 @@ use crate::local_files::{LocalFiles, hash_of};
 use crate::opened::{Opened, check_versions};
 use crate::settings::SnapshotSettings;
 
-/// Interval at which a node looks whether the list of snapshots has changed. The look is cheap,
-/// because the list's state is in memory.
+/// Interval at which a node checks whether the list of snapshots has changed. The check is cheap,
+/// because the state of the list is in memory.
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Delay before a node tries again to use a snapshot after a failure. The delay doubles with each
 /// attempt, up to `LAST_RETRY`.
 const FIRST_RETRY: Duration = Duration::from_secs(2);
 const LAST_RETRY: Duration = Duration::from_secs(60);
-/// The maximum number of suppressions that are read at once.
+/// The maximum number of suppressions in one read from the store.
 const PAGE: u32 = 10_000;
 
-/// The state that the threads of a node share: the look-ups and the two threads that follow the
-/// list.
+/// The state that several threads of a node share: the threads that look up, and the two threads
+/// that follow the list of snapshots.
 pub(crate) struct Shared {
     pub(crate) snapshots: Arc<dyn Snapshots>,
     pub(crate) settings: SnapshotSettings,
@@ -44,7 +44,7 @@ pub(crate) struct Shared {
     pub(crate) problem: Mutex<Option<String>>,
     /// The number of times that the node has changed to another snapshot.
     pub(crate) swaps: AtomicU64,
-    /// The number of attempts to use a snapshot that failed.
+    /// The number of failed attempts to use a snapshot.
     pub(crate) refusals: AtomicU64,
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn read_suppressions(
     }
 }
 
-/// Makes the node answer from each new snapshot in use, until the owner is dropped.
+/// Makes the node answer from each new snapshot in use, until `owner` is dropped.
 pub(crate) fn follow(shared: &Shared, owner: &Owner) {
     let mut failed: Option<Failed> = None;
     // Snapshots that the node answered from before. They are closed on this thread, so that no
@@ -170,15 +170,16 @@ pub(crate) fn follow(shared: &Shared, owner: &Owner) {
     }
 }
 
-/// Applies new suppressions of the store to the answers, until the owner is dropped.
+/// Applies new suppressions of the store to the answers, until `owner` is dropped.
 pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
     while owner.is_there_after(INTERVAL) {
         let newest = shared.snapshots.state().suppression;
         let known = {
             let mut suppressions = shared.suppressions.lock();
             if newest < suppressions.number {
-                // The store is now another database, which has fewer suppressions. All suppressions
-                // are read again. Those that this process has already read still apply.
+                // The numbers have gone back, so the node now reads another database, such as a
+                // restored backup. All suppressions are read again. Those that this process has
+                // already read still apply.
                 suppressions.number = 0;
             }
             suppressions.number
@@ -194,8 +195,8 @@ pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
                 page.retain(|suppression| suppression.number <= newest);
                 shared.suppress(&page);
             }
-            // The state with these suppressions came from the same store, so this failure is
-            // probably a short one.
+            // The newest number could be read, so the store was reachable a moment ago. This
+            // failure is probably a short one.
             Err(error) => debug!(%error, "the suppressions cannot be read"),
         }
     }

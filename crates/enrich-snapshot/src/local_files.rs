@@ -18,8 +18,8 @@ pub const SNAPSHOTS: &str = "snapshots";
 const LOCK: &str = "snapshots.lock";
 /// The name of a snapshot until it is complete and checked.
 const UNFINISHED: &str = "unfinished.sqlite";
-/// The number of snapshots that are kept, the newest ones. The snapshot that the node answers from
-/// is always kept too.
+/// The number of newest snapshots that are kept. The snapshot that the node answers from is always
+/// kept too.
 const KEPT: usize = 2;
 /// Interval between two attempts to get a lock.
 const LOCK_INTERVAL: Duration = Duration::from_millis(100);
@@ -30,8 +30,8 @@ pub(crate) struct LocalFiles {
     folder: PathBuf,
 }
 
-/// The right to write files of the folder, while other processes wait for the lock. Dropping this
-/// value ends the right.
+/// The lock on the folder. While a process holds it, other processes wait to write files of the
+/// folder. Dropping this value releases the lock.
 pub(crate) struct Locked {
     _file: File,
 }
@@ -58,8 +58,8 @@ impl LocalFiles {
         Ok(path)
     }
 
-    /// Waits for the lock. Between two attempts, calls `goes_on` with the length of a pause;
-    /// `goes_on` makes this pause. Stops waiting when `goes_on` returns `false`.
+    /// Waits for the lock. Between two attempts, calls `goes_on`, which must pause for the given
+    /// time. Stops waiting when `goes_on` returns `false`.
     pub(crate) fn lock(&self, goes_on: &dyn Fn(Duration) -> bool) -> Result<Locked, SnapshotError> {
         lock(&self.folder.join(LOCK), goes_on)
     }

@@ -21,7 +21,7 @@ pub(crate) struct Opened {
     pub(crate) directory: SqliteDirectory,
     /// The suppressions that this snapshot contains. Their values are not in the snapshot.
     pub(crate) suppressed: SuppressedHashes,
-    /// The values that were suppressed because of a list and taken back before this snapshot, each
+    /// The values that a list has suppressed and that were taken back before this snapshot, each
     /// with the time from which it is no longer suppressed.
     pub(crate) taken_back: Vec<([u8; 32], Timestamp)>,
     /// How often the suppressed values changed before this snapshot.
@@ -61,9 +61,8 @@ impl Opened {
         })
     }
 
-    /// Prepares fast look-ups; above all, builds the hash index. Calls `goes_on` from time to time
-    /// with the length of a pause; `goes_on` makes this pause. Stops when `goes_on` returns
-    /// `false`.
+    /// Prepares fast look-ups. The main part is to build the hash index. From time to time calls
+    /// `goes_on`, which must pause for the given time. Stops when `goes_on` returns `false`.
     pub(crate) fn prepare(&self, goes_on: &dyn Fn(Duration) -> bool) -> Result<(), SnapshotError> {
         Ok(self.directory.prepare_snapshot(goes_on)?)
     }

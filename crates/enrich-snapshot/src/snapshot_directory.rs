@@ -33,7 +33,8 @@ pub struct SnapshotDirectory {
     _threads: [Background; 2],
 }
 
-/// The snapshot that a node answers from. If this is not the snapshot in use, also the reason.
+/// The snapshot that a node answers from. If this is not the snapshot in use, the status also says
+/// why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotStatus {
     /// The number of the snapshot that the node answers from.
@@ -44,12 +45,12 @@ pub struct SnapshotStatus {
     pub at: Timestamp,
     /// The number of times that the node has changed to another snapshot since its start.
     pub swaps: u64,
-    /// The number of attempts to use a snapshot that failed, since its start.
+    /// The number of failed attempts to use a snapshot since the node's start.
     pub refusals: u64,
     /// The number of the snapshot in use, from which all nodes are to answer.
     pub in_use: Option<SnapshotNumber>,
     /// Why the node cannot use the snapshot in use; `None` if there is no problem, or if the node
-    /// has not tried it yet.
+    /// has not tried to use it yet.
     pub problem: Option<String>,
     /// The number of the last suppression that the node applies.
     pub suppression: u64,

@@ -41,8 +41,8 @@ impl Background {
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, Failure> {
         let mut shared = self.connection.lock().await;
-        // The connection is taken out of the slot. If the statement is cancelled, the connection is
-        // then dropped and closed.
+        // The connection is taken out of the shared slot. If this call is cancelled, the connection
+        // is dropped and so closed, and nobody reuses it.
         let connection = match shared.take() {
             Some(connection) if !connection.client.is_closed() => connection,
             _ => self.connections.connect().await?,
@@ -56,8 +56,8 @@ impl Background {
     }
 }
 
-/// Sends `BEGIN`, the statement and `COMMIT` at once; they are answered in this order. If the
-/// statement failed, `COMMIT` rolls back.
+/// Sends `BEGIN`, the statement and `COMMIT` in one round trip. They are answered in this order. If
+/// the statement failed, `COMMIT` rolls back.
 async fn transact(
     client: &Client,
     statement: &str,

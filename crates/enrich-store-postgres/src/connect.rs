@@ -22,12 +22,13 @@ use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// Time limit for a host to accept a connection and to authenticate.
+/// Time limit for connecting to a host, including authentication.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long a host is suspected after it did not confirm a commit. The host may be an old primary,
-/// or a primary that has lost its standby. Other hosts are preferred to a suspected host.
+/// The time for which a host is suspected after it did not confirm a commit. The host may be an old
+/// primary, or a primary that has lost its standby. Other hosts are preferred to a suspected host.
 const SUSPECTED_FOR: Duration = Duration::from_secs(10);
-/// How long a connection to a suspected host waits for another host to answer, before it is used.
+/// The time for which a connection to a suspected host is held back, so that another host can
+/// answer first.
 const PREFERENCE_WAIT: Duration = Duration::from_millis(300);
 const KEEPALIVE: Duration = Duration::from_secs(5);
 
@@ -70,7 +71,8 @@ struct Host {
 
 /// A connection to the primary. Dropping this value closes the connection.
 pub(crate) struct Connection {
-    /// The client that runs statements. Statements are sent at once and answered in order.
+    /// The client that runs statements. Each statement is sent immediately, without waiting for the
+    /// answers of earlier ones. Answers come in the same order.
     pub(crate) client: Client,
     /// The number of warnings that PostgreSQL has sent.
     warnings: Arc<AtomicU64>,
@@ -80,8 +82,8 @@ pub(crate) struct Connection {
 }
 
 impl Drop for Connection {
-    /// Closes the socket at once, even if statements wait for their answers. PostgreSQL then ends
-    /// their transaction.
+    /// Closes the socket immediately, even if statements wait for their answers. PostgreSQL then
+    /// ends their transaction.
     fn drop(&mut self) {
         self.driver.abort();
     }
@@ -90,9 +92,9 @@ impl Drop for Connection {
 impl Connector {
     /// Parses a URL: `postgres://user:password@host1,host2/database?sslmode=…&sslrootcert=…`.
     ///
-    /// `sslmode` is `disable`, `prefer` (the default), `require` or `verify-full`. The last two
-    /// mean the same, because a certificate is always checked: with the root certificates in the
-    /// file `sslrootcert`, or with those of the system.
+    /// `sslmode` is `disable`, `prefer` (the default), `require` or `verify-full`. `require` and
+    /// `verify-full` mean the same, because a certificate is always checked: with the root
+    /// certificates in the file `sslrootcert`, or with those of the system.
     pub(crate) fn new(url: &str) -> Result<Self, UrlError> {
         let (url, root_file) = split_tls_options(url);
         let mut config: Config = url.parse().map_err(UrlError::Malformed)?;
@@ -115,7 +117,8 @@ impl Connector {
     }
 
     /// Connects to the host that answers first as a primary. A suspected host is used only if no
-    /// other host answers soon: if an old primary was not stopped, two hosts answer as primaries.
+    /// other host answers soon, because it may be an old primary that was not stopped and still
+    /// answers as a primary.
     pub(crate) async fn connect(&self) -> Result<Connection, ConnectError> {
         let attempts = self.hosts.iter().map(|host| async move {
             let connecting = timeout(CONNECT_TIMEOUT, self.connect_to(host)).await;
@@ -179,8 +182,8 @@ impl Host {
 }
 
 impl Connection {
-    /// Makes the next attempts prefer other hosts. This method is called if this host did not
-    /// confirm a commit, or has an older history.
+    /// Makes the next attempts prefer other hosts. Call this if the host did not confirm a commit,
+    /// or lacks rows that this node has read.
     pub(crate) fn suspect(&self) {
         *self.host.suspected.lock() = Some(Instant::now());
     }
@@ -293,7 +296,8 @@ fn client_config(root_file: Option<&str>) -> Result<ClientConfig, UrlError> {
                 roots.add(certificate).map_err(UrlError::Tls)?;
             }
         }
-        // Certificates of the system that cannot be parsed are left out, as other programs do.
+        // Certificates of the system that cannot be parsed are left out; other programs do the
+        // same.
         None => {
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         }

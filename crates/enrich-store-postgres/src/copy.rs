@@ -1,6 +1,6 @@
-//! Copies a whole ledger out of the database, and into an empty one.
+//! Exports a complete ledger from the database, and imports one into an empty database.
 //!
-//! While a ledger is copied, the database is in the mode `copying`, in which no node charges.
+//! During a copy, the database is in the mode `copying`, in which no node charges.
 
 use enrich_core::port::ledger::Verification;
 use enrich_ledger::copy::{BATCH_ROWS, Batch, Kind, TABLES, Table, Value, Values};
@@ -23,7 +23,7 @@ use crate::schema;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Maximum number of batches that wait between the thread of the database and the caller.
+/// Maximum number of batches that wait in the channel between the database's thread and the caller.
 const BATCHES: usize = 4;
 
 /// Why a ledger cannot be copied.
@@ -57,7 +57,7 @@ impl From<tokio_postgres::Error> for CopyError {
     }
 }
 
-/// Whether nodes charge. During a copy they must not.
+/// Whether nodes charge. They must not charge during a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Nodes charge.
@@ -87,8 +87,8 @@ pub fn set_mode(url: &str, secrets: &Secrets, mode: Mode) -> Result<(), CopyErro
 ///
 /// # Errors
 ///
-/// When the database cannot be read. Faults in the ledger are no error; they are part of the
-/// result.
+/// When the database cannot be read. Faults in the ledger are not an error: the result contains
+/// them.
 pub fn verify(url: &str, secrets: &Secrets) -> Result<Verification, CopyError> {
     let options = Options { accepts_one_copy: true, ..Options::default() };
     let node = Node::open_in_any_mode(url, secrets, options)?;
@@ -187,7 +187,7 @@ where
     with_connection(url, secrets, task, || ())
 }
 
-/// Runs `task` on the thread of the database, and `beside` on the caller's thread at the same time.
+/// Runs `task` on the database's thread and `beside` on the caller's thread, at the same time.
 fn with_connection<T, F>(
     url: &str,
     secrets: &Secrets,

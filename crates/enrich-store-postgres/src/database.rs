@@ -1,8 +1,7 @@
 //! Reads from the database, and changes it in transactions, for the ports.
 //!
 //! Statements are unnamed (`query_typed`, `execute_typed`), and settings apply only to their
-//! transaction. So all this also works with a pooler that gives each transaction another
-//! connection.
+//! transaction. So this also works with a pooler that gives each transaction another connection.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -23,8 +22,8 @@ use crate::runtime::Runtime;
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of attempts of a change that conflicts with other transactions.
 const ATTEMPTS: u32 = 5;
-/// Maximum number of reads that run at the same time. A further read waits for at most [`TIMEOUT`]
-/// and is then refused.
+/// Maximum number of reads that run at the same time. A further read waits; after [`TIMEOUT`] it is
+/// refused.
 const READS: usize = 64;
 /// Begins a transaction. The commit waits until the standby has the changes, and a statement waits
 /// for a lock only for a short time. If this node loses its connection during the transaction,
@@ -172,8 +171,8 @@ impl Connections {
         Ok(connection)
     }
 
-    /// Returns the number of connections that reads have used so far. If the number has grown, the
-    /// reads may come from another database: from a standby that was promoted.
+    /// Returns the number of connections that reads have used so far. If the number has grown,
+    /// reads have a new connection, which may lead to another primary.
     pub(crate) fn readers(&self) -> u64 {
         self.readers.load(Ordering::Acquire)
     }
@@ -194,8 +193,8 @@ impl Connections {
         let mut changing = self.changing.lock().await;
         let mut attempt = 1;
         loop {
-            // The connection is taken out of the slot. If the transaction is cancelled, the
-            // connection is then dropped and closed.
+            // The connection is taken out of the shared slot. If this call is cancelled, the
+            // connection is dropped and so closed, and nobody reuses it.
             let connection = match changing.take() {
                 Some(connection) if !connection.client.is_closed() => connection,
                 _ => self.connector.connect().await.map_err(Failure::from)?,

@@ -23,7 +23,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Returns the failure for a stored value that cannot be read.
+    /// Returns the failure for a stored value that cannot be used.
     pub(crate) fn of(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Store(StoreError::failed(source))
     }

@@ -23,14 +23,14 @@ const NODES: &str = "SELECT id::text, name, build,
     seen_at > clock_timestamp() - INTERVAL '5 seconds'
     FROM node ORDER BY seen_at DESC, id LIMIT 1000";
 /// Counts the standbys that commits may wait for. If the role in the URL lacks `pg_read_all_stats`,
-/// it sees the standbys without their state; these standbys are counted too.
+/// it sees standbys without their state. Such standbys are counted too.
 const STANDBYS: &str = "SELECT count(*) FROM pg_stat_replication
     WHERE sync_state IS NULL OR sync_state IN ('sync', 'quorum')";
 
 /// The state of a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreReport {
-    /// The name and version of the database server, as the server tells them.
+    /// The name and version that the database server reports.
     pub server: String,
     /// The version of the schema; `None` if the database has no schema.
     pub schema: Option<i32>,
@@ -41,7 +41,7 @@ pub struct StoreReport {
     /// The lineage, a UUID that changes each time an operator accepts a loss of data; empty if the
     /// database has no schema.
     pub lineage: String,
-    /// The number of standbys that commits may wait for; `None` if the database does not tell it.
+    /// The number of standbys that commits may wait for; `None` if the database does not report it.
     pub standbys: Option<u64>,
     /// How far the clock of this machine is ahead of the database's clock, in milliseconds.
     pub skew_millis: i64,
@@ -202,8 +202,8 @@ impl StoreReport {
 }
 
 /// Accepts that the database at `url` lacks rows that nodes have read, as after a restore of an
-/// older backup. Nodes then forget what they have read, and charge by the present content of the
-/// database. Returns the new lineage of the database.
+/// older backup. Nodes then forget what they have read, and continue from the present content of
+/// the database. Returns the new lineage of the database.
 ///
 /// # Errors
 ///

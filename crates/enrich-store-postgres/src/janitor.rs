@@ -1,9 +1,9 @@
-//! The janitor: counts the idempotency records and removes expired rows. It works on one node at a
-//! time.
+//! The janitor: a task that counts the idempotency records and removes expired rows. It works on
+//! one node at a time.
 //!
-//! The node that has the lease does the work. If the lease was not extended for 30 s by the
-//! database's clock, another node takes it. All work may be done twice without harm. So a node that
-//! was paused need not check whether its lease has ended meanwhile.
+//! The node that has the janitor's lease does the work. If this node does not extend the lease for
+//! thirty seconds by the database's clock, another node takes the lease. All work may be done twice
+//! without harm, so a node that was paused need not check whether its lease has ended.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,8 +31,8 @@ const MISSES_INTERVAL: Duration = Duration::from_secs(60 * 60);
 const LONGEST: Duration = Duration::from_secs(10);
 /// Maximum number of rows that one statement removes.
 const PER_STATEMENT: i64 = 1_000;
-/// How long an expired row is still kept, in seconds. A node whose clock is behind the database's
-/// clock may still use the row, but no node's clock is behind by more than this time.
+/// The time for which an expired row is still kept, in seconds. A node whose clock is behind the
+/// database's clock may still use the row. No node's clock is behind by more than this time.
 const MARGIN_SECONDS: i64 = 60;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
@@ -46,8 +46,8 @@ const TAKE_LEASE: &str = "INSERT INTO lease (name, node, turn, until)
 const NEWEST_KEPT: &str = "SELECT max(at) FROM kept";
 const COUNT_KEPT: &str = "SELECT count(*) FROM kept";
 const NOTE_KEPT: &str = "UPDATE state SET kept = $1 WHERE id = 1 AND kept <> $1";
-/// `at` is compared a second time, because a charge may renew the row while this statement waits
-/// for its lock.
+/// The second comparison of `at` is needed because a charge may renew the row while this statement
+/// waits for the row's lock.
 const REMOVE_KEPT: &str = "DELETE FROM kept WHERE at <= $1 AND (account, key_hash) IN
     (SELECT account, key_hash FROM kept WHERE at <= $1 ORDER BY at LIMIT $2) RETURNING at";
 const REMOVE_WINDOWS: &str = "DELETE FROM rate_count WHERE (scope, seconds, number) IN
@@ -134,7 +134,8 @@ impl Janitor {
         self.remove(REMOVE_KEPT, day_ago.min(newest.saturating_sub(day))).await
     }
 
-    /// Removes expired counts of missed names, and texts if texts are not to be stored.
+    /// Removes expired counts of missed names. Also removes the texts of names, if texts are not
+    /// stored.
     async fn remove_misses(&self, now: Timestamp) -> Result<(), Failure> {
         let expired = expired_day_of_misses(now);
         self.background.query(REMOVE_MISSES, &[(&expired, Type::INT8)]).await?;

@@ -1,8 +1,9 @@
 //! The records of jobs in PostgreSQL. Any node may run a job while it has the job's lease; the
 //! lease ends by the database's clock.
 //!
-//! A change names the turn that the job must have. A new holder raises the turn, and so does every
-//! change of a free job. So a change of an earlier holder finds no row.
+//! A change is made only if the job still has the turn that the change names. The turn is raised
+//! when a node takes the job, and when a free job is changed. So an earlier holder can no longer
+//! change the job.
 
 mod columns;
 mod local;
@@ -88,8 +89,8 @@ macro_rules! jobs {
 /// The records of jobs in the database.
 pub struct PostgresJobs {
     node: Node,
-    /// The connection for renewals of leases. It does not wait for the standby: a renewal that is
-    /// lost in a failover is made again.
+    /// The connection for renewals of leases. It does not wait for the standby: if a failover loses
+    /// a renewal, the node renews again.
     background: Arc<Background>,
 }
 
@@ -99,8 +100,8 @@ impl PostgresJobs {
         Self { node: node.clone(), background: Arc::new(background) }
     }
 
-    /// Makes a change of one row. `is_made` recognises the changed row, if the first reply was
-    /// lost.
+    /// Changes one row. If the reply was lost and the change is repeated, `is_made` recognises a
+    /// row that the first attempt has changed.
     async fn change_row(
         &self,
         statement: &'static str,

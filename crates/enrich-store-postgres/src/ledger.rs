@@ -29,8 +29,8 @@
 //!
 //! A lost reply does not stop charging. The same ids are sent again while the accounts are locked,
 //! when no other transaction of these accounts is open. If a row with the id exists, the first
-//! attempt was written. If not, the job is decided anew. Should the first attempt arrive after
-//! that, it finds another last row and adds nothing.
+//! attempt was written. If not, the job is decided anew. If the first attempt arrives after that,
+//! it finds another last row and adds nothing.
 
 mod balances;
 mod compare;
@@ -72,8 +72,8 @@ use crate::seals::Unsealed;
 
 pub(crate) use crate::ledger::verify::verify;
 
-/// The number of lanes. Each lane has its own connection. With more lanes, groups are smaller, and
-/// a group costs the database much more than a charge.
+/// The number of lanes. Each lane has its own connection. More lanes would make smaller groups.
+/// That is worse, because the cost for the database is mostly per group, not per charge.
 const LANES: usize = 2;
 
 /// Charges are accepted only if the database was read within this time. This is several times the
@@ -95,14 +95,14 @@ enum Unfit {
     TooManyItems,
 }
 
-/// The lane ended without a decision, so the outcome of the charge is unknown.
+/// The lane ended without a decision, so the outcome of the job is unknown.
 #[derive(Debug, thiserror::Error)]
 #[error("the decision was lost")]
 struct Lost;
 
 impl PostgresLedger {
-    /// Starts the lanes of a node.
-    /// The last rows that the node writes are added to `unsealed`; `None` if it makes no seals.
+    /// Starts the lanes of a node. The lanes add the last rows that they write to `unsealed`;
+    /// `None` if the node makes no seals.
     pub(crate) fn start(node: &Node, unsealed: Option<Arc<Unsealed>>) -> Self {
         let runtime = node.database.runtime();
         let connections = node.database.connections();
@@ -137,14 +137,14 @@ impl PostgresLedger {
         last.began.elapsed() < SEEN_WITHIN && last.state.mode == "serving"
     }
 
-    /// Returns how those charges and grants ended whose first reply was lost.
+    /// Returns the outcomes of the charges and grants whose first reply was lost.
     pub fn doubts(&self) -> Doubts {
         let mut sum = Doubts::default();
         self.lanes.iter().for_each(|(_, status)| status.doubts.add_to(&mut sum));
         sum
     }
 
-    /// What the lanes have done since the store was opened.
+    /// Returns what the lanes have done since the store was opened.
     pub fn lane_counts(&self) -> LaneCounts {
         let mut sum = LaneCounts::default();
         for (queue, status) in &self.lanes {

@@ -25,8 +25,8 @@ pub struct Options {
     /// Maximum number of charges and grants that wait for a decision in each of the two lanes.
     /// Further ones are refused as overloaded.
     pub charge_queue: usize,
-    /// Maximum number of idempotency records. When half of them exist, an account may have at most
-    /// a sixteenth of the maximum; beyond this, it gets no new record.
+    /// Maximum number of idempotency records. When half of this number exist, no account gets a new
+    /// record if it already has a sixteenth of this number.
     pub max_kept: u64,
     /// Whether the names of missed companies are counted. This option should be the same on all
     /// nodes.
@@ -64,7 +64,7 @@ impl Node {
         }
     }
 
-    /// Connects to the database and checks it, but accepts every mode.
+    /// Connects to the database and checks it, but not its mode.
     pub(crate) fn open_in_any_mode(
         url: &str,
         secrets: &Secrets,
@@ -91,7 +91,8 @@ impl Node {
 }
 
 /// Refuses a database that can lose acknowledged commits. A database server without the settings
-/// `fsync` and `synchronous_standby_names` is accepted, because it replicates in its own way.
+/// `fsync` and `synchronous_standby_names` is accepted, because it is a compatible product that
+/// replicates in its own way.
 pub(crate) async fn check_durability(
     client: &Client,
     accepts_one_copy: bool,

@@ -1,7 +1,8 @@
-//! The pulse: every node polls the only row of the table `state`.
+//! The pulse: every node polls the only row of the table `state`, to see what other nodes or
+//! commands have changed.
 //!
-//! LISTEN and NOTIFY would be the alternative. Polling also works through poolers and with every
-//! database server, and it takes no lock.
+//! LISTEN and NOTIFY would be the alternative. But polling also works through poolers and with
+//! every database server, and it takes no lock.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,9 +20,9 @@ use crate::failure::Failure;
 const INTERVAL: Duration = Duration::from_millis(400);
 /// Time limit for one poll.
 const POLL_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long a reading counts as current, from the start of its poll.
+/// Maximum age of a reading that still counts as current, from the start of its poll.
 const BELIEVED: Duration = Duration::from_secs(1);
-/// How long a caller waits for a new reading if the last one is too old.
+/// Time limit for a caller that waits for a new reading because the last one is too old.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const STATE: &str = "SELECT mode, key_changes, kept, snapshot, forgotten, lineage,
@@ -54,8 +55,8 @@ pub(crate) struct Reading {
     pub(crate) began: Instant,
     /// How long the poll of this reading took.
     pub(crate) took: Duration,
-    /// The number of the connection that was used. If it is not the same as in the reading before,
-    /// the connection was lost in between.
+    /// The number of the connection that was used. If it differs from the number in the previous
+    /// reading, the connection was lost in between.
     pub(crate) connection: u64,
 }
 
@@ -91,8 +92,8 @@ impl Pulse {
                 let poll = connections.read_within(POLL_TIMEOUT, &|client| Box::pin(read(client)));
                 match poll.await {
                     Ok(state) => {
-                        // Every poll gives a new reading, even if the state is the same: callers
-                        // may wait for a newer time.
+                        // Every poll makes a new reading, even if the state is the same, because
+                        // callers may wait for a newer time.
                         let took = began.elapsed();
                         let connection = connections.readers();
                         let reading = Reading { state, began, took, connection };
@@ -122,7 +123,7 @@ impl Pulse {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Overloaded`] when no new reading arrives in this time.
+    /// [`StoreError::Overloaded`] when no new reading arrives within two seconds.
     pub(crate) async fn believed(&self) -> Result<Arc<Reading>, StoreError> {
         let last = self.last();
         if last.began.elapsed() < BELIEVED {

@@ -50,7 +50,7 @@ const RETRY: Duration = Duration::from_millis(500);
 /// Time limit for an exchange of counts. After this time, this node counts alone.
 const LONGEST: Duration = Duration::from_secs(2);
 /// If the database's clock seems to go back by less than this, in microseconds, the windows keep
-/// the later time. A difference of this size arises when one poll was slower than the next.
+/// the later time. Such small differences arise when one poll was slower than the next.
 const JITTER: i64 = 1_000_000;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
@@ -67,7 +67,7 @@ struct Counter {
     windows: Mutex<Windows>,
     heartbeat: Heartbeat,
     clock: DatabaseClock,
-    /// Wakes the task when the counts of a window must be exchanged at once.
+    /// Wakes the task when the counts of a window must be exchanged immediately.
     due: Notify,
 }
 
@@ -137,7 +137,7 @@ impl DatabaseClock {
         let now = self.readings.borrow().database_now();
         let latest = self.latest.fetch_max(now, Ordering::Relaxed);
         if latest.saturating_sub(now) > JITTER {
-            // The difference is too large for a slow poll: the database's clock was set back.
+            // A slow poll cannot explain so large a difference: the database's clock was set back.
             self.latest.store(now, Ordering::Relaxed);
             return now.div_euclid(MICROS_PER_SECOND);
         }
@@ -172,8 +172,8 @@ async fn run(counter: Arc<Counter>, background: Background) {
 }
 
 impl Counter {
-    /// Adds this node's requests to all windows in the database that are due, and takes over the
-    /// sums of all nodes. Returns the number of these windows.
+    /// Exchanges the counts of all windows that are due: adds this node's requests to the database,
+    /// and stores the sums of all nodes. Returns the number of these windows.
     async fn exchange_due(&self, background: &Background) -> Result<usize, Failure> {
         let mut exchanged = 0;
         loop {

@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 
 use crate::store::Store;
 
-/// How long a node may fail to reach the database before it is not ready. This is longer than a
+/// The time after which a node is not ready if it cannot reach the database. This is longer than a
 /// failover; otherwise all nodes would leave the load balancer during a failover.
 const LONGEST_SILENCE: Duration = Duration::from_secs(5);
 /// The largest accepted difference between the clocks of the node and the database. With a larger
@@ -31,7 +31,7 @@ pub enum NotReady {
 
 impl Store {
     /// Returns why this node should not get calls; `None` if it is ready. `now` is the time of the
-    /// node's clock. Even if a node is ready, its ledger may not charge: see
+    /// node's clock. A ready node may still be unable to charge: see
     /// [`is_charging`](enrich_core::port::ledger::Ledger::is_charging).
     pub fn not_ready(&self, now: Timestamp) -> Option<NotReady> {
         unready(self.silence(), self.skew(now))

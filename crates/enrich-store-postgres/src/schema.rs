@@ -32,7 +32,7 @@ pub(crate) async fn migrate(connector: &Connector, secrets: &Secrets) -> Result<
     let report = runner.run_async(&mut connection.client).await;
     let report = report.map_err(|error| OpenError::Schema(Box::new(error)))?;
     // The transaction and its lock ensure that everything is written or nothing, and that no other
-    // process does the same at this time.
+    // process migrates at the same time.
     let builder = connection.client.build_transaction();
     let transaction = builder.isolation_level(IsolationLevel::ReadCommitted).start().await?;
     let begin = "INSERT INTO state (id, mode, key_changes, kept, snapshot, forgotten, lineage)
@@ -51,8 +51,8 @@ pub(crate) async fn migrate(connector: &Connector, secrets: &Secrets) -> Result<
     Ok(report.applied_migrations().len())
 }
 
-/// Checks that the schema is the one that this build knows, and that the database was created with
-/// these secrets.
+/// Checks that the schema has the version that this build needs, and that the database was created
+/// with these secrets.
 pub(crate) async fn check(client: &Client, secrets: &Secrets) -> Result<(), OpenError> {
     let known = newest_known();
     match version(client).await? {

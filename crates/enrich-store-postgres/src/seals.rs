@@ -1,14 +1,15 @@
-//! Seals: every few seconds a node writes down the last rows of the accounts that it has charged.
+//! Seals protect the newest rows of accounts. Every few seconds, each node writes a seal with the
+//! last rows of the accounts that it has charged.
 //!
 //! The rows of an account are chained, so nobody without the secret can change a row in the middle.
-//! But the newest rows of an account can be removed, by somebody who puts back an older copy of
-//! them. A seal shows this: a keyed hash protects it, and it names the last rows of accounts, the
-//! seal before it on the same node, and the newest seals of the other nodes. So neither rows nor
-//! seals can be removed alone. What is not sealed yet is not protected: the rows of the last
-//! [`INTERVAL`].
+//! But somebody could remove the newest rows of an account, for example by restoring an older copy
+//! of them. A seal shows such a removal. It names the last rows of accounts, the seal before it on
+//! the same node, and the newest seals of the other nodes, and a keyed hash protects it. So neither
+//! rows nor seals can be removed alone. Rows of the last [`INTERVAL`] may not be sealed yet; these
+//! are not protected.
 //!
-//! Seals belong to the lineage of the database in which they were made. When an operator has
-//! accepted a loss of data, only later seals count.
+//! A seal belongs to the lineage of the database in which it was made. When an operator has
+//! accepted a loss of data, only later seals are checked.
 
 mod check;
 mod seal;
@@ -47,11 +48,11 @@ const NEWEST: &str = "SELECT n.id, l.number, l.hash FROM node n
                   ORDER BY s.number DESC LIMIT 1) l ON true
     WHERE n.id <> $1 AND n.seen_at > clock_timestamp() - INTERVAL '1 hour'
     ORDER BY n.id LIMIT 1000";
-/// Adds a seal. If it is there already, an earlier attempt has written it.
+/// Adds a seal. Does nothing if an earlier attempt has already added it.
 const ADD: &str = "INSERT INTO seal (node, number, lineage, places, seen, at, secret, hash)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (node, number) DO NOTHING";
 
-/// The last rows that this node has written and not sealed yet.
+/// The last rows that this node has written and that are in no seal yet.
 #[derive(Debug, Default)]
 pub(crate) struct Unsealed(Mutex<FxHashMap<AccountId, LastRow>>);
 
@@ -66,7 +67,7 @@ struct Sealer {
     number: u64,
     /// The hash of the last seal, and the lineage that it belongs to.
     last: ([u8; 32], Uuid),
-    /// A seal whose outcome is unknown. It is written again as it is.
+    /// A seal whose outcome is unknown. It is written again unchanged.
     pending: Option<Seal>,
 }
 
@@ -138,7 +139,7 @@ impl Sealer {
             (reading.state.lineage, reading.database_now())
         };
         if lineage != self.last.1 {
-            // The unsealed rows may be lost. The rows of the new lineage come after this.
+            // The loss of these rows may have been accepted. Rows of the new lineage come later.
             self.unsealed.take();
             self.last = (NO_SEAL, lineage);
         }
@@ -175,7 +176,7 @@ async fn newest_of_others(
         .await
 }
 
-/// Adds a seal, durably. The same seal can be added again.
+/// Adds a seal, and returns when it is durable. The same seal can be added again.
 async fn add(connections: &Connections, seal: Seal) -> Result<(), StoreError> {
     connections
         .write(&move |client| {

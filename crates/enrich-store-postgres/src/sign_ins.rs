@@ -1,8 +1,8 @@
 //! Sign-ins to the accounts' pages, in PostgreSQL.
 //!
 //! Email addresses and tokens are found by their keyed hashes, like keys. Nothing is cached in
-//! memory. So a new invitation from the command line works at once, and a session that is ended
-//! there has ended on all nodes.
+//! memory. So a new invitation from the command line works immediately. A session that the command
+//! line ends is ended on all nodes.
 //!
 //! A change that takes something away (a session ends, an invitation is used, a password is
 //! replaced) is on the standby before it is acknowledged. The start and the use of a session are

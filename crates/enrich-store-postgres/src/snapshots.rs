@@ -43,8 +43,8 @@ const LIVE: &str = "SELECT snapshot, count(*) FROM node
 /// The list of snapshots and suppressions in the database.
 pub struct PostgresSnapshots {
     node: Node,
-    /// The heartbeat that records the snapshot in use; `None` for a command, which answers no
-    /// look-ups.
+    /// The heartbeat, which writes to the database from which snapshot the node answers; `None` for
+    /// a command, which answers no look-ups.
     heartbeat: Option<Heartbeat>,
 }
 
@@ -173,7 +173,8 @@ async fn snapshot_at(client: &Client, number: i64) -> Result<Option<Snapshot>, F
     find(client, ONE, &[(&number, Type::INT8)], read_snapshot).await
 }
 
-/// Adds a snapshot. Returns `false` if its number is already used, or is lower than the newest one.
+/// Adds a snapshot. Returns `false` if its number is already used, or is lower than the newest
+/// number.
 async fn publish(client: &Client, snapshot: &Snapshot) -> Result<bool, Failure> {
     find(client, LOCK_STATE, &[], |_| Ok(())).await?;
     let newest = find(client, NEWEST, &[(&1_i64, Type::INT8)], read_snapshot).await?;

@@ -13,7 +13,7 @@ use crate::columns::Value;
 use crate::database::{Database, Statements};
 use crate::failure::Failure;
 
-/// How long a change is repeated after its reply was lost.
+/// The time for which a change is repeated after its reply was lost.
 const SETTLING: Duration = Duration::from_secs(8);
 /// Pause between the attempts.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -62,7 +62,7 @@ pub(crate) async fn lock_account(client: &Client, id: AccountId) -> Result<bool,
 ///
 /// # Errors
 ///
-/// [`StoreError::Unknown`] when the outcome is still unknown after this time.
+/// [`StoreError::Unknown`] when the outcome is still unknown after [`SETTLING`].
 pub(crate) async fn write_and_settle<T: Send + 'static>(
     database: &Database,
     change: impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Send + Sync + 'static,

@@ -76,8 +76,8 @@ pub fn migrate(url: &str, secrets: &Secrets) -> Result<usize, OpenError> {
 }
 
 impl Store {
-    /// Connects to the database at `url`. Checks that its schema is the one of this build, and that
-    /// it was created with these secrets. Blocks until all this is done.
+    /// Connects to the database at `url`. Checks that its schema is the one that this build needs,
+    /// and that the database was created with these secrets. Returns when this is done.
     ///
     /// # Errors
     ///
@@ -125,8 +125,8 @@ impl Store {
 }
 
 impl CommandPorts {
-    /// Connects to the database at `url` as [`Store::open`] does. But a database without a
-    /// synchronous standby is accepted, because only Enrich's servers depend on a standby.
+    /// Connects to the database at `url` as [`Store::open`] does. But accepts a database without a
+    /// synchronous standby, because only servers need one.
     ///
     /// # Errors
     ///

@@ -35,7 +35,7 @@ impl TestDatabase {
         self.cluster.address()
     }
 
-    /// Opens a new node, as another process would.
+    /// Opens a new node, like another process.
     pub(crate) fn node(&self) -> Node {
         self.node_at(self.address())
     }

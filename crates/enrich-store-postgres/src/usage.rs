@@ -1,10 +1,10 @@
 //! Usage counters, written in the background.
 //!
-//! Counting adds to a map in memory. A task of the store's thread writes the collected counts every
-//! few seconds, and when the store is closed. Each batch has a number, and its transaction raises
-//! `node.flush` from the number of the last batch to this number. So if a batch is written again
-//! after a lost reply, `node.flush` already has its number, and nothing is counted twice. A crash
-//! may lose the last counts, but never a charge.
+//! Calls are counted in a map in memory. A task of the store's thread writes the collected counts
+//! every few seconds, and when the store is closed. Each batch has a number. The transaction of a
+//! batch raises `node.flush` from the number of the previous batch to this number. If a batch is
+//! written again after a lost reply, `node.flush` already has its number, so nothing is counted
+//! twice. A crash may lose the last counts, but never a charge.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,9 +37,9 @@ const ROUND: Duration = Duration::from_secs(5);
 const MARK_ROUND: Duration = Duration::from_secs(60);
 /// Interval between writes of missed names.
 const MISSES_ROUND: Duration = Duration::from_secs(60);
-/// Maximum number of calls of `flush` that wait.
+/// Maximum number of calls of `flush` that wait for their result.
 const MAX_FLUSHES: usize = 64;
-/// How long closing the store waits until the remaining counts are written.
+/// Time limit for writing the remaining counts when the store is closed.
 const LAST_WRITE: Duration = Duration::from_secs(10);
 
 const DAYS: &str = "SELECT day, api_key, endpoint, outcome, calls, credits FROM used
@@ -54,7 +54,8 @@ pub struct PostgresUsage {
     database: Database,
     /// The queue of waiting calls of `flush`; `None` when the store is being closed.
     flushes: Option<mpsc::Sender<Reply>>,
-    /// Receives a value when the task has written the remaining counts, or could not write them.
+    /// Receives a value when the task has ended: the remaining counts were written, or could not be
+    /// written.
     ended: Option<oneshot::Receiver<()>>,
 }
 
@@ -75,7 +76,7 @@ impl PostgresUsage {
         let writer = UsageWriter::new(Arc::clone(&gathered), writer, misses);
         node.database.runtime().spawn(async move {
             writer.run(asked).await;
-            // If nobody waits for the end, sending fails.
+            // Sending fails if nobody waits for the end.
             let _ = end.send(());
         });
         let database = node.database.clone();
@@ -128,7 +129,8 @@ impl Drop for PostgresUsage {
 struct UsageWriter {
     gathered: Arc<Mutex<GatheredUsage>>,
     writer: BatchWriter,
-    /// The batch of the last attempt, which may have been written. It is written again, unchanged.
+    /// The batch of the last attempt, which may or may not have been written. It is written again,
+    /// unchanged.
     pending: Option<Arc<Batch>>,
     /// For each key, the time of its last use, if this time is in no batch yet.
     unmarked: LastUses,
@@ -140,8 +142,8 @@ struct UsageWriter {
 /// Which counts a write includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
-    /// A write in the background. The last use of keys is included only every [`MARK_ROUND`], and
-    /// missed names only every [`MISSES_ROUND`].
+    /// A regular write in the background. The last uses of keys are included only every
+    /// [`MARK_ROUND`], and missed names only every [`MISSES_ROUND`].
     Steady,
     /// A write for which a caller waits. Everything is included.
     Hurried,

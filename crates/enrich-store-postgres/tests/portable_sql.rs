@@ -1,8 +1,8 @@
-//! The SQL of this crate uses nothing that is missing in CockroachDB, YugabyteDB, Citus, or a
-//! pooler in transaction mode.
+//! Tests that the SQL of this crate uses only what CockroachDB, YugabyteDB, Citus and poolers in
+//! transaction mode support.
 //!
-//! The tests check the migrations, and the string literals in the source without tests and
-//! comments.
+//! The tests check the migrations and the string literals in the source. Tests and comments are
+//! left out.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;

@@ -51,7 +51,7 @@ pub(crate) fn statements<'a>(claims: &'a Map<String, Value>, property: &str) -> 
     chosen
 }
 
-/// Whether a property has a statement that is not deprecated, with a value that may be unknown.
+/// Whether a property has a statement that is not deprecated. The statement's value may be unknown.
 pub(crate) fn is_said(claims: &Map<String, Value>, property: &str) -> bool {
     let all = claims.get(property).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     all.iter().any(|statement| {
@@ -60,8 +60,8 @@ pub(crate) fn is_said(claims: &Map<String, Value>, property: &str) -> bool {
     })
 }
 
-/// Returns the id of the item that a value refers to. It is in `id`, or in `numeric-id` in old
-/// dumps.
+/// Returns the id of the item that a value refers to. The id is in `id`, or in old dumps in
+/// `numeric-id`.
 pub(crate) fn item(value: &Value) -> Option<String> {
     if let Some(id) = value.get("id").and_then(Value::as_str) {
         return Some(id.to_owned());

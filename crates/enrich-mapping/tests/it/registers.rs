@@ -1,9 +1,10 @@
-//! Further traps of the sources: which records are skipped, and where names and ids come from.
+//! Tests of peculiarities in the data of registers: which records are skipped, and where names and
+//! ids come from.
 
 use enrich_mapping::{Detection, Mapping, Outcome, Sample, Settings, detect};
 use serde_json::{Value, json};
 
-/// What becomes of a record of a built-in source: a record, or the reason why there is none.
+/// Maps a record of a built-in source. Returns the native record, or the reason why there is none.
 fn mapped(source: &str, record: &Value) -> Value {
     let mapping = Mapping::built_in(source).unwrap();
     match mapping.map(record.as_object().unwrap(), &Settings::default()).outcome {

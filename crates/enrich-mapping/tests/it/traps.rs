@@ -1,4 +1,4 @@
-//! Tests of peculiarities in the data of single sources that a simple mapping would get wrong.
+//! Tests of peculiarities in the data of single sources. A simple mapping would get them wrong.
 
 use enrich_mapping::{Mapping, Outcome, Settings, name_only};
 use serde_json::{Map, Value, json};

@@ -14,7 +14,7 @@ use pollster::block_on;
 
 use crate::world::{Node, World, a_company, a_person, wait_until};
 
-/// The maximum time for which a forgotten value may still be in answers.
+/// The maximum time until a forgotten value is in no answer any more.
 const PROMPT: Duration = Duration::from_secs(2);
 
 fn world() -> World {

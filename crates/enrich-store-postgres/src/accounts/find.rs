@@ -1,7 +1,8 @@
 //! Reads keys that are not cached, many keys in one statement.
 //!
-//! While one statement runs, the next group of keys is collected. So the start of a node, or a
-//! change that empties the cache, costs a few statements and not one statement for each caller.
+//! While one statement runs, the next group of keys is collected. After the start of a node, or a
+//! change that empties the cache, all callers need keys at the same time. Groups make this a few
+//! statements instead of one for each caller.
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use crate::runtime::TaskLost;
 
 /// Maximum number of keys in one statement.
 const GROUP: usize = 256;
-/// Maximum number of callers that wait for a statement. Further callers are refused.
+/// Maximum number of waiting callers. Further callers are refused.
 const WAITING: usize = 1_024;
 
 type Found = Option<Arc<KeyInfo>>;
@@ -40,7 +41,7 @@ struct KeyRead {
     reply: oneshot::Sender<Result<Found, StoreError>>,
 }
 
-/// The failure of a read for several callers. Each of the callers gets it.
+/// A read of several keys failed. Each waiting caller gets this error.
 #[derive(Debug, thiserror::Error)]
 #[error("the keys of several callers could not be read")]
 struct Shared(#[source] Arc<StoreError>);

@@ -89,7 +89,7 @@ pub(super) async fn find_full(
     })
 }
 
-/// Whether this very key is already stored, by an earlier attempt of the same call.
+/// Whether this same key is already stored, because an earlier attempt of the call has stored it.
 pub(super) async fn is_stored(client: &Client, row: &NewKeyRow) -> Result<bool, Failure> {
     let query = "SELECT account, hash FROM api_key WHERE id = $1";
     let read = |row: &Row| Ok((row.try_get::<_, Uuid>(0)?, hash(row.try_get(1)?)?));
@@ -97,8 +97,9 @@ pub(super) async fn is_stored(client: &Client, row: &NewKeyRow) -> Result<bool, 
     Ok(stored == Some((row.key.account.0, row.hash)))
 }
 
-/// Ends a key at `at`, unless it already has an earlier end. An end that is not after `now` becomes
-/// final. Returns the number of keys with this id: 0 if the key does not exist.
+/// Ends a key at `at`, unless it already ends earlier. If the end is not after `now`, it is final,
+/// even if the clock is set back later. Returns the number of keys with this id: 0 if the key does
+/// not exist.
 pub(super) async fn end_key(
     client: &Client,
     id: KeyId,

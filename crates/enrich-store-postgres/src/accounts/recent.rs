@@ -1,10 +1,10 @@
 //! The cache of recently used keys, and when it is emptied.
 //!
 //! The pulse reads the number of changes to keys from the database. The cache is emptied when this
-//! number changes, when the pulse reads from a database with another history, and after the pulse's
-//! connection was lost. So a node sees a change by another node within a second, and its own change
-//! immediately. If a hash belongs to no key, this is cached too, so that repeated calls with a
-//! wrong key do not read the database; a new key raises the number.
+//! number changes, when the pulse reads another lineage, and after the pulse's connection was lost.
+//! So a node sees a change by another node within a second, and its own change immediately. If a
+//! hash belongs to no key, this is cached too, so that repeated calls with a wrong key do not read
+//! the database; a new key raises the number.
 
 use enrich_ledger::KeyCache;
 use uuid::Uuid;
@@ -14,9 +14,9 @@ use crate::pulse::Reading;
 /// The cache of recently used keys, which is emptied when [`Changes`] changes.
 pub(super) type RecentKeys = KeyCache<Changes>;
 
-/// A value that is different after every change of a key: the number of changes, and the history of
-/// the database to which this number belongs. A new connection may lead to another primary with
-/// another history.
+/// A value that is different after every change of a key. It consists of the number of changes and
+/// of the connection and lineage in which this number was read, because a new connection may lead
+/// to another primary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Changes {
     number: i64,

@@ -13,7 +13,7 @@ use super::*;
 use crate::test_database::TestDatabase;
 
 const LIMIT: KeyLimit = KeyLimit::PER_ACCOUNT;
-/// A little more than the second within which a node sees another node's change.
+/// A little more than one second. Within a second, a node sees another node's change.
 const SECOND: Duration = Duration::from_millis(1_100);
 
 fn accounts(database: &TestDatabase) -> PostgresAccounts {

@@ -28,7 +28,7 @@ const BALANCES: &str = "SELECT p.account, COALESCE(l.balance, 0) FROM purse p
                         ORDER BY e.sequence DESC LIMIT 1) l ON true
      WHERE p.account = ANY($1)";
 
-/// The cached balances: those that this node has read or written in the last second.
+/// The cached balances. This node has read or written each of them in the last second.
 #[derive(Debug, Default)]
 pub(super) struct Balances {
     known: RwLock<FxHashMap<AccountId, (Credits, Instant)>>,
@@ -46,14 +46,14 @@ impl Balances {
         (at.elapsed() < VALID_FOR).then_some(balance)
     }
 
-    /// Stores balances in the cache. They were read or written after `at`.
+    /// Stores balances in the cache. They were read or written at `at` or later.
     pub(super) fn note(&self, balances: impl Iterator<Item = (AccountId, Credits)>, at: Instant) {
         let mut known = self.known.write();
         if known.len() >= MOST {
             known.clear();
         }
         for (account, balance) in balances {
-            // A read that began earlier must not replace a balance after a later charge.
+            // A read that began earlier must not replace the balance after a later charge.
             let slot = known.entry(account).or_insert((balance, at));
             if slot.1 <= at {
                 *slot = (balance, at);

@@ -1,9 +1,9 @@
-//! The path of one round trip. This node decides a group from the last rows of the accounts that it
-//! knows. The database then compares these rows with its own, and adds the new rows of each account
-//! whose last row is the same.
+//! The path of one round trip. The node decides a group from the last rows that it remembers for
+//! the accounts. The database compares these rows with its own. If an account's row is the same,
+//! the database adds the new rows of this account.
 //!
-//! Accounts that another transaction has locked are left out, as if they had another last row:
-//! waiting for one of them would make all charges of the group wait for the commit of another node.
+//! Accounts that another transaction has locked are treated as if their row had changed. Waiting
+//! for one of them would make all charges of the group wait for the commit of another node.
 
 use enrich_core::AccountId;
 use enrich_core::port::ledger::{Charged, Granted};
@@ -24,28 +24,28 @@ use crate::ledger::statements::{
 };
 use crate::ledger::transaction::{NotWritten, write_and_commit};
 
-/// The decisions of this node on a group, before the database has compared them.
+/// The decisions of this node on a group, before the database has compared the last rows.
 #[derive(Debug, Default)]
 pub(super) struct Plan<'g> {
-    /// For each account, the last row from which its decisions start, and the last row after them.
+    /// For each account: the last row before its decisions, and the last row after them.
     accounts: FxHashMap<AccountId, Expected>,
     /// The decision of each job; `None` if its account needs the path of two round trips.
     decisions: Vec<Option<Decision>>,
     rows: Vec<NewRow<'g>>,
     records: Vec<NewRecord<'g>>,
-    /// For each record, the account and the hashes of the record's name, one for each secret. The
-    /// database looks for existing records by these hashes.
+    /// For each record: the account, and the hashes of the record's idempotency key, one for each
+    /// secret. The database looks for existing records by these hashes.
     names: Vec<(AccountId, &'g [u8])>,
-    /// A record of this time or earlier has expired for every job of the group.
+    /// Records with this time or an earlier one have expired for every job of the group.
     expired_at: Option<Timestamp>,
     /// The accounts that need the path of two round trips.
     locked: FxHashSet<AccountId>,
 }
 
-/// What the database answered to a group.
+/// The answer of the database to a group.
 #[derive(Debug, Default)]
 pub(super) struct Compared {
-    /// The accounts whose last rows were the expected ones. Their jobs are decided and durable.
+    /// The accounts whose last rows were as expected. The decisions of their jobs are durable.
     pub(super) stood: FxHashSet<AccountId>,
     /// The accounts that already have one of the group's records.
     pub(super) has_record: FxHashSet<AccountId>,
@@ -58,9 +58,9 @@ struct Expected {
 }
 
 impl<'g> Plan<'g> {
-    /// Decides the jobs of those accounts whose last rows are in `heads`. If one job of an account
-    /// needs more than the last row, all jobs of this account take the path of two round trips.
-    /// Such jobs are refusals, adjustments, and second uses of an idempotency key.
+    /// Decides the jobs of the accounts whose last rows are in `heads`. A refusal, an adjustment or
+    /// the second use of an idempotency key needs more than the last row. If an account has such a
+    /// job, all its jobs take the path of two round trips.
     pub(super) fn new(
         jobs: &'g [Job],
         heads: &FxHashMap<AccountId, LastRow>,
@@ -157,8 +157,8 @@ impl<'g> Plan<'g> {
         Some(decision)
     }
 
-    /// Sends the group to the database in one write: locks the accounts that are free, compares their last rows,
-    /// adds the new rows.
+    /// Sends the group to the database in one write. The write locks the accounts that are free,
+    /// compares their last rows and adds the new rows.
     pub(super) async fn send(&self, connection: &Connection) -> Result<Compared, NotWritten> {
         let accounts: Vec<Uuid> = self.accounts.keys().map(|account| account.0).collect();
         let sequences: Vec<i64> =
@@ -207,7 +207,7 @@ fn read_compared(rows: &[tokio_postgres::Row]) -> Result<Compared, tokio_postgre
     Ok(compared)
 }
 
-/// Returns the latest time of a record that has expired at `now`.
+/// Returns the latest time at which a record can have been written and be expired at `now`.
 pub(super) fn expired_at(now: Timestamp) -> Timestamp {
     let lifetime = jiff::SignedDuration::from_secs(IdempotencyRecord::SECONDS);
     now.saturating_sub(lifetime).unwrap_or(Timestamp::MIN)

@@ -8,16 +8,16 @@ use crate::ledger::job::Job;
 /// What the lanes of a store have done since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCounts {
-    /// The groups that were compared with the last rows in the database, without a lock between two
-    /// round trips.
+    /// The groups that took the path of one round trip: the database compared the last rows, and no
+    /// lock was held between two round trips.
     pub compared: PathCounts,
-    /// The groups that were decided while their accounts were locked.
+    /// The groups that took the path of two round trips, with their accounts locked.
     pub locked: PathCounts,
-    /// The number of last rows that were read before a comparison.
+    /// The number of last rows that were read to be compared.
     pub reads: u64,
-    /// The number of comparisons of an account that another node had changed first.
+    /// The number of comparisons that failed because another node had changed the account first.
     pub conflicts: u64,
-    /// How long decided charges and grants had waited for their groups, together.
+    /// The sum of the times that the decided charges and grants had waited for their groups.
     pub waited: Duration,
     /// The number of charges and grants that wait for a group now.
     pub waiting: u64,
@@ -28,7 +28,7 @@ pub struct LaneCounts {
 pub struct PathCounts {
     /// The number of groups that were sent to the database.
     pub groups: u64,
-    /// The number of charges and grants that they decided.
+    /// The number of charges and grants in these groups.
     pub jobs: u64,
     /// How long they took, together.
     pub took: Duration,
@@ -53,12 +53,12 @@ pub(super) struct PathCounter {
 }
 
 impl LaneCounter {
-    /// Counts the time for which a job has waited for the group that `began` then.
+    /// Counts the time from the arrival of a job to the start of its group at `began`.
     pub(super) fn count_wait(&self, job: &Job, began: Instant) {
         add(&self.waited_micros, micros(began.saturating_duration_since(job.arrived)));
     }
 
-    /// Adds the counts to those of other lanes.
+    /// Adds the counts of this lane to `sum`.
     pub(super) fn add_to(&self, sum: &mut LaneCounts) {
         self.compared.add_to(&mut sum.compared);
         self.locked.add_to(&mut sum.locked);
@@ -69,7 +69,7 @@ impl LaneCounter {
 }
 
 impl PathCounter {
-    /// Counts a group that was sent at `began` and has ended now.
+    /// Counts a group that was sent at `began` and has just ended.
     pub(super) fn count_group(&self, began: Instant) {
         add(&self.groups, 1);
         add(&self.micros, micros(began.elapsed()));

@@ -1,4 +1,4 @@
-//! Counts the charges and grants whose first reply was lost, by how they ended.
+//! Counts the outcomes of charges and grants whose first reply was lost.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,7 +16,7 @@ pub struct Doubts {
     pub replayed: u64,
     /// Nothing was written: there were not enough credits for the charge, or the grant was refused.
     pub refused: u64,
-    /// The outcome was not found out in time.
+    /// The outcome was still unknown at the end of the time limit.
     pub unknown: u64,
 }
 
@@ -46,12 +46,12 @@ impl DoubtCounts {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a charge or grant whose outcome was not found out in time.
+    /// Counts a charge or grant whose outcome was still unknown at the end of the time limit.
     pub(super) fn count_unknown(&self) {
         self.unknown.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Adds the counts to those of other lanes.
+    /// Adds the counts of this lane to `sum`.
     pub(super) fn add_to(&self, sum: &mut Doubts) {
         sum.taken += self.taken.load(Ordering::Relaxed);
         sum.replayed += self.replayed.load(Ordering::Relaxed);

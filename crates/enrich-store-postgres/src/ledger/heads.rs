@@ -1,5 +1,7 @@
 //! What a lane remembers of accounts: their last rows, and which accounts other nodes charge too.
 //!
+//! An account has one of three states, which decide how a group gets its last row:
+//!
 //! ```text
 //! alone      the remembered row is compared                        one round trip
 //!   │  another node has added a row
@@ -10,19 +12,19 @@
 //! contended  the row is read while the account is locked           two round trips, one with a lock
 //! ```
 //!
-//! A contended account is shared again after some groups, and a shared account is alone again after
-//! some reads that found no row of another node.
+//! A contended account becomes shared again after some groups. A shared account becomes alone again
+//! after some reads that found no new row of another node.
 
 use enrich_core::AccountId;
 use enrich_ledger::LastRow;
 use rustc_hash::FxHashMap;
 
-/// Maximum number of accounts that a lane remembers. If there are more, the lane forgets all of
-/// them.
+/// Maximum number of accounts that a lane remembers. When there would be more, the lane forgets all
+/// of them.
 const MOST_KNOWN: usize = 50_000;
-/// Number of consecutive reads without a row of another node after which an account is alone.
+/// Number of consecutive reads without a new row of another node after which an account is alone.
 const ALONE_AFTER: u32 = 8;
-/// Number of consecutive lost comparisons after which an account is contended.
+/// Number of consecutive failed comparisons after which an account is contended.
 const CONTENDED_AFTER: u32 = 4;
 /// Maximum number of consecutive groups for which an account stays contended.
 const MOST_LOCKED_GROUPS: u32 = 32;
@@ -30,11 +32,11 @@ const MOST_LOCKED_GROUPS: u32 = 32;
 /// How a group gets the last row of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// It uses the row that the lane remembers.
+    /// The group uses the row that the lane remembers.
     Remembered,
-    /// It reads the row without locking the account.
+    /// The group reads the row without locking the account.
     Read,
-    /// It locks the account, and then reads the row.
+    /// The group locks the account, and then reads the row.
     Locked,
 }
 
@@ -43,22 +45,23 @@ pub(super) enum Access {
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     rows: FxHashMap<AccountId, LastRow>,
-    /// The accounts that other nodes have charged lately.
+    /// The accounts that other nodes have charged recently.
     shared: FxHashMap<AccountId, Sharing>,
     /// The highest sequence that this process has read or written, by account.
     seen: FxHashMap<AccountId, u64>,
 }
 
-/// What is known of an account that other nodes charge too.
+/// The state of an account that other nodes charge too.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sharing {
-    /// Consecutive reads that found no row of another node.
+    /// The number of consecutive reads that found no new row of another node.
     unchanged: u32,
-    /// Consecutive comparisons that were lost although the row had just been read.
+    /// The number of consecutive comparisons that failed although the row had just been read.
     lost: u32,
-    /// The number of next groups for which the account is contended.
+    /// The number of next groups for which the account stays contended.
     locked_groups: u32,
-    /// The number of groups for which it was contended the last time.
+    /// The number of groups for which the account was contended the last time. It grows if the
+    /// account becomes contended again.
     backoff: u32,
 }
 
@@ -86,7 +89,8 @@ impl Heads {
         &self.seen
     }
 
-    /// Makes room for this number of further accounts.
+    /// Makes room for this number of further accounts. Forgets all accounts if there is not enough
+    /// room.
     pub(super) fn reserve(&mut self, accounts: usize) {
         if self.seen.len().max(self.shared.len()) + accounts > MOST_KNOWN {
             self.rows.clear();
@@ -107,13 +111,13 @@ impl Heads {
         self.written(account, last);
     }
 
-    /// Remembers the last row after a group of this node, or one that is as certain.
+    /// Remembers the last row after a group of this node, or a row that is certain in another way.
     pub(super) fn written(&mut self, account: AccountId, last: LastRow) {
         self.rows.insert(account, last);
         self.seen.insert(account, last.sequence);
     }
 
-    /// Remembers that the comparison of an account has found the expected row.
+    /// Notes that the comparison of an account has found the expected row.
     pub(super) fn won(&mut self, account: AccountId) {
         if let Some(sharing) = self.shared.get_mut(&account) {
             sharing.lost = 0;
@@ -121,7 +125,7 @@ impl Heads {
         }
     }
 
-    /// Remembers that the comparison of an account has found a row of another node, or that another
+    /// Notes that the comparison of an account has found a row of another node, or that another
     /// transaction had locked the account.
     pub(super) fn lost(&mut self, account: AccountId) {
         self.rows.remove(&account);
@@ -148,7 +152,7 @@ impl Heads {
         self.rows.clear();
     }
 
-    /// Forgets which rows this process has seen, because their loss was accepted.
+    /// Forgets which rows this process has seen, because an operator has accepted their loss.
     pub(super) fn accept_loss(&mut self) {
         self.seen.clear();
     }

@@ -14,7 +14,7 @@ pub(super) struct Job {
     pub(super) request: Request,
     reply: Reply,
     pub(super) arrived: Instant,
-    /// When the reply to the job's `COMMIT` was first lost; `None` if it is certain that nothing
+    /// When a reply to a `COMMIT` of the job was first lost; `None` if it is certain that nothing
     /// was written.
     pub(super) doubted: Option<Instant>,
 }
@@ -113,9 +113,9 @@ impl Job {
             (Reply::Grant(reply), Err(error)) => {
                 let _ = reply.send(Err(error));
             }
-            // Unreachable: a charge never gets the decision of a grant, and a grant never that of a
-            // charge. The reply would be dropped, and the caller would learn that the decision was
-            // lost.
+            // Unreachable: a charge never gets the decision of a grant, and a grant never gets the
+            // decision of a charge. If it happened, the caller would get the error that the
+            // decision was lost.
             (Reply::Charge(_), Ok(Decision::Granted(_)))
             | (Reply::Grant(_), Ok(Decision::Charged(_))) => {}
         }

@@ -3,8 +3,9 @@
 //!
 //! An account always has the same lane, so its jobs are decided in the order of their arrival. A
 //! group first takes the path of one round trip ([`compare`](super::compare)). The jobs that this
-//! path cannot decide take the path of two round trips ([`locked`](super::locked)). So does a group
-//! whose reply was lost: it is sent again with the same ids until its outcome is known.
+//! path cannot decide take the path of two round trips ([`locked`](super::locked)). A group whose
+//! reply was lost also takes this path: it is sent again with the same ids until its outcome is
+//! known.
 
 mod comparing;
 mod primary;
@@ -38,7 +39,8 @@ use crate::seals::Unsealed;
 
 /// Maximum number of jobs in a group.
 const MOST_IN_GROUP: usize = 512;
-/// A new group waits for more jobs for at most the time of the last group divided by this number.
+/// The last group's time divided by this number is the most time for which a new group waits for
+/// more jobs.
 const GATHERING_PART: u32 = 6;
 /// The longest time for which a group waits for more jobs.
 const MOST_GATHERING: Duration = Duration::from_millis(1);
@@ -79,7 +81,7 @@ impl LaneStatus {
 pub(super) struct LaneShared {
     pub(super) balances: Arc<Balances>,
     pub(super) record_count: Arc<RecordCount>,
-    /// Where the last rows are added that the lanes write; `None` if they are not sealed.
+    /// The lanes add the last rows that they write to this; `None` if rows are not sealed.
     pub(super) unsealed: Option<Arc<Unsealed>>,
 }
 
@@ -97,12 +99,12 @@ pub(super) struct Lane {
 #[derive(Default)]
 struct LaneState {
     connection: Option<Connection>,
-    /// Since when no commit is confirmed; `None` while commits are confirmed.
+    /// The time since which no commit was confirmed; `None` while commits are confirmed.
     down_since: Option<Instant>,
     /// Jobs that arrived while no commit was confirmed, or that did not fit into a group.
     waiting: Vec<Job>,
     heads: Heads,
-    /// The lineage of the database that `heads` belongs to.
+    /// The lineage of the database in which the rows of `heads` were read.
     lineage: Option<Uuid>,
     /// The accounts of a group for which the database had fewer rows than this process has seen.
     outdated: Vec<AccountId>,
@@ -112,7 +114,8 @@ struct LaneState {
 /// The last group of a lane.
 #[derive(Clone, Copy, Default)]
 struct LastGroup {
-    /// The number of its jobs, and of those that waited when it ended: as many callers were active.
+    /// The number of jobs in the group and of jobs that waited when it ended. This is the number of
+    /// callers that were active.
     callers: usize,
     /// The time that the group took.
     took: Duration,
@@ -153,8 +156,8 @@ impl Lane {
                 group.push(self.queue.recv().await?);
                 continue;
             }
-            // While the lane accepts no jobs, the queue stays empty, so the lane checks from time
-            // to time whether charging can go on.
+            // While the lane accepts no jobs, no job arrives to wake it. So the lane wakes from
+            // time to time and checks whether charging can go on.
             match timeout(RETRY_PAUSE, self.queue.recv()).await {
                 Ok(job) => group.push(job?),
                 Err(_) => self.look_again().await,
@@ -164,10 +167,10 @@ impl Lane {
         Some(group)
     }
 
-    /// Takes the waiting jobs. If they are fewer than the active callers, waits a small part of the
-    /// time that the last group took, so that the callers of that group, who have just got their
-    /// answers, can send their next jobs. Otherwise two halves of the callers would take turns, in
-    /// groups of half the size.
+    /// Takes the waiting jobs. If these are fewer than the active callers, waits for a small part
+    /// of the time that the last group took. The callers of that group have just got their answers
+    /// and can send their next jobs in this time. Without the wait, two halves of the callers would
+    /// take turns, in groups of half the size.
     async fn gather(&mut self, group: &mut Vec<Job>) {
         let LastGroup { callers: expected, took } = self.state.last_group;
         let end = tokio::time::Instant::now() + (took / GATHERING_PART).min(MOST_GATHERING);
@@ -204,8 +207,8 @@ impl Lane {
         }
     }
 
-    /// Settles a group on the locked path, and tries as often as needed. If the group cannot be
-    /// written as a whole, returns its halves.
+    /// Decides a group on the path of two round trips, with as many attempts as needed. If the
+    /// group cannot be written as a whole, returns its halves.
     async fn settle_locked(&mut self, mut group: Vec<Job>) -> Option<[Vec<Job>; 2]> {
         let mut attempts = 0;
         while !group.is_empty() {
@@ -263,7 +266,7 @@ impl Lane {
         None
     }
 
-    /// Sends the decisions of a durable group that was sent at `began`.
+    /// Sends the decisions of a group that is now durable and was sent at `began`.
     fn finish(&mut self, group: Vec<Job>, settled: Settled, began: Instant) {
         self.note_up();
         self.shared.record_count.count(settled.counted, settled.grown);

@@ -57,7 +57,7 @@ pub(super) struct Settled {
     pub(super) heads: Vec<(AccountId, LastRow)>,
     /// The number of records; `None` if they were not counted.
     pub(super) counted: Option<u64>,
-    /// By how many records the table has grown after they were counted.
+    /// The number of records by which the table has grown after they were counted.
     pub(super) grown: i64,
 }
 
@@ -91,13 +91,13 @@ struct Known {
 }
 
 impl Known {
-    /// Whether every account has at least the rows that this process has read.
+    /// Whether every account still has all rows that this process has read.
     fn is_as_new_as(&self, seen: &FxHashMap<AccountId, u64>) -> bool {
         self.accounts.iter().all(|account| {
             let sequence = match self.last_rows.get(account) {
                 Some(Ok(last)) => last.sequence,
-                // An altered row is no sign of missing rows. The account's jobs are refused for the
-                // altered row later.
+                // An altered row does not mean that rows are missing. The account's jobs are
+                // refused later, because the row was altered.
                 Some(Err(Altered)) => u64::MAX,
                 None => 0,
             };
@@ -182,7 +182,7 @@ async fn read(
     let most_pruned = i64::try_from(2 * jobs.len() + 16).unwrap_or(i64::MAX);
     let to_prune: [Value<'_>; 2] = [(&expired, Type::INT8), (&most_pruned, Type::INT8)];
     // The statements are sent in the order in which the futures are polled. Each statement sees
-    // what is committed when its turn comes; all reads come after the locks.
+    // what is committed when it starts. All reads come after the locks.
     let locking = join(client.batch_execute(BEGIN), client.query_typed(LOCK, &of_accounts));
     let pruning = OptionFuture::from(is_scarce.then(|| client.execute_typed(PRUNE, &to_prune)));
     let counting = async {
@@ -222,7 +222,8 @@ async fn read(
         known.records_of.insert(AccountId(row.try_get(0)?), unsigned(row.try_get(1)?)?);
     }
     if let Some(row) = of_all.transpose()?.unwrap_or_default().first() {
-        // The records were counted after the removal, so the removed ones are added.
+        // The records were counted after the removal. The caller subtracts the removed records
+        // again, so they are added here.
         known.counted = Some(unsigned(row.try_get(0)?)?.saturating_add(known.pruned));
     }
     Ok(known)
@@ -264,8 +265,8 @@ struct Decider<'g> {
 type Decided = Result<Decision, ChargeError>;
 
 impl<'g> Decider<'g> {
-    /// Decides a job. If the job's reply was lost, its caller is not told that nothing was written,
-    /// because the first attempt may still arrive.
+    /// Decides a job. If the job's reply was lost, the caller never gets an error that says that
+    /// nothing was written, because the first attempt may still be written.
     fn decide(&mut self, job: &'g Job) -> Decided {
         match self.decide_anew(job) {
             Err(ChargeError::NotTaken(error)) if job.doubted.is_some() => {
@@ -368,9 +369,9 @@ impl<'g> Decider<'g> {
         self.records.push(NewRecord { account, name, sealed, recorded, at });
     }
 
-    /// Decides a charge from the idempotency records alone. It either repeats a stored response or
-    /// is refused because there is no space for another record. Returns `None` if the records do not
-    /// decide it.
+    /// Decides a charge from the idempotency records alone: repeats a stored response, or refuses
+    /// the charge because there is no space for another record. Returns `None` if the charge must
+    /// be decided in another way.
     fn find_record(&self, job: &Job, response: &SealedResponse, now: Timestamp) -> Option<Decided> {
         let account = job.account();
         let mut is_replacement = false;

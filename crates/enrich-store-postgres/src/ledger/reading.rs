@@ -108,8 +108,8 @@ async fn entries(
 }
 
 /// Returns the sequence of an account's first entry at or after `at`. Reads the entries from the
-/// first one on, because their times need not be in order: they are in the order of arrival, and a
-/// clock may have been set back.
+/// first one on. Entries are in the order of arrival. Their times may be in another order, because
+/// a clock may have been set back.
 pub(super) async fn first_entry_at(
     node: &Node,
     account: AccountId,

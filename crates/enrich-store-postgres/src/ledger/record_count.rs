@@ -1,6 +1,6 @@
-//! The number of idempotency records, as this node knows it. One node counts them for all nodes;
-//! this node counts them itself when there is no space left. The records that this node has written
-//! since the count are added.
+//! The number of idempotency records, as this node knows it. The janitor counts the records for all
+//! nodes. A node that has no space for a new record counts them itself. The records that this node
+//! has written since the last count are added.
 
 use std::time::{Duration, Instant};
 
@@ -9,8 +9,8 @@ use parking_lot::Mutex;
 use crate::ledger::locked::RecordSpace;
 use crate::pulse::Readings;
 
-/// Maximum age of a count by which a new record may be refused. If the count is older, the records
-/// are counted again.
+/// Maximum age of a count when a new record is refused for lack of space. If the count is older,
+/// the records are counted again first.
 const VALID_FOR: Duration = Duration::from_secs(1);
 /// If the table can have at most this number of records, they are counted each time, because that
 /// takes only a few milliseconds.
@@ -25,7 +25,7 @@ pub(super) struct RecordCount {
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// The last shared count. `records` started from it.
+    /// The last count of the janitor, from which `records` started.
     shared: u64,
     records: u64,
     /// When this node last counted the records itself; `None` if never.
@@ -52,7 +52,7 @@ impl RecordCount {
     }
 
     /// Stores the result of this node's own count, if there is one. Then adds the number of records
-    /// by which the table has grown since.
+    /// by which the table has grown since the count.
     pub(super) fn count(&self, counted: Option<u64>, grown: i64) {
         let mut known = self.known.lock();
         if let Some(counted) = counted {

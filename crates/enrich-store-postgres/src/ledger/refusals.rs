@@ -11,8 +11,8 @@ use crate::ledger::job::Job;
 
 /// How long a job may wait for a primary. After this time, it is refused.
 const WAIT_FOR_PRIMARY: Duration = Duration::from_secs(3);
-/// How long the outcome of a job may stay unknown. After this time, its caller is told that the
-/// outcome is unknown.
+/// The time for which the outcome of a job may stay unknown. After this time, the caller gets the
+/// error [`ChargeError::Unknown`].
 const DOUBT_FOR: Duration = Duration::from_secs(8);
 
 /// The outcome of a job was not found out in time.
@@ -36,8 +36,8 @@ pub(super) fn take_repeated(group: &mut Vec<Job>) -> Vec<Job> {
     group.extract_if(.., is_later).collect()
 }
 
-/// Refuses the jobs that have waited for too long. If the reply to a job was lost, its caller is
-/// told that the outcome is unknown. Returns the other jobs.
+/// Refuses the jobs that have waited for too long. If the reply to a job was lost, its caller gets
+/// the error that the outcome is unknown. Returns the other jobs.
 pub(super) fn give_up(group: Vec<Job>, doubts: &DoubtCounts) -> Vec<Job> {
     let mut left = Vec::with_capacity(group.len());
     for job in group {
@@ -55,8 +55,9 @@ pub(super) fn give_up(group: Vec<Job>, doubts: &DoubtCounts) -> Vec<Job> {
     left
 }
 
-/// Refuses those jobs of which it is certain that nothing was written. Returns the jobs whose reply
-/// was lost: a refusal would promise that nothing was written, which may be false.
+/// Refuses the jobs of which it is certain that nothing was written. Returns the jobs whose reply
+/// was lost. A refusal would promise that nothing was written, and for these jobs that may be
+/// false.
 pub(super) fn refuse(group: Vec<Job>, error: impl Fn() -> ChargeError) -> Vec<Job> {
     let (doubted, certain): (Vec<_>, Vec<_>) =
         group.into_iter().partition(|job| job.doubted.is_some());

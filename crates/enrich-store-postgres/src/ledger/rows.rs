@@ -63,7 +63,7 @@ pub(super) const RECORDS: &str =
      JOIN kept k ON k.account = q.account AND k.key_hash = q.key_hash
      LEFT JOIN entry e ON e.id = k.charge";
 
-/// Reads all stored responses that come after key hash `$2` of account `$1`, at most `$3`.
+/// Reads all stored responses after key hash `$2` of account `$1`, at most `$3`.
 pub(super) const ALL_RECORDS_AFTER: &str =
     "SELECT k.account, k.key_hash, k.asked_hash, k.sealed, k.secret, k.balance, k.charge, k.at,
             NULL::bigint
@@ -123,16 +123,16 @@ pub(super) fn read_last_row(
             balance: Credits(unsigned(balance)?),
             chain: hash(chain)?,
         },
-        // There is no row before the last row. That is correct if the last row is the account's
-        // first row. If the row before was lost, `follow` returns an error, because the sequence is
+        // There is no row before the last row. This is correct if the last row is the account's
+        // first row. If an earlier row was lost, `follow` returns an error, because the sequence is
         // not 1.
         _ => LastRow { chain: NO_ROW, ..LastRow::NONE },
     };
     Ok((last.account, before.follow(&last, &chain, secrets)))
 }
 
-/// Reads the last rows of accounts, and checks each against the row before it. An account without
-/// rows is left out.
+/// Reads the last rows of accounts, and checks each row against the row before it. Leaves out
+/// accounts without rows.
 pub(super) async fn read_last_rows(
     client: &Client,
     accounts: &[AccountId],
@@ -161,7 +161,7 @@ impl Record {
         Ok(Self { account, name, sealed, recorded, at: timestamp(row.try_get(7)?)?, items })
     }
 
-    /// Returns the stored response for the question of `name`.
+    /// Returns the stored response, if it belongs to the same question as `name`.
     pub(super) fn response(
         &self,
         name: &ResponseName,
@@ -178,7 +178,7 @@ impl Record {
         if self.name.asked_hash != name.asked_hash {
             return Ok(StoredResponse::OtherQuestion);
         }
-        // If the charge is missing, the response is returned all the same; `verify` reports the
+        // If the charge is missing, the response is returned nevertheless. `verify` reports the
         // missing charge.
         let items = self.recorded.charge.map_or(0, |_| self.items.unwrap_or(1));
         Ok(StoredResponse::Answer { body, balance: self.recorded.balance, items })

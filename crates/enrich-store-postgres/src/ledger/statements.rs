@@ -31,9 +31,9 @@ pub(super) struct NewRecord<'a> {
 pub(super) const LOCK: &str =
     "SELECT account FROM purse WHERE account = ANY($1) ORDER BY account FOR UPDATE";
 
-/// Locks those accounts that no other transaction has locked, and keeps their ids for the next
-/// statement, in a setting of the transaction. It must be a statement of its own: only a later
-/// statement sees what earlier holders of the locks have committed.
+/// Locks the accounts that no other transaction has locked. Stores their ids in a setting of the
+/// transaction, for the next statement. Locking and comparing are two statements, because only a
+/// later statement sees what earlier holders of the locks have committed.
 pub(super) const LOCK_FREE: &str =
     "SELECT set_config('enrich.locked', COALESCE(string_agg(l.account::text, ','), ''), true)
      FROM (SELECT account FROM purse WHERE account = ANY($1) ORDER BY account
@@ -120,8 +120,9 @@ pub(super) const COMPARE_AND_ADD: &str = concat!(
 );
 
 /// Adds rows as [`COMPARE_AND_ADD`] does, and also records. Leaves out each account that already
-/// has one of the records, and returns it with `false`. A record is looked for under all its names (parameters 29 and 30). A
-/// record with a time of parameter 31 or earlier has expired and does not count.
+/// has one of the records, and returns it with `false`. Parameters 29 and 30 are the accounts and
+/// key hashes by which existing records are found. A record whose time is not after parameter 31
+/// has expired and does not count.
 pub(super) const COMPARE_AND_ADD_WITH_RECORDS: &str = concat!(
     "WITH ",
     locked!(),

@@ -1,5 +1,5 @@
-//! Verifies the whole ledger in many short reads. Rows are only added and never changed, so what
-//! was read stays true.
+//! Verifies the whole ledger in many short reads. Rows are only added and never changed, so an
+//! earlier read stays correct.
 
 use std::collections::BTreeMap;
 
@@ -29,16 +29,16 @@ const RECORD_PAGE: i64 = 1_000;
 const USED: &str = "SELECT account, sum(credits)::text FROM used GROUP BY account";
 const ACCOUNTS: &str = "SELECT account FROM purse WHERE account > $1 ORDER BY account LIMIT $2";
 const EARLIER: &str = "SELECT sequence FROM entry WHERE id = $1 AND account = $2";
-/// Reads the stored responses whose charge is missing or has another balance or time.
+/// Reads the stored responses whose charge is missing, or whose charge has another balance or time.
 const CHARGES_OF_RECORDS: &str = "SELECT k.account, k.charge, e.sequence FROM kept k
     LEFT JOIN entry e ON e.id = k.charge AND e.account = k.account
     WHERE k.charge IS NOT NULL AND (e.balance IS NULL OR e.balance <> k.balance OR e.at <> k.at)";
 
-/// Checks every row, every stored response, and that the usage is not above the charges.
+/// Checks every row and every stored response, and that the counted usage is not above the charges.
 pub(crate) async fn verify(node: &Node) -> Result<Verification, StoreError> {
     let mut findings = Findings::default();
-    // Usage is read before the charges: a call is counted after its charge, so the usage that was
-    // read is never above the charges that are read later.
+    // Usage is read before the charges. A call is counted after its charge, so this usage is never
+    // above the charges that are read later.
     let used = node.database.read(|client| Box::pin(read_used(client))).await?;
     let accounts = read_accounts(node).await?;
     let states = check_rows(node, &accounts, &mut findings).await?;

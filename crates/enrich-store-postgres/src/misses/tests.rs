@@ -14,7 +14,7 @@ fn name(text: &str) -> CompanyName {
     CompanyName::parse(text).unwrap()
 }
 
-/// Counts misses on [`DAY`] and writes them, as a process of its own.
+/// Counts misses on [`DAY`] and writes them, like a separate process.
 fn miss(node: &Node, what: CountMisses, names: &[&str]) {
     let counter = Arc::new(MissCounter::new(what, &node.secrets).unwrap());
     for text in names {

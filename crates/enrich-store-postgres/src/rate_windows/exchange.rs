@@ -10,7 +10,8 @@ use crate::failure::Failure;
 
 /// Maximum number of attempts of an exchange that conflicts with other transactions or loses its
 /// connection. If an attempt was written although its connection was lost, the next attempt adds
-/// its requests twice. All nodes together then only admit fewer requests than the limit.
+/// the same requests again. Then all nodes together admit fewer requests than the limit, never
+/// more.
 const ATTEMPTS: u32 = 3;
 
 /// The rows are written in the order of their primary key, so that the statements of two nodes
@@ -46,7 +47,7 @@ pub(super) type Sum = (Uuid, u64);
 /// each window, the sum that all nodes have added. Each key or account must be in `additions` at
 /// most once.
 ///
-/// If this fails, it is unknown whether anything was added.
+/// After an error, it is unknown whether anything was added.
 pub(super) async fn exchange(
     background: &Background,
     additions: &[Addition],

@@ -6,7 +6,7 @@ use pollster::block_on;
 use super::*;
 use crate::test_database::TestDatabase;
 
-/// The number of seconds of a window that does not end during a test.
+/// The length in seconds of a window that does not end during a test.
 const LONG: u32 = 1 << 31;
 
 fn key() -> KeyId {

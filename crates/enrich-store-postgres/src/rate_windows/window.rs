@@ -12,22 +12,22 @@ const MAX_WAITING: usize = 4096;
 pub(super) enum Counted {
     /// The request was admitted or refused.
     Decided(RateLimitStatus),
-    /// The request is decided after the next exchange of counts with the database.
+    /// The next exchange of counts with the database decides the request.
     Waits(oneshot::Receiver<RateLimitStatus>),
     /// The request was not counted, because too many requests wait.
     Overloaded,
 }
 
 /// The requests in the current window of one key or account. A place is room for one request. A
-/// node reserves places: it adds them to the sum in the database before it admits requests.
+/// node reserves a place by adding it to the sum in the database, before it admits the request.
 pub(super) struct Window {
     limit: RateLimit,
     number: i64,
-    /// The number of requests that this node has counted. With reserved places, the number of
+    /// The number of requests that this node has counted. If it reserves places, the number of
     /// requests that it has admitted.
     counted: u64,
-    /// The number of requests that this node has added to the sum in the database. With reserved
-    /// places, the places beyond the limit are not included.
+    /// The number of requests that this node has added to the sum in the database. If it reserves
+    /// places, the number of reserved places that are within the limit.
     mine: u64,
     /// The requests that other nodes have added to the sum, as of the last exchange.
     others: u64,
@@ -102,8 +102,8 @@ impl Window {
         self.is_full().then(|| self.status(true, now))
     }
 
-    /// Admits or refuses a request, without reserved places, by the requests that this node knows
-    /// of.
+    /// Admits or refuses a request without reserved places, while the database cannot be reached.
+    /// The decision uses the number of requests that this node knows of.
     pub(super) fn admit_alone(&mut self, now: i64) -> RateLimitStatus {
         let is_over = self.known() >= self.requests();
         if !is_over {
@@ -150,13 +150,13 @@ impl Window {
         self.decide_waiting(|window| window.admit_next(now));
     }
 
-    /// Returns the number of this node's requests that it has not added to the database yet.
+    /// Returns the number of this node's requests that are not yet in the database.
     pub(super) fn unknown_to_others(&self) -> u64 {
         self.counted.saturating_sub(self.mine)
     }
 
     /// Returns the number of places to reserve next: one for each waiting request, and at least a
-    /// chunk. The chunk gets smaller as the window gets nearer to its limit.
+    /// chunk for later requests. The chunk gets smaller as the window fills.
     pub(super) fn places_to_reserve(&self, live_nodes: u32) -> u64 {
         if self.is_full() || self.counted < self.mine {
             return 0;
@@ -177,9 +177,9 @@ impl Window {
         self.others = sum.saturating_sub(self.mine);
     }
 
-    /// Whether the counts of this window must be exchanged: the window has reached a fifth of the
-    /// limit, divided by the number of live nodes. As long as no node has reached this part, all
-    /// nodes together are below the limit.
+    /// Whether the counts of this window must be exchanged. This is so if the window has reached a
+    /// fifth of the limit, divided by the number of live nodes. As long as no node has reached this
+    /// part, all nodes together are below the limit.
     pub(super) fn is_worth_telling(&self, live_nodes: u32) -> bool {
         self.known().saturating_mul(5 * u64::from(live_nodes)) >= self.requests()
     }
@@ -285,7 +285,7 @@ mod tests {
         let mut window = Window::new(limit(10), 0);
         let admitted = (0..4).filter(|_| !window.admit_alone(0).is_over).count();
         assert_eq!((admitted, window.unknown_to_others()), (4, 4));
-        // The sum shows that the other nodes have six requests. So neither of the two places is
+        // According to the sum, other nodes have six requests. So neither of the two places is
         // within the limit.
         window.exchanged(4, 2, 12);
         assert_eq!((window.mine, window.unknown_to_others()), (4, 0));

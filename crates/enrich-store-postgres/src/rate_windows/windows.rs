@@ -10,8 +10,8 @@ use uuid::Uuid;
 use super::exchange::{Addition, Sum};
 use super::window::{Counted, Window};
 
-/// From this number of windows on, windows that have ended are removed before a new key or account
-/// is added to a full map.
+/// With at least this number of windows, a full map is first cleared of ended windows before a new
+/// key or account is added.
 const SWEEP_FROM: usize = 4096;
 /// Maximum number of windows in one exchange of counts with the database.
 const PER_EXCHANGE: usize = 1_000;
@@ -39,8 +39,8 @@ impl Windows {
         now: i64,
         live_nodes: u32,
     ) -> Counted {
-        // When the map is full, it doubles its capacity. So removing ended windows only then costs
-        // constant time for each new entry, on average.
+        // When the map is full, it doubles its capacity. Ended windows are removed only at this
+        // moment, so the removal costs constant time for each new entry, on average.
         let is_full =
             self.windows.len() >= SWEEP_FROM && self.windows.len() == self.windows.capacity();
         if is_full && !self.windows.contains_key(&id) {
@@ -73,7 +73,7 @@ impl Windows {
             && let Some(id) = self.due.pop_front()
         {
             let Some(window) = self.windows.get_mut(&id) else { continue };
-            // The window was removed meanwhile, and a new window of the same id is not due.
+            // The window was removed in the meantime, and a new window with the same id is not due.
             if !mem::replace(&mut window.is_due, false) {
                 continue;
             }

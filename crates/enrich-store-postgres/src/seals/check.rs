@@ -17,16 +17,16 @@ use crate::seals::seal::{NO_SEAL, Place, Seal, Seen, read_places, read_seen};
 
 /// Maximum number of seals in one read.
 const PAGE: i64 = 200;
-/// Maximum number of rows or seals that are looked for in one read.
+/// Maximum number of rows or seals that one read looks for.
 const LOOKED_FOR: usize = 5_000;
 
 const SEALS: &str = "SELECT node, number, lineage, places, seen, at, secret, hash FROM seal
     WHERE lineage = $1 AND (node, number) > ($2, $3) ORDER BY node, number LIMIT $4";
-/// Reads the hashes of those rows that are there.
+/// Reads the hashes of the given rows, as far as these exist.
 const CHAINS: &str = "SELECT e.account, e.chain
     FROM unnest($1::uuid[], $2::bigint[]) AS p (account, sequence)
     JOIN entry e ON e.account = p.account AND e.sequence = p.sequence";
-/// Reads the hashes of those seals that are there.
+/// Reads the hashes of the given seals, as far as these exist.
 const HASHES: &str = "SELECT s.node, s.number, s.hash
     FROM unnest($1::uuid[], $2::bigint[]) AS p (node, number)
     JOIN seal s ON s.node = p.node AND s.number = p.number";
@@ -46,19 +46,19 @@ enum SealFault {
     RowsMissing(AccountId, u64),
 }
 
-/// What the seals that were read so far say.
+/// The content of the seals that were read so far.
 #[derive(Default)]
 struct Sealed {
-    /// The last row of each account in any seal.
+    /// The last row that any seal names, for each account.
     places: FxHashMap<AccountId, (u64, Chain)>,
-    /// The seals that were seen by other nodes.
+    /// The seals that seals of other nodes name.
     seen: BTreeMap<(Uuid, u64), [u8; 32]>,
     /// The node, the number and the hash of the last seal that was read.
     last: Option<(Uuid, u64, [u8; 32])>,
 }
 
-/// Checks the seals of the present lineage: that none was altered or is missing, and that the rows
-/// that they name are there.
+/// Checks the seals of the present lineage: no seal may be altered or missing, and the rows that
+/// they name must exist.
 pub(crate) async fn check_seals(node: &Node, findings: &mut Findings) -> Result<(), StoreError> {
     let lineage = node.pulse.last().state.lineage;
     let (mut after, mut number) = (Uuid::nil(), 0_i64);
@@ -111,7 +111,7 @@ fn read(row: &Row) -> Result<Option<Seal>, Failure> {
 }
 
 impl Sealed {
-    /// Checks a seal against the one before it, and adds what it says.
+    /// Checks a seal against the seal before it, and adds its content.
     fn add(&mut self, seal: Seal, node: &Node, findings: &mut Findings) {
         let before = self.last.filter(|(node, ..)| *node == seal.node);
         let missing = match before {

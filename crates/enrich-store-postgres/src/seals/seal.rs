@@ -5,7 +5,7 @@ use enrich_ledger::Chain;
 use enrich_secrets::{Purpose, Secret};
 use uuid::Uuid;
 
-/// What stands for the hash of the seal before the first one.
+/// Takes the place of the hash of the previous seal in the first seal.
 pub(super) const NO_SEAL: [u8; 32] = [0; 32];
 /// Length of a place: an account, a sequence and a hash.
 const PLACE_BYTES: usize = 16 + 8 + 32;
@@ -43,12 +43,12 @@ pub(super) struct Seal {
     pub(super) at: i64,
     /// The number of the secret with which `hash` was made.
     pub(super) secret: u32,
-    /// The keyed hash of all this, and of the hash of the node's seal before.
+    /// The keyed hash of all other fields and of the hash of the node's previous seal.
     pub(super) hash: [u8; 32],
 }
 
 impl Seal {
-    /// Returns the seal with its hash. `before` is the hash of the node's seal before this one.
+    /// Returns the seal with its hash. `before` is the hash of the node's previous seal.
     pub(super) fn hashed(self, before: &[u8; 32], secret: &Secret) -> Self {
         let hash = self.hash_after(before, secret);
         Self { hash, ..self }
@@ -68,7 +68,7 @@ impl Seal {
         secret.hash(Purpose::NodeSeal, &parts)
     }
 
-    /// Returns the places as they are stored.
+    /// Returns the places in the form in which they are stored.
     pub(super) fn places_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.places.len() * PLACE_BYTES);
         for Place { account, sequence, chain } in &self.places {
@@ -79,7 +79,7 @@ impl Seal {
         bytes
     }
 
-    /// Returns the seen seals as they are stored.
+    /// Returns the seen seals in the form in which they are stored.
     pub(super) fn seen_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.seen.len() * SEEN_BYTES);
         for Seen { node, number, hash } in &self.seen {
@@ -91,13 +91,13 @@ impl Seal {
     }
 }
 
-/// Reads places as they are stored; `None` if the bytes are none.
+/// Reads places from their stored form; `None` if the bytes are invalid.
 pub(super) fn read_places(bytes: &[u8]) -> Option<Vec<Place>> {
     let place = |(id, sequence, chain)| Place { account: AccountId(id), sequence, chain };
     Some(read_triples(bytes)?.into_iter().map(place).collect())
 }
 
-/// Reads seen seals as they are stored; `None` if the bytes are none.
+/// Reads seen seals from their stored form; `None` if the bytes are invalid.
 pub(super) fn read_seen(bytes: &[u8]) -> Option<Vec<Seen>> {
     let seen = |(node, number, hash)| Seen { node, number, hash };
     Some(read_triples(bytes)?.into_iter().map(seen).collect())

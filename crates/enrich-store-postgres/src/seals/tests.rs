@@ -8,7 +8,7 @@ use crate::accounts::PostgresAccounts;
 use crate::ledger::PostgresLedger;
 use crate::test_database::TestDatabase;
 
-/// A node that is sealed only when a test says so.
+/// A node that writes a seal only when the test calls for it.
 struct SealedNode {
     node: Node,
     _heartbeat: Heartbeat,

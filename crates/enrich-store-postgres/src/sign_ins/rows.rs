@@ -42,7 +42,7 @@ pub(super) async fn has_sign_in(client: &Client, account: AccountId) -> Result<b
     Ok(!client.query_typed(query, &[(&account.0, Type::UUID)]).await?.is_empty())
 }
 
-/// Stores an account's email address; replaces an earlier one.
+/// Stores an account's email address, in place of an earlier one.
 pub(super) async fn store_email(
     client: &Client,
     account: AccountId,
@@ -155,8 +155,8 @@ pub(super) async fn end_session_of(
     Ok(run(client, END_SESSIONS, &[(&slices(&hashes), Type::BYTEA_ARRAY)]).await? > 0)
 }
 
-/// Ends the oldest sessions of an account that are beyond the limit. Never ends the session with
-/// the hash `newest`, even if the clock was ahead when the others began.
+/// Ends the oldest sessions of an account, until the account is within the limit. Never ends the
+/// session with the hash `newest`, even if the clock was ahead when other sessions began.
 pub(super) async fn end_oldest_sessions(
     client: &Client,
     account: AccountId,

@@ -118,7 +118,7 @@ impl BatchWriter {
                     self.last = number;
                     return Ok(());
                 }
-                // The database lost the last batches in a failover. The next attempt starts from
+                // The database lost the last batches in a failover. The next attempt continues from
                 // the database's number.
                 Ok(Some(flush)) => self.last = flush,
                 Ok(None) => return Err(StoreError::failed("the node has no row in `node`")),
@@ -160,7 +160,7 @@ async fn raise_and_insert(
     Ok(rows.first().map(|row| row.try_get(0)).transpose()?)
 }
 
-/// Takes the next values for a batch out of an iterator.
+/// Takes at most a batch's size of the next values out of an iterator.
 fn some<I: Iterator>(values: &mut I) -> Take<&mut I> {
     values.take(SIZE)
 }

@@ -46,7 +46,8 @@ fn a_batch_that_is_written_again_counts_nothing_twice() {
     let batch = Arc::new(Batch::of(&mut [(counted, sum)].into_iter(), &mut [].into_iter()));
     let connections = node.database.connections();
     let writing = async move {
-        // The second writer does not know what the first one has written, as after a lost reply.
+        // The second writer does not know what the first one has written. After a lost reply, a
+        // writer is in the same state.
         for _ in 0..2 {
             let mut writer = BatchWriter::new(Arc::clone(&connections), heartbeat.id());
             writer.write(&batch).await.unwrap();

@@ -47,8 +47,8 @@ struct Opened {
 }
 
 impl Route {
-    /// Whether the route's tests must be skipped, because a program is not installed. Prints the
-    /// reason.
+    /// Whether the tests of this route must be skipped because a program is not installed. Prints
+    /// the reason.
     fn is_missing(self) -> bool {
         skip_without_postgres() || self == Self::PgBouncer && skip_without_pgbouncer()
     }

@@ -1,5 +1,5 @@
-//! A lane's groups on the path that holds no lock between two round trips: which jobs can take it,
-//! and what the lane learns from it.
+//! Groups on the path of one round trip, which holds no lock between two round trips: which jobs
+//! can take this path, and what the lane remembers afterwards.
 
 use std::mem;
 use std::time::Instant;
@@ -18,7 +18,7 @@ use crate::ledger::lane::Lane;
 use crate::ledger::rows::read_last_rows;
 use crate::ledger::transaction::{ANSWER_TIMEOUT, NotWritten};
 
-/// A group, divided by how it gets the last rows of its accounts.
+/// A group, divided by the way in which it gets the last rows of its accounts.
 struct Divided {
     /// The jobs of contended accounts.
     locked: Vec<Job>,
@@ -29,9 +29,9 @@ struct Divided {
 }
 
 impl Lane {
-    /// Decides the jobs that need no lock between two round trips. Returns the other jobs; those of
-    /// one account stay in their order. If another node has changed an account first, its jobs wait
-    /// for the next group.
+    /// Decides the jobs that need no lock between two round trips. Returns the other jobs; jobs of
+    /// the same account stay in their order. If another node changed an account first, the jobs of
+    /// this account wait for the next group.
     pub(super) async fn compare(&mut self, mut group: Vec<Job>) -> Vec<Job> {
         let space = self.space();
         let is_scarce = enrich_ledger::share_of(space.most, space.records).is_some();
@@ -67,8 +67,8 @@ impl Lane {
     /// Reads the last rows of accounts without locking the accounts. Returns `false` if they could
     /// not be read.
     ///
-    /// A row that was altered, and one that is older than what this process has seen, is not
-    /// remembered. So the jobs of its account are decided while the account is locked.
+    /// A row is not remembered if it was altered, or if it is older than a row that this process
+    /// has seen. The jobs of its account are then decided while the account is locked.
     async fn read_rows(&mut self, accounts: &[AccountId]) -> bool {
         if accounts.is_empty() {
             return true;
@@ -101,8 +101,8 @@ impl Lane {
         }
     }
 
-    /// Decides jobs from the last rows that this node knows, if the database has the same. Returns
-    /// the jobs that must be decided while their accounts are locked.
+    /// Decides jobs from the last rows that this node remembers, if the database has the same rows.
+    /// Returns the jobs that must be decided while their accounts are locked.
     async fn compare_rows(&mut self, mut group: Vec<Job>) -> Vec<Job> {
         let Some(connection) = &self.state.connection else { return group };
         let plan = Plan::new(&group, self.state.heads.rows(), &self.secrets);
@@ -135,7 +135,7 @@ impl Lane {
         }
     }
 
-    /// Remembers which accounts of a group were as expected, and their last rows after the group.
+    /// Remembers the last rows after the group, for the accounts whose rows were as expected.
     fn learn_compared(&mut self, after: FxHashMap<AccountId, LastRow>, compared: &Compared) {
         let heads = &mut self.state.heads;
         heads.reserve(after.len());
@@ -152,8 +152,8 @@ impl Lane {
         self.learn(written);
     }
 
-    /// Sends each caller its decision if the account was as expected. The jobs of accounts that
-    /// another node had changed wait for the next group. Returns the other jobs.
+    /// Sends the decisions of the accounts whose last rows were as expected. If another node had
+    /// changed an account, its jobs wait for the next group. Returns the remaining jobs.
     fn tell_compared(
         &mut self,
         group: Vec<Job>,
@@ -177,7 +177,7 @@ impl Lane {
             }
         }
         self.shared.record_count.grow(new_records);
-        // They arrived before the jobs that wait already.
+        // These jobs arrived before the jobs that already wait, so they come first.
         lost.append(&mut mem::take(&mut self.state.waiting));
         self.state.waiting = lost;
         left

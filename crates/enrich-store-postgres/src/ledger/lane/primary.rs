@@ -33,7 +33,7 @@ const LOCK_STATE: &str = "SELECT id FROM state WHERE id = 1 FOR UPDATE";
 struct Outdated;
 
 impl Lane {
-    /// Ensures that the lane has a connection. Returns `None` if there was no primary; the caller
+    /// Ensures that the lane has a connection. Returns `None` if no primary was found; the caller
     /// must then try again.
     pub(super) async fn connect(&mut self, group: &mut Vec<Job>) -> Option<()> {
         if let Some(connection) = &self.state.connection
@@ -42,7 +42,7 @@ impl Lane {
             return Some(());
         }
         self.state.connection = None;
-        // The new primary may have another history, so the remembered rows are useless.
+        // The connection may lead to another primary, which may lack the remembered rows.
         self.state.heads.forget_rows();
         let began = Instant::now();
         match self.connections.connect().await {
@@ -60,7 +60,7 @@ impl Lane {
         }
     }
 
-    /// Checks whether charging can go on. No job waits meanwhile.
+    /// Checks whether charging can go on. Call this only while no job waits.
     pub(super) async fn look_again(&mut self) {
         self.check_lineage();
         if self.connect(&mut Vec::new()).await.is_none() {
@@ -80,7 +80,7 @@ impl Lane {
     }
 
     /// Whether the database confirms a commit now. A primary without any standby accepts
-    /// connections, but confirms no commit. Taking the lock writes to the database's log, so that
+    /// connections, but confirms no commit. The lock on a row is written to the database's log, so
     /// this commit waits for the standby too.
     async fn confirms(&mut self) -> bool {
         let Some(connection) = &self.state.connection else { return false };
@@ -109,7 +109,8 @@ impl Lane {
     }
 
     /// Whether the database now has all rows of the outdated accounts that this process has read.
-    /// If the group was sent to an old primary, the right primary has these rows.
+    /// This becomes true if the group was sent to an old primary, and the lane now has the right
+    /// one.
     async fn has_caught_up(&mut self) -> bool {
         let Some(connection) = &self.state.connection else { return false };
         let accounts: Vec<Uuid> = self.state.outdated.iter().map(|account| account.0).collect();
@@ -132,9 +133,9 @@ impl Lane {
         }
     }
 
-    /// Handles a lost reply to a group that was sent at `began`. If the host was silent, the next
-    /// connection goes to another host if possible, because an old primary without its standby
-    /// confirms nothing.
+    /// Handles a lost reply to a group that was sent at `began`. If the host did not answer in
+    /// time, it may be an old primary without a standby. So the next connection prefers other
+    /// hosts.
     pub(super) fn after_doubt(&mut self, failure: &Failure, began: Instant) {
         if matches!(failure, Failure::TimedOut) {
             self.drop_suspected();
@@ -160,8 +161,8 @@ impl Lane {
         }
     }
 
-    /// Records that no commit was confirmed since `since`. Refuses the jobs that have waited for
-    /// too long.
+    /// Records that no commit has been confirmed since `since`. Refuses the jobs that have waited
+    /// for too long.
     fn note_down(&mut self, since: Instant) {
         let down_since = *self.state.down_since.get_or_insert(since);
         if down_since.elapsed() >= DOWN_AFTER

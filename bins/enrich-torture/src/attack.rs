@@ -39,18 +39,18 @@ const MAX_RESIDENT_MB: f64 = 400.0;
 pub(crate) struct Case {
     /// The case's name on the command line.
     pub(crate) name: &'static str,
-    /// The case's description in the table.
+    /// The case's description in the table of results.
     pub(crate) about: &'static str,
     /// Options of `enrich serve` in addition to data folder and address.
     pub(crate) options: &'static [&'static str],
     /// Whether the admin pages have their own listener. An attack with thousands of connections
     /// delays all requests to the attacked listener.
     pub(crate) has_admin_listener: bool,
-    /// Fills the data folder before the server starts. At this time, the folder already has a few
-    /// companies, and accounts with credits.
+    /// Fills the data folder before the server starts. The folder already has a few companies, and
+    /// accounts with credits.
     pub(crate) prepare: fn(&Setting, &World) -> Result<()>,
-    /// Attacks the server until the time of the attack is over. Returns figures, which are judged
-    /// together with the figures of memory and health.
+    /// Attacks the server until the time of the attack is over. Returns the figures of the attack.
+    /// They are judged together with the figures of memory and health.
     pub(crate) attack: fn(&Target<'_>) -> Result<Vec<Figure>>,
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct Plan {
     pub(crate) cases: Vec<String>,
     /// The duration of each attack, in seconds.
     pub(crate) seconds: u64,
-    /// The figure of `/healthz` that has a limit.
+    /// The figure of `/healthz` that must stay below a limit.
     pub(crate) health: HealthFigure,
     /// Whether the admin pages are on the attacked listener in every case.
     pub(crate) is_listener_shared: bool,
@@ -100,7 +100,7 @@ impl Target<'_> {
     }
 }
 
-/// Prepares nothing. It is for cases that need no further data.
+/// Prepares nothing, for cases that need no further data.
 pub(crate) fn nothing_to_prepare(_: &Setting, _: &World) -> Result<()> {
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Reads the new rows of the ledger through its port. Computes the sums of the ledger again, to
-//! compare them with the ledger's own sums.
+//! Reads the new rows of the ledger through its port, computes the sums again, and compares them
+//! with the ledger's own sums.
 
 use anyhow::Result;
 use enrich_core::port::ledger::Ledger as _;
@@ -35,7 +35,7 @@ struct Fold {
     granted: i128,
     charged: u64,
     charges: u64,
-    /// The inconsistencies that were found so far in the rows.
+    /// The inconsistencies that were found in the rows so far.
     faults: Vec<String>,
 }
 

@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use enrich_testkit::http::Reply;
 
-/// A part of the error message for an unknown outcome: nobody can tell whether the call was
-/// charged. The messages of other refusals do not contain this text.
+/// A part of the server's error message for an unknown outcome, when nobody can know whether the
+/// call was charged. The messages of other refusals do not contain this text.
 const OUTCOME_UNKNOWN: &str = "cannot be told";
 
-/// A request, and how it ended.
+/// A request and its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     /// The `X-Request-Id` of the request, which no other request has.
@@ -52,7 +52,7 @@ pub(crate) struct Answer {
     pub(crate) body: Arc<str>,
 }
 
-/// What the ledger must contain for a request. The answer to the request decides this.
+/// What the ledger must contain for a request. This depends on the answer to the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// The call was acknowledged as charged, so its row must exist.
@@ -64,7 +64,7 @@ pub(crate) enum Fate {
 }
 
 impl Answer {
-    /// Takes those parts of a reply that are judged. The reply was received completely at `at`.
+    /// Takes the parts of a reply that are judged. The reply was received completely at `at`.
     pub(crate) fn of(reply: &Reply, at: Instant) -> Self {
         let number = |name| reply.header(name).and_then(|value| value.parse().ok());
         Self {
@@ -81,8 +81,8 @@ impl Answer {
 impl Call {
     /// Returns the answer, if it came before the power cut at `cut`.
     ///
-    /// An answer after the cut comes from a server whose disk is no longer written to. With a real
-    /// power cut, nobody would have received this answer. So the request counts as in flight.
+    /// After the cut, the server still runs, but nothing reaches the disk any more. With a real
+    /// power cut, nobody would have received a later answer. So the request counts as in flight.
     pub(crate) fn answer_before(&self, cut: Option<Instant>) -> Option<&Answer> {
         match &self.end {
             End::Answered(answer) if cut.is_none_or(|cut| answer.at < cut) => Some(answer),

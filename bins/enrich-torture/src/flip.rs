@@ -41,7 +41,7 @@ pub(crate) struct Plan {
     pub(crate) allow_check: bool,
     /// Whether SQLite may treat a damaged write-ahead log as one that ends at the damage.
     pub(crate) allow_cut: bool,
-    /// Whether to continue after a flip whose damage was not found.
+    /// Whether to continue after a flip whose damage no check has found.
     pub(crate) keep_going: bool,
 }
 
@@ -63,15 +63,15 @@ enum FlipResult {
         /// Whether a later charge was refused. The refusal reports the damage too.
         charge_refused: bool,
     },
-    /// SQLite has read the write-ahead log only up to the damage. So the ledger is in an earlier
-    /// state, and no check reports this.
+    /// SQLite has read the write-ahead log only up to the damage. So the ledger has an earlier
+    /// state, and no check reports the difference.
     CutOff(String),
     /// Something has changed, and no check reports it.
     Wrong(String),
 }
 
-/// The comparison of the stored responses with those of the undamaged ledger. The comparison is
-/// made only if all balances and rows are unchanged.
+/// The result of comparing the stored responses with those of the undamaged ledger. They are
+/// compared only if all balances and rows are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum StoredResponseOutcome {
     /// All stored responses are unchanged. A response that cannot be read also counts as unchanged,
@@ -90,7 +90,7 @@ struct Counts {
     by_verify: u64,
     by_check_alone: u64,
     harmless: u64,
-    /// The number of harmless flips that changed the usage counters.
+    /// The number of harmless flips that have changed the usage counters.
     used_otherwise: u64,
     /// The number of flips that lost a stored response and changed nothing else. SQLite's own
     /// integrity check reports the loss.
@@ -239,7 +239,7 @@ fn examine(original: &Original, flip: Flip, folder: &Path) -> Result<FlipResult>
     let in_log = flip.in_log;
     let examined = panic::catch_unwind(AssertUnwindSafe(|| examine_copy(original, in_log, folder)));
     let result = examined.unwrap_or_else(|_| Ok(FlipResult::Wrong("it panicked".to_owned())));
-    // If the result is bad, the folder is kept, so that it can be examined.
+    // After a bad result, the folder is kept for examination.
     if !matches!(
         result,
         Ok(FlipResult::Wrong(_) | FlipResult::ByCheckAlone(_) | FlipResult::CutOff(_))
@@ -323,7 +323,7 @@ fn charge_after(
     let proof = pollster::block_on(store.ledger.verify());
     match proof.map_err(|error| anyhow!(error)) {
         Ok(proof) if proof.faults.is_empty() => {}
-        // The failure of the charge reports the damage. No wrong balance was returned before.
+        // The failed charge reports the damage. No wrong balance was returned before.
         Ok(_) | Err(_) => charge_refused = true,
     }
     Ok(FlipResult::Harmless { is_kept_lost, is_used_otherwise, charge_refused })

@@ -1,11 +1,14 @@
 //! Makes the N-th fsync or write of each of the server's threads fail, once for each N.
 //!
 //! One client sends questions with idempotency keys, one after the other, so that each failure
-//! affects few questions. The answers must be true. After a 500, nothing was charged, and charging
-//! continues. After a 503, the outcome is unknown, and charging stops. Then the server is
-//! restarted, and every question is repeated with its key; in total, it must be charged exactly
-//! once. If a system call failed and no answer reports an error, no charge may have been in doubt.
-//! This is so for a failure in a checkpoint, or in a thread that does not write the ledger.
+//! affects few questions. The answers must be true:
+//!
+//! - After a 500, nothing was charged, and charging continues.
+//! - After a 503, the outcome is unknown, and charging stops. Then the server is restarted, and
+//!   every question is repeated with its idempotency key. In total, the question must be charged
+//!   exactly once.
+//! - If a system call failed and no answer reports an error, the failure must not concern a charge.
+//!   For example, the call belongs to a checkpoint, or to a thread that does not write the ledger.
 
 mod failure_answers;
 mod tracer;
@@ -26,16 +29,16 @@ use tracer::{File, Hit, attach, has_hit, hits, ledger_thread, tracer};
 
 const POSITIONS_PER_FOLDER: u64 = 50;
 const POSITIONS_PER_PROOF: u64 = 25;
-/// For a failure at position N, N questions and this many more are sent. Each commit syncs at least
-/// one file, so the N-th sync is reached.
+/// With a failure at position N, N questions and this many more are sent. Each commit syncs at
+/// least one file, so the N-th sync is reached.
 const SPARE_CALLS: u64 = 10;
-/// After each group of this many positions, one system call in a checkpoint is made to fail too.
-/// This is needed because only few of the counted positions are in a checkpoint.
+/// After this many positions, one system call in a checkpoint is also made to fail, because only
+/// few of the counted positions are in a checkpoint.
 const POSITIONS_PER_CHECKPOINT: u64 = 10;
 /// Maximum number of questions until a checkpoint runs. A checkpoint runs when the log has 4,096
 /// pages, and each question adds several pages.
 const MAX_CALLS_TO_CHECKPOINT: u64 = 4096;
-/// A number of pages that is certainly lower than the number that a checkpoint writes.
+/// A number that is certainly lower than the number of pages that a checkpoint writes.
 const CHECKPOINT_WRITES: u64 = 40;
 
 /// The system call that fails.
@@ -67,23 +70,23 @@ struct Counts {
     /// The number of failed system calls on `ledger.sqlite`, and on its write-ahead log.
     in_ledger: u64,
     in_log: u64,
-    /// The number of failed system calls on the folder. SQLite ignores such a failure.
+    /// The number of failed system calls on the folder. SQLite ignores such failures.
     on_folder: u64,
     /// The number of failed system calls in a checkpoint.
     in_checkpoint: u64,
-    /// The number of servers for which a system call of a checkpoint was made to fail.
+    /// The number of servers in which a system call of a checkpoint was made to fail.
     checkpoints: u64,
     /// The number of positions that no system call has reached.
     not_reached: u64,
 }
 
-/// Which system calls are counted to find the call that must fail.
+/// The system calls that are counted to find the call that must fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counted {
-    /// All calls since the start of the process.
+    /// All calls after the start of the process.
     FromStart,
-    /// All calls after the server has begun to listen. This is for positions at which the server
-    /// would not start.
+    /// All calls after the server has begun to listen. Failures at earlier positions would prevent
+    /// the start.
     FromListening,
     /// Calls on `ledger.sqlite`. Only checkpoints make such calls.
     InCheckpoint,
@@ -188,14 +191,14 @@ impl Counts {
         self.in_checkpoint += count(&|hit| hit.is_checkpoint);
     }
 
-    /// Returns an error if too few failures made a request fail. The torture would then prove
-    /// nothing.
+    /// Returns an error if too few failures have made a request fail, because the torture would
+    /// then prove nothing.
     fn are_enough(&self, failing: FailingCall, positions: u64, total: &Tally) -> Result<()> {
         if self.not_reached > 0 {
             bail!("{} positions were never reached, so nothing failed there", self.not_reached);
         }
-        // A failure in a checkpoint makes no request fail, and neither does a failure in a thread
-        // for which no request waits. So only three quarters of the failures must be noticed.
+        // A failure in a checkpoint makes no request fail. Neither does a failure in a thread for
+        // which no request waits. So only three quarters of the failures must be noticed.
         let least = positions * 3 / 4;
         let noticed = self.stopped + self.rolled_back;
         ensure!(noticed >= least, "only {noticed} failures were noticed, {least} are expected");
@@ -206,7 +209,7 @@ impl Counts {
             self.in_ledger
         );
         // After a failed fsync, the commit is still in the file, because only the process has ended
-        // and not the machine. So repeated calls are replayed.
+        // and not the machine. So a repeated call gets its stored response.
         let replayed = u64::from(failing == FailingCall::Fsync && positions >= 10);
         let least = Least { charged: positions, failed: least, replayed, ..Least::default() };
         enough(total, &least)
@@ -280,14 +283,14 @@ impl Failure {
     /// thread that writes the ledger: `None` if the server did not start.
     fn observe(self, trial: &mut Trial<'_>, trace: &Path) -> Result<(FailureEffect, Option<u32>)> {
         let said_before = trial.log_length();
-        // A trace of an earlier server must not be taken for the trace of this server.
+        // The trace of an earlier server must not be mistaken for the trace of this server.
         if trace.exists() {
             fs::remove_file(trace)?;
         }
         let mut strace = tracer(trace, &self.failing.injection(self.position));
         let serving = match self.counted {
-            // With `-D`, the started process is the server itself. The tracer ends when the server
-            // ends.
+            // With `-D`, the process that is started is the server, not strace. The tracer ends
+            // when the server ends.
             Counted::FromStart => trial.serve_inside({
                 strace.args(["-D", "--seccomp-bpf"]);
                 strace
@@ -316,9 +319,8 @@ impl Failure {
                 ask_until_it_fails(trial, &server, self.failing, |asked| asked < calls)?
             }
             Counted::InCheckpoint => {
-                // A failure in a checkpoint may make no answer fail, so the trace is read to see
-                // whether the failure has happened. Further questions then show that charging
-                // continues.
+                // A failure in a checkpoint may make no answer fail. So the trace shows whether the
+                // failure has happened. Further questions then show that charging continues.
                 let mut end = MAX_CALLS_TO_CHECKPOINT;
                 ask_until_it_fails(trial, &server, self.failing, |asked| {
                     if end == MAX_CALLS_TO_CHECKPOINT && has_hit(trace) {
@@ -335,13 +337,13 @@ impl Failure {
     /// Starts a server without failures, and repeats every call whose outcome is unknown, until the
     /// outcome is known.
     ///
-    /// The log of the ledger must stay full for a checkpoint in a later round. The last process
+    /// The write-ahead log must stay full, so that a later round has a checkpoint. The last process
     /// that closes the ledger empties the log. So the ledger is read while this server still runs,
-    /// and the server is then killed, not stopped.
+    /// and then the server is killed, not stopped.
     fn recover(self, trial: &mut Trial<'_>) -> Result<()> {
         let server = trial.serve(&[])?;
         trial.probe(server.address())?;
-        // The first judgement accepts errors, and records which calls have an unknown outcome.
+        // The first judgement allows errors, and records which calls have an unknown outcome.
         trial.judge(Ruling { excused: &[500, 503], ..Ruling::default() })?;
         trial.settle(server.address())?;
         trial.judge(Ruling::default())?;

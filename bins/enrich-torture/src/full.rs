@@ -23,15 +23,15 @@ use crate::trial::{Least, Ruling, Trial, copy_folder, enough};
 use crate::world::{World, status_of};
 use enrich_testkit::http::Connection;
 
-/// Number of rounds after which a new tmpfs is used. The ledger only grows, so a disk would become
-/// too small.
+/// Number of rounds after which a new tmpfs is used. The ledger only grows, so the disk would
+/// become too small.
 const ROUNDS_PER_DISK: u64 = 5;
 /// Time limit for charges to fail after the disk is full, and to succeed again after it is freed.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Number of clients while the disk is filled. It is small, so that the disk is not full too early.
 const CLIENTS: usize = 4;
 const PAUSE: Duration = Duration::from_millis(2);
-/// How long the clients are served normally before the disk is filled.
+/// The time for which clients are served normally before the disk is filled.
 const CALM_TIME: Duration = Duration::from_millis(100);
 const QUESTIONS_WHILE_FULL: usize = 20;
 const PROBE_PAUSE: Duration = Duration::from_millis(5);
@@ -43,7 +43,7 @@ struct Counts {
     resumed: u64,
     /// Rounds after which charges resumed only after a restart.
     restarted: u64,
-    /// The longest time until charges resumed, over all rounds.
+    /// The longest time until charges resumed, in all rounds.
     slowest: Duration,
     /// Free questions that were answered while the disk was full.
     free_while_full: u64,
@@ -111,7 +111,7 @@ fn run_folder(
     let disk = Mounted::tmpfs(folder, size_mib)?;
     let ran = live_on(setting, folder, &disk, rounds, counts);
     if ran.is_err() {
-        // The content is copied, because the tmpfs is then unmounted.
+        // The content is copied, because the tmpfs is unmounted afterwards.
         copy_folder(&disk.at().join("data"), &folder.join("data"))?;
     }
     ran
@@ -151,7 +151,7 @@ fn live_on(
                 trial.probe(server.address())?;
             }
         }
-        // Only a 503 makes a restart necessary. The judge accepts both statuses.
+        // Only after a 503 is a restart necessary. The judge allows both statuses.
         trial.judge(Ruling { excused: &[500, 503], ..Ruling::default() })?;
     }
     trial.settle(server.address())?;
@@ -192,7 +192,7 @@ fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) 
         let charge = prober.ask(prober.charged())?;
         let ready = status_of(server.address(), "/readyz")?;
         match (charge, ready) {
-            // A checkpoint has freed some space, so one charge succeeded.
+            // With status 200, a checkpoint has freed some space, so this charge succeeded.
             (200 | 500, 200) => refused_while_full += u64::from(charge == 500),
             (503, 503) => refused_while_full += 1,
             told => {

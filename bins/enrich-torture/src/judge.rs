@@ -1,10 +1,13 @@
 //! The judge: compares the rows of the ledger with the answers that callers got.
 //!
-//! The rule is: acknowledged ≤ durable ≤ acknowledged + in flight, and it applies to each request.
-//! A call that was answered as charged has exactly one row. A call that was answered as not charged
-//! has no row. A call in flight may have one row or none. All calls with the same idempotency key
-//! together have at most one row, even across restarts, and each answer is the same as the first
-//! one, byte for byte.
+//! The rule is: acknowledged ≤ durable ≤ acknowledged + in flight. It applies to each request:
+//!
+//! - A call that was answered as charged has exactly one row.
+//! - A call that was answered as not charged has no row.
+//! - A call in flight has one row or none.
+//!
+//! All calls with the same idempotency key together have at most one row, even across restarts.
+//! Each of their answers is the same as the first one, byte for byte.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -36,10 +39,9 @@ pub(crate) struct Round<'a> {
     pub(crate) calls: &'a [Call],
     /// The charges in the ledger since the previous round.
     pub(crate) rows: &'a [Row],
-    /// The time of the power cut, if there was one. A call that was answered later counts as in
-    /// flight.
+    /// The time of the power cut, if there was one. A call with a later answer counts as in flight.
     pub(crate) cut: Option<Instant>,
-    /// The HTTP statuses from 500 on that this torture is allowed to cause before the power cut.
+    /// The HTTP statuses from 500 on that this torture may cause before the power cut.
     pub(crate) excused: &'a [u16],
 }
 
@@ -54,7 +56,7 @@ pub(crate) enum Kind {
     Foreign,
     /// The call was answered as not charged, but has a row in the ledger.
     Taken,
-    /// The row in the ledger has another price, account, endpoint or balance than the answer says.
+    /// The row in the ledger has another price, account, endpoint or balance than the answer.
     Differs,
     /// A repeated call got another answer than the first call with the same idempotency key.
     Repeat,
@@ -123,8 +125,8 @@ impl Judge {
         self.keys.retain(|_, history| history.rows > 0);
     }
 
-    /// Returns for each call its rows, in the order of the calls. Adds a breach for each row
-    /// without a call.
+    /// Returns the rows of each call, in the order of the calls. Adds a breach for each row without
+    /// a call.
     fn rows_by_call<'a>(
         &mut self,
         questions: &[Question],
@@ -297,7 +299,7 @@ fn judge_answer(
     match answer.status {
         200 => {
             let (text, balance) = without_balance(&answer.body);
-            // As long as the torture has not begun, the expected answer is not known.
+            // Before the torture begins, the expected answer is not known.
             if !question.answer.is_empty() && text != question.answer {
                 wrong("another answer than before");
             }

@@ -1,5 +1,5 @@
-//! The load: several clients, each of which sends one question after the other over its own
-//! connection and records the answers.
+//! The load: several clients. Each client sends one question after the other over its own
+//! connection, and records the answers.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,8 +16,8 @@ use enrich_testkit::http::Connection;
 
 /// Percentage of requests that have an idempotency key.
 const KEYED_PERCENT: u8 = 30;
-/// If there are requests whose outcome is unknown, this percentage of requests with an idempotency
-/// key repeats one of them.
+/// If there are requests with an unknown outcome, this percentage of the requests with an
+/// idempotency key repeats one of them.
 const UNSETTLED_PERCENT: u8 = 50;
 /// Of the other requests with an idempotency key, this percentage repeats an earlier request.
 const REPEATED_PERCENT: u8 = 40;
@@ -28,7 +28,7 @@ const POOR_PERCENT: u8 = 10;
 const NEWEST_PERCENT: u8 = 50;
 const NEWEST: usize = 32;
 
-/// A request that can be repeated.
+/// A request that a client can repeat.
 #[derive(Clone, Debug)]
 pub(crate) struct Keyed {
     pub(crate) key: Arc<str>,
@@ -175,8 +175,8 @@ pub(crate) fn ask_once(
     Call { request_id, account, question, repeat_key, sent, end }
 }
 
-/// Takes the lock, even if another client panicked while it held the lock. That client's panic is
-/// reported when its thread is joined.
+/// Takes the lock even if another client panicked while it held the lock. That panic is reported
+/// when the client's thread is joined.
 fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

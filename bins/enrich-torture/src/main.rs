@@ -2,7 +2,7 @@
 //! torture`. Tests the ledger in PostgreSQL with failovers, killed nodes and cut connections: `just
 //! torture-pg`.
 //!
-//! This program uses only HTTP, the command line and the ports, so that it can also test another
+//! This program uses only HTTP, the command line and the ports. So it can also test another
 //! implementation of the ledger. It contains no part of the ledger itself.
 
 mod attack;

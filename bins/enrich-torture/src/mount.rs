@@ -35,9 +35,9 @@ pub(crate) struct Mounted {
     is_mounted: bool,
 }
 
-/// A process that waits for the command to cut the power of a mounted image. The process is started
-/// before the load, because its start takes long on a busy machine. Many answers would arrive in
-/// this time, and all of them would count as in flight.
+/// A process that cuts the power of a mounted image when it gets the command. The process is
+/// started before the load, because its start takes long on a busy machine. Answers that arrive
+/// during its start would count as in flight.
 #[derive(Debug)]
 pub(crate) struct Switch {
     waiting: Child,
@@ -61,7 +61,7 @@ impl FileSystem {
         }
     }
 
-    /// Returns the name of the program that creates the file system, and of the package with this
+    /// Returns the program that creates the file system, and the package that contains this
     /// program.
     pub(crate) fn maker(self) -> (&'static str, &'static str) {
         match self {
@@ -155,8 +155,8 @@ impl Switch {
         drop(input);
         let ended = self.waiting.wait()?;
         let took = began.elapsed();
-        // The process exits with 0 even if the ioctl has failed. The reliable sign of the cut is
-        // that no file can be created any more.
+        // The process exits with 0 even if the ioctl has failed. A reliable sign of the cut is that
+        // no file can be created any more.
         let is_cut = File::create(self.at.join("after-the-cut")).is_err();
         ensure!(
             ended.success() && is_cut,
@@ -171,7 +171,7 @@ impl Switch {
         let open = Path::new("/proc").join(self.waiting.id().to_string()).join("fd");
         let at = self.at.canonicalize()?;
         for file in fs::read_dir(open)? {
-            // A descriptor that was closed meanwhile is not the mount.
+            // If the descriptor was closed in the meantime, it was not the mount.
             if fs::read_link(file?.path()).is_ok_and(|target| target == at) {
                 return Ok(true);
             }
@@ -192,8 +192,8 @@ impl Drop for Switch {
 impl Drop for Mounted {
     fn drop(&mut self) {
         if self.is_mounted && self.unmount().is_err() {
-            // If the mount is still in use, `umount -l` removes its name at once, and frees the
-            // rest when nobody uses the mount any more.
+            // If the mount is still in use, `umount -l` removes its name immediately, and frees the
+            // rest when the mount is no longer used.
             let _ = run(Command::new("umount").arg("-l").arg(&self.at));
         }
     }

@@ -65,7 +65,7 @@ pub(crate) enum Case {
     },
 }
 
-/// The arguments of all these tortures.
+/// The arguments that all these tortures have.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Setting {
     /// Seed of the random choices [default: a new seed]

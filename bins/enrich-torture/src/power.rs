@@ -1,9 +1,9 @@
 //! Cuts the power of the file system under load, again and again.
 //!
-//! An ioctl shuts down the file system in the image, and drops everything that is not yet written
-//! to the image. Only answers that were received before this command count as acknowledged. There
-//! are two controls: a ledger that rarely syncs, and a disk that reports syncs as done without
-//! doing them. Both must lose charges, which proves that the torture finds lost charges.
+//! An ioctl shuts down the file system in the image. Everything that is not yet written to the
+//! image is lost. Only answers that were received before the ioctl count as acknowledged. There are
+//! two controls: a ledger that rarely syncs, and a disk that reports syncs as done without doing
+//! them. Both must lose charges, which proves that the torture finds lost charges.
 
 use std::path::Path;
 use std::process::Command;
@@ -27,7 +27,7 @@ use crate::trial::{Least, Ruling, Trial, copy_folder, enough};
 const ROUNDS_PER_IMAGE: u64 = 50;
 const ROUNDS_PER_PROOF: u64 = 10;
 
-/// A torture that must lose charges, which proves that the torture finds lost charges.
+/// A torture that must lose charges. It proves that the torture itself would find lost charges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Control {
     /// A ledger that syncs only at checkpoints (`synchronous=NORMAL`)
@@ -110,7 +110,7 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         .tally(&total))
 }
 
-/// Returns the summary of a control that has lost charges, as it must. If `error` is not a broken
+/// Returns the summary of a control that has lost charges, as expected. If `error` is not a broken
 /// promise, returns `error`.
 fn control_summary(
     setting: &Setting,
@@ -204,8 +204,8 @@ fn serve(trial: &Trial<'_>, control: Option<Control>) -> Result<Serving> {
         Some(Control::Checkpoint) => trial.serve(&["--ledger-durability", "checkpoint"]),
         Some(Control::NoFsync) => {
             let mut strace = Command::new("strace");
-            // With `-D`, the started process is the server itself. The tracer ends when the server
-            // ends.
+            // With `-D`, the process that is started is the server, not strace. The tracer ends
+            // when the server ends.
             strace.args(["-D", "-f", "-q", "--seccomp-bpf", "-o", "/dev/null"]);
             strace.args(["-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:retval=0"]);
             trial.serve_inside(strace)

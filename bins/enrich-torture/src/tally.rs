@@ -15,8 +15,7 @@ pub(crate) struct Tally {
     pub(crate) in_flight: u64,
     /// Requests that were answered after the power cut. Such requests count as in flight.
     pub(crate) late: u64,
-    /// Requests that were charged, of those that were in flight or were answered after the power
-    /// cut.
+    /// The number of in-flight and late requests that were charged.
     pub(crate) in_flight_charged: u64,
     pub(crate) replayed: u64,
     /// Free answers to questions that found nothing.

@@ -115,7 +115,7 @@ impl<'a> Trial<'a> {
         Ok(Serving::spawn(command, self.append_log()?)?)
     }
 
-    /// Returns the end of the server's log, but nothing before the position `begin`, in bytes.
+    /// Returns the server's log from the position `begin` in bytes, at most its last part.
     pub(crate) fn log_since(&self, begin: u64) -> Result<String> {
         let log = fs::read(&self.log)?;
         let begin = (begin as usize).max(log.len().saturating_sub(LOG_END_BYTES)).min(log.len());
@@ -141,7 +141,7 @@ impl<'a> Trial<'a> {
         call
     }
 
-    /// Sends a question whose answer is found. The server must answer the call and charge it.
+    /// Sends a question that finds something. The server must answer the call and charge it.
     pub(crate) fn probe(&mut self, server: SocketAddr) -> Result<()> {
         let call = self.ask(&mut Connection::to(server), 0, 0, None);
         match &call.end {
@@ -206,7 +206,7 @@ impl<'a> Trial<'a> {
         Ok(tally)
     }
 
-    /// Verifies the whole ledger. All calls must be judged before.
+    /// Verifies the whole ledger. Judge all calls before calling this.
     pub(crate) fn prove(&mut self) -> Result<()> {
         let store = Store::open(&self.world.data)?;
         let new_rows = self.audit.read(&store)?;
@@ -280,7 +280,7 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     crate::setting::run(Command::new("cp").arg("-a").arg(from).arg(to))
 }
 
-/// The lowest counts with which a torture proves something.
+/// The lowest counts with which the result of a torture proves something.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Least {
     pub(crate) charged: u64,

@@ -48,10 +48,10 @@ pub(crate) struct Question {
     pub(crate) body: String,
     /// The price of the question's answer, in credits; 0 if nothing is found.
     pub(crate) price: u64,
-    /// A balance below this number of credits makes the server refuse the question before the
-    /// look-up.
+    /// If the balance is lower than this number of credits, the server refuses the question before
+    /// the look-up.
     pub(crate) least: u64,
-    /// The expected answer without its balance; empty as long as it is not known.
+    /// The expected answer without its balance; empty until it is known.
     pub(crate) answer: String,
 }
 

@@ -5,10 +5,10 @@
 //! ```
 //!
 //! `FOLDER` holds the fixtures, as `crates/enrich-mapping/tests/fixtures` does. Every input is made
-//! from one or two of its files by changes of bytes and words, may be packed (gzip, zstd, bzip2,
-//! zip), and is then sampled, detected and read to its end, by the detected format or by a random
-//! one. One input of 16 is a changed mapping file. The seed makes a run repeatable: an input depends
-//! only on the seed and its number.
+//! from one or two of these files by changes of bytes and words. Some inputs are packed (gzip,
+//! zstd, bzip2, zip). The program samples each input, detects its format, and reads it to its end
+//! in the detected format or in a random one. One input of 16 is a changed mapping file. The seed
+//! makes a run repeatable: an input depends only on the seed and its number.
 //!
 //! The program prints the number of inputs and the greatest memory of the process. An input that
 //! causes a panic is written to `fuzz-SEED-NUMBER`, and the exit status is 1.
@@ -279,7 +279,7 @@ fn map_with(bytes: &[u8], rng: &mut Rng) {
     mapping.map(&record, &Settings::default());
 }
 
-/// The greatest memory that the process has used, as the system tells it.
+/// The greatest memory that the process has used, as the operating system reports it.
 fn greatest_memory() -> String {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM"));

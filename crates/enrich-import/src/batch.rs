@@ -47,11 +47,11 @@ pub(crate) struct Batch {
 #[derive(Debug)]
 pub(crate) struct SourceLine {
     pub(crate) line: u64,
-    /// The line's text; empty if [`ReadOptions::lines`] is `false`.
+    /// The line's text; empty with [`Texts::Dropped`].
     pub(crate) text: Vec<u8>,
 }
 
-/// What the batches contain, and when the reading stops.
+/// Which texts the batches contain, and when the reading stops.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadOptions {
     /// Which text of each line a batch keeps.
@@ -65,9 +65,9 @@ pub(crate) struct ReadOptions {
 pub(crate) enum Texts {
     /// None.
     Dropped,
-    /// The text as it was read; of a mapped record, the native record.
+    /// The text as in the source. For a mapped record, the native record in JSON.
     AsRead,
-    /// The native record in JSON, also of a CSV row.
+    /// The native record in JSON, also for a CSV row.
     Native,
 }
 
@@ -95,7 +95,7 @@ impl Batch {
 }
 
 /// Reads a source and sends its batches, until the source ends, or until `options` says to stop.
-/// Records that `known` recognises are counted and not parsed.
+/// Records that the directory already has (`known`) are only counted, not parsed.
 ///
 /// # Errors
 ///
@@ -124,7 +124,7 @@ pub(crate) fn read(
                 is_last.then_some(Ok(()))
             }
             Ok(Next::Busy) => {
-                // A batch without records reports the progress.
+                // A batch without records reports the progress, even if no record was found yet.
                 is_due = true;
                 None
             }

@@ -1,4 +1,5 @@
-//! Limits how much of a source is read: a small upload may decompress to any size.
+//! Limits how much of a source is read. Without limits, a small upload could decompress to any
+//! size.
 
 use std::fmt;
 use std::io::{self, BufRead, Read};

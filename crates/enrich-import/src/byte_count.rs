@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::io::{self, Read};
 use std::rc::Rc;
 
-/// A byte count, shared between the reader and the code that reports progress.
+/// A byte count. The reader and the code that reports progress share it.
 #[derive(Clone, Default)]
 pub(crate) struct ByteCount(Rc<Cell<u64>>);
 
@@ -30,7 +30,7 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// Returns a reader of `input` that adds the bytes it reads to `count`.
+    /// Returns a reader of `input` that adds to `count` the number of bytes that it reads.
     pub(crate) fn new(input: Box<dyn Read + Send>, count: ByteCount) -> Self {
         Self { input, count }
     }

@@ -23,7 +23,7 @@ pub enum NoList {
          line, without brackets and commas around them"
     )]
     JsonArray,
-    /// The content of the file is JSON, but its name ends in `.csv` or the like.
+    /// The content of the file is JSON, but its name has the ending of a table, such as `.csv`.
     #[error("this is JSON, not CSV; if each line is an object, rename the file to .jsonl")]
     JsonAsCsv,
     /// The workbook is damaged. The text says what is damaged.
@@ -112,8 +112,8 @@ pub(crate) fn is_archive(head: &[u8]) -> bool {
     head.starts_with(ZIP_MAGIC) || head.starts_with(EMPTY_ZIP_MAGIC)
 }
 
-/// Returns the reason if a file that begins with these bytes is certainly not a list; `None` if the
-/// file may be a list.
+/// Returns why a file that begins with these bytes is certainly not a list; `None` if the file may
+/// be a list.
 pub(crate) fn refused(head: &[u8]) -> Option<NoList> {
     if head.starts_with(COMPOUND_MAGIC) {
         return Some(NoList::OtherWorkbook("an old or password-protected Excel file (.xls)"));

@@ -96,7 +96,7 @@ impl Table {
                 Some(kind) if kind == self.kind => {}
                 Some(_) => return Err(Rejection::OtherType),
                 // The native format has no kind with this name. In many lists, a column named
-                // `type` means something else.
+                // `type` has another meaning, so the column is ignored.
                 None => notes.ignore_field(Field::Type.name()),
             }
         }
@@ -139,8 +139,8 @@ fn columns(splitter: &Splitter, notes: &mut Notes) -> Result<Vec<Column>, Header
     }
     let columns = names.into_iter().map(|name| {
         let named = exact(name).or_else(|| {
-            // If two columns could mean the same field, the column whose name is exactly the
-            // field's name gives the field, and the other is ignored.
+            // If two columns could mean the same field, the column that has exactly the field's
+            // name gives the field. The other column is ignored.
             let named = Field::from_column(name).filter(|named| !taken.contains(named))?;
             taken.push(named);
             Some(named)

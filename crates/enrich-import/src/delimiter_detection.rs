@@ -13,9 +13,9 @@ fn announced(line: &[u8]) -> Option<Delimiter> {
     name.eq_ignore_ascii_case(b"sep=").then(|| Delimiter::parse(value))?
 }
 
-/// Returns the delimiter of a file that begins with the lines `looked_at`: `chosen` if it is
-/// present, else the delimiter in a first line such as `sep=;`, else the delimiter that fits the
-/// lines best. A first line such as `sep=;` is removed from `lines`.
+/// Returns the delimiter of a file that begins with the lines `looked_at`. This is `chosen` if it
+/// is present, otherwise the delimiter in a first line such as `sep=;`, otherwise the delimiter
+/// that fits the lines best. A first line such as `sep=;` is removed from `lines`.
 pub(crate) fn of_file(
     lines: &mut Lines,
     looked_at: &[Line],
@@ -24,7 +24,7 @@ pub(crate) fn of_file(
 ) -> Delimiter {
     let announced = looked_at.first().and_then(|line| announced(&line.bytes));
     if announced.is_some() {
-        // The reading cannot fail, because the line was read already.
+        // The line was already read once, so reading it again cannot fail.
         let _ = lines.next();
     }
     chosen.or(announced).unwrap_or_else(|| detect(looked_at, usual))

@@ -9,7 +9,7 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Number of bytes that are examined to guess an encoding. They begin with the first byte that
+/// Number of bytes that are examined to guess an encoding. The first of them is the first byte that
 /// isn't ASCII.
 const WINDOW_BYTES: usize = 64 * 1024;
 
@@ -94,8 +94,8 @@ pub(crate) fn detect_by_start(head: &[u8]) -> Option<(TextEncoding, usize)> {
 pub(crate) struct KnownEncoding(Rc<Cell<Option<TextEncoding>>>);
 
 impl KnownEncoding {
-    /// Returns the encoding. While the encoding is unknown, the text that was read is only ASCII
-    /// and counts as UTF-8.
+    /// Returns the encoding. As long as the encoding is unknown, all text was ASCII, so this is
+    /// UTF-8.
     pub(crate) fn get(&self) -> TextEncoding {
         self.0.get().unwrap_or(TextEncoding::UTF_8)
     }
@@ -106,8 +106,8 @@ impl KnownEncoding {
 pub(crate) struct Decoding {
     input: Box<dyn BufRead>,
     state: State,
-    /// Whether to guess a single-byte encoding if the text isn't UTF-8. If not, the text counts as
-    /// UTF-8.
+    /// Whether to guess a single-byte encoding if the text isn't UTF-8. Without a guess, the text
+    /// counts as UTF-8.
     guesses: bool,
     known: KnownEncoding,
     decoded: Vec<u8>,
@@ -115,19 +115,19 @@ pub(crate) struct Decoding {
 }
 
 enum State {
-    /// The text that was read is only ASCII so far. The number says how many bytes in the input's
-    /// buffer are known to be ASCII.
+    /// All text that was read so far is ASCII. The number says how many bytes in the input's buffer
+    /// are known to be ASCII.
     Ascii(usize),
     Utf8,
     Other(Decoder),
-    /// The encoding of the text is not UTF-8, and the input has ended.
+    /// The input has ended, and its encoding is not UTF-8.
     Ended,
 }
 
 impl Decoding {
-    /// Returns a reader of `input`, which begins with `head`. If `chosen` is `Some`, it is the
-    /// encoding. Otherwise the encoding is the one that `head` shows. If `head` shows none, the
-    /// encoding is decided at the first byte that isn't ASCII.
+    /// Returns a reader of `input`, which begins with `head`. The encoding is `chosen` if it is
+    /// `Some`. Otherwise it is the encoding that `head` shows. If `head` shows no encoding, the
+    /// reader decides at the first byte that isn't ASCII.
     pub(crate) fn new(
         mut input: Box<dyn BufRead>,
         head: &[u8],
@@ -252,7 +252,7 @@ fn guess(window: &[u8]) -> &'static Encoding {
     let mut chunks = window.utf8_chunks().peekable();
     while let Some(chunk) = chunks.next() {
         letters += chunk.valid().chars().filter(|letter| !letter.is_ascii()).count();
-        // If the window ends in the middle of a character, the text has no error there.
+        // The window may end in the middle of a character. This is not an error in the text.
         let is_cut = chunks.peek().is_none() && window.len() == WINDOW_BYTES;
         faults += usize::from(!chunk.invalid().is_empty() && !is_cut);
     }
@@ -277,8 +277,8 @@ fn skip(input: &mut impl BufRead, mut bytes: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a reader that returns three parts in order: the bytes that were read ahead, then the
-/// error that ended the reading ahead (if there was one), then the rest of the input.
+/// Returns a reader of three parts, one after the other: the bytes that were read ahead, then the
+/// error that stopped the reading ahead (if there was one), then the rest of the input.
 pub(crate) fn resumed(
     head: Vec<u8>,
     failure: Option<io::Error>,
@@ -287,7 +287,7 @@ pub(crate) fn resumed(
     Box::new(Cursor::new(head).chain(Failed(failure)).chain(rest))
 }
 
-/// A reader that returns its error once, and then is at its end.
+/// A reader that returns an error once. After that, it is at its end.
 struct Failed(Option<io::Error>);
 
 impl BufRead for Failed {

@@ -1,7 +1,7 @@
 //! Parses a company's ids in registers and data sets.
 //!
 //! In JSON, `ids` is an object with an id, or a list of ids, for each scheme. In CSV, each known
-//! scheme may have a column. In both, `ids` may also be a list of texts such as `lei:…`.
+//! scheme may have a column. In both formats, `ids` may also be a list of texts such as `lei:…`.
 
 use enrich_text::{ExternalId, InvalidExternalId};
 use serde_json::value::RawValue;

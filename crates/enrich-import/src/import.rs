@@ -20,7 +20,7 @@ use crate::report::Report;
 /// Maximum number of parsed batches that wait to be stored.
 const WAITING_BATCHES: usize = 4;
 
-/// The reason for skipping a record if its subject is not stored, and the import adds no subjects.
+/// Why a record is skipped if its subject is not stored and the import must not add subjects.
 const NOT_HELD: &str = "not in the directory";
 
 /// Receives the progress of an import.
@@ -49,8 +49,8 @@ pub struct ImportError {
 /// Why an import stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum Cause {
-    /// The source can't be read to its end. If each batch is a transaction of its own, the batches
-    /// that were stored before the failure stay in the directory.
+    /// The source can't be read to its end. If each batch has its own transaction, the batches
+    /// before the failure stay in the directory.
     #[error("the source can't be read completely")]
     Read(#[from] ReadError),
     /// A line was rejected, and the whole import is one transaction.
@@ -109,17 +109,17 @@ pub async fn import(
     }
 }
 
-/// The result of reading a source without storing its records.
+/// The result of reading a source without storing anything.
 #[derive(Clone, Debug)]
 pub struct Preview {
     /// The texts of the first native records that can be imported, as read or mapped.
     pub records: Vec<String>,
-    /// The counts of an import into an empty directory, without suppressed values: every record
-    /// that can be imported counts as added.
+    /// The report of an import into an empty directory without suppressed values. Every record that
+    /// can be imported counts as added.
     pub report: Report,
 }
 
-/// Reads a source as [`import`] does, but stores nothing. Returns the first `most` records too.
+/// Reads a source as [`import`] does, but stores nothing. Also returns the first `most` records.
 ///
 /// # Errors
 ///
@@ -206,7 +206,7 @@ impl Import<'_> {
         }
     }
 
-    /// Handles a source that can't be read further: commits the batches that were stored before,
+    /// Handles a source that can't be read further. Commits the batches that were already stored,
     /// unless the whole import is one transaction. Always returns an error.
     async fn give_up(&self, loading: Box<dyn Loading>, error: ReadError) -> Result<(), Cause> {
         if !self.is_whole && self.report.took_anything() {
@@ -220,7 +220,7 @@ impl Import<'_> {
         let read = known + (records.len() + rejected.len()) as u64;
         if known > 0 {
             self.report.unchanged += known;
-            // Without records, this only stores that the source was imported again.
+            // The batch is empty. This only stores that the source was imported again.
             loading.take(Vec::new()).await?;
         }
         self.store(records, source_lines, &mut rejected, loading).await?;
@@ -281,8 +281,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Writes the buffered rejected lines to their file. No further batch is stored before this is
-    /// done.
+    /// Writes the buffered rejected lines to their file. The next batch is stored only after this.
     fn flush_rejects(&mut self) -> Result<(), Cause> {
         match self.rejects.as_mut() {
             Some(into) => into.flush().map_err(Cause::Rejects),

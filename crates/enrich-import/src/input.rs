@@ -45,9 +45,9 @@ pub struct InputRecords {
 }
 
 impl InputRecords {
-    /// Opens a source that has the layout that `options` say. What they do not say is detected. If
-    /// the records are at no path, or are the elements of an array, the text shows whether it is
-    /// JSON or JSON Lines, and the kind does not decide between them.
+    /// Opens a source that has the layout in `options`. Settings that are missing in `options` are
+    /// detected. JSON and JSON Lines are always told apart by the text, unless the records are at a
+    /// path inside the document. The kind in `options` does not decide between them.
     ///
     /// A zip archive from a stream is written into a temporary file first.
     ///
@@ -57,7 +57,7 @@ impl InputRecords {
     pub fn open(source: Source, options: Input) -> Result<Self, ReadError> {
         let begun = source.in_a_file_if_archive()?.begin()?;
         let compression = begun.compression();
-        // What the operator has set replaces what the options say.
+        // The operator's settings come before those in `options`.
         let read_as = begun.read_as.or(ReadAs::of(&options));
         let mut records = Self {
             options,
@@ -80,8 +80,8 @@ impl InputRecords {
                 records.next_member()?;
                 return Ok(records);
             }
-            // The file is a workbook. Its parts are not read in order, so all its bytes count as
-            // read now.
+            // The file is a workbook. Its parts are not read in order, so the progress counts all
+            // its bytes now.
             records.read_bytes.set(length);
         }
         let bytes = decompressed(begun.input, compression).map_err(ReadError::Failed)?;
@@ -93,8 +93,8 @@ impl InputRecords {
     ///
     /// # Errors
     ///
-    /// When the source can't be read further. If a single record can't be read, this is no error:
-    /// the record's `fields` contain the reason.
+    /// When the source can't be read further. A single record that can't be read is not an error:
+    /// its `fields` contain the reason.
     pub fn next_record(&mut self) -> Result<Option<InputRecord>, ReadError> {
         loop {
             let Some(current) = &mut self.current else { return Ok(None) };
@@ -140,7 +140,7 @@ impl InputRecords {
         self.current.as_ref().map(Opened::columns).unwrap_or_default()
     }
 
-    /// Returns the layout as far as it is known. XML and JSON count as JSON Lines.
+    /// Returns the layout as far as it is known. XML and JSON have the format JSON Lines here.
     pub fn layout(&self) -> Option<Layout> {
         let current = self.current.as_ref()?;
         let (sheet, sheets) = current.sheet.clone().unzip();
@@ -163,7 +163,7 @@ impl InputRecords {
         self.read_bytes.take()
     }
 
-    /// Opens the next file of the archive. After the last one, there is no current content.
+    /// Opens the next file of the archive. After the last file, there is no current content.
     fn next_member(&mut self) -> Result<(), ReadError> {
         self.current = None;
         let Some(archive) = &mut self.archive else { return Ok(()) };

@@ -26,7 +26,7 @@ pub enum InputFault {
     /// No file of the archive fits the pattern.
     #[error("no file in the zip archive fits `{pattern}`; it has {files}")]
     NoFile {
-        /// The pattern that was asked for.
+        /// The requested pattern.
         pattern: String,
         /// The files that the archive has.
         files: FileNames,
@@ -103,7 +103,7 @@ pub enum InputFault {
         /// The position in the text, in bytes.
         byte: u64,
     },
-    /// The XML declares or uses entities of its own.
+    /// The XML file declares or uses its own entities.
     #[error("the XML file declares entities of its own, which are not read; write it without them")]
     XmlEntities,
     /// The XML is nested too deeply.
@@ -117,7 +117,7 @@ pub enum InputFault {
     /// Two columns have the same name.
     #[error("the header has the column `{0}` twice; rename or remove one")]
     RepeatedColumn(String),
-    /// No line begins as the header should.
+    /// No line begins with the text with which the header should begin.
     #[error("none of the first {lines} lines begins with `{begins_with}`, as the header should")]
     NoHeader {
         /// How the header begins.

@@ -1,7 +1,8 @@
-//! Reads the records of a joined source: rows of several files of a zip archive with the same key.
+//! Reads the records of a joined source. A record consists of the rows with the same key in several
+//! files of a zip archive.
 //!
-//! The rows of each file are sorted by the key first, in temporary files. Then all files are read
-//! together, one record at a time, whatever order and size they have.
+//! First, the rows of each file are sorted by the key, in temporary files. Then all files are read
+//! together, one record at a time. So files may have any order and size.
 
 use enrich_mapping::{Input, InputKind, Join, JoinMember};
 use serde_json::{Map, Value};
@@ -16,11 +17,11 @@ use crate::source::Source;
 /// Number of rows that are sorted before progress is reported.
 const ROWS_OF_A_STEP: usize = 4_096;
 
-/// What reading a joined source gives next.
+/// The result of one step of reading a joined source.
 pub(crate) enum Step {
     /// A record, or a row of a file that can't be used.
     Record(InputRecord),
-    /// Nothing yet: rows are being sorted.
+    /// No record yet, because rows are still being sorted.
     Busy,
     /// The end.
     End,

@@ -32,7 +32,7 @@ pub(crate) fn read(line: &Line, notes: &mut Notes) -> Result<Record, Rejection> 
     let (mut repeated, mut unknown) = (None, Vec::new());
     for (name, value) in object::members::<&RawValue>(line)? {
         match Field::from_name(&name) {
-            // An object has this member twice. Its line is rejected, because one of the two values
+            // The object has this member twice. Its line is rejected, because one of the two values
             // would be lost.
             Some(named) if !fields.set(named, Raw::Json(value)) => repeated = Some(named.field),
             Some(_) => {}
@@ -66,7 +66,7 @@ fn kind(fields: &Fields<'_>, notes: &mut Notes) -> Result<RecordType, Rejection>
         return Ok(kind);
     }
     // The native format has no kind with the name in `type`. In many lists, a field named `type`
-    // means something else.
+    // has another meaning, so it is ignored.
     let kind = by_fields.ok_or(Rejection::UnknownType)?;
     notes.ignore_field(Field::Type.name());
     Ok(kind)

@@ -17,7 +17,7 @@ const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Tells which of the lines of a source the directory already has.
 pub(crate) struct KnownLines {
     known: Box<dyn KnownRecords>,
-    /// The next lines, each with whether it is known.
+    /// The next lines, each with whether the directory already has its record.
     ahead: VecDeque<(Line, bool)>,
     /// The error with which reading ended. It is returned after the lines that were read before.
     failure: Option<io::Error>,
@@ -62,7 +62,7 @@ impl KnownLines {
         }
         let mut known = self.known.are_known(&contents);
         known.resize(read.len(), false);
-        // Of a line that is too long, only a part was read.
+        // Only a part of a line that is too long was read, so the line cannot be recognised.
         let is_whole = |(line, is_known): (Line, bool)| {
             let is_known = is_known && !line.is_too_long;
             (line, is_known)

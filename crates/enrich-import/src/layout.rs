@@ -10,7 +10,7 @@ use crate::delimiter::Delimiter;
 use crate::encoding::TextEncoding;
 use crate::format::Format;
 
-/// The settings of the caller about a source. A setting that is `None` is detected instead.
+/// The caller's settings for reading a source. A setting that is `None` is detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadAs {
     /// The delimiter of a CSV source.
@@ -22,7 +22,7 @@ pub struct ReadAs {
 }
 
 impl ReadAs {
-    /// Returns what the input of a mapping says.
+    /// Returns the delimiter and the encoding that a mapping's input sets.
     pub(crate) fn of(input: &Input) -> Self {
         Self {
             delimiter: input.delimiter.and_then(|letter| Delimiter::parse(&letter.to_string())),
@@ -30,7 +30,7 @@ impl ReadAs {
         }
     }
 
-    /// Returns these settings, and those of `other` for what is not set.
+    /// Returns these settings. A setting that is `None` is taken from `other`.
     pub(crate) fn or(self, other: Self) -> Self {
         Self {
             delimiter: self.delimiter.or(other.delimiter),

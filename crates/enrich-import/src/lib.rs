@@ -5,7 +5,7 @@
 //! the results. Records have the native format. `enrich-text` parses the values of records and the
 //! inputs of the interface by the same lenient rules.
 //!
-//! [`Rows`] reads the rows of a source as they are, without parsing records. [`InputRecords`] reads
+//! [`Rows`] returns the rows of a source unchanged and parses no records. [`InputRecords`] reads
 //! the records of files with other layouts: archives, JSON, XML and tables.
 //!
 //! What is not here: the rules of merging (`enrich-core`), any store, the terminal.

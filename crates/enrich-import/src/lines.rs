@@ -17,7 +17,7 @@ pub(crate) struct Line {
     pub(crate) bytes: Vec<u8>,
     /// Whether the line is longer than the maximum.
     pub(crate) is_too_long: bool,
-    /// Whether the line ended in CR LF, not in LF alone.
+    /// Whether the line ended with CR LF. Otherwise it ended with LF alone.
     pub(crate) had_return: bool,
 }
 
@@ -36,8 +36,8 @@ pub(crate) struct Lines {
     /// Lines that begin with this text are comments.
     comment: Option<Vec<u8>>,
     returned: VecDeque<Line>,
-    /// An error that occurred in [`Self::peek`]. `next` returns the error after the lines that were
-    /// read before the error.
+    /// An error that occurred in [`Self::peek`]. `next` first returns the lines that were read
+    /// before the error, and then the error.
     failure: Option<io::Error>,
 }
 
@@ -76,7 +76,7 @@ impl Lines {
             return Err(failure);
         }
         let mut bytes = Vec::new();
-        // The length of the longest line that is allowed, with its CR LF.
+        // The maximum length of an allowed line together with its CR LF.
         let most = self.max_bytes + 2;
         let length = (&mut self.input).take(most as u64).read_until(b'\n', &mut bytes)?;
         if length == 0 {

@@ -28,18 +28,18 @@ pub struct MapAs {
 }
 
 impl MapAs {
-    /// Returns the way to read a source by a mapping. `input` is the layout of the file; what it
-    /// does not say is detected.
+    /// Returns a way to read a source with a mapping. `input` is the layout of the file. Settings
+    /// that are missing in `input` are detected.
     pub fn new(mapping: Mapping, input: Input, settings: Settings) -> Self {
         Self { mapping, settings, input }
     }
 
-    /// Whether a source is read twice, because the mapping limits the values of a domain.
+    /// Whether a source must be read twice, because the mapping limits the values of a domain.
     pub(crate) fn is_read_twice(&self) -> bool {
         !self.mapping.merge().most_of_a_domain.is_empty()
     }
 
-    /// Returns the least limit of values of a domain.
+    /// Returns the smallest limit of values of a domain.
     fn least_limit(&self) -> u32 {
         self.mapping.merge().most_of_a_domain.values().copied().min().unwrap_or(u32::MAX)
     }
@@ -48,23 +48,23 @@ impl MapAs {
 /// Number of records that are counted before progress is reported.
 const RECORDS_OF_A_STEP: usize = 4_096;
 
-/// What is reported of values that a limit of the mapping leaves out.
+/// The text in reports for values that were left out because of such a limit.
 const SHARED: &str = "values of domains that too many records share";
 
 /// A source whose records are being mapped.
 ///
-/// If the mapping limits the values of a domain, the source is read twice: first, the records of
-/// each domain are counted.
+/// If the mapping limits the values of a domain, the source is read twice. The first reading counts
+/// the records of each domain.
 pub(crate) struct MappedReading {
     map_as: MapAs,
     records: Records,
-    /// Native records of the last input record that [`Self::next`] has not returned yet.
+    /// Native records of the last input record. [`Self::next`] has not returned them yet.
     ready: VecDeque<Parsed>,
-    /// Whether the record that is read next was counted already.
+    /// Whether the next record was already passed to `count`.
     is_counted: bool,
     counting: Option<Counting>,
     shared: SharedDomains,
-    /// Bytes of inputs that have ended.
+    /// The number of bytes of the inputs that have ended.
     read_bytes: u64,
 }
 
@@ -104,8 +104,8 @@ impl MappedReading {
         })
     }
 
-    /// Returns the next native record, or why a record is rejected. `count` is called for each
-    /// record of the source; reading ends if it returns `false`.
+    /// Returns the next native record, or why a record is rejected. Calls `count` for each record
+    /// of the source. Stops reading if `count` returns `false`.
     pub(crate) fn next(
         &mut self,
         notes: &mut Notes,
@@ -151,7 +151,8 @@ impl MappedReading {
         std::mem::take(&mut self.read_bytes) + self.records.newly_read_bytes()
     }
 
-    /// Counts the domains of the next records. After the last one, the source begins again.
+    /// Counts the domains of the next records. After the last record, opens the source again from
+    /// its beginning.
     fn count_domains(&mut self) -> Result<Next, ReadError> {
         let Some(mut counting) = self.counting.take() else { return Ok(Next::Busy) };
         for _ in 0..RECORDS_OF_A_STEP {
@@ -236,8 +237,8 @@ impl Records {
     }
 }
 
-/// Returns the number under which a record is reported: its line, or its own number if many records
-/// are on the first line.
+/// Returns the number of a record in reports: its line. If many records are on the first line,
+/// returns the record's own number.
 fn number(place: Place) -> u64 {
     if place.line > 1 { place.line } else { place.record }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::raw::{Fields, Item, csv_site};
 
-/// Returns the native record in JSON that means the same as the fields of a CSV row.
+/// Returns the native record in JSON that has the same meaning as the fields of a CSV row.
 pub(crate) fn native_text(kind: RecordType, fields: &Fields<'_>) -> String {
     let mut record = Map::new();
     record.insert(Field::Type.name().to_owned(), kind.as_str().into());

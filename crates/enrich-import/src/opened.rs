@@ -29,8 +29,7 @@ pub(crate) const MAX_HELD_WORKBOOK: usize = 64 * 1024 * 1024;
 /// The decompressed bytes of a source, with the settings for reading them.
 pub(crate) struct Input {
     pub(crate) bytes: Box<dyn BufRead>,
-    /// The same input as a `File`, which has positions to seek to; `None` if the input is not a
-    /// file.
+    /// The same input as a `File` with positions to seek to; `None` if the input is not a file.
     pub(crate) file: Option<File>,
     /// The format that the file's name shows.
     pub(crate) format: Option<Format>,
@@ -118,14 +117,14 @@ impl Opened {
         })
     }
 
-    /// Detects the format and the delimiter from the first lines. If `named` gives the format, or
-    /// `read_as` the delimiter, it is not detected.
+    /// Detects the format and the delimiter from the first lines. Does not detect the format if
+    /// `named` gives it, or the delimiter if `read_as` gives it.
     fn look(&mut self, named: Option<Format>, read_as: ReadAs) -> Result<(), ReadError> {
         let lines = self.lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
         let mut filled = lines.iter().filter(|line| !line.is_blank());
         let Some(first) = filled.next() else {
-            // All lines that were examined are blank. More blank lines may follow; only the
-            // caller's bounds limit their number.
+            // All lines that were examined are blank. More blank lines may follow. Only the
+            // caller's bounds limit how many are read.
             self.format = named.or(match self.lines.next_filled() {
                 Ok(None) => None,
                 Ok(Some(line)) => {

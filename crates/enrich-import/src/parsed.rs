@@ -20,7 +20,7 @@ pub(crate) enum Next {
     Known,
     /// A record, or a rejected line.
     Parsed(Parsed),
-    /// Nothing yet: a part of the source was read that gives no record by itself.
+    /// No record yet: a part of the source was read that does not contain a complete record.
     Busy,
     /// The end.
     End,

@@ -9,10 +9,10 @@ use enrich_mapping::{Field, Named};
 
 const CSV_LIST_SEPARATOR: char = '|';
 
-/// The fields of a record. The file may give a list field both under its name and under the
-/// singular of the name, such as `emails` and `email`. So each field has two places: first the
-/// value under the singular, then the value under the name itself. In CSV, a company's
-/// ids may also have a column for each scheme.
+/// The fields of a record. A file may give a list field under its name and also under the singular
+/// of its name, such as `emails` and `email`. So each field has two places: the first for the value
+/// under the singular, the second for the value under the name itself. In CSV, a company's ids may
+/// also have a column for each scheme.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields<'a> {
     values: [[Option<Raw<'a>>; 2]; Field::COUNT],
@@ -28,7 +28,8 @@ impl<'a> Fields<'a> {
         self.values[named.field as usize][place].replace(raw).is_none()
     }
 
-    /// Returns the values of a field; `None` if it has none. Null and empty text count as no value.
+    /// Returns the values of a field; `None` if the field has no value. Null and empty text count
+    /// as no value.
     pub(crate) fn get(&self, field: Field) -> Option<Given<'a>> {
         let given = self.values[field as usize].map(|raw| raw.filter(|raw| !raw.is_absent()));
         given.iter().any(Option::is_some).then_some(Given(given))
@@ -45,8 +46,9 @@ impl<'a> Fields<'a> {
         self.ids.iter().flat_map(move |&(scheme, text)| items(text).map(move |id| (scheme, id)))
     }
 
-    /// Moves the value of the field `from` to the field `to`, as if the file gave it under the
-    /// singular of `to`. Does nothing if the file itself gives a value under this singular.
+    /// Moves the value of the field `from` to the field `to`. The result is as if the file gave the
+    /// value under the singular of `to`. Does nothing if the file already gives a value under this
+    /// singular.
     pub(crate) fn move_to_singular(&mut self, from: Field, to: Field) {
         if let Some(Given([singular, own])) = self.get(from)
             && self.values[to as usize][0].is_none()
@@ -197,8 +199,9 @@ pub(crate) struct SiteObject<'a> {
 
 /// Splits a text such as `acme.de@DE` into domain and country.
 ///
-/// An `@` can also be part of a URL, as in `//user@acme.example`. So if the text after the last `@`
-/// contains a dot, this text is a host, not a country: no country's code or name contains a dot.
+/// An `@` can also be part of a URL, as in `//user@acme.example`. No country's code or name
+/// contains a dot. So if the text after the last `@` contains a dot, this text is a host and not a
+/// country.
 pub(crate) fn csv_site(text: &str) -> (&str, Option<&str>) {
     match text.rsplit_once('@') {
         Some((domain, country)) if !country.contains('.') => (domain, Some(country)),

@@ -39,7 +39,8 @@ pub enum ReadError {
         #[source]
         error: Box<ReadError>,
     },
-    /// A limit of [`Bounds`](crate::Bounds), or its `is_stopped`, ended the reading.
+    /// The reading was stopped, because it reached a limit of [`Bounds`](crate::Bounds), or because
+    /// its `is_stopped` returned `true`.
     #[error(transparent)]
     Halted(#[from] Halt),
 }

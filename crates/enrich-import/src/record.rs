@@ -13,9 +13,9 @@ use crate::report::Notes;
 use crate::value::{Values, confidence, ip_address, plain_text};
 use enrich_mapping::{Field, RecordType};
 
-/// The version of this parser, a part of every record's hash. Increase it when a change of the
-/// parser gives the same bytes another meaning. Then every record has a new hash, so that the next
-/// import of an old file imports all its records again.
+/// The version of this parser. It is a part of the hash of every record. Increase it when a change
+/// of the parser gives the same bytes another meaning. Then every record has a new hash, and the
+/// next import of an old file imports all its records again.
 const READING: u8 = 3;
 
 const PAGES: [(Field, Network); 5] = [
@@ -28,8 +28,8 @@ const PAGES: [(Field, Network); 5] = [
 
 /// Parses the fields of a record.
 ///
-/// Parses the required fields first. If one of them is bad, the record is rejected, and no value of
-/// the record is counted as dropped.
+/// Parses the required fields first. If one of them can't be read, the record is rejected. Its
+/// other values are then not counted as dropped.
 ///
 /// # Errors
 ///
@@ -63,8 +63,8 @@ pub(crate) fn read(
     }
 }
 
-/// Whether a record has only a name, and no other value by which a look-up finds it or which a
-/// look-up returns.
+/// Whether a record has no value except a name: neither an identifier nor a value that a look-up
+/// returns.
 pub(crate) fn is_name_only(record: &Record) -> bool {
     match record {
         Record::Company(CompanyRecord { sites, pages, emails, phones, ids, .. }) => {
@@ -78,8 +78,8 @@ pub(crate) fn is_name_only(record: &Record) -> bool {
     }
 }
 
-/// Returns the hash of the parts of a record as they are in the file. The length of each part is
-/// hashed before the part, so that other parts with the same bytes have another hash.
+/// Returns the hash of the parts of a record as they are in the file. Before each part, its length
+/// is hashed. So the same bytes, divided into other parts, have another hash.
 pub(crate) fn content_hash<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&[READING]);
@@ -98,8 +98,8 @@ fn company(values: &mut Values<'_, '_>, content: [u8; 16]) -> Result<CompanyReco
     let mut ip = values.one(Field::Ip, ip_address);
     let mut page_rank = values.one(Field::PageRank, plain_text);
     if !sites.has_main {
-        // The IP address and the page rank are facts about the main domain, so they are dropped
-        // without it. They must not be given to another domain.
+        // The IP address and the page rank are facts about the main domain. Without a main domain
+        // they are dropped, because they must not be given to another domain.
         values.drop_read(Field::Ip, ip.take(), BadValue::NoMainDomain);
         values.drop_read(Field::PageRank, page_rank.take(), BadValue::NoMainDomain);
     }
@@ -160,9 +160,9 @@ fn origin(values: &mut Values<'_, '_>, content: [u8; 16]) -> Origin {
     Origin { id: values.one(Field::Id, plain_text), confidence: trust(values), content }
 }
 
-/// Returns the confidence of a record. If the record gives no confidence, it is 100. If it gives
-/// one that can't be read, the confidence is the least possible, so that a typing error never makes
-/// a record win over others.
+/// Returns the confidence of a record. A record without a confidence gets 100. If the confidence
+/// can't be read, returns the lowest one, so that a typing error never makes a record win over
+/// others.
 fn trust(values: &mut Values<'_, '_>) -> Confidence {
     let given = values.fields.get(Field::Confidence);
     let says_something = given.is_some_and(|raw| !matches!(raw.one(), Ok(None)));

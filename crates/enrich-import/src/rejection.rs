@@ -27,10 +27,10 @@ pub enum Rejection {
     /// The line is JSON, but not an object.
     #[error("the line is not a JSON object")]
     NotAnObject,
-    /// The record has this field twice.
+    /// The record gives this field twice.
     #[error("`{0}` is given twice")]
     RepeatedField(&'static str),
-    /// The record's `type` is not one of the native format.
+    /// The record's `type` is not a kind of the native format.
     #[error("`type` is not `company`, `person` or `domain`")]
     UnknownType,
     /// The record has no `type`, and no field that shows whether it is a company, a person or a

@@ -10,12 +10,12 @@ use crate::rejection::{BadValue, Rejection};
 
 /// Maximum number of rejected lines that a report names.
 const MAX_NAMED_REJECTIONS: usize = 10;
-/// Maximum number of ignored fields that a report names, and maximum length of such a name in
+/// Maximum number of ignored fields that a report names, and maximum length of a field's name in
 /// bytes.
 const MAX_IGNORED_FIELDS: usize = 32;
 const MAX_FIELD_NAME: usize = 40;
-/// Maximum number of values that are examined in one column without a known field, for each batch,
-/// and maximum length of such a value in bytes.
+/// Limits for the values that are examined to find columns that are not used: for each batch and
+/// column, the maximum number of values, and the maximum length of a value in bytes.
 const MAX_SEEN_VALUES: u32 = 200;
 const MAX_SEEN_BYTES: usize = 300;
 
@@ -46,8 +46,8 @@ pub struct Report {
     pub suppressed_values: u64,
     /// The first ten rejected lines, each with line number and reason.
     pub first_rejected: Vec<(u64, Rejection)>,
-    /// The names of fields that the native format doesn't have for records of this kind, at most 32
-    /// names. Mistyped names of fields are among them.
+    /// The names of ignored fields, at most 32: the native format doesn't have these fields for
+    /// records of this kind. Some of them may be mistyped.
     pub ignored_fields: BTreeSet<String>,
     /// Records of the source that were left out by its mapping, counted by reason. They are not part
     /// of `read`.
@@ -59,7 +59,7 @@ pub struct Report {
     unused: BTreeMap<String, ColumnSample>,
 }
 
-/// How many values of a column without a known field were examined, and how many of them are keys.
+/// How many values were examined in a column without a known field, and how many of them are keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ColumnSample {
     values: u32,
@@ -101,8 +101,8 @@ impl Report {
         }
     }
 
-    /// Adds what was noted while a batch was parsed: dropped values, ignored fields, skipped
-    /// records, unused keys and the layout.
+    /// Adds the notes from parsing a batch: dropped values, ignored fields, skipped records, unused
+    /// keys and the layout.
     pub(crate) fn note(&mut self, notes: Notes) {
         for values in notes.dropped {
             self.dropped += values.count;
@@ -115,7 +115,7 @@ impl Report {
         add_counts(&mut self.left_out, notes.left_out);
         add_samples(&mut self.unused, notes.unused);
         // The layout includes the encoding, which is detected from the text that was read so far. A
-        // later batch has read more text, so its layout replaces the earlier one.
+        // later batch knows more text, so its layout replaces the earlier layout.
         self.layout = notes.layout.or(self.layout.take());
     }
 
@@ -152,7 +152,7 @@ impl AddAssign for Report {
     }
 }
 
-/// What is noted about the records of a batch while they are parsed.
+/// The notes about the records of a batch, which are made while the records are parsed.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     dropped: Vec<DroppedValues>,
@@ -226,7 +226,7 @@ fn looks_like_a_name(name: &str) -> bool {
 
 /// Whether a value is a domain, a URL or an email address.
 fn is_key(value: &str) -> bool {
-    // An abbreviation or a decimal number also contains a dot, but what follows the dot does not
+    // An abbreviation or a decimal number also contains a dot. But the part after the dot does not
     // look like the end of a domain.
     let ending = value.split(['/', '?']).find(|part| part.contains('.')).unwrap_or_default();
     let ending = ending.rsplit('.').next().unwrap_or_default();

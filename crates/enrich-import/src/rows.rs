@@ -1,4 +1,4 @@
-//! Reads the rows of any CSV, workbook or JSON Lines source. No column or name has a meaning here.
+//! Reads the rows of any CSV, workbook or JSON Lines source, whatever its columns mean.
 
 use std::collections::HashSet;
 use std::io;
@@ -77,7 +77,7 @@ impl Rows {
     }
 
     /// Returns the layout of the source; `None` for an empty source. The encoding may still change
-    /// until the end of the source was read.
+    /// until the source was read to its end.
     pub fn layout(&self) -> Option<Layout> {
         self.opened.layout()
     }
@@ -91,10 +91,10 @@ impl Rows {
         }
     }
 
-    /// Returns the names of members in the first objects of JSON Lines: each name once, in the
-    /// order of its first use, at most [`MAX_COLUMNS`] names. Reads at most `max_rows` lines that
-    /// aren't blank, and stops after `max_bytes` bytes. `next_row` returns the rows of these lines
-    /// later.
+    /// Returns the names of the members in the first objects of JSON Lines. Each name occurs once,
+    /// in the order of its first use. There are at most [`MAX_COLUMNS`] names. Reads at most
+    /// `max_rows` lines that aren't blank, and stops after `max_bytes` bytes. Later, `next_row`
+    /// still returns the rows of these lines.
     ///
     /// # Errors
     ///

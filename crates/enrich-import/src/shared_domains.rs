@@ -26,7 +26,7 @@ impl DomainCount {
         Ok(())
     }
 
-    /// Returns the domains that more than `least` records have.
+    /// Returns the domains that occur in more than `least` records.
     pub(crate) fn shared(self, least: u32) -> Result<SharedDomains, ReadError> {
         let mut hashes = self.hashes.sorted().map_err(ReadError::Failed)?;
         let (mut shared, mut last, mut count) = (Vec::new(), Hash::default(), 0_u32);
@@ -49,13 +49,14 @@ impl DomainCount {
     }
 }
 
-/// The domains that many records have, by their hashes in order, each with the number of records.
+/// The domains that occur in many records. Each is stored as its hash, with the number of records.
+/// The list is sorted by hash.
 #[derive(Default)]
 pub(crate) struct SharedDomains(Vec<(Hash, u32)>);
 
 impl SharedDomains {
-    /// Removes the fields of a native record whose limit a domain of the record exceeds. Returns
-    /// the number of values that were removed.
+    /// Removes fields from a native record. A field is removed if a domain of the record occurs in
+    /// more records than the field's limit. Returns the number of removed values.
     pub(crate) fn remove_shared(
         &self,
         record: &mut Map<String, Value>,
@@ -75,8 +76,8 @@ impl SharedDomains {
     }
 }
 
-/// The first bytes of a domain's hash. That two of a hundred million domains have the same hash is
-/// less likely than one in three thousand.
+/// The first bytes of a domain's hash. With a hundred million domains, the probability that two
+/// have the same hash is less than one in three thousand.
 type Hash = [u8; 8];
 
 /// Returns the hashes of a native record's domains, each once.

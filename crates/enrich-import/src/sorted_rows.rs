@@ -1,8 +1,8 @@
 //! Sorts rows by a key, in a temporary file if there are many.
 //!
-//! Rows are sorted in memory in blocks. A block that begins after the last row on the disk continues
-//! the sorted run there, so that rows that are sorted already make a single run. Rows with the same
-//! key keep their order.
+//! Rows are sorted in memory in blocks. Each block is written to the file as a sorted run. If a
+//! block begins after the last row in the file, it continues the last run. So rows that are already
+//! sorted make a single run. Rows with the same key keep their order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -115,7 +115,7 @@ type FirstRow = Reverse<(Vec<u8>, usize, Vec<u8>)>;
 /// Rows in the order of their keys.
 pub(crate) struct SortedRows {
     runs: Vec<Run>,
-    /// The first row of each run that has not ended, with the number of the run.
+    /// The first row of each run that has not ended, with the number of its run.
     first: BinaryHeap<FirstRow>,
 }
 
@@ -141,7 +141,7 @@ impl SortedRows {
     }
 }
 
-/// A part of the rows that is sorted.
+/// A sorted part of the rows.
 enum Run {
     Memory { block: Block, next: usize },
     Disk(BufReader<RangeReader<Arc<FileReader>>>),
@@ -180,7 +180,7 @@ struct Block {
     entries: Vec<Entry>,
 }
 
-/// Where a row is in the text of its block.
+/// The position of a row in the text of its block.
 struct Entry {
     start: u32,
     key_bytes: u32,

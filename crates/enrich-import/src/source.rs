@@ -33,7 +33,7 @@ pub struct Source {
     format: Option<Format>,
     compression: Option<Compression>,
     file_name: String,
-    /// Where the source can be opened again, if it is a file.
+    /// The path from which the source can be opened again, if it is a file.
     place: Option<FilePlace>,
     total_bytes: Option<u64>,
     name: Option<SourceName>,
@@ -90,7 +90,7 @@ impl Source {
         self
     }
 
-    /// Uses these settings of the delimiter and the encoding. A setting that is `None` is detected.
+    /// Sets the delimiter and the encoding. A setting that is `None` is detected.
     #[must_use]
     pub fn read_as(mut self, read_as: ReadAs) -> Self {
         self.read_as = read_as;
@@ -173,10 +173,11 @@ impl FilePlace {
 }
 
 impl Source {
-    /// Returns two sources with the same content. Read the first one before the second one is used.
+    /// Returns two sources with the same content. Read the first one completely before the second
+    /// one.
     ///
-    /// A stream is kept in memory as far as the first one reads it; a zip archive from a stream is
-    /// written into a temporary file.
+    /// For a stream, everything that the first source reads is kept in memory for the second one. A
+    /// zip archive from a stream is written into a temporary file.
     pub(crate) fn twice(self) -> Result<(Self, Again), ReadError> {
         let source = self.in_a_file_if_archive()?;
         if let Some(place) = source.place.clone() {
@@ -271,7 +272,7 @@ impl Read for Keeping {
     }
 }
 
-/// A source whose first bytes are known.
+/// A source whose first bytes were read.
 pub(crate) struct Begun {
     /// The whole source, before decompression.
     pub(crate) input: Chain<Cursor<Vec<u8>>, Counted>,

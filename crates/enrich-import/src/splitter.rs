@@ -11,8 +11,7 @@ use crate::read_error::HeaderError;
 use crate::rejection::Rejection;
 use crate::workbook::{SheetRow, Workbook};
 
-/// The text of a row as it is in the file. The fields of the row are in the splitter that has read
-/// it.
+/// The text of a row as it is in the file. The splitter that has read the row has its fields.
 #[derive(Debug)]
 pub(crate) struct RawRow {
     /// The number of the row's first line, from 1.
@@ -46,7 +45,7 @@ impl Splitter {
     /// Returns a splitter of rows. A quote inside quotes has the byte `escape` before it; if
     /// `escape` is `None`, the quote is doubled.
     pub(crate) fn with_escape(delimiter: Delimiter, escape: Option<u8>) -> Self {
-        // A CR without LF doesn't end a row. For `Lines`, it doesn't end a line either.
+        // A CR without LF doesn't end a row here, because it doesn't end a line in `Lines`.
         let reader = ReaderBuilder::new()
             .delimiter(delimiter.as_byte())
             .escape(escape)
@@ -64,13 +63,13 @@ impl Splitter {
         }
     }
 
-    /// Returns a splitter whose rows come from a workbook. The lines that its methods are given are
-    /// not read.
+    /// Returns a splitter whose rows come from a workbook. Its methods ignore the lines that are
+    /// passed to them.
     pub(crate) fn of_workbook(workbook: Workbook) -> Self {
         Self { workbook: Some(workbook), ..Self::new(Delimiter::Comma) }
     }
 
-    /// Sets the number of columns of a workbook whose header is not read.
+    /// Sets the number of columns of a workbook whose header is not read by `read_header`.
     pub(crate) fn set_width(&mut self, columns: usize) {
         self.width = columns;
     }
@@ -130,9 +129,9 @@ impl Splitter {
         RawRow { line: row.number, text, is_whole }
     }
 
-    /// Reads the lines that follow the first line of a row until its quote is closed, and returns
-    /// the text of the whole row. If the row exceeds the limits, returns `None` and puts back all
-    /// lines after the first, because each may be a row of its own.
+    /// Reads the following lines of a row until its quote is closed, and returns the text of the
+    /// whole row. If the row exceeds the limits, returns `None` and puts back all lines after the
+    /// first line, because each of them may be a row of its own.
     fn rest_of_row(&mut self, first: &Line, lines: &mut Lines) -> io::Result<Option<Vec<u8>>> {
         let mut text = first.bytes.clone();
         let mut taken: Vec<Line> = Vec::new();
@@ -185,8 +184,8 @@ impl Splitter {
             && self.is_whole
             && let Some(last) = self.count.checked_sub(1).and_then(|at| self.ends.get_mut(at))
         {
-            // The reader took the CR for a part of the field, because of the quotes around the
-            // field. The CR belongs to the line end, so it is removed from the field.
+            // The field is in quotes, so the reader took the CR as a part of the field. But the CR
+            // belongs to the line end, so it is removed.
             *last = last.saturating_sub(1);
         }
         self.is_whole

@@ -54,7 +54,7 @@ pub struct ListEntries {
     format: ListFormat,
     /// The name of the file, for messages.
     name: String,
-    /// The file of DROP that is read, by its name in the archive.
+    /// The file of DROP that is being read, with its name in the archive.
     current: Option<(Option<String>, Arc<DropFile>)>,
 }
 
@@ -67,7 +67,7 @@ pub struct ListEntry {
     pub content: EntryContent,
 }
 
-/// What an entry of a list says.
+/// The content of an entry of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryContent {
     /// An entry of DROP.
@@ -78,7 +78,8 @@ pub enum EntryContent {
         id: String,
         /// The digest of the value.
         digest: Digest,
-        /// The list that the entry belongs to. In a file of removed entries, each entry names it.
+        /// The list that the entry belongs to. In a file of removed entries, each entry names its
+        /// list.
         list: DropList,
     },
     /// The digest of an email address.
@@ -116,7 +117,7 @@ impl ListFile {
     ///
     /// # Errors
     ///
-    /// When the file can't be read, or is no list of its format.
+    /// When the file can't be read, or does not have the format of the list.
     pub fn entries(&self) -> Result<ListEntries, ListFault> {
         let name = self.name();
         let records = open(&self.path, self.format)?;
@@ -133,12 +134,12 @@ impl ListFile {
 }
 
 impl ListEntries {
-    /// Returns the files of DROP that are read, also those without entries. For other formats,
-    /// returns none.
+    /// Returns the files of DROP that are read, including files without entries. Returns no files
+    /// for other formats.
     ///
     /// # Errors
     ///
-    /// When a file has not the name of a list of DROP.
+    /// When a file does not have the name of a list of DROP.
     pub fn files(&self) -> Result<Vec<DropFile>, ListFault> {
         if self.format != ListFormat::Drop {
             return Ok(Vec::new());
@@ -155,7 +156,7 @@ impl ListEntries {
     ///
     /// # Errors
     ///
-    /// When the file can't be read further, or the next line is no entry.
+    /// When the file can't be read further, or the next line is not an entry.
     pub fn next_entry(&mut self) -> Result<Option<ListEntry>, ListFault> {
         let next = self.records.next_record();
         let next = next.map_err(|error| ListFault::read(&self.name, error))?;
@@ -177,12 +178,12 @@ impl ListEntries {
         Ok(Some(ListEntry { line, content }))
     }
 
-    /// Returns the error of a line of the file that is read.
+    /// Returns the error for a line of the file that is being read.
     pub fn fault_at(&self, line: u64, fault: LineFault) -> ListFault {
         ListFault::Line { file: self.place(), line, fault }
     }
 
-    /// The file that is read, for messages.
+    /// Returns the name of the file that is being read, for messages.
     fn place(&self) -> String {
         match self.records.member() {
             Some(member) => format!("{} in {}", shown(member), self.name),
@@ -190,7 +191,7 @@ impl ListEntries {
         }
     }
 
-    /// Returns the file of DROP that is read. Checks its columns at its first entry.
+    /// Returns the file of DROP that is being read. Checks its columns at its first entry.
     fn current_file(&mut self) -> Result<Arc<DropFile>, ListFault> {
         let member = self.records.member();
         if let Some((known, file)) = &self.current

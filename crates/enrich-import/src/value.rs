@@ -21,7 +21,7 @@ pub(crate) struct Values<'f, 'a> {
 }
 
 pub(crate) struct Sites {
-    /// The domains that could be read, each with the country of its website, if that is given.
+    /// The domains that could be read. Each may have the country of its website.
     pub(crate) sites: Vec<(Domain, Option<Country>)>,
     /// Whether the first domain in the file, which is the main domain, could be read.
     pub(crate) has_main: bool,
@@ -99,8 +99,8 @@ impl Values<'_, '_> {
         read
     }
 
-    /// Notes that a value was dropped for this reason, although it could be read. Does nothing if
-    /// `value` is `None`.
+    /// Notes that a value was dropped for this reason, although the value could be read. Does
+    /// nothing if `value` is `None`.
     pub(crate) fn drop_read<T>(&mut self, field: Field, value: Option<T>, reason: BadValue) {
         if value.is_some() {
             self.notes.drop_value(field.name(), reason, self.line);
@@ -137,8 +137,8 @@ impl Values<'_, '_> {
         Some((domain, country))
     }
 
-    /// Returns the value of `read`. If it is an error, notes the value of `field` as dropped and
-    /// returns `None`.
+    /// Returns the value of `read`. If `read` is an error, notes the value of `field` as dropped
+    /// and returns `None`.
     pub(crate) fn or_note<T>(&mut self, field: Field, read: Result<T, BadValue>) -> Option<T> {
         match read {
             Ok(value) => Some(value),
@@ -189,7 +189,7 @@ where
     Ok(parse(&text)?)
 }
 
-/// Whether the field accepts a JSON number. Files often give the values of these fields as numbers.
+/// Whether the field accepts a JSON number. Many files give the values of these fields as numbers.
 fn takes_numbers(field: Field) -> bool {
     matches!(field, Field::Id | Field::Ids | Field::Confidence | Field::PageRank | Field::Phones)
 }

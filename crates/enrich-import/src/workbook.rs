@@ -1,9 +1,9 @@
 //! Reads the rows of the first visible sheet of an Excel workbook (.xlsx).
 //!
-//! A file can claim any size of its parts, so no memory is reserved for a claimed size (libraries
-//! that load a whole workbook do that). Parts are decompressed piece by piece and within limits,
-//! the shared strings are stored in one text, and only a few rows are in memory at a time. The
-//! sheet is read on a thread of its own, which ends when nobody receives its rows any more.
+//! A file can claim any size for its parts. So no memory is reserved for a claimed size, as
+//! libraries that load a whole workbook do. Parts are decompressed piece by piece and within
+//! limits. The shared strings are stored in one text, and only a few rows are in memory at a time.
+//! A separate thread reads the sheet. The thread ends when nobody receives its rows any more.
 
 mod cell;
 mod parts;
@@ -59,7 +59,7 @@ impl std::fmt::Debug for Workbook {
     }
 }
 
-/// Limits of how much is read, and a signal to stop the reading.
+/// Limits on how much is read, and a signal to stop the reading.
 #[derive(Clone)]
 pub(crate) struct Limits {
     bounds: Bounds,
@@ -97,8 +97,8 @@ impl Workbook {
         let path = first.path;
         std::thread::Builder::new().name("enrich-workbook".to_owned()).spawn(move || {
             let ended = reading.run(&mut archive, &path, &into);
-            // An empty batch marks the end of the sheet. Sending fails if the `Workbook` no longer
-            // exists, and then nothing is left to do.
+            // An empty batch marks the end of the sheet. Sending fails if the `Workbook` was
+            // dropped. Then nothing is left to do.
             let _ = into.send(ended.map(|()| Vec::new()));
         })?;
         Ok(Self {

@@ -7,7 +7,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// The number of files that the largest attack needs.
 const NEEDED: u64 = 9_500;
 
-/// Raises the limit of open files as far as the operating system lets this process raise it.
+/// Raises the limit of open files as far as the operating system allows.
 ///
 /// # Errors
 ///

@@ -18,7 +18,7 @@ use enrich_testkit::http::Connection;
 /// Number of connections of the attacker.
 const SENDERS: usize = 8;
 /// Minimum number of responses that the attacker must have stored. With fewer, the attack would
-/// prove nothing. The number is half of the limit in `options`, minus the responses of the victim.
+/// prove nothing. This is half of the limit in `options`, minus the responses of the victim.
 const LEAST_KEPT: f64 = 1_900.0;
 /// Number of calls of the victim during the attack. It is lower than the victim's share, which is a
 /// sixteenth of the limit.

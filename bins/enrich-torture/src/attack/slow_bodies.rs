@@ -10,8 +10,8 @@ use super::{Case, Figure, Target, nothing_to_prepare};
 
 /// Number of connections. It is higher than the server's default limit.
 const CONNECTIONS: usize = 8_300;
-/// Minimum number of connections that must be open at the same time; fewer would not prove the
-/// attack.
+/// Minimum number of connections that must be open at the same time; with fewer, the attack would
+/// prove nothing.
 const LEAST_OPEN: usize = 8_000;
 /// The `Content-Length` of each request, in bytes. The attack never sends this many bytes.
 const ANNOUNCED_BYTES: usize = 65_000;

@@ -14,9 +14,9 @@ const CONNECTIONS: usize = 4_000;
 const REQUESTS_EACH: usize = 4;
 /// The size of each connection's receive buffer, in bytes.
 const RECEIVE_BUFFER_BYTES: usize = 4_096;
-/// Number of bytes that each connection reads in one turn.
+/// Number of bytes that each connection reads at a time.
 const READ_BYTES: usize = 256;
-/// The pause between two turns of reading.
+/// The pause between two reads of a connection.
 const PAUSE: Duration = Duration::from_millis(500);
 const OPENED_EACH_TURN: usize = 2_000;
 

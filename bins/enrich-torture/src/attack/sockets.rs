@@ -28,7 +28,8 @@ impl Sockets {
         Self { server, opening, receive_buffer: None, open, made: 0 }
     }
 
-    /// Sets a small receive buffer, so that the server must soon wait for the client when it sends.
+    /// Sets a small receive buffer. The server can then send only a little before it must wait for
+    /// the client.
     pub(crate) fn with_receive_buffer(self, bytes: usize) -> Self {
         Self { receive_buffer: Some(bytes), ..self }
     }
@@ -77,8 +78,8 @@ impl Sockets {
         self.each(|stream| stream.write(bytes))
     }
 
-    /// Calls `act` for all connections. Returns the sum of the results. Closes the connections that
-    /// fail or have ended.
+    /// Calls `act` for each connection, and returns the sum of the results. Closes connections that
+    /// fail or that the server has ended.
     fn each(&mut self, mut act: impl FnMut(&mut TcpStream) -> io::Result<usize>) -> usize {
         let mut all = 0;
         for place in &mut self.open {

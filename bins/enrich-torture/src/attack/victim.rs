@@ -10,8 +10,8 @@ use enrich_testkit::http::Connection;
 
 /// The time for which response times are measured before the attack.
 const IDLE: Duration = Duration::from_secs(2);
-/// Maximum ratio of two response times of the victim: the 99th percentile during the attack, and
-/// the 99th percentile before the attack.
+/// Maximum ratio of two response times of the victim: the 99th percentile during the attack,
+/// divided by the 99th percentile before the attack.
 const MOST_TIMES_SLOWER: f64 = 5.0;
 /// The pause of the victim between two requests.
 const PAUSE: Duration = Duration::from_millis(2);

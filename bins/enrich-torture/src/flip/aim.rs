@@ -34,7 +34,8 @@ struct DatabasePage {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flip {
     pub(super) in_log: bool,
-    /// The index of the table at which the flip is aimed; `None` if its position is random.
+    /// The index of the table in [`TABLES`] at which the flip is aimed; `None` if the position is
+    /// random.
     pub(super) table: Option<usize>,
     pub(super) at: usize,
     pub(super) mask: u8,
@@ -118,7 +119,7 @@ impl Flip {
     }
 }
 
-/// Returns the bits to flip: a single bit, as on a worn disk, or random bits of the byte.
+/// Returns the bits to flip: a single bit, as a worn disk does, or random bits.
 fn mask(chance: &mut Rng) -> u8 {
     if chance.bool() { 1 << chance.u8(..8) } else { chance.u8(1..) }
 }

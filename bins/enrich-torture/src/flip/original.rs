@@ -1,4 +1,4 @@
-//! The undamaged ledger, of which copies are made, and the content of a ledger.
+//! The undamaged ledger, from which copies are made, and the content of a ledger.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,14 @@ use super::aim::{LEDGER, LOG, Pages, TABLES};
 const OTHERS: [&str; 2] = ["directory.sqlite", "secret.key"];
 
 const ACCOUNTS: usize = 20;
-/// Number of charges of each account; all accounts together have 20,000. The ledger writes heads
-/// every 16,384 rows, and a mark every 256 rows of an account, so it has both.
+/// Number of charges of each account; all accounts together have 20,000. The ledger writes the
+/// heads every 16,384 rows, and an entry of the sequence index (`mark`) every 256 rows of an
+/// account. So the ledger has both.
 const CHARGES_EACH: u64 = 1000;
 /// Number of charges of each account that are only in the write-ahead log.
 const CHARGES_EACH_IN_LOG: u64 = 20;
-/// Number of clients for each account. They charge at the same time, so that several charges share
-/// a commit.
+/// Number of clients for each account. They charge at the same time, so several charges are
+/// committed together.
 const CLIENTS_EACH: usize = 5;
 /// One of this many charges has a stored response. Halfway between two of these charges, the
 /// response of a miss is stored.
@@ -36,7 +37,7 @@ const ANSWER: &[u8] = br#"{"query":"quill.example","url":"Quill Ltd"}"#;
 /// The range of days for reading the usage counters: all days.
 const DAYS: (i64, i64) = (0, i64::MAX);
 
-/// The undamaged ledger. Flips are made in copies of it.
+/// The undamaged ledger. Flips are made in its copies.
 #[derive(Debug)]
 pub(super) struct Original {
     folder: PathBuf,
@@ -44,7 +45,7 @@ pub(super) struct Original {
     pub(super) ledger: Vec<u8>,
     /// The bytes of the write-ahead log; empty if the ledger was closed.
     pub(super) log: Vec<u8>,
-    /// For each table at which flips are aimed, its pages. Empty unless the ledger was closed.
+    /// The pages of each table at which flips are aimed; empty if the ledger was not closed.
     pub(super) pages: [Pages; TABLES.len()],
     /// The content of the undamaged ledger.
     pub(super) state: State,
@@ -59,7 +60,8 @@ pub(super) struct Original {
 pub(super) struct State {
     accounts: Vec<AccountSnapshot>,
     /// The stored response for each idempotency key. The outer `None` means that the response
-    /// cannot be read, which reports the damage. The inner `None` means that no response is stored.
+    /// cannot be read, so the damage was reported. The inner `None` means that no response is
+    /// stored.
     kept: Vec<Option<Option<StoredResponse>>>,
     /// The usage of each account; `None` if the usage cannot be read.
     used: Vec<Option<Vec<DayCount>>>,
@@ -73,7 +75,8 @@ struct AccountSnapshot {
 }
 
 impl Original {
-    /// Makes a closed ledger: all its data is in the database file, none in the write-ahead log.
+    /// Makes a closed ledger. All its data is in the database file, and none in the write-ahead
+    /// log.
     pub(super) fn closed(folder: &Path) -> Result<Self> {
         let (mut original, store) = Self::begin(folder)?;
         original.write(&store, CHARGES_EACH)?;
@@ -84,8 +87,8 @@ impl Original {
         Ok(original)
     }
 
-    /// Makes a ledger as a kill leaves it: continues a copy of the closed ledger, so that the last
-    /// rows are only in the write-ahead log.
+    /// Makes a ledger in the state after a kill. It continues a copy of the closed ledger, so the
+    /// last rows are only in the write-ahead log.
     pub(super) fn died(closed: &Self, folder: &Path) -> Result<Self> {
         closed.copy_to(folder, |_, _| {})?;
         let mut original = Self {
@@ -101,7 +104,7 @@ impl Original {
         };
         let store = Store::open(folder)?;
         original.write(&store, CHARGES_EACH_IN_LOG)?;
-        // The files are read while the ledger is open, so their content is the same as after `kill
+        // The files are read while the ledger is open. So their content is the same as after `kill
         // -9`.
         original.remember()?;
         ensure!(!original.log.is_empty(), "a ledger that is open has no log");
@@ -193,7 +196,7 @@ impl Original {
         Ok(pollster::block_on(store.usage.flush())?)
     }
 
-    /// Makes a new idempotency key, and remembers it for the later check of its response.
+    /// Makes a new idempotency key, and remembers it, so that its response can be checked later.
     fn new_keep(&mut self, account: AccountId) -> Result<IdempotencyKey> {
         let key = IdempotencyKey::parse(&format!("key-{}", self.keeps.len()))?;
         self.keeps.push((account, key.clone()));
@@ -306,8 +309,8 @@ impl State {
         self.accounts.iter().map(|told| (told.account, told.balance.unwrap_or_default()))
     }
 
-    /// Returns the first difference to another state, and the account that has it; `None` if there
-    /// is no difference.
+    /// Returns the first difference to another state, with the account; `None` if there is no
+    /// difference.
     pub(super) fn difference(&self, other: &Self) -> Option<String> {
         if self.accounts.len() != other.accounts.len() {
             return Some("not the same accounts".to_owned());
@@ -341,15 +344,14 @@ impl State {
             })
     }
 
-    /// Whether the usage counters are not the same as in the original. Counters that cannot be read
-    /// count as the same.
+    /// Whether the usage counters differ from those in the original. Counters that cannot be read
+    /// count as equal.
     pub(super) fn is_used_otherwise(&self, original: &Self) -> bool {
         let pairs = self.used.iter().zip(&original.used);
         pairs.into_iter().any(|(is, was)| is.is_some() && is != was)
     }
 
-    /// Compares the stored responses with those of the original. Returns the worst result of all
-    /// responses.
+    /// Compares the stored responses with those of the original. Returns the worst of all results.
     pub(super) fn kept_beside(&self, original: &Self) -> super::StoredResponseOutcome {
         let beside = |(is, was): (
             &Option<Option<StoredResponse>>,

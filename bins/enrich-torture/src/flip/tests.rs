@@ -1,4 +1,4 @@
-//! All tests damage the same ledger, because it takes a while to create one.
+//! Tests of the flips. All tests damage the same ledger, because it takes a while to create one.
 
 use super::*;
 

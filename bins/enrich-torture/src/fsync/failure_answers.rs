@@ -10,11 +10,12 @@ use crate::trial::Trial;
 use crate::world::status_of;
 use enrich_testkit::http::Connection;
 
-/// A number that is certainly larger than the number of threads of a server that write.
+/// A number that is certainly larger than the number of the server's threads that write.
 const MAX_THREADS: u32 = 32;
 
-/// Sends questions with idempotency keys until one fails, or until `goes_on` returns `false` for
-/// the number of questions sent. Then checks that the answer to the failed question is true.
+/// Sends questions with idempotency keys, until one fails or `goes_on` returns `false`. `goes_on`
+/// gets the number of questions sent so far. Then checks that the answer to the failed question is
+/// true.
 pub(super) fn ask_until_it_fails(
     trial: &mut Trial<'_>,
     server: &Serving,
@@ -42,8 +43,8 @@ pub(super) fn ask_until_it_fails(
     Ok(FailureEffect::Unnoticed)
 }
 
-/// Checks that charging continues after a 500: the same question must be charged, and the next
-/// question too. Each thread counts its own system calls, so calls of other threads may also fail.
+/// Checks that charging continues after a 500: the same question and the next question must be
+/// charged. Each thread counts its own system calls, so a call of another thread may also fail.
 /// After such a failure, charging must continue too.
 fn went_on(
     trial: &mut Trial<'_>,
@@ -79,8 +80,8 @@ fn went_on(
     Ok(FailureEffect::RolledBack)
 }
 
-/// Checks that charging has stopped after a 503: no question may be charged, not even the failed
-/// one again, and `/readyz` must report that charging has stopped.
+/// Checks that charging has stopped after a 503. No question may be charged, not even a repetition
+/// of the failed one, and `/readyz` must report that charging has stopped.
 fn stopped(
     trial: &mut Trial<'_>,
     server: &Serving,
@@ -103,7 +104,7 @@ fn stopped(
     Ok(FailureEffect::Stopped)
 }
 
-/// Sends a question with a new key.
+/// Sends a question with a new idempotency key.
 fn ask_new(trial: &mut Trial<'_>, connection: &mut Connection, number: u64) -> Call {
     let question = number as usize % trial.world.questions.len();
     let key = trial.name("position");

@@ -1,4 +1,4 @@
-//! Runs `strace`, which makes system calls fail, and parses the trace that it writes.
+//! Runs `strace`, which makes system calls fail, and parses the trace of `strace`.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,7 +14,7 @@ use enrich_testkit::serving::Serving;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The name of the thread that writes the ledger.
 const LEDGER_THREAD: &str = "enrich-ledger";
-/// In the trace, this text marks a system call that the tracer made fail.
+/// This text in the trace marks a system call that strace made fail.
 const INJECTED: &str = "(INJECTED)";
 
 /// A system call that was made to fail.
@@ -22,38 +22,38 @@ const INJECTED: &str = "(INJECTED)";
 pub(super) struct Hit {
     pub(super) thread: u32,
     pub(super) file: File,
-    /// Whether the call belongs to a checkpoint, which moves committed pages from the log to the
-    /// database. If such a call fails, the log still contains these pages, so no charge is in
+    /// Whether the call belongs to a checkpoint. A checkpoint moves committed pages from the log to
+    /// the database. If such a call fails, the log still contains these pages, so no charge is in
     /// doubt.
     pub(super) is_checkpoint: bool,
 }
 
-/// The file that a system call is about.
+/// The file that a system call uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum File {
     /// `ledger.sqlite`, which only checkpoints write to.
     Ledger,
     /// The write-ahead log of `ledger.sqlite`.
     Log,
-    /// The folder of both files. SQLite syncs the folder after it has created a log. It ignores a
-    /// failure, because some file systems cannot sync a folder.
+    /// The folder of both files. SQLite syncs the folder after it has created a log. SQLite ignores
+    /// a failure, because some file systems cannot sync a folder.
     Folder,
     /// Another file.
     Other,
 }
 
-/// The state of a thread at a line of the trace.
+/// The state of a thread after a line of the trace.
 #[derive(Default)]
 struct Thread {
     /// The file of the thread's current system call, and whether this call belongs to a checkpoint;
-    /// `None` if the thread is in no call.
+    /// `None` if the thread makes no call.
     call: Option<(File, bool)>,
     /// Whether the thread has written to the log since its last sync.
     has_written: bool,
 }
 
-/// Returns the command of a tracer that writes to `trace`. `inject` says which call must fail.
-/// Writes are always traced too, because they show whether a sync belongs to a commit.
+/// Returns the command of a tracer that writes to `trace`. `inject` selects the call that must
+/// fail. Writes are always traced as well, because they show whether a sync belongs to a commit.
 pub(super) fn tracer(trace: &Path, inject: &str) -> Command {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-q", "-y", "-s", "0", "-o"]).arg(trace);
@@ -61,7 +61,7 @@ pub(super) fn tracer(trace: &Path, inject: &str) -> Command {
     strace
 }
 
-/// Attaches strace to all threads of a running server. strace ends with the server.
+/// Attaches strace to all threads of a running server. When the server ends, strace ends too.
 pub(super) fn attach(mut strace: Command, server: &Serving) -> Result<()> {
     let process = server.process_id().to_string();
     let quiet = strace.args(["-p", &process]).stdin(Stdio::null()).stderr(Stdio::null());
@@ -90,7 +90,7 @@ pub(super) fn ledger_thread(server: &Serving) -> Result<u32> {
     let mut found = Vec::new();
     for task in fs::read_dir(&tasks)? {
         let task = task?;
-        // If a thread has ended meanwhile, it cannot be the thread that writes the ledger.
+        // A thread that has ended in the meantime cannot be the thread that writes the ledger.
         let name = fs::read_to_string(task.path().join("comm")).unwrap_or_default();
         if name.trim_end() == LEDGER_THREAD {
             found.push(task.file_name().to_string_lossy().parse()?);
@@ -100,7 +100,7 @@ pub(super) fn ledger_thread(server: &Serving) -> Result<u32> {
     Ok(found[0])
 }
 
-/// Whether a system call was made to fail so far.
+/// Whether strace has already made a system call fail.
 pub(super) fn has_hit(trace: &Path) -> bool {
     fs::read_to_string(trace).is_ok_and(|text| text.contains(INJECTED))
 }
@@ -124,14 +124,15 @@ pub(super) fn hits(trace: &Path, folder: &Path) -> Result<Vec<Hit>> {
 }
 
 impl Hit {
-    /// Whether the failure puts a charge in doubt. Then a request must get an error.
+    /// Whether the failure makes it unknown if a charge was written. Then a request must get an
+    /// error.
     pub(super) fn is_in_doubt(&self) -> bool {
         !self.is_checkpoint && self.file != File::Folder
     }
 }
 
-/// Parses a trace. Each line begins with the id of a thread. A system call that other threads
-/// interrupt has two lines, and the second line does not repeat the file.
+/// Parses a trace. Each line begins with the id of a thread. If the lines of other threads come in
+/// between, a system call has two lines. The second line does not repeat the file.
 fn read(text: &str, folder: &Path) -> Result<Vec<Hit>> {
     let mut threads: HashMap<u32, Thread> = HashMap::new();
     let mut hits = Vec::new();
@@ -154,7 +155,7 @@ fn read(text: &str, folder: &Path) -> Result<Vec<Hit>> {
 
 impl Thread {
     /// Reads the beginning of a system call. Returns its file, and whether it belongs to a
-    /// checkpoint; `None` for calls that are not about a file.
+    /// checkpoint; `None` for calls that use no file.
     fn enters(&mut self, said: &str, folder: &Path) -> Option<(File, bool)> {
         let (call, arguments) = said.split_once('(')?;
         let path = arguments.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
@@ -171,8 +172,8 @@ impl Thread {
                 self.has_written = true;
                 false
             }
-            // A commit writes to the log and then syncs it. A checkpoint begins with a sync of what
-            // commits have written. So a sync without a write before it belongs to a checkpoint.
+            // A commit writes to the log and then syncs it. A checkpoint begins with a sync of
+            // earlier commits. So a sync without a write before it belongs to a checkpoint.
             ("fsync" | "fdatasync", File::Log) => !std::mem::take(&mut self.has_written),
             _ => false,
         };

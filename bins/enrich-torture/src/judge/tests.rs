@@ -1,4 +1,4 @@
-//! The judge must report every kind of breach, and no breach in a correct round.
+//! Tests that the judge reports every kind of breach, and no breach in a correct round.
 
 use std::time::Duration;
 
@@ -307,7 +307,7 @@ fn what_is_answered_after_the_cut_may_be_lost_and_nothing_before_it() {
     let (tally, breaches) = case.judged_by(&mut judge, Some(cut));
     assert_eq!((tally.charged, tally.late, tally.in_flight, breaches), (1, 1, 0, vec![]));
     // The first charge was not durable. So the repeated call is charged, and its answer counts as
-    // the first one.
+    // the first answer.
     (case.calls, case.rows, case.balance) = (Vec::new(), Vec::new(), 99);
     case.call(None, End::NoAnswer);
     case.charged(Some("l"));

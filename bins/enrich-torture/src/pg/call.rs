@@ -1,5 +1,5 @@
-//! A call that a node has made, and how it ended. The process of the node writes each call as one
-//! line, and the process of the torture reads these lines.
+//! A call of a node and its end. The process of the node writes each call as one line, and the
+//! process of the torture reads these lines.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,14 +12,14 @@ use rustix::time::{ClockId, clock_gettime};
 /// clock.
 pub(crate) type Micros = u64;
 
-/// A call, and how it ended. Its line is `id account credits key asked_at ended_at end…`.
+/// A call and its end. Its line is `id account credits key asked_at ended_at end…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
     /// The id of the call's row in the ledger.
     pub(crate) id: ChargeId,
     /// The index of the call's account in `World::accounts`.
     pub(crate) account: usize,
-    /// The asked change of the balance; 0 for a miss.
+    /// The requested change of the balance; 0 for a miss.
     pub(crate) credits: i64,
     /// The number of the call's idempotency key, if it has one.
     pub(crate) key: Option<u64>,
@@ -28,14 +28,14 @@ pub(crate) struct Call {
     pub(crate) end: End,
 }
 
-/// How a call ended, as the node's caller was told.
+/// The end of a call, as the node reported it to the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// A charge was taken, a miss was stored, or a grant was written. The number is the balance
     /// afterwards.
     Taken(u64),
-    /// The call was answered with the answer to an earlier call with the same idempotency key. The
-    /// values are the id of the earlier call, and the balance after it.
+    /// The call got the answer of an earlier call with the same idempotency key. The values are the
+    /// id of the earlier call, and the balance after that call.
     Replayed(ChargeId, u64),
     /// The charge was refused because of too few credits. The number is the balance.
     Insufficient(u64),
@@ -43,12 +43,12 @@ pub(crate) enum End {
     Stopped,
     /// It is unknown whether the call was charged.
     Unknown,
-    /// An end that must never occur in this torture.
+    /// A result that must never occur in this torture.
     Wrong(String),
 }
 
 impl End {
-    /// Whether this end promises that nothing was written for the call.
+    /// Whether the call ended with a promise that nothing was written for it.
     pub(crate) fn is_refusal(&self) -> bool {
         match self {
             Self::Taken(_) | Self::Unknown => false,

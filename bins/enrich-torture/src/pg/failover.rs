@@ -20,14 +20,15 @@ use crate::report::{Console, Summary};
 const NODES: usize = 2;
 /// The range of times for which the load runs before the fault, in milliseconds.
 const LOAD_MILLIS: std::ops::Range<u64> = 200..600;
-/// In half of the rounds, the standby receives nothing for a time before the fault. This is the
-/// range of that time, in milliseconds.
+/// The range of times, in milliseconds, for which the standby receives nothing before the fault.
+/// This happens in half of the rounds.
 const LAG_MILLIS: std::ops::Range<u64> = 0..150;
 /// The range of times, in milliseconds, from the fault until the standby is promoted.
 const NOTICE_MILLIS: std::ops::Range<u64> = 0..300;
-/// How long a primary without its standby is watched. In this time, it must not confirm any commit.
+/// The time for which a primary without its standby is watched. In this time, the primary must not
+/// confirm any commit.
 const WATCHED: Duration = Duration::from_millis(500);
-/// The query that finds the watched commit, as long as this commit waits for the standby.
+/// The query that finds the watched commit while it waits for the standby.
 const WAITING: &str = "SELECT pid FROM pg_stat_activity
     WHERE query LIKE 'COMMENT ON %' AND wait_event = 'SyncRep'";
 const END_WAITING: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -50,8 +51,8 @@ const FAULTS: [Fault; 4] = [Fault::Kill, Fault::Freeze, Fault::FreezeAndWake, Fa
 #[derive(Clone, Copy, Debug)]
 struct Round {
     fault: Fault,
-    /// Whether the standby, after its promotion, confirms a commit only when its own standby has
-    /// it.
+    /// Whether the standby needs a standby of its own after its promotion. It then confirms a
+    /// commit only when its own standby has the commit.
     needs_standby: bool,
     /// Whether the standby receives nothing for a short time before the fault.
     lags: bool,
@@ -63,14 +64,14 @@ struct Pair {
     primary: Cluster,
     standby: Cluster,
     replication: Replication,
-    /// The names of the two PostgreSQL servers. Each server requires the other one, by its name, as
-    /// its synchronous standby.
+    /// The names of the two PostgreSQL servers. Each server has the other one as its synchronous
+    /// standby, which it knows by its name.
     names: [String; 2],
     is_synchronous: bool,
 }
 
-/// Makes primaries fail `rounds` times. Without a synchronous standby, this is a control: it fails
-/// if no charge is lost.
+/// Makes primaries fail `rounds` times. Without a synchronous standby, this is a control, which
+/// fails if no charge is lost.
 pub(crate) fn run(
     setting: &Setting,
     rounds: u64,
@@ -210,8 +211,8 @@ impl Pair {
         Ok(resumed - began)
     }
 
-    /// Continues the old primary. Its synchronous standby has been promoted, so the old primary
-    /// must not confirm any commit.
+    /// Lets the frozen old primary run again. Its synchronous standby was promoted, so the old
+    /// primary must not confirm any commit.
     fn wake(&self) -> Result<()> {
         self.primary.thaw()?;
         if self.is_synchronous && confirms_a_commit(&self.primary)? {
@@ -220,15 +221,15 @@ impl Pair {
         Ok(())
     }
 
-    /// Accepts the loss of data, as an operator would. Before this, the nodes refuse to charge.
+    /// Accepts the loss of data, as an operator would. Without this, the nodes refuse to charge.
     fn accept_loss(&self) -> Result<()> {
         self.standby.psql("UPDATE state SET lineage = gen_random_uuid()")?;
         Ok(())
     }
 }
 
-/// Returns the name by which another PostgreSQL server requires this server as its standby. The
-/// name is in quotes, because `first` is a keyword in the setting.
+/// Returns the name that another PostgreSQL server uses to require this server as its standby. The
+/// name is in quotes, because `first` is a keyword in this setting.
 fn name_of(server: &Cluster) -> Result<String> {
     Ok(format!("\"{}\"", server.psql("SHOW cluster_name")?))
 }

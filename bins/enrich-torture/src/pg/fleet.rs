@@ -27,8 +27,8 @@ const INTERVAL: Duration = Duration::from_millis(2);
 
 /// The calls that the nodes have reported so far, each with the number of its node.
 type Told = Arc<Mutex<Vec<(usize, Call)>>>;
-/// Four counts of calls whose first reply was lost: taken, repeats of another call, refused, and
-/// still unknown.
+/// Counts of the calls whose first reply was lost, by outcome: taken, repeat of another call,
+/// refused, still unknown.
 pub(crate) type Doubts = [u64; 4];
 
 /// The nodes that use one database.
@@ -42,7 +42,7 @@ pub(crate) struct Fleet {
     /// The names of the nodes that were killed.
     pub(crate) killed: BTreeSet<String>,
     told: Told,
-    /// The counts of the nodes that have ended by themselves. A killed node reports no counts.
+    /// The sums of the counts of nodes that have ended normally. A killed node reports no counts.
     pub(crate) doubts: Doubts,
     log: PathBuf,
 }
@@ -114,7 +114,7 @@ impl Fleet {
         self.start(&node.url)
     }
 
-    /// Lets all nodes end. Waits until the outcome of every call is known.
+    /// Ends all nodes. Waits until the outcome of every call is known.
     pub(crate) fn stop(&mut self) -> Result<()> {
         for node in &mut self.nodes {
             node.input = None;
@@ -152,7 +152,7 @@ impl Fleet {
         self.clients
     }
 
-    /// Waits for an acknowledged charge that one of the nodes was asked for after `time`. Ignores
+    /// Waits until a node reports an acknowledged charge that was requested after `time`. Ignores
     /// the first `told` reported calls. Returns the time of the acknowledgement.
     pub(crate) fn wait_for_charge(
         &self,
@@ -189,13 +189,13 @@ impl Drop for Running {
     }
 }
 
-/// Returns the name of a node, with which the node's request ids begin.
+/// Returns the name of a node. The request ids of the node begin with this name.
 fn name_of(number: usize) -> String {
     format!("n{number}")
 }
 
-/// Reads the calls that a node reports, and the node's counts in its last line. If the last line is
-/// not complete, because the node was killed, the line is ignored.
+/// Reads the calls that a node reports, and the counts in the node's last line. Ignores an
+/// incomplete last line of a killed node.
 fn read(number: usize, output: ChildStdout, told: &Told) -> Result<Doubts> {
     let mut output = BufReader::new(output);
     let mut line = String::new();

@@ -1,10 +1,12 @@
-//! The judge: compares the rows of the ledger with what the callers of the nodes were told.
+//! The judge: compares the rows of the ledger with the results that the callers of the nodes got.
 //!
-//! Each caller was told how its call ended. If it was told "taken", the call has exactly one row,
-//! with the told balance and price. If it was told that the call was refused, the call has no row.
-//! If it was told "unknown", the call may have a row. All calls with the same idempotency key
-//! together have at most one row and one answer. A row that no caller was told of must belong to a
-//! call of a killed node.
+//! - After the result "taken", the call has exactly one row, with the balance and price of the
+//!   result.
+//! - After a refusal, the call has no row.
+//! - After the result "unknown", the call may have a row.
+//!
+//! All calls with the same idempotency key together have at most one row and one answer. A row
+//! without a result must belong to a call of a killed node.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -34,7 +36,7 @@ pub(crate) struct Row {
     pub(crate) request: String,
 }
 
-/// The evidence by which the calls of a database are judged.
+/// The evidence for judging the calls of a database.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence<'a> {
     /// The calls that nodes had reported before the rows were read.
@@ -46,7 +48,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) clients: usize,
     /// The index of the account that may have too few credits.
     pub(crate) poor: usize,
-    /// Whether no node runs any more, so that every call is reported.
+    /// Whether all nodes have ended, so that every call was reported.
     pub(crate) is_final: bool,
 }
 
@@ -181,7 +183,7 @@ fn judge_keys(evidence: &Evidence<'_>, breaches: &mut Vec<Breach>) {
     }
 }
 
-/// Judges the rows of calls that no node has reported. Returns the number of these rows.
+/// Judges the rows of calls that no node has reported. Returns their number.
 fn judge_untold(evidence: &Evidence<'_>, breaches: &mut Vec<Breach>) -> u64 {
     let told: BTreeSet<ChargeId> = evidence.calls.iter().map(|call| call.id).collect();
     let mut untold: BTreeMap<&str, usize> = BTreeMap::new();

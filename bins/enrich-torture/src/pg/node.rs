@@ -1,9 +1,9 @@
 //! A node of the torture: a process that charges through the ports of the PostgreSQL store, without
 //! HTTP. It writes the result of each call to its standard output.
 //!
-//! The node reads from its standard input how long its clients must pause between two calls: each
-//! line is a number of milliseconds. When the input ends, the node makes no more calls. It ends
-//! when the outcome of every call is known.
+//! Each line of its standard input is a number of milliseconds, for which its clients must pause
+//! between two calls. When the input ends, the node makes no more calls. The node ends when the
+//! outcome of every call is known.
 
 use std::io::{self, BufRead as _, Write as _};
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ use crate::pg::world::World;
 
 /// The environment variable with the URL of the database. The URL contains a password.
 pub(crate) const URL_VARIABLE: &str = "ENRICH_STORE";
-/// The beginning of a node's last line. Four counts of calls whose first reply was lost follow it:
+/// The beginning of a node's last line. The counts of calls whose first reply was lost follow:
 /// taken, repeats of another call, refused, and still unknown.
 pub(crate) const DOUBTS: &str = "doubts ";
 /// Time limit for a node to open the store.
@@ -44,7 +44,7 @@ const KEY_MICROS: Micros = 2_000;
 const NEWEST: u64 = 32;
 /// Percentage of calls with an idempotency key that use a random earlier key.
 const OLD_PERCENT: u8 = 15;
-/// One of this many idempotency keys belongs to a call that finds nothing.
+/// The calls of one in this many idempotency keys find nothing.
 const MISS_OF: u64 = 4;
 /// The pause of a client after a refusal that asks to repeat the call later.
 const REFUSED_PAUSE: Duration = Duration::from_millis(30);
@@ -78,7 +78,7 @@ struct Node {
     output: Mutex<io::Stdout>,
 }
 
-/// The question of a client to the store.
+/// A client's request to the store.
 enum Question {
     Charge(Box<Charge>),
     Grant(Grant),
@@ -114,7 +114,7 @@ pub(crate) fn run(args: &NodeArgs) -> Result<()> {
     Ok(())
 }
 
-/// Opens the store. If there is no primary at the moment, tries again.
+/// Opens the store. Tries again as long as there is no primary.
 fn open(world: &World, url: &str, name: &str) -> Result<Store> {
     let begun = Instant::now();
     loop {
@@ -176,8 +176,8 @@ impl Node {
             let charge = self.charge(request_id, account, chance.u64(1..4));
             return (Question::Charge(Box::new(charge)), account, None);
         }
-        // Only the number of the idempotency key decides which question is asked with it. So the
-        // question is the same on all nodes.
+        // The number of the idempotency key alone decides which question is sent with it. So it is
+        // the same question on all nodes.
         let newest = (now() - self.world.since) / KEY_MICROS;
         let key = match chance.u8(..100) < OLD_PERCENT {
             true => chance.u64(..=newest),
@@ -236,8 +236,8 @@ async fn ask_ledger(ledger: &PostgresLedger, question: Question) -> End {
     }
 }
 
-/// Returns the result of a call that was answered with a stored response. The response begins with
-/// the id of the first call with the same idempotency key.
+/// Returns the result of a call that got a stored response. The response begins with the id of the
+/// first call with the same idempotency key.
 fn replayed(response: StoredResponse) -> End {
     let StoredResponse::Answer { body, balance, .. } = response else {
         return End::Wrong("the key is said to be of another question".to_owned());

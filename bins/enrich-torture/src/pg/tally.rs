@@ -1,4 +1,4 @@
-//! The counts of a torture, and the times in which no charge was made.
+//! The counts of a torture, and the times without charges.
 
 use crate::pg::call::{Call, End, Micros};
 use crate::report::Summary;
@@ -17,11 +17,11 @@ pub(crate) struct Tally {
     pub(crate) without_credits: u64,
     pub(crate) overloaded: u64,
     pub(crate) stopped: u64,
-    /// Calls with an unknown end that were charged in fact.
+    /// Calls with an unknown outcome that were charged.
     pub(crate) unknown_charged: u64,
-    /// Calls with an unknown end that were not charged in fact.
+    /// Calls with an unknown outcome that were not charged.
     pub(crate) unknown_free: u64,
-    /// Charges that no node reported, because the node was killed.
+    /// Charges that no node reported, because their node was killed.
     pub(crate) untold: u64,
     pub(crate) lost: u64,
     pub(crate) doubled: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Tally {
     pub(crate) slowest: Micros,
 }
 
-/// How the calls ended that were in flight at the time of a fault.
+/// The results of the calls that were in flight at the time of a fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InFlight {
     /// Calls that were charged or granted.
@@ -40,8 +40,8 @@ pub(crate) struct InFlight {
     unknown: u64,
 }
 
-/// For each fault, the time from the fault to the acknowledgement of the next charge. Only charges
-/// that were asked for after the fault count.
+/// For each fault, the time from the fault to the acknowledgement of the next charge. Charges that
+/// were requested before the fault do not count.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outages(Vec<Micros>);
 

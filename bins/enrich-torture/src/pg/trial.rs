@@ -69,7 +69,7 @@ impl Trial {
         self.fleet.pause(Duration::ZERO)
     }
 
-    /// Lets all clients make calls with a pause of [`REST`] on average.
+    /// Lets all clients pause between calls, for [`REST`] on average.
     pub(crate) fn rest(&mut self) -> Result<()> {
         self.fleet.pause(REST)
     }
@@ -79,7 +79,7 @@ impl Trial {
         self.judge_all(false)
     }
 
-    /// Lets all nodes end, and judges all calls. Adds the counts to `outcome`.
+    /// Ends all nodes, and judges all calls. Adds the counts to `outcome`.
     pub(crate) fn end(&mut self, outcome: &mut Outcome) -> Result<()> {
         self.fleet.stop()?;
         outcome.tally.add(self.judge_all(true)?);

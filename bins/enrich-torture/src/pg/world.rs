@@ -21,7 +21,7 @@ const POOR_CREDITS: i64 = 1;
 pub(crate) const FIRST_NOTE: &str = "first";
 const WORLD_FILE: &str = "world";
 
-/// What all nodes of a torture have in common.
+/// The parts that all nodes of a torture share.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     /// The folder with the secrets, and with the file `world` from which the nodes read the

@@ -36,7 +36,7 @@ pub(super) struct Archive {
     files: Vec<Entry>,
     /// The names of all files in `files`, one after the other.
     texts: String,
-    /// The names of the first files of the archive, also of those that are not read.
+    /// The names of the first files of the archive. Files that are not read are included.
     names: Vec<String>,
     read_bytes: ByteCount,
 }
@@ -88,7 +88,7 @@ impl Archive {
         }
     }
 
-    /// Returns the names of the first files of the archive, also of those that are not read.
+    /// Returns the names of the first files of the archive, including files that are not read.
     pub(super) fn names(&self) -> &[String] {
         &self.names
     }
@@ -177,8 +177,8 @@ impl<R: ReaderAt> Read for CountedRange<R> {
     }
 }
 
-/// Returns the error of an archive whose list of files can't be read. A file that was not
-/// downloaded to its end has no list, because the list is at the end.
+/// Returns the error for an archive whose list of files can't be read. The list is at the end of
+/// the archive, so it is missing if the archive was not downloaded completely.
 fn cut_or(error: Error) -> io::Error {
     match error.into_kind() {
         ErrorKind::IO(error) => error,

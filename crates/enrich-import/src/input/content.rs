@@ -28,7 +28,7 @@ pub(super) struct Content {
     /// The name of the file, which may show the format.
     pub(super) name: String,
     pub(super) bytes: Box<dyn BufRead>,
-    /// The content as a seekable file, if it is one.
+    /// The content as a file with positions to seek to; `None` if it is a stream.
     pub(super) file: Option<File>,
     pub(super) limits: Limits,
     /// The delimiter and encoding, unless they are detected.
@@ -183,8 +183,8 @@ fn csv(
     Ok(table.map_or(Reader::Empty, |table| Reader::Table(Box::new(table))))
 }
 
-/// Opens JSON. Without a path, and if the path is that of a plain array, JSON Lines and arrays are
-/// told from each other by the text.
+/// Opens JSON. If there is no path, or only the path of a plain array, the text shows whether it is
+/// JSON Lines or an array.
 fn json(text: Box<dyn BufRead>, name: &str, options: &Input) -> Opened {
     let wanted = options.contains.as_deref();
     let (head, text) = peeked(text);
@@ -193,7 +193,7 @@ fn json(text: Box<dyn BufRead>, name: &str, options: &Input) -> Opened {
     let has_lines = options.kind == Some(InputKind::JsonLines) || is_named_lines;
     let layout = match options.records.as_deref() {
         Some(path) if !matches!(path, "" | "/*") => JsonLayout::Records(path.to_owned()),
-        // The path `/*` may also mean the members of one object.
+        // The path `/*` stands for the elements of an array or the members of one object.
         Some("/*") if !is_array && !has_lines => match detected(&head, head.len() < LAYOUT_BYTES) {
             JsonLayout::Lines => JsonLayout::Lines,
             JsonLayout::Records(_) => JsonLayout::Records("/*".to_owned()),

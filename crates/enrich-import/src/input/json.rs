@@ -1,5 +1,5 @@
-//! Reads the records of a JSON text as a stream: an array, or objects at a path. Only one record is
-//! in memory at a time.
+//! Reads the records of a JSON text as a stream. The records are the elements of an array, or
+//! objects at a path. Only one record is in memory at a time.
 
 mod layout;
 mod path;
@@ -17,9 +17,10 @@ pub(super) use layout::{JsonLayout, detected, first_names};
 use path::{Path, Step};
 use scanner::{Copied, Scanner};
 
-/// If a record is the member of an object, the record contains the member's name under this name.
+/// The name under which a record has its own name, if the record is the member of an object.
 const KEY: &str = "@key";
-/// A record that is no object, such as a text, becomes an object with its value under this name.
+/// A record that is not an object, such as a text, becomes an object with the value under this
+/// name.
 const VALUE: &str = "$";
 /// Names of members that contain column names. They apply to rows in the same object.
 const COLUMN_NAMES: [&str; 3] = ["fields", "columns", "header"];
@@ -31,30 +32,31 @@ const MAX_KEY_BYTES: usize = 64 * 1024;
 pub(super) struct JsonReader {
     scanner: Scanner,
     path: Path,
-    /// The arrays and objects that the reader is in, the outermost first.
+    /// The arrays and objects around the current position, the outermost first.
     open: Vec<Open>,
     /// The columns of rows that are arrays.
     columns: Vec<String>,
-    /// The name of the last member that a `*` of the path stood for.
+    /// The name of the last member that matched a `*` of the path.
     key: String,
-    /// Whether the path led to an array, an object or a record.
+    /// Whether an array, an object or a record was found at the path.
     has_found: bool,
-    /// Whether a `*` of the path has stood for a member. If not, `key` is not set.
+    /// Whether a `*` of the path has matched a member. Only then `key` is set.
     has_key: bool,
     has_begun: bool,
-    /// Records without this text are passed over.
+    /// Records that do not contain this text are skipped.
     wanted: Option<Finder<'static>>,
 }
 
 #[derive(Clone, Copy)]
 struct Open {
     is_object: bool,
-    /// The index of the path's step that applies to the elements.
+    /// The index of the step of the path that the elements of this array or object must match.
     step: usize,
 }
 
 impl JsonReader {
-    /// Returns a reader of the records at `path`. Passes over those without the text `wanted`.
+    /// Returns a reader of the records at `path`. Skips records that do not contain the text
+    /// `wanted`.
     pub(super) fn new(input: Box<dyn BufRead>, path: &str, wanted: Option<&str>) -> Self {
         Self {
             scanner: Scanner::new(input),
@@ -145,8 +147,8 @@ impl JsonReader {
         Ok(name)
     }
 
-    /// Goes into the next value as the path says. Returns the value if the path ends here. Skips a
-    /// value into which the path doesn't lead.
+    /// Follows the path into the next value. Returns the value if the path ends here. Skips the
+    /// value if the path doesn't lead into it.
     fn descend(&mut self, step: usize) -> io::Result<Option<InputRecord>> {
         let Some(next) = self.path.0.get(step) else {
             self.has_found = true;
@@ -159,7 +161,7 @@ impl JsonReader {
             false => is_each && self.scanner.accept(b'[')?,
         };
         if is_entered {
-            // The number of the path's steps limits the depth.
+            // The depth is limited by the number of steps in the path.
             self.open.push(Open { is_object, step });
             self.has_found |= is_each && step + 1 == self.path.0.len();
         } else {

@@ -17,7 +17,7 @@ const RECORD_SEPARATOR: u8 = 0x1e;
 pub(super) struct JsonLinesReader {
     lines: Lines,
     records: u64,
-    /// Records without this text are passed over.
+    /// Records that do not contain this text are skipped.
     wanted: Option<Finder<'static>>,
 }
 

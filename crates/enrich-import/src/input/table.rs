@@ -155,8 +155,8 @@ fn skip_until(lines: &mut Lines, begins_with: &str) -> io::Result<()> {
 }
 
 /// Skips the title that a spreadsheet has above its header: rows with a single field that is not
-/// empty, before a row with at least two. A row with the name of a known column is no title, nor is
-/// the first line of a card, which is sampled as a table.
+/// empty, before a row with at least two. Two kinds of rows are not titles: a row with the name of
+/// a known column, and the first line of a card, because cards are sampled as tables.
 fn skip_title(lines: &mut Lines, first: &[&Line], delimiter: Delimiter) -> io::Result<()> {
     let mut splitter = Splitter::new(delimiter);
     let filled = first.iter().filter(|line| !line.is_blank()).take(MAX_TITLE_ROWS + 1);
@@ -170,7 +170,7 @@ fn skip_title(lines: &mut Lines, first: &[&Line], delimiter: Delimiter) -> io::R
         let fields: Vec<_> = fields.map(String::from_utf8_lossy).collect();
         let is_card = fields.iter().any(|field| field.eq_ignore_ascii_case("BEGIN:VCARD"));
         if is_card || fields.iter().any(|field| is_known_column(field)) || fields.len() > 1 {
-            // The header. Nothing is skipped if it is the first row.
+            // If the header is the first row, there are no titles and nothing is skipped.
             for _ in 0..titles {
                 lines.next_filled()?;
             }

@@ -16,7 +16,7 @@ use super::record::{InputRecord, Place};
 use crate::input_fault::{InputFault, MAX_RECORD_BYTES, MAX_RECORD_VALUES};
 pub(super) use layout::{declared_encoding, detected_path};
 
-/// Maximum number of elements inside each other, in a record and around it.
+/// Maximum depth of nested elements, counted from the root.
 const MAX_DEPTH: usize = 64;
 /// The name under which an element has its text.
 const TEXT: &str = "$";
@@ -237,7 +237,8 @@ fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }
 
-/// What an [`XmlReader`] and its input share: the limit of the current record, and what was read.
+/// What an [`XmlReader`] and its input share: the limit of the current record, and the bytes that
+/// were read.
 #[derive(Default)]
 struct Limit {
     /// The number of bytes that the current record may still have.

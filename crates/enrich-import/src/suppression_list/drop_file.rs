@@ -3,7 +3,7 @@
 use super::ListFault;
 use super::shown;
 
-/// A list of DROP, by the identifiers that are hashed in it.
+/// A list of DROP. Each list contains hashes of another identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropList {
     /// Email addresses.
@@ -25,7 +25,7 @@ pub enum DropList {
 pub struct DropFile {
     /// The name of the file, without its folder. The answers have a file of the same name.
     pub name: String,
-    /// The list of the file; `None` if the file has entries that were removed from lists.
+    /// The list of the file; `None` for a file with entries that were removed from lists.
     pub list: Option<DropList>,
 }
 
@@ -55,7 +55,8 @@ impl DropFile {
     }
 }
 
-/// Returns the list of a file, and `Some(None)` for a file of removed entries.
+/// Returns the list that a file belongs to, or `Some(None)` for a file of removed entries. Returns
+/// `None` if the name is not the name of a file of DROP.
 fn list_of(name: &str) -> Option<Option<DropList>> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     if !name.chars().all(is_plain) {

@@ -17,7 +17,7 @@ pub enum ListFault {
         #[source]
         error: Box<ReadError>,
     },
-    /// The file has not the name of a list of DROP.
+    /// The file does not have the name of a list of DROP.
     #[error(
         "{file} is no list of DROP, whose names are like 20260312_4821_Email.csv; load the archive \
          as it was downloaded, or name another format with --format"
@@ -41,7 +41,7 @@ pub enum ListFault {
         file: String,
         /// The line, from 1.
         line: u64,
-        /// Why the line is no entry.
+        /// Why the line is not an entry.
         fault: LineFault,
     },
     /// The list has no entries.
@@ -52,10 +52,10 @@ pub enum ListFault {
     },
 }
 
-/// Why a line is no entry of a list.
+/// Why a line is not an entry of a list.
 #[derive(Debug, thiserror::Error)]
 pub enum LineFault {
-    /// The line has not the layout of a row.
+    /// The line does not have the layout of a row.
     #[error("{}; correct the line or get the list again", .0.explained())]
     Row(Rejection),
     /// The id can't be answered.
@@ -73,7 +73,7 @@ pub enum LineFault {
          name another format with --format", .0.bytes() * 2
     )]
     NotHex(DigestKind),
-    /// The line is no value. The text says why.
+    /// The line is not a value. The text says why.
     #[error("{0}; correct or remove the line")]
     NotAValue(String),
 }

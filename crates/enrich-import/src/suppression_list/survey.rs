@@ -1,4 +1,5 @@
-//! Reads a whole list once before it is loaded: checks every line, and says what the list has.
+//! Reads a whole list once before it is loaded. Checks every line, and describes the content of the
+//! list.
 
 use blake3::Hasher;
 use enrich_core::port::suppression_lists::DigestKind;
@@ -12,7 +13,8 @@ pub struct ListPart {
     pub name: String,
     /// The file of DROP; `None` for other formats.
     pub file: Option<DropFile>,
-    /// What the digests are made of; `None` if the file has none that are compared with values.
+    /// From which values the digests are made; `None` if the digests of the file are not compared
+    /// with values of the directory.
     pub kind: Option<DigestKind>,
     /// The number of entries.
     pub entries: u64,
@@ -26,13 +28,13 @@ struct Counted {
 }
 
 impl ListFile {
-    /// Reads the list to its end. Calls `check` with each value of a list of values; an error says
-    /// why the text is no value.
+    /// Reads the list to its end. Calls `check` with each value of a list of values. `check`
+    /// returns an error if the text is not a valid value.
     ///
     /// # Errors
     ///
-    /// When the list can't be read, or a line is no entry. Also when the list is empty, unless it is
-    /// of DROP, where files without entries are usual.
+    /// When the list can't be read, or a line is not an entry. Also when the list is empty; but
+    /// files of DROP may be empty, because DROP often publishes files without entries.
     pub fn survey(
         &self,
         check: &dyn Fn(&str) -> Result<(), String>,
@@ -97,8 +99,8 @@ impl Counted {
 }
 
 impl DropList {
-    /// Returns what the digests of the list are made of; `None` if no digests of the list are
-    /// compared with values, because the directory has no such values.
+    /// Returns from which values the digests of the list are made; `None` if the digests are not
+    /// compared with anything, because the directory has no such values.
     pub fn kind(self) -> Option<DigestKind> {
         match self {
             Self::Email => Some(DigestKind::DropEmail),

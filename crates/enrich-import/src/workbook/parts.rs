@@ -136,8 +136,8 @@ pub(super) fn styles(
                 b"xf" if is_cells && styles.len() < MAX_ENTRIES => {
                     let id = attribute(&tag, b"numFmtId").and_then(|id| id.parse::<u32>().ok());
                     let id = id.unwrap_or_default();
-                    // The ids of the built-in formats for dates and times (ECMA-376, part 1,
-                    // 18.8.30).
+                    // The range of ids of the built-in formats for dates and times (ECMA-376, part
+                    // 1, 18.8.30).
                     let is_known = matches!(id, 14..=22 | 27..=36 | 45..=47 | 50..=58);
                     styles.push(match own.get(&id).copied().unwrap_or(is_known) {
                         true => Style::Date { is_1904 },

@@ -54,9 +54,9 @@ impl OpenRow {
         self.bytes > MAX_LINE_BYTES
     }
 
-    /// Sets the text of a cell in the row. When the row is already too long, no more texts are
-    /// copied: many cells may refer to one long shared string, so even a small file could fill the
-    /// memory.
+    /// Sets the text of a cell in the row. When the row is already too long, copies no more texts.
+    /// Many cells may refer to one long shared string, so even a small file could otherwise fill
+    /// the memory.
     fn put(&mut self, column: usize, text: Cow<'_, str>) {
         if self.is_too_long() || (text.is_empty() && column != self.cells.len()) {
             return;
@@ -152,7 +152,7 @@ impl SheetReading {
                     row.number = row_number(&tag, row.number);
                 }
                 Event::Empty(tag) if tag.local_name().as_ref() == b"sheetData" => break,
-                // A cell without content still takes its column.
+                // A cell without content still takes a column.
                 Event::Empty(tag) if tag.local_name().as_ref() == b"c" => {
                     let column = begin(&tag, row.cells.len())?.column;
                     row.put(column, Cow::Borrowed(""));

@@ -73,8 +73,8 @@ fn resolved(reference: &BytesRef<'_>) -> io::Result<String> {
     text.map(str::to_owned).ok_or_else(|| not_text(()))
 }
 
-/// Returns the I/O error for an XML error. If a limit of the caller was exceeded, that error is
-/// returned; any other error means that the file is damaged.
+/// Returns the I/O error for an XML error. If the caller's limit was exceeded, returns the error of
+/// the limit. Any other error means that the file is damaged.
 fn failure(error: quick_xml::Error) -> io::Error {
     if let quick_xml::Error::Io(error) = &error {
         if let Some(halt) = Halt::of(error) {

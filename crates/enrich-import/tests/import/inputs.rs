@@ -42,7 +42,7 @@ pub(crate) fn until_error(
     }
 }
 
-/// Why an input can't be read, with all causes.
+/// Returns why an input can't be read, with all causes.
 pub(crate) fn failure(file_name: &str, bytes: impl Into<Vec<u8>>, options: Input) -> String {
     let (_, error) = until_error(file_name, bytes, options);
     explained(&error.unwrap())

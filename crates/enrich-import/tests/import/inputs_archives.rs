@@ -132,7 +132,7 @@ fn what_can_not_be_unpacked_is_told() {
 #[test]
 fn large_archives_are_read() {
     use zip::write::SimpleFileOptions;
-    // Sizes and positions have 64 bits, as in archives of more than 4 GiB.
+    // Sizes and positions are written with 64 bits, as in archives of more than 4 GiB.
     let large = SimpleFileOptions::default().large_file(true);
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     writer.start_file("a.csv", large).unwrap();

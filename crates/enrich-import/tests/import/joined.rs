@@ -1,4 +1,4 @@
-//! Records that are spread over several files of an archive.
+//! Tests of records that are spread over several files of an archive.
 
 use std::fmt::Write;
 use std::io::Cursor;

@@ -1,4 +1,4 @@
-//! Values of domains that many records share.
+//! Tests of values of domains that many records share.
 
 use std::io::Cursor;
 
@@ -34,7 +34,7 @@ fn seen(text: String, limit: u64) -> Preview {
     preview(ImportSource { source, map_as, limit }, 10, &mut ()).unwrap()
 }
 
-/// The names of the records that have phone numbers.
+/// Returns the names of the records that still have phone numbers.
 fn with_phones(seen: &Preview) -> Vec<String> {
     let records = seen.records.iter().map(|text| serde_json::from_str::<Value>(text).unwrap());
     let with = records.filter(|record| record.get("phones").is_some());

@@ -18,7 +18,7 @@ fn utf_16(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 
-/// Returns all rows, the header first, and the layout of the file.
+/// Returns all rows of a file, the header first, and the file's layout.
 fn rows_as(
     name: &str,
     bytes: &[u8],

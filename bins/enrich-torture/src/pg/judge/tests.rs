@@ -115,7 +115,7 @@ fn only_a_killed_node_has_rows_that_nobody_was_told_of() {
     assert_eq!(trial.kinds(), [Kind::Foreign]);
     trial.killed.insert("n3".to_owned());
     assert_eq!(trial.kinds(), []);
-    // The node has one client, so only one call can have been in flight.
+    // The node has one client, so it had at most one call in flight.
     trial.row(ChargeId::new(Timestamp::UNIX_EPOCH), -1, 7, "n3-0-2");
     assert_eq!(trial.kinds(), [Kind::Foreign]);
 }

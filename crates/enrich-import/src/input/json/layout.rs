@@ -45,8 +45,8 @@ pub(crate) fn first_names(head: &[u8], most: usize) -> Vec<String> {
 
 /// Returns the path to the records in the next object. Returns `None` if the object is a record.
 ///
-/// An error means that the text is cut off or isn't JSON, and that no records were found before the
-/// error.
+/// Returns an error if no records were found before the end of the text, or before a place that
+/// isn't JSON.
 fn envelope(scanner: &mut Scanner, depth: usize) -> io::Result<Option<Path>> {
     scanner.expect(b'{')?;
     let mut found = Found::default();

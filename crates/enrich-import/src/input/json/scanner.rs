@@ -107,7 +107,8 @@ impl Scanner {
         loop {
             let ready = self.input.fill_buf()?;
             if ready.is_empty() {
-                // At the end of the text, no further character shows that a number has ended.
+                // A number has no closing character. So the end of the text may be the end of a
+                // number.
                 let is_scalar = state.depth == 0 && !state.is_text;
                 return if is_scalar { Ok(Copied::Whole) } else { Err(self.ends_inside()) };
             }

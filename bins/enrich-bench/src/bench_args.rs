@@ -27,7 +27,7 @@ pub(crate) struct BenchArgs {
 
 impl BenchArgs {
     /// Opens the folder that holds the data folders. Returns an error if the folder for the
-    /// report's file does not exist, so that this is noticed before the measurement.
+    /// report's file does not exist. So this mistake is noticed before the measurement.
     pub(crate) fn scratch(&self) -> anyhow::Result<Scratch> {
         if let Some(parent) = self.json.as_deref().and_then(Path::parent) {
             let is_there = parent.as_os_str().is_empty() || parent.is_dir();

@@ -43,8 +43,8 @@ impl Call {
         self
     }
 
-    /// Returns the request in two parts: before and after the API key. The load generator joins
-    /// them with any key of `key_bytes` bytes. In API version 1, the key is in the body; in version
+    /// Returns the request in two parts: before and after the API key. The load generator puts any
+    /// key of `key_bytes` bytes between them. In API version 1, the key is in the body; in version
     /// 2, in a header.
     pub(crate) fn halves(&self, key_bytes: usize, idempotency_key: Option<&str>) -> Halves {
         // Formats a text as a JSON string. This cannot fail.

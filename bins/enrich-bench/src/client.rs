@@ -1,5 +1,4 @@
-//! Sends the requests that the load generator sends, and returns the answers, so that they can be
-//! checked.
+//! Sends the same requests as the load generator. Returns the answers, so that they can be checked.
 
 use std::net::SocketAddr;
 use std::thread;
@@ -48,7 +47,7 @@ mod tests {
 
     use super::*;
 
-    /// A server that answers every request on one connection with `answer`.
+    /// Starts a server that answers every request on one connection with `answer`.
     fn server(answer: &'static str) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();

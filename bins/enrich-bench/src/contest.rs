@@ -1,5 +1,5 @@
-//! Measures one workload. The yardstick and all services run, but only one of them at a time is
-//! under load.
+//! Measures one workload. The yardstick and all services run all the time. Only one of them at a
+//! time gets load.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -33,7 +33,7 @@ const SIZE_TOLERANCE: f64 = 0.1;
 /// Time limit for a server to get ready after its start.
 const READY_WITHIN: Duration = Duration::from_secs(120);
 
-/// What all contests of a run have in common.
+/// The settings that all contests of a run share.
 pub(crate) struct Setup {
     pub(crate) program: Program,
     pub(crate) wrk: PathBuf,
@@ -76,7 +76,7 @@ pub(crate) struct Contest {
     pub(crate) notes: Vec<String>,
 }
 
-/// One or several servers that are loaded together, and their load generator.
+/// One or several servers that get load together, and their load generator.
 struct Server {
     servings: Vec<Serving>,
     processes: Vec<Process>,
@@ -120,8 +120,9 @@ impl Contest {
         Ok(Self { workload, yardstick, services, notes })
     }
 
-    /// Loads every server in turn. The yardstick is the first in even rounds and the last in odd
-    /// ones. Returns the measurements: first the yardstick's, then those of the services.
+    /// Puts load on every server, one after the other. The yardstick is the first in even rounds
+    /// and the last in odd ones. Returns the measurements: the yardstick's first, then those of the
+    /// services.
     pub(crate) fn round(&mut self, setup: &Setup, load: Load) -> anyhow::Result<Vec<Part>> {
         let mut parts = vec![None; 1 + self.services.len()];
         let mut order: Vec<usize> = (0..parts.len()).collect();
@@ -212,8 +213,8 @@ impl Service {
             (self.server.part(workload, load)?, 0)
         };
         let (summary, part) = loaded;
-        // The load generator closes its connections at the end. On each of them, the server may
-        // have answered one more request, which the load generator did not count.
+        // The load generator closes its connections at the end. On each connection, the server may
+        // have answered one more request. The load generator has not counted it.
         let least = summary.requests + checked;
         let answers = least..=least + load.connections as u64;
         self.reconciliation.expect(&Expected { outcome: self.outcome, answers }, prices)?;
@@ -222,9 +223,9 @@ impl Service {
 }
 
 impl Service {
-    /// Loads the server and sends the sample at the same time. Checks each answer of the sample,
-    /// because answers must also be right under load. This is done only in the warm-up. Returns
-    /// what the load generator reports, and the number of checked answers.
+    /// Puts load on the server and sends the sample at the same time. Checks each answer of the
+    /// sample, because answers must also be right under load. Only the warm-up does this. Returns
+    /// the summary of the load generator, and the number of checked answers.
     fn checked(
         &self,
         workload: Workload,
@@ -249,8 +250,8 @@ impl Service {
     }
 }
 
-/// Waits until the server's `/readyz` says that the server is ready. Before that, a server over
-/// PostgreSQL may refuse to charge.
+/// Waits until the server's `/readyz` says that the server is ready. Before it is ready, a server
+/// over PostgreSQL may refuse to charge.
 pub(crate) fn wait_until_ready(address: SocketAddr) -> anyhow::Result<()> {
     let started = Instant::now();
     loop {
@@ -355,8 +356,9 @@ impl Server {
     }
 }
 
-/// Returns, for each path, how many bytes of text the yardstick adds to its answers, so that they
-/// are as long as the service's. The query is not counted, because the yardstick repeats it too.
+/// Returns how many bytes of text the yardstick must add to its answers at each path, so that they
+/// are as long as the service's answers. The query is not counted, because the yardstick also
+/// repeats it.
 fn text_bytes(sample: &[Sampled], answers: &[Reply]) -> BTreeMap<&'static str, usize> {
     let mut sums: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
     for (Sampled { call, .. }, answer) in sample.iter().zip(answers) {

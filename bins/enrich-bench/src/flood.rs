@@ -1,8 +1,8 @@
-//! `enrich-bench flood`: how much a flood of name searches slows down look-ups by domain.
+//! `enrich-bench flood`: measures how much a flood of name searches slows down look-ups by domain.
 //!
-//! One load generator sends look-ups by domain: first alone, then at the same time as a second load
-//! generator, which sends misspelt names. Searches wait in a bounded queue. When the queue is full,
-//! further searches are refused without waiting, and the flood continues without a pause.
+//! One load generator sends look-ups by domain. At first it runs alone, then together with a second
+//! load generator, which sends misspelt names. Searches wait in a bounded queue. When the queue is
+//! full, further searches are refused without waiting, and the flood continues without a pause.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -32,11 +32,10 @@ use crate::wrk::{self, Requests, Wrk};
 
 /// Number of misspelt names in the flood.
 const NAMES: usize = 20_000;
-/// The flood lasts this many seconds longer than the measurement, so that the measurement does not
-/// outlast the flood.
+/// The flood lasts this many seconds longer than the measurement, so that there is flood until the
+/// end of the measurement.
 const LONGER_SECONDS: u64 = 1;
-/// The endpoint whose look-ups by domain are measured. `FLOODED` is the endpoint that the flood
-/// calls.
+/// The endpoint of the measured look-ups by domain. `FLOODED` is the endpoint that the flood calls.
 const CALM: &str = "/v1/dtc";
 const FLOODED: &str = "/v1/cuf";
 
@@ -94,7 +93,7 @@ struct Row {
     flood: u16,
     requests_per_second: f64,
     p99_micros: f64,
-    /// The rate of requests as a ratio to the rate without a flood.
+    /// The ratio of the rate of requests to the rate without a flood.
     to_alone: f64,
     /// The number of answered searches per second. `refused_per_second` is the number of refused
     /// searches per second.
@@ -193,8 +192,8 @@ impl Flood {
         })
     }
 
-    /// Loads the service, with a flood unless `flood` is 0, and checks its counters: every domain
-    /// must have been found, and every name must have been found, missed or refused.
+    /// Puts load on the service, with a flood unless `flood` is 0. Then checks the counters: every
+    /// domain must have been found, and every name must have been found, missed or refused.
     fn part(&self, setup: &mut Setup, flood: u16, round: u64) -> anyhow::Result<Seen> {
         let (calm, seconds) = (usize::from(self.connections), self.seconds);
         let summary = thread::scope(|scope| {

@@ -1,8 +1,8 @@
 //! The prepared data folders, and the copies that a run uses.
 //!
-//! A run makes millions of charges, so it uses a copy of the ledger. The prepared ledger does not
-//! change, and every run begins with the same state. The directory may be large and a run does not
-//! change it, so the copy only links to it.
+//! A run makes millions of charges. It makes them in a copy of the ledger, so that the prepared
+//! ledger does not change and every run begins with the same state. A run does not change the
+//! directory, which may be large. So the copy contains only a link to the directory.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -38,7 +38,7 @@ pub(crate) struct Keys {
     pub(crate) hot: String,
 }
 
-/// A data folder as the workloads use it: its data, and the keys of its accounts.
+/// A data folder for the workloads: its data, and the keys of its accounts.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     pub(crate) spec: FolderSpec,
@@ -138,8 +138,8 @@ impl Keys {
     }
 }
 
-/// Creates a data folder at `copy`: the ledger of `original` is copied, and its directory is
-/// linked. Syncs the copy to disk, so that later writes of the operating system do not disturb the
+/// Creates a data folder at `copy`, with a copy of `original`'s ledger and a link to its directory.
+/// Syncs the copy to disk, so that later writes of the operating system do not disturb the
 /// measurement.
 pub(crate) fn copy(original: &Path, copy: &Path) -> anyhow::Result<()> {
     DirBuilder::new().mode(0o700).create(copy).with_context(|| copy.display().to_string())?;

@@ -1,5 +1,4 @@
-//! The generated companies and people as records, from which requests and expected answers are
-//! made.
+//! The generated companies and people as records. Requests and expected answers are made from them.
 
 use anyhow::Context;
 use enrich_testkit::generate::Generator;
@@ -9,7 +8,7 @@ use serde_json::Value;
 /// The seed of the generated records. It is fixed, so that measurements can be compared.
 const SEED: u64 = 20_261_121;
 
-/// Maximum number of people, for any number of companies.
+/// Maximum number of people, whatever the number of companies is.
 const MOST_PEOPLE: u64 = 100_000;
 
 /// Generated companies, and a tenth as many people who work at these companies.

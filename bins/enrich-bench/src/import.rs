@@ -22,9 +22,9 @@ use child::Usage;
 
 /// The seed of the generated companies. It is fixed, so that measurements can be compared.
 const SEED: u64 = 20_261_121;
-/// From this number of companies on, the limits are those of a large directory.
+/// From this number of companies on, the limits for a large directory apply.
 const LARGE: u64 = 10_000_000;
-/// The pace of a load is measured over steps of this number of records.
+/// The number of records in one step. The pace of a load is measured for each step.
 const STEP: u64 = 1_000_000;
 
 #[derive(Debug, Args)]

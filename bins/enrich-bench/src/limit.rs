@@ -1,4 +1,4 @@
-//! A limit for a measured value, and the lines of the report that say whether the limit holds.
+//! A limit for a measured value, and the lines of the report about limits.
 
 use std::io::{self, Write};
 

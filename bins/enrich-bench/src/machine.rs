@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::process::kib_of;
 
-/// The facts about the machine that figures depend on.
+/// The properties of the machine on which the figures depend.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Machine {
     processors: usize,

@@ -1,7 +1,8 @@
 //! Measures the service against a bare handler: `just bench`.
 //!
-//! This program measures Enrich from outside, over HTTP; only look-ups by name are also measured
-//! without a server. What is not here: rules of the service, and their tests.
+//! This program measures Enrich from outside, over HTTP. Some parts are also measured without a
+//! server: look-ups by name, imports, and charges over PostgreSQL. What is not here: rules of the
+//! service, and their tests.
 
 mod bench_args;
 mod call;
@@ -50,7 +51,7 @@ use crate::prepare::Prepare;
 use crate::run::Run;
 use crate::swap::Swap;
 
-/// The same allocator as the service uses, so that the yardstick is comparable.
+/// The service uses the same allocator, so the yardstick is comparable.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,5 +1,5 @@
 //! Calls of all endpoints in equal shares. Their inputs find something among the generated
-//! companies and people. Each call has its expected answer.
+//! companies and people. The expected answer of each call is known.
 
 use std::collections::BTreeMap;
 
@@ -13,17 +13,17 @@ use crate::prober::Prober;
 
 /// Number of calls of each endpoint. If there are fewer inputs, they are repeated.
 const CALLS: usize = 200;
-/// Number of inputs that are tried if only some inputs of an endpoint find something.
+/// Number of inputs that are tried for an endpoint of which only some inputs find something.
 const TRIED: usize = 2000;
 /// Maximum number of companies or people that are examined for inputs before the program gives up.
 const LOOKED_AT: usize = 200_000;
 
-/// Maximum length of a handle that Twitter ever allowed, in characters. Some generated handles are
-/// longer; an import drops them.
+/// The longest handle that Twitter has ever allowed, in characters. Some generated handles are
+/// longer. An import drops them.
 const MAX_TWITTER: usize = 20;
 
-/// The source of an endpoint's inputs: a function that makes a call from a record. It returns
-/// `None` if the record lacks the attribute.
+/// The source of an endpoint's inputs: a function that makes a call from a record. The function
+/// returns `None` if the record lacks the attribute.
 enum Inputs {
     /// The inputs are identifiers of companies, which always find the company.
     Company(fn(&Company) -> Option<Call>),
@@ -145,8 +145,8 @@ const ENDPOINTS: [(&str, Inputs); 29] = [
         "/v1/lcuf_employee",
         PersonName(|person, people| {
             let employer = people.employers.get(&person.company_domain)?;
-            // Only a person without colleagues is used, because this program does not know the
-            // order in which several people are returned.
+            // Only people without colleagues are used. With several employees, this program would
+            // not know the order in which they are returned.
             let is_alone = employer.employees == 1;
             let employee = json!([{
                 "linkedin_url": person.linkedin.as_deref().unwrap_or_default(),
@@ -358,7 +358,7 @@ fn full_name(call: Call, person: &Person) -> Call {
     call.answers("/lastName", person.last_name.as_str())
 }
 
-/// Returns a company's LinkedIn page in the form that answers have.
+/// Returns a company's LinkedIn page in the form that answers contain.
 fn page(company: &Company) -> Option<String> {
     company.linkedin.as_ref().map(|handle| format!("linkedin.com/company/{handle}"))
 }

@@ -1,9 +1,9 @@
 //! `enrich-bench names`: times look-ups of companies by name, and checks their answers.
 //!
-//! Only the directory's work is timed, one look-up after the other, in this process: no connection,
-//! no request, no charge. An exact name of one company is answered on the calling thread. Any other
-//! name is searched on a thread of the directory, and its time includes the hand-over to that
-//! thread.
+//! Only the directory's work is timed, one look-up after the other, in this process. There is no
+//! connection, no request and no charge. An exact name of one company is answered on the calling
+//! thread. Any other name is searched on a thread of the directory. Its time then includes the
+//! hand-over to that thread.
 
 mod drawn;
 mod report;
@@ -37,7 +37,7 @@ const WRONG: usize = 5;
 /// than the measurement.
 const WARMING: u64 = 1 << 48;
 const TIMED: u64 = 2 << 48;
-/// Says in the report what was measured.
+/// The sentence in the report about what was measured.
 const MEASURED: &str = "The directory's processing alone, one look-up at a time in this process, \
                         without a connection, a request or a charge.";
 
@@ -124,7 +124,7 @@ impl Names {
         Ok(rows)
     }
 
-    /// Measures look-ups of names of one kind. Returns `None` if no drawn name is of this kind.
+    /// Measures look-ups of names of one kind. Returns `None` if no name of this kind was drawn.
     fn row(
         &self,
         directory: &SqliteDirectory,
@@ -193,7 +193,7 @@ fn ask(
 }
 
 impl Wrong {
-    /// Repeats a look-up that got a wrong answer, to describe the answer.
+    /// Repeats a look-up with a wrong answer, to describe the answer.
     fn new(directory: &SqliteDirectory, asked: &Asked) -> anyhow::Result<Self> {
         let found = pollster::block_on(directory.find(&asked.question, Projection::Profile))?;
         let name = found.as_ref().and_then(Found::company).map(|company| company.name.clone());

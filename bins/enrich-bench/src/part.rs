@@ -1,4 +1,4 @@
-//! The measurements of one server, or of several together, under load for some seconds.
+//! The measurements of one server, or of several servers together, under load for some seconds.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ pub(crate) struct Part {
     pub(crate) p99_9_micros: f64,
     /// Processor time of the server's process for each request, in microseconds.
     pub(crate) processor_micros: f64,
-    /// Private memory of the server's process at the end of the part, in bytes.
+    /// Private memory of the server's process at the end of the measurement, in bytes.
     pub(crate) private_bytes: f64,
 }
 
@@ -30,7 +30,7 @@ impl Part {
         })
     }
 
-    /// Returns each measure as a ratio to the same measure of `other`.
+    /// Returns the ratio of each measure to the same measure of `other`.
     pub(crate) fn over(&self, other: &Self) -> Self {
         Self {
             requests_per_second: self.requests_per_second / other.requests_per_second,

@@ -143,7 +143,7 @@ impl Pg {
         let load = case.load();
         let nodes = setting.nodes(load.nodes)?;
         let customers = setting.customers(load.accounts)?;
-        // This first run is not measured: it opens the connections and reads the last row of each
+        // This first run is not measured. It opens the connections and reads the last row of each
         // account.
         run_together(&nodes, &customers, load, Duration::from_millis(500))?;
         thread::sleep(Duration::from_millis(100));
@@ -153,13 +153,13 @@ impl Pg {
     }
 }
 
-/// Returns what the lanes of each node have done since it was opened.
+/// Returns the counts of the lanes of each node since the node was opened.
 fn counts(nodes: &[Store]) -> Vec<LaneCounts> {
     nodes.iter().map(|node| node.ledger.lane_counts()).collect()
 }
 
-/// Describes the groups between two readings of all nodes: on each path the number of charges and
-/// the time of a group, then the conflicts.
+/// Describes the groups between two readings of all nodes: for each path, the number of charges in
+/// a group and the time of a group; then the number of conflicts.
 fn groups_in_words(before: &[LaneCounts], after: &[LaneCounts]) -> String {
     let sum = |of: fn(&LaneCounts) -> f64| -> f64 {
         after.iter().map(of).sum::<f64>() - before.iter().map(of).sum::<f64>()

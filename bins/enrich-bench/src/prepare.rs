@@ -57,8 +57,7 @@ impl Prepare {
     }
 }
 
-/// Prepares a folder, or the part of it that does not exist yet. Returns the keys of the folder's
-/// accounts.
+/// Prepares the parts of a folder that do not exist yet. Returns the keys of the folder's accounts.
 pub(crate) fn prepare(
     scratch: &Scratch,
     program: &Program,
@@ -87,7 +86,7 @@ pub(crate) fn prepare(
     if !scratch.is_ready(spec) {
         let charged = scratch.folder(spec);
         if scratch.keys(spec)?.is_none() {
-            // Removes an earlier copy that was not complete.
+            // Removes an incomplete copy of an earlier run.
             match std::fs::remove_dir_all(&charged) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     return Err(error.into());

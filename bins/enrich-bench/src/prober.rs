@@ -12,7 +12,7 @@ use crate::reconciliation::Prices;
 
 const CONNECTIONS: usize = 16;
 
-/// A request, and the call that it was made from.
+/// A request, and the call from which it was made.
 #[derive(Clone)]
 pub(crate) struct Sampled {
     pub(crate) call: Call,

@@ -18,11 +18,11 @@ use serde_json::Value;
 pub(crate) struct Program(PathBuf);
 
 /// The data that a command works on: a data folder, and possibly a PostgreSQL database. If there is
-/// a database, it has the accounts and the ledger.
+/// a database, the accounts and the ledger are in the database.
 #[derive(Clone)]
 pub(crate) struct Data {
     pub(crate) folder: PathBuf,
-    /// The URL of the PostgreSQL database; `None` if the folder has the accounts.
+    /// The URL of the PostgreSQL database; `None` if the accounts are in the folder.
     pub(crate) store: Option<String>,
 }
 
@@ -153,8 +153,8 @@ impl Program {
         Ok(endpoints.into_iter().map(|endpoint| (endpoint.path, endpoint.price.credits)).collect())
     }
 
-    /// Runs a command that prints JSON, and returns the JSON. The exit status is ignored if the
-    /// output is JSON, because a check that finds faults prints them and ends with status 1.
+    /// Runs a command that prints JSON, and returns the JSON. If the output is JSON, the exit
+    /// status is ignored. A check that finds faults prints them as JSON and ends with status 1.
     pub(crate) fn json<const N: usize>(
         &self,
         words: [&str; N],
@@ -189,7 +189,7 @@ impl Program {
 }
 
 impl Data {
-    /// Returns a data folder that holds the accounts and the ledger itself.
+    /// Returns a data folder that contains the accounts and the ledger.
     pub(crate) fn folder(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), store: None }
     }
@@ -199,7 +199,7 @@ impl Data {
         Self { folder: folder.to_owned(), store: Some(url) }
     }
 
-    /// Gives the folder and the URL to a command as environment variables. The URL has a password,
+    /// Passes the folder and the URL to a command in environment variables. The URL has a password,
     /// and other users can see a command's arguments but not its environment.
     pub(crate) fn name_in(&self, command: &mut Command) {
         command.env("ENRICH_DATA", &self.folder);

@@ -1,4 +1,5 @@
-//! Compares a service's counters with the requests that were sent, and with the balances.
+//! Compares a service's counters with the requests that were sent, and with the changes of the
+//! balances.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -14,15 +15,15 @@ use crate::program::{Data, Program};
 
 /// Time limit for a service to finish its work after its last connection was closed.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The counters count as complete after this number of equal readings in a row.
+/// The counters count as complete when this number of readings in a row are equal.
 const STILL: u32 = 5;
 const BETWEEN_READINGS: Duration = Duration::from_millis(50);
 
 /// The price of an answer at each endpoint, in credits, by the endpoint's path.
 pub(crate) type Prices = BTreeMap<String, u64>;
 
-/// Compares the counters of one service with its balances since the service started. A service may
-/// have several servers; their counters are added.
+/// Compares the counters of one service since its start with its balances. A service may have
+/// several servers. Their counters are added.
 pub(crate) struct Reconciliation {
     program: Program,
     data: Data,
@@ -56,7 +57,8 @@ impl Reconciliation {
     /// credits that the service counted.
     ///
     /// The service may still answer requests of closed connections. So the counters are read until
-    /// they no longer change and agree with the balances. Returns an error if this takes too long.
+    /// they no longer change and agree with the balances. Returns an error if this does not happen
+    /// in time.
     pub(crate) fn reconcile(&mut self) -> anyhow::Result<Tally> {
         let started = Instant::now();
         loop {

@@ -34,10 +34,10 @@ pub(crate) struct Row {
     connections: usize,
     server: String,
     median: Part,
-    /// The medians as ratios to those of the yardstick; `None` for the yardstick.
+    /// The ratios of the medians to those of the yardstick; `None` for the yardstick.
     to_yardstick: Option<Part>,
-    /// The medians as ratios to those of the first service; `None` for the first service and the
-    /// yardstick.
+    /// The ratios of the medians to those of the first service; `None` for the first service and
+    /// the yardstick.
     to_first: Option<Part>,
     rounds: Vec<Part>,
 }
@@ -50,8 +50,8 @@ pub(crate) struct FirstAnswers {
 }
 
 impl Row {
-    /// Returns the rows of a workload. Each round has one part for each server; the yardstick's
-    /// part is the first.
+    /// Returns the rows of a workload. Each round has one part for each server. The first part is
+    /// the yardstick's.
     pub(crate) fn all(
         workload: Workload,
         connections: usize,
@@ -76,8 +76,8 @@ impl Row {
 }
 
 impl Report {
-    /// Returns the throughput of each further service as a ratio to the first service's, with the
-    /// workload and the number of connections.
+    /// Returns the ratio of each further service's throughput to that of the first service, with
+    /// the workload and the number of connections.
     pub(crate) fn to_first(&self) -> impl Iterator<Item = (Workload, usize, f64)> {
         let rows = self.rows.iter();
         rows.filter_map(|row| {

@@ -1,5 +1,5 @@
-//! `enrich-bench swap`: nodes change to another snapshot of the directory while they are asked, and
-//! forget an address.
+//! `enrich-bench swap`: measures look-ups while nodes change to another snapshot of the directory,
+//! and while they forget an address.
 
 mod callers;
 mod fleet;
@@ -65,19 +65,19 @@ pub(crate) struct Swap {
     most: f64,
 }
 
-/// What happened, and when, in seconds since the load began.
+/// The times of the events of a run, in seconds since the load began.
 #[derive(Debug, Default, Serialize)]
 struct Times {
     publish_began: f64,
     publish_ended: f64,
-    /// When the first and the last node answered from the new snapshot.
+    /// The times when the first and the last node answered from the new snapshot.
     changed: [f64; 2],
-    /// How long it took until all nodes answered from the earlier snapshot again.
+    /// The duration until all nodes answered from the earlier snapshot again.
     back_seconds: f64,
-    /// How long it took until all nodes answered from the new snapshot again.
+    /// The duration until all nodes answered from the new snapshot again.
     forward_seconds: f64,
     forgetting_began: f64,
-    /// From the start of the command until no node answered the address any more.
+    /// The duration from the start of the command until no node answered with the address any more.
     forgotten_seconds: f64,
 }
 
@@ -117,7 +117,7 @@ impl Swap {
         let fleet = Fleet::start(scratch, folder, &program, spec, self.nodes, err)?;
         let generated = Generated::new(self.companies);
         let callers = Callers::start(fleet.addresses(), fleet.keys(), generated, self.rate)?;
-        // The nodes are stopped in any case, and the callers first.
+        // The callers and then the nodes are stopped even after an error.
         let times = self.change(&fleet, callers.began(), err);
         let called = callers.stop()?;
         let times = times?;
@@ -138,8 +138,8 @@ impl Swap {
         })
     }
 
-    /// Publishes a snapshot, goes back and forward, and forgets an address, while the nodes are
-    /// asked since `start`.
+    /// Publishes a snapshot, goes back to the earlier one, goes forward again, and forgets an
+    /// address. Meanwhile, callers send look-ups to the nodes, since `start`.
     fn change(&self, fleet: &Fleet, start: Instant, err: &mut dyn Write) -> anyhow::Result<Times> {
         let pause = Duration::from_secs(self.seconds);
         let mut times = Times::default();
@@ -199,7 +199,7 @@ impl Swap {
     }
 }
 
-/// Divides the seconds of a run by what the nodes did in them.
+/// Divides the seconds of a run into parts, by what the nodes did at that time.
 fn windows(seconds: &Seconds, times: &Times) -> Vec<Window> {
     let [first, last] = times.changed;
     vec![

@@ -14,12 +14,12 @@ use crate::prober::{Prober, Sampled};
 use crate::reconciliation::Prices;
 use crate::wrk::{Halves, Requests};
 
-/// Number of calls that are drawn for a round: about as many as a round sends. Each round draws
-/// other calls, so that reads are spread over the whole directory.
+/// Number of calls that are drawn for a round. This is about as many as a round sends. Each round
+/// draws other calls, so that reads are spread over the whole directory.
 const CALLS: usize = 100_000;
 /// Number of calls that are drawn for the warm-up.
 const WARMING_CALLS: usize = 1_000_000;
-/// Number of names that are tried, to see which of them find one company.
+/// Number of names that are tried, to find those that find one company.
 const NAMES: usize = 5000;
 /// Number of requests that are answered once and then repeated.
 const REPEATS: usize = 10_000;
@@ -76,7 +76,7 @@ impl Workload {
         }
     }
 
-    /// Draws the requests. If an input may find nothing, it is first tried at the service at
+    /// Draws the requests. If an input may find nothing, it is first sent to the service at
     /// `address`.
     pub(crate) fn plan(
         self,
@@ -119,7 +119,7 @@ impl Workload {
     }
 
     /// Draws other calls for a round; `None` if the calls of the workload are fixed. The warm-up
-    /// draws more calls, to read a large directory into memory.
+    /// draws more calls, so that a large directory is read into memory.
     pub(crate) fn redraw(self, world: &World, round: u64) -> anyhow::Result<Option<Vec<Halves>>> {
         let mut chance = fastrand::Rng::with_seed(world.spec.companies ^ (round + 1) << 48);
         let number = if round == 0 { WARMING_CALLS } else { CALLS };
@@ -133,8 +133,8 @@ impl Workload {
     }
 
     /// Returns the calls in the form that the load generator needs: each is split at the API key.
-    /// If each request gets an idempotency key, the first line of all requests is removed, because
-    /// the idempotency key comes directly after this line.
+    /// If each request gets an idempotency key, the first line of all requests is removed. The load
+    /// generator writes this line and then the idempotency key.
     fn halves(self, calls: &[Call], keys: &[String]) -> anyhow::Result<Vec<Halves>> {
         let key_bytes = keys.first().map_or(0, String::len);
         let halves = calls.iter().map(|call| {
@@ -189,7 +189,7 @@ fn unknown_domains(
     let call = |_| {
         let company = world.generated.any_company(chance)?;
         let label = company.domain().trim_end_matches(".example");
-        // Only this company has this number, so no other company has the changed domain.
+        // Only this company has this number. So no other company has the changed domain.
         let word = label.trim_end_matches(|letter: char| letter.is_ascii_digit());
         let number = &label[word.len()..];
         Ok(unknown_domain(&format!("{word}x{number}.example")))

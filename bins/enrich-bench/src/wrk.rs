@@ -19,8 +19,8 @@ const THREADS: usize = 2;
 /// Time limit for an answer. A later answer counts as an error.
 const TIMEOUT: &str = "10s";
 
-/// The common part of the scripts: the servers, the lists, the random order, the final line. Every
-/// thread loads one server, and has an order of its own. The same seed gives the same order.
+/// The part that all scripts share: the servers, the lists, the random order, the final line. Every
+/// thread sends to one server, in its own order. The same seed gives the same order.
 const LISTS: &str = r#"
 local function read(path)
   local file = assert(io.open(path, "rb"))
@@ -100,7 +100,7 @@ pub(crate) struct Requests {
     pub(crate) fresh_after: Option<String>,
 }
 
-/// The load generator with a script of its own.
+/// The load generator with its script.
 pub(crate) struct Wrk {
     program: PathBuf,
     script: PathBuf,
@@ -168,14 +168,14 @@ impl Wrk {
         Ok(wrk)
     }
 
-    /// Replaces the calls. The next load sends the new calls.
+    /// Replaces the calls. The next run of the load generator sends the new calls.
     pub(crate) fn replace_calls(&self, calls: &[Halves]) -> anyhow::Result<()> {
         let parts = calls.iter().flat_map(|call| [&call.before, &call.behind]);
         fs::write(&self.calls, ended(parts)?).with_context(|| self.calls.display().to_string())
     }
 
-    /// Loads the servers at `addresses` with equal shares of the connections. `order` seeds the
-    /// random order, and `name` is part of the idempotency keys.
+    /// Puts load on the servers at `addresses`, each over an equal share of the connections.
+    /// `order` is the seed of the random order, and `name` is part of the idempotency keys.
     pub(crate) fn run(
         &self,
         addresses: &[SocketAddr],
@@ -211,7 +211,7 @@ impl Wrk {
     }
 }
 
-/// Joins the texts. Each text is followed by a zero byte.
+/// Joins the texts, with a zero byte after each text.
 fn ended<'a>(texts: impl Iterator<Item = &'a String>) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for text in texts {
@@ -223,7 +223,7 @@ fn ended<'a>(texts: impl Iterator<Item = &'a String>) -> anyhow::Result<Vec<u8>>
 }
 
 impl WrkSummary {
-    /// Parses the line that the script prints, in the output of the load generator.
+    /// Parses the line that the script prints, from the output of the load generator.
     fn read(text: &str) -> anyhow::Result<Self> {
         let line = text.lines().find(|line| line.starts_with('{'));
         Ok(serde_json::from_str(line.context("the script's line is missing")?)?)

@@ -1,18 +1,4 @@
-//! Makes the directory's file smaller: removes its unused pages.
-//!
-//! SQLite reuses the pages of deleted rows, but never makes the file smaller by itself. `VACUUM`
-//! writes the whole directory to a temporary file, and from there into the write-ahead log. The
-//! next checkpoint of SQLite moves the log into the database file and truncates the database file.
-//! `VACUUM` is one transaction:
-//!
-//! - Look-ups continue, as during an import. Look-up data and ids stay the same, so the revision
-//!   does not change, and a server keeps its hash index.
-//! - Imports, `forget` and other removals wait until the compaction is done. If it takes longer
-//!   than two minutes, they fail.
-//! - If the process is killed, the directory is either unchanged or completely compacted.
-//!
-//! The ledger is not compacted, because all charges would have to wait. Its new stored responses
-//! reuse the pages of expired ones.
+//! Size of the page cache: 64 MiB. SQLite takes a negative number as a size in KiB.
 
 use std::path::{Path, PathBuf};
 
@@ -22,10 +8,9 @@ use rusqlite::Connection;
 
 use crate::importer::{empty_the_log, turn};
 
-/// Size of the page cache: 64 MiB, as SQLite's negative number of KiB.
+/// Size of the page cache: 64 MiB. SQLite takes a negative number as a size in KiB.
 const CACHE: i64 = -64 * 1024;
-/// The overhead of the log, as a divisor: the log needs one 64th more bytes than the pages that it
-/// contains.
+/// The overhead of the log, as a divisor: besides its pages, the log needs one 64th of their bytes.
 const LOG_PART: u64 = 64;
 
 /// The result of compacting.
@@ -87,15 +72,15 @@ pub fn compact(path: &Path) -> Result<CompactReport, CompactError> {
     drop(waiting);
     empty_the_log(&connection).map_err(failed)?;
     drop(connection);
-    // `begin_log` makes the reads of a server a little faster. If it fails, the compaction has
-    // still succeeded, so the error is ignored.
+    // `begin_log` makes the reads of a server a little faster. The compaction has already
+    // succeeded, so a failure of `begin_log` is ignored.
     let _ = sqlite::begin_log(path);
     Ok(CompactReport { before_bytes, after_bytes: sqlite::file_bytes(path) })
 }
 
 /// Opens a connection that waits for other writers, and whose commits are synced to disk. SQLite's
 /// temporary file is in the data folder, because only the free space of that disk was checked. The
-/// file has no name, so the system removes the file when the process ends.
+/// file has no name, so the operating system removes it when the process ends.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = turn::connect(path)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
@@ -108,8 +93,8 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Returns how many bytes are written besides the database file: every used page is written once to
-/// the temporary file and once to the log.
+/// Returns how many bytes are written in addition to the database file. Every used page is written
+/// once to the temporary file and once to the log.
 fn needed_bytes(connection: &Connection) -> rusqlite::Result<u64> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u64>(0));
     let used = pragma("page_count")?.saturating_sub(pragma("freelist_count")?);

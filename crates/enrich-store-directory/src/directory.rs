@@ -1,12 +1,11 @@
 //! Look-ups in the SQLite database of the directory. Most look-ups read only a few rows by their
 //! keys.
 //!
-//! The facts are stored with one row for each value. Look-ups do not read the facts. They read rows
-//! that are derived from the facts whenever facts are written: a profile for each subject, and an
-//! index that leads from every exact identifier to its subjects. Short reads run on the caller's
-//! thread. Reads that may take long run on separate threads: long lists, names that many companies
-//! share, and searches for names without an exact match. Each look-up sees one state of the
-//! directory, even during an import.
+//! Look-ups do not read the facts. They read rows that are derived from the facts whenever facts
+//! are written: a profile for each subject, and an index that leads from every exact identifier to
+//! its subjects. Short reads run on the caller's thread. Reads that may take long run on separate
+//! threads: long lists, names that many companies share, and searches for names without an exact
+//! match. Each look-up sees one state of the directory, even during an import.
 
 pub(crate) mod codes;
 pub(crate) mod companies;
@@ -65,7 +64,7 @@ pub struct SqliteDirectory {
     /// Whether [`Self::prepare`] and [`Self::prepare_snapshot`] build the hash index.
     has_hash_index: bool,
     suppression: Suppression,
-    /// The hash index of identifiers, once it is built.
+    /// The hash index of identifiers, if it is already built.
     index: Arc<hash_index::Current>,
     /// Background threads; [`Self::prepare`] starts them.
     helpers: OnceLock<Vec<Background>>,
@@ -131,7 +130,7 @@ impl SqliteDirectory {
     ///
     /// On another thread, reads the lists of words that every search for a name needs; this takes a
     /// tenth of a second. Begins the write-ahead log (`sqlite::begin_log`) and keeps one read of
-    /// the database open: both save system calls for every other read. One second later, a thread
+    /// the database open. Both save system calls in every other read. One second later, a thread
     /// builds the hash index, unless the options disable it.
     ///
     /// # Errors
@@ -147,8 +146,8 @@ impl SqliteDirectory {
             sqlite::begin_log(self.readers.path())
         });
         if let Err(error) = log {
-            // The log cannot be begun, for example, if the disk is full or an import is running.
-            // Reads then take a little longer (see `begin_log`).
+            // This fails, for example, if the disk is full or an import is running. Reads then take
+            // a little longer (see `begin_log`).
             debug!(%error, "the directory's log was not begun");
         }
         let path = self.readers.path();
@@ -156,15 +155,15 @@ impl SqliteDirectory {
         if self.has_hash_index {
             helpers.push(hash_index::start(path, Arc::clone(&self.index))?);
         }
-        // If another thread has set the helpers first, the new ones are dropped here, and their
-        // threads end.
+        // Another thread may have set the helpers first. Then the new ones are dropped here, and
+        // their threads end.
         let _ = self.helpers.set(helpers);
         Ok(())
     }
 
     /// Makes many look-ups in a snapshot fast, as [`prepare`](Self::prepare) does for the
-    /// directory. It builds the hash index on the caller's thread before it returns, unless the
-    /// options disable the hash index.
+    /// directory. Builds the hash index on the caller's thread and then returns, unless the options
+    /// disable the hash index.
     ///
     /// While it builds, it calls `goes_on` from time to time. `goes_on` must pause for the given
     /// time, so that other threads can use the processor, and return whether to go on. If `goes_on`
@@ -378,9 +377,9 @@ fn subject(
     }
 }
 
-/// Returns the facts of a host, or those of its registrable domain if only the latter has a page
-/// rank. A domain's page rank also applies to its subdomains, but its IP address does not, so the
-/// IP address is not considered here.
+/// Returns the facts of a host. If the host has no page rank and its registrable domain has one,
+/// returns the facts of the registrable domain, because a page rank also applies to subdomains. An
+/// IP address does not apply to subdomains, so it plays no part here.
 fn ranked_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<KnownDomain>> {
     let host = view.domain(domain.as_str())?;
     if host.as_ref().is_some_and(|known| known.rank_confidence.is_some()) {

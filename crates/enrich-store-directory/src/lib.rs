@@ -36,7 +36,7 @@ pub const DIRECTORY: Database = Database {
     migrations: schema::migrations::runner,
 };
 
-/// The name of the number of all values.
+/// The name of the count of all values.
 const VALUES: &str = "values";
 
 /// The row counts that a check reports. Each has a name and a query.
@@ -44,7 +44,7 @@ const COUNTS: [(&str, &str); 10] = [
     ("companies", "SELECT count(*) FROM subject WHERE kind = 1"),
     ("people", "SELECT count(*) FROM subject WHERE kind = 2"),
     ("domains with facts", "SELECT count(DISTINCT domain) FROM domain_fact"),
-    // The values of subjects are added to this number.
+    // The values of subjects are added to this count.
     (VALUES, "SELECT count(*) FROM domain_fact"),
     ("external ids", "SELECT count(DISTINCT key) FROM identifier WHERE kind = 9"),
     (
@@ -97,7 +97,8 @@ pub fn open(
 pub fn check(path: &Path) -> rusqlite::Result<DatabaseReport> {
     let connection = sqlite::reader(path)?;
     let mut report = sqlite::examine(&connection, &COUNTS)?;
-    // If the file is damaged, the report already says so, and the index of words may be unreadable.
+    // If the file is damaged, the report already says so. The index of words may then be
+    // unreadable.
     if report.problems.is_empty() && !importer::deriving::is_due(&connection)? {
         for (_, count) in report.counts.iter_mut().filter(|(name, _)| *name == VALUES) {
             *count += importer::count_values(&connection)?;

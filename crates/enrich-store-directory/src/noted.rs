@@ -1,9 +1,9 @@
-//! Values that are noted for keys in memory, and taken out in the order of the keys.
+//! Collects values for keys in memory, and returns them in the order of the keys.
 //!
-//! A load notes some million small values. With a map of the standard library, each of them would
+//! A load collects some million small values. In a map of the standard library, each of them would
 //! take several times the memory of the value and its key. Here, the bytes of all keys are in a few
-//! large blocks, and the values are in a list in which each value has the number of the value that
-//! was noted before it for the same key.
+//! large blocks. The values are in a list. Each value has the number of the previous value of the
+//! same key.
 
 mod keys;
 
@@ -14,14 +14,14 @@ const BLOCK: usize = 1 << 14;
 /// Stands for no value.
 const NONE: u32 = u32::MAX;
 
-/// Values of type `T`, noted for keys.
+/// Values of type `T`, collected for keys.
 #[derive(Debug)]
 pub(crate) struct Noted<T> {
     keys: Keys,
-    /// For each key, the number of the value that was noted last.
+    /// For each key, the number of the value that was added last.
     last: Vec<u32>,
-    /// The values in the order in which they were noted, each with the number of the value before
-    /// it that has the same key.
+    /// The values in the order in which they were added. Each has the number of the previous value
+    /// of the same key.
     blocks: Vec<Vec<(T, u32)>>,
 }
 
@@ -32,7 +32,7 @@ impl<T> Default for Noted<T> {
 }
 
 impl<T: Copy> Noted<T> {
-    /// Notes a value for a key. Earlier values of the key stay.
+    /// Adds a value for a key. Earlier values of the key stay.
     pub(crate) fn note(&mut self, key: &[u8], value: T) {
         let key = self.keys.number_of(key);
         if key == self.last.len() {
@@ -43,7 +43,7 @@ impl<T: Copy> Noted<T> {
         }
         let full = (self.blocks.len() - 1) * BLOCK;
         if let Some(block) = self.blocks.last_mut() {
-            // The memory of a load is limited, and is used up long before there are 2^32 values.
+            // The memory of a load is limited. It is used up long before there are 2^32 values.
             let number = u32::try_from(full + block.len()).unwrap_or(NONE);
             block.push((value, self.last[key]));
             self.last[key] = number;
@@ -62,8 +62,8 @@ impl<T: Copy> Noted<T> {
             + self.blocks.len() * BLOCK * size_of::<(T, u32)>()
     }
 
-    /// Passes each key to `take`, in the order of the keys' bytes, with its values, the first one
-    /// first. Stops when a call returns an error.
+    /// Calls `take` for each key, in the order of the keys' bytes. The values of the key are in the
+    /// order in which they were added. Stops when a call returns an error.
     pub(crate) fn each_in_order<E>(
         &self,
         mut take: impl FnMut(&[u8], &[T]) -> Result<(), E>,

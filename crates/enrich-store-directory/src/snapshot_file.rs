@@ -29,8 +29,8 @@ pub struct DirectoryFile {
     pub revision: DirectoryRevision,
     /// The versions of the file.
     pub versions: Versions,
-    /// For each secret of the hashes in the file: its id, and a hash by which the secret is
-    /// recognised.
+    /// For each secret with which hashes in the file were made: its id, and a hash by which the
+    /// secret is recognised.
     pub secrets: Vec<SecretCheck>,
     /// The suppressed values as keyed hashes, each with the time from which the value is
     /// suppressed.
@@ -38,7 +38,8 @@ pub struct DirectoryFile {
     /// The values that were suppressed because of a list and taken back, each with the time from
     /// which the value is no longer suppressed.
     pub taken_back: Vec<([u8; 32], Timestamp)>,
-    /// How often the suppressed values changed: each suppression, and each that was taken back.
+    /// The number of changes of the suppressed values. Each suppression is a change, and each value
+    /// that was taken back is another one.
     pub suppression_changes: u64,
 }
 
@@ -71,8 +72,8 @@ impl DirectoryFile {
     ///
     /// # Errors
     ///
-    /// [`OpenError::Foreign`] when the file is no directory. Another error when the file cannot be
-    /// read.
+    /// [`OpenError::Foreign`] when the file is not a directory database. Another error when the
+    /// file cannot be read.
     pub fn read(path: &Path) -> Result<Self, OpenError> {
         Self::read_by(path, sqlite::immutable_reader)
     }
@@ -103,8 +104,7 @@ impl DirectoryFile {
         read(&connection, schema).map_err(failed)
     }
 
-    /// Returns the first secret of this file that a node with `secrets` does not have; `None` if
-    /// the node has all of them.
+    /// Returns the first secret of this file that is not in `secrets`; `None` if all of them are.
     pub fn unknown_secret(&self, secrets: &Secrets) -> Option<SecretCheck> {
         let is_known = |check: &&SecretCheck| {
             secrets.with_id(check.id).is_some_and(|secret| secret.check_hash() == check.hash)
@@ -154,8 +154,8 @@ mod tests {
 
     use super::*;
 
-    /// Creates a directory, copies it, and changes the copy by `statements`. Returns the folder and
-    /// the result of reading the copy.
+    /// Creates a directory, copies it, and changes the copy with `statements`. Returns the folder
+    /// and the result of reading the copy.
     fn copy_changed_by(statements: &str) -> (tempfile::TempDir, Result<DirectoryFile, OpenError>) {
         let folder = tempfile::tempdir().unwrap();
         let (path, copy) = (folder.path().join(DIRECTORY.file), folder.path().join("a ?%copy"));

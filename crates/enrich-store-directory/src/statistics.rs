@@ -1,8 +1,8 @@
-//! Counts what the directory contains, for the operator.
+//! Counts the content of the directory, for the operator.
 //!
-//! The subjects are counted by reading their profiles, 20,000 in one read. This limits the memory.
-//! Between two reads, an import can empty the write-ahead log. A record that is imported meanwhile
-//! may be counted or not. Counting a million companies takes a few seconds.
+//! The subjects are counted by reading their profiles, 20,000 in one read. This limits the memory,
+//! and an import can empty the write-ahead log between two reads. A record that is imported during
+//! the count may be counted or not. Counting a million companies takes a few seconds.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -108,7 +108,7 @@ pub fn directory_statistics(path: &Path) -> rusqlite::Result<DirectoryStatistics
 }
 
 /// Counts the next subjects after the id `last`. Returns the id of the last counted subject; `None`
-/// if there were none.
+/// if there were no more subjects.
 fn count_part(
     connection: &Connection,
     last: i64,

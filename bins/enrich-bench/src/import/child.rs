@@ -1,4 +1,4 @@
-//! Runs `enrich import`, and reads from Linux's `/proc` what the process uses.
+//! Runs `enrich import`, and reads from Linux's `/proc` which resources the process uses.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,25 +14,26 @@ use serde_json::Value;
 
 use crate::process::kib_of;
 
-/// Interval at which the process is looked at.
+/// Interval at which the resources of the process are read.
 const INTERVAL: Duration = Duration::from_millis(20);
-/// The number of bytes that are read from the file at once.
+/// The number of bytes in one read from the file.
 const AT_ONCE: usize = 1 << 18;
 
 /// What a process has used.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Usage {
     pub(super) seconds: f64,
-    /// The bytes that were given to the disk.
+    /// The number of bytes that the process wrote to the disk.
     pub(super) written_bytes: u64,
-    /// The most private memory at one time.
+    /// The highest private memory of the process.
     pub(super) private_bytes: u64,
-    /// The seconds that each step of the records took to be read.
+    /// For each step of the records, the seconds until the process had read the step.
     pub(super) step_seconds: Vec<f64>,
 }
 
-/// Runs a command and gives it a file as its standard input. Returns what the process has used, and
-/// the JSON that it prints. `step` is the number of lines whose times are taken.
+/// Runs a command with a file as its standard input. Returns the resources that the process has
+/// used, and the JSON that it prints. `step` is the number of lines in a step whose time is
+/// measured.
 pub(super) fn feed(
     mut command: Command,
     file: &Path,
@@ -53,7 +54,7 @@ pub(super) fn feed(
         thread::sleep(INTERVAL);
     }
     let seconds = began.elapsed().as_secs_f64();
-    // The process has ended, but its figures stay until its parent has waited for it.
+    // The process has ended, but its figures exist until its parent has waited for it.
     let figures = fs::read_to_string(format!("/proc/{}/io", child.id()))?;
     let written_bytes = written(&figures).context("/proc/PID/io has no write_bytes")?;
     let status = child.wait()?;
@@ -68,7 +69,7 @@ pub(super) fn feed(
     ))
 }
 
-/// Writes a file to a process. Returns the seconds that each step of its lines took.
+/// Writes a file to the input of a process. Returns the seconds for each step of lines.
 fn give(file: File, mut input: ChildStdin, step: u64) -> std::io::Result<Vec<f64>> {
     let mut file = BufReader::with_capacity(AT_ONCE, file);
     let (mut began, mut lines, mut steps) = (Instant::now(), 0, Vec::new());
@@ -89,7 +90,7 @@ fn give(file: File, mut input: ChildStdin, step: u64) -> std::io::Result<Vec<f64
     }
 }
 
-/// Whether a child has ended. It stays in the list of processes.
+/// Whether a child process has ended. The child stays in the list of processes.
 fn has_ended(id: u32) -> anyhow::Result<bool> {
     let id = i32::try_from(id).ok().and_then(Pid::from_raw).context("a process without id")?;
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;

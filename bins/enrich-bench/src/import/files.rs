@@ -1,4 +1,4 @@
-//! The files of generated companies that are imported.
+//! The files of generated companies that `import` measures.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -20,8 +20,9 @@ pub(super) fn write(path: &Path, lines: impl Iterator<Item = String>) -> anyhow:
     Ok(file.into_inner()?.sync_all()?)
 }
 
-/// Returns the lines of a second source. Each describes another of the `companies` that
-/// `generator` makes, by a name without legal form and the same domain, and adds an address.
+/// Returns the lines of a second source. Each line describes another one of the `companies` of
+/// `generator`: with the same domain, with a name without legal form, and with an additional
+/// address.
 pub(super) fn overlapping(
     generator: Generator,
     companies: u64,

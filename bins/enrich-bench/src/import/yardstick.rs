@@ -1,4 +1,4 @@
-//! The yardstick: the same rows loaded by the `sqlite3` program.
+//! The yardstick: the `sqlite3` program loads the same rows.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::{Context, ensure};
 use serde_json::Value;
 
-/// What a row has of a company, in the order of the table's columns.
+/// The fields of a company in a row, in the order of the table's columns.
 const COLUMNS: [&str; 12] = [
     "id",
     "name",
@@ -67,7 +67,7 @@ fn write_rows(lines: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(rows.into_inner()?.sync_all()?)
 }
 
-/// Returns the first value of a field as text. The yardstick needs no list.
+/// Returns the first value of a field as text. The yardstick does not store lists.
 fn cell(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

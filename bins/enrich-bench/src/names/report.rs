@@ -35,10 +35,9 @@ pub(crate) struct Row {
     pub(crate) processor_micros: Option<f64>,
     /// The share of look-ups that found a company.
     pub(crate) found: f64,
-    /// The share of look-ups that found the company that was meant; `None` if no company was meant.
+    /// The share of look-ups that found the right company; `None` if the names mean no company.
     pub(crate) right: Option<f64>,
-    /// Some wrong answers: another company than the one that was meant, or any company for an
-    /// unknown name.
+    /// Some wrong answers: another company than the right one, or any company for an unknown name.
     pub(crate) wrong: Vec<Wrong>,
     /// The private memory of the process after these look-ups, in bytes.
     pub(crate) private_bytes: u64,
@@ -59,7 +58,7 @@ pub(crate) struct Wrong {
 pub(crate) struct Timed {
     pub(crate) took: Duration,
     pub(crate) is_found: bool,
-    /// Whether the answer is the company that was meant; `None` if no company was meant.
+    /// Whether the answer is the right company; `None` if the name means no company.
     pub(crate) is_right: Option<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! Charges in a closed loop: when a charge is decided, the next one is made.
+//! Charges in a closed loop: when a charge is decided, the client makes the next one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -32,7 +32,7 @@ pub(crate) struct Customer {
     pub(crate) key: KeyId,
 }
 
-/// The number of charges so far, which makes each idempotency key unique.
+/// The number of charges so far. It makes each idempotency key unique.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// Makes charges on all nodes at the same time. Returns the number of charges per second.

@@ -1,4 +1,4 @@
-//! Look-ups at a constant rate. Each must find its company.
+//! Look-ups at a constant rate. Each look-up must find its company.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -31,9 +31,9 @@ pub(crate) struct Callers {
 /// What the look-ups were answered.
 #[derive(Default)]
 pub(crate) struct Called {
-    /// The number of right answers. Each was charged.
+    /// The number of right answers. Each of them was charged.
     pub(crate) found: u64,
-    /// What was wrong with the other ones.
+    /// The descriptions of the wrong answers.
     pub(crate) failed: Vec<String>,
     pub(crate) seconds: Seconds,
 }
@@ -53,7 +53,7 @@ impl Callers {
         for number in 0..all {
             let node = nodes[number as usize % nodes.len()];
             let (is_over, keys) = (Arc::clone(&is_over), keys.many.clone());
-            // The connections send one after the other, not at the same time.
+            // The connections send at evenly spaced times, not all at the same time.
             let first = began + pause * number / all;
             let caller = Caller { began, next: first, pause, seed: number.into() };
             threads.push(thread::spawn(move || caller.run(node, &keys, generated, &is_over)));
@@ -83,7 +83,7 @@ impl Callers {
 /// One connection's look-ups.
 struct Caller {
     began: Instant,
-    /// When the next look-up is due.
+    /// The time at which the next look-up must be sent.
     next: Instant,
     pause: Duration,
     seed: u64,
@@ -106,8 +106,8 @@ impl Caller {
             let call = domain_to_name(company.domain(), &company.name);
             let request = call.request(&keys[chance.usize(..keys.len())], None);
             let answered = connection.send(&request);
-            // A late answer delays the following look-ups. Their latencies begin when they were
-            // due, so that the delay is not left out.
+            // A late answer delays the next look-ups. Their latencies are counted from the time at
+            // which they should have been sent, so that they include this delay.
             let took = self.next.elapsed();
             let problem = match answered {
                 Ok(answer) => call.check(&answer, Outcome::Found, PRICE).err(),

@@ -1,5 +1,5 @@
-//! The nodes of the measurement: servers that answer from snapshots, and the folder of the machine
-//! that imports.
+//! The nodes of the measurement, which answer from snapshots, and the folder of the machine that
+//! imports.
 
 use std::cell::Cell;
 use std::fs::{self, DirBuilder, File};
@@ -23,9 +23,9 @@ use crate::postgres::Postgres;
 use crate::prepare::prepare;
 use crate::program::{Data, Program};
 
-/// Pause between two questions to a node whose change is awaited.
+/// Pause between two requests to a node that must change.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Longest time for a forgotten address to vanish, so that the measurement ends.
+/// Time limit for a forgotten address to disappear. After this time, the measurement stops.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
 
 /// The nodes, the database and the folder of the machine that imports.
@@ -34,12 +34,12 @@ pub(crate) struct Fleet {
     importer: Data,
     /// The folder of the snapshots, which all nodes read.
     location: PathBuf,
-    // Dropped in this order: servers, database.
+    // The fields are dropped in this order: the servers, then the database.
     servers: Vec<Serving>,
     addresses: Vec<SocketAddr>,
     keys: Keys,
     _postgres: Postgres,
-    /// The number of own questions that were charged.
+    /// The number of requests by this program itself that were charged.
     charged: Cell<u64>,
 }
 
@@ -154,8 +154,8 @@ impl Fleet {
         Ok(())
     }
 
-    /// Waits until every node has the marker, or no node has it. Returns when the first and the
-    /// last node had changed.
+    /// Waits until every node has the marker, or no node has it. Returns the times at which the
+    /// first and the last node had changed.
     pub(crate) fn wait_for(
         &self,
         marker: &Marker,
@@ -173,21 +173,22 @@ impl Fleet {
         self.wait_until(&call, is_changed, limit)
     }
 
-    /// Checks that every node answers the marker's address.
+    /// Checks that every node answers with the marker's address.
     pub(crate) fn expect_address(&self, marker: &Marker) -> anyhow::Result<()> {
         let has_address = |answer: &Reply| answer.body.contains(&marker.email);
         self.wait_until(&emails_of(marker), has_address, Duration::ZERO).map(|_| ())
     }
 
-    /// Waits until no node answers the marker's address any more. Returns when that was so.
+    /// Waits until no node answers with the marker's address any more. Returns the time at which
+    /// this was so.
     pub(crate) fn wait_for_no_address(&self, marker: &Marker) -> anyhow::Result<Instant> {
         let has_none = |answer: &Reply| !answer.body.contains(&marker.email);
         let [_, all] = self.wait_until(&emails_of(marker), has_none, FORGOTTEN_AFTER)?;
         Ok(all)
     }
 
-    /// Asks every node until the answer is as awaited. Returns when this was so at the first node,
-    /// and at the last one.
+    /// Sends requests to every node until the answer is the expected one. Returns the times at
+    /// which this was so at the first and at the last node.
     fn wait_until(
         &self,
         call: &Call,
@@ -222,7 +223,7 @@ impl Fleet {
     }
 
     /// Stops the nodes, and verifies the ledger: it must have a row for each of the `found`
-    /// look-ups, and for the own questions. Returns the number of rows.
+    /// look-ups, and for each charged request of this program itself. Returns the number of rows.
     pub(crate) fn stop(self, found: u64) -> anyhow::Result<u64> {
         let Self { program, importer, servers, charged, .. } = self;
         servers.into_iter().try_for_each(Serving::stop)?;
@@ -238,7 +239,7 @@ impl Fleet {
     }
 }
 
-/// A question for the addresses of the marker.
+/// Returns a request for the addresses of the marker.
 fn emails_of(marker: &Marker) -> Call {
     Call::new("/v1/dte", "companyDomain", marker.domain.clone())
 }

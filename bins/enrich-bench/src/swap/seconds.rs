@@ -1,12 +1,13 @@
-//! Latencies by the second in which the answer arrived.
+//! Latencies, grouped by the second in which the answer arrived.
 
 use serde::Serialize;
 
-/// The latencies of all look-ups, in microseconds, by the second since the load began.
+/// The latencies of all look-ups, in microseconds. The outer index is the second since the load
+/// began.
 #[derive(Debug, Default)]
 pub(crate) struct Seconds(Vec<Vec<u32>>);
 
-/// The 99th percentiles of the seconds of a part of the run.
+/// The 99th percentiles of the latencies in a part of the run, one for each second.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Window {
     /// What the nodes did.
@@ -34,7 +35,7 @@ impl Seconds {
         }
     }
 
-    /// Returns the seconds that lie between two times since the load began, at least partly.
+    /// Returns the seconds that are at least partly between two times since the load began.
     pub(crate) fn window(&self, what: &'static str, from: f64, to: f64) -> Window {
         let (from, to) = (from.max(0.0).floor() as usize, to.ceil());
         let seconds = self.0.iter().enumerate().skip(from);

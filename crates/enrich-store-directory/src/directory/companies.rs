@@ -9,7 +9,7 @@ use super::lookup::{Lookup, Stop};
 use super::names::{self, CandidateMatch};
 use super::view::View;
 
-/// The most people with one email address that are read to find a person with an employer.
+/// The most people with one email address that are read, to find one who has an employer.
 const MOST_SHARING: usize = 8;
 
 /// Returns the identifier that a company reference contains; `None` if the reference contains none,
@@ -44,8 +44,8 @@ pub(crate) fn find(
     }
 }
 
-/// Finds every company that `company` may mean. A question about an employee needs all of them,
-/// because the employee is then looked up at each company. Only a name can mean several companies.
+/// Finds every company that `company` may mean. Only a name can mean several companies. A question
+/// about an employee needs all of them, because the employee is then looked up at each company.
 pub(crate) fn find_all(
     lookup: Lookup<'_>,
     company: &CompanyRef,
@@ -70,8 +70,8 @@ pub(crate) fn find_all(
     Ok(by_domain.map(candidate_match).into_iter().collect())
 }
 
-/// Finds the companies that have the host `domain`, or else those that have its registrable domain.
-/// Returns at most two companies.
+/// Finds the companies that have the host `domain`. If there are none, finds those that have its
+/// registrable domain. Returns at most two companies.
 pub(crate) fn holders_of_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Vec<Holder>> {
     let kind = IdentifierKind::CompanyDomain;
     let holders = view.holders(kind, domain.as_str(), 2)?;
@@ -101,8 +101,8 @@ fn above(domain: &Domain) -> Option<Domain> {
 }
 
 /// Finds the company with this email address. If there is none, finds the employer of a person with
-/// the address. If there is none either, finds the company that has the address's domain, unless
-/// this is a public mail host, which belongs to no company.
+/// the address. If that person does not exist either, finds the company with the address's domain.
+/// But the domain of a public mail host belongs to no company.
 fn by_email(
     view: View<'_>,
     email: &EmailAddress,

@@ -8,12 +8,12 @@
 //! profile and checks that the profile contains the identifier (`docs/performance.md` has the
 //! figures).
 //!
-//! A hash index is valid for one revision of the directory. A look-up that makes several reads, all
-//! of one state, uses only a hash index of that state. A look-up by one identifier reads the
-//! revision together with the profile, so that it notices a change. If no subject has the
-//! identifier, no profile is read; then the refresh gate decides whether the revision must be read.
-//! In this way, a server notices an import of another process within a hundredth of a second, or
-//! within a tenth if the check is delayed. An import of the same process is noticed immediately.
+//! A hash index is valid for one revision of the directory. A look-up that makes several reads of
+//! one state uses only a hash index of that state. A look-up by one identifier reads the revision
+//! together with the profile, so it notices a change. If no subject has the identifier, no profile
+//! is read. Then the refresh gate decides whether the revision must be read. So a server notices an
+//! import of another process within a hundredth of a second, or within a tenth if the check is
+//! delayed. It notices an import of its own process immediately.
 //!
 //! Without a hash index, look-ups read the index in the file. There is no hash index in the first
 //! seconds of a process. After an import there is none either, until the directory has been
@@ -56,14 +56,14 @@ pub(crate) struct HashIndex {
     refresh_gate: RefreshGate,
 }
 
-/// What the hash index knows about an identifier.
+/// The result of finding an identifier in the hash index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IndexResult {
     /// No subject has the identifier.
     Nowhere,
-    /// If any subject has the identifier, this subject is the first that has it.
+    /// The first subject that has the identifier, if any subject has it.
     At(IndexHit),
-    /// The hash index does not know whether a subject has the identifier; the index in the file
+    /// The hash index does not know whether a subject has the identifier. The index in the file
     /// must be read.
     Unknown,
 }
@@ -109,10 +109,11 @@ impl Current {
         self.0.load()
     }
 
-    /// Finds an identifier without reading the file. [`IndexResult::Nowhere`] was true when the
-    /// revision was last checked. If that check was too long ago, this method calls `revision` to
-    /// read the present revision, and drops an outdated index. [`IndexResult::At`] contains the
-    /// revision for which it is valid; the caller must compare the revision.
+    /// Finds an identifier without reading the file. The result [`IndexResult::Nowhere`] was true
+    /// when the revision was last checked. If that check was too long ago, this method calls
+    /// `revision` to read the present revision, and drops the index if it is outdated. The result
+    /// [`IndexResult::At`] contains the revision for which it is valid. The caller must compare
+    /// this revision.
     ///
     /// The first look-up in a new index also checks the revision, because the directory may have
     /// changed since the index was built.
@@ -137,7 +138,7 @@ impl Current {
     }
 
     /// Drops the index if it is outdated. `found` is the revision that was read together with the
-    /// subject of `hit`; the index is outdated if the revision of `hit` differs from `found`.
+    /// subject of `hit`. The index is outdated if this differs from the revision of `hit`.
     pub(crate) fn learn(&self, hit: Option<IndexHit>, found: Option<DirectoryRevision>) {
         if let (Some(hit), Some(found)) = (hit, found)
             && hit.revision != found
@@ -148,8 +149,8 @@ impl Current {
         }
     }
 
-    /// Builds the index of a file that no process changes. Calls `goes_on` from time to time: it
-    /// must pause for the given time, and return whether to go on.
+    /// Builds the index of a file that no process changes. Calls `goes_on` from time to time.
+    /// `goes_on` must pause for the given time, and return whether to go on.
     pub(crate) fn build(
         &self,
         connection: &Connection,

@@ -11,15 +11,15 @@ pub(crate) struct Holder {
     pub(crate) subject: SubjectId,
     /// The tier of the identifier: how strongly it belongs to the subject. Tier 0 is the strongest.
     pub(crate) tier: u8,
-    /// The confidence of the source that gives the subject this identifier; if several sources do,
-    /// the highest one.
+    /// The confidence of the source that gives the subject this identifier. With several such
+    /// sources, the highest confidence.
     pub(crate) confidence: Confidence,
 }
 
 impl Holder {
     /// Returns the confidence that the identifier means this holder, which is the first one.
-    /// `next_tier` is the tier of the next holder, if there is one. If both have the same tier, the
-    /// confidence is at most [`Confidence::AMBIGUOUS`].
+    /// `next_tier` is the tier of the next holder, if there is a next one. If both have the same
+    /// tier, the confidence is at most [`Confidence::AMBIGUOUS`].
     pub(crate) fn confidence_beside(&self, next_tier: Option<u8>) -> Confidence {
         let is_ambiguous = next_tier == Some(self.tier);
         let most = if is_ambiguous { Confidence::AMBIGUOUS } else { Confidence::FULL };

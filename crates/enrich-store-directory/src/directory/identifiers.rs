@@ -59,8 +59,8 @@ impl View<'_> {
 
     /// Returns the holders of an identifier in the file, at most `limit`, from the tier `least` on.
     ///
-    /// The statement has no `LIMIT` parameter, because SQLite may plan a statement with this
-    /// parameter again for each value, which is slow. Instead, the loop ends after `limit` rows.
+    /// The statement has no parameter for `LIMIT`. With such a parameter, SQLite may plan the
+    /// statement again for each value, which is slow. Instead, the loop ends after `limit` rows.
     fn stored_holders(
         &self,
         kind: IdentifierKind,
@@ -85,8 +85,8 @@ impl View<'_> {
         Ok(self.holders(kind, key, 1)?.first().map(|holder| holder.subject))
     }
 
-    /// Returns the confidence of the source that gives a subject this identifier; if several
-    /// sources do, the highest one.
+    /// Returns the confidence of the source that gives a subject this identifier. With several such
+    /// sources, returns the highest confidence.
     pub(crate) fn confidence_of(
         &self,
         kind: IdentifierKind,
@@ -122,8 +122,9 @@ impl View<'_> {
     }
 
     /// Like [`Self::first_with`], but also returns the directory's revision. One statement reads
-    /// both the subject and the revision, so both are of one state; [`Self::of_one_state`] would
-    /// need a second statement. If `hit` is `None` or is outdated, the index in the file is read.
+    /// both the subject and the revision, so both are of one state. With [`Self::of_one_state`], a
+    /// second statement would be needed. If `hit` is `None` or outdated, the index in the file is
+    /// read.
     pub(crate) fn first_now<T: Profiled>(
         &self,
         kind: IdentifierKind,

@@ -1,5 +1,5 @@
-//! Checks the index of words: the order of its entries, its completeness, and that its companies
-//! exist.
+//! Checks the index of words: whether its entries are in order, whether it is complete, and whether
+//! its companies exist.
 
 use enrich_store_sqlite::Statements;
 use rusqlite::{Connection, params};
@@ -42,8 +42,8 @@ pub(crate) fn problems_of_one_state(connection: &Connection) -> rusqlite::Result
             companies: row.get(1)?,
             last: row.get_ref(2)?.as_blob()?,
         };
-        // A word may be part of a person's name. So the text of a fault does not contain the word,
-        // only its place in the alphabet.
+        // A word may be part of a person's name. So the text of a fault contains the word's number
+        // in alphabetical order, not the word itself.
         let fault = word.fault(&companies)?;
         problems.extend(fault.map(|fault| format!("word {number} of the index {fault}")));
         if problems.len() >= MOST_REPORTED {
@@ -76,11 +76,12 @@ const STRAY: [(&str, &str); 2] = [
     ),
 ];
 
-/// Returns a list with an element for each id: whether this id belongs to a company.
+/// Returns a list that says for each id whether it belongs to a company.
 fn companies(connection: &Connection) -> rusqlite::Result<Vec<bool>> {
     let mut companies = Vec::new();
     connection.each("SELECT id FROM subject WHERE kind = ?1 ORDER BY id", [COMPANY], |row| {
-        // Ids are assigned in sequence, so this list is hardly longer than the number of subjects.
+        // Ids are assigned in sequence, so this list is not much longer than the number of
+        // subjects.
         if let Ok(id) = usize::try_from(row.get::<_, i64>(0)?) {
             companies.resize(id + 1, false);
             companies[id] = true;
@@ -135,7 +136,7 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    /// Reads the next part of the list; `first` is the company with which the part should begin.
+    /// Reads the next part of the list. `first` is the company with which the part should begin.
     fn read(&mut self, part: &[u8], first: Option<u64>) -> Result<(), &'static str> {
         for (at, posting) in unpack(part).enumerate() {
             let company = posting.map_err(|_| "has a list that cannot be read")?.company;

@@ -2,9 +2,9 @@
 //!
 //! All other reads take microseconds and run on the caller's thread. The queue is bounded, and
 //! tenants take turns in it ([`FairQueue`]). If one tenant fills the queue, only jobs of this
-//! tenant are refused. As long as another tenant has more jobs in the queue, a tenant with one job
-//! is not refused. A job that has waited too long behind other jobs of its own tenant is refused,
-//! because its caller has perhaps stopped waiting.
+//! tenant are refused. A tenant with one job is not refused as long as another tenant has more jobs
+//! in the queue. A job is also refused if it has waited too long behind other jobs of its own
+//! tenant, because its caller has probably stopped waiting.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 
 /// The number of threads that each [`Lists`] starts.
 const THREADS: usize = 2;
-/// The most jobs that may wait: of all tenants together, and of one tenant.
+/// The most jobs that may wait: jobs of all tenants together, and jobs of one tenant.
 const WAITING: QueueLimits = QueueLimits { total: 512, per_tenant: 256 };
 /// A job that waits longer than this behind other jobs of the same tenant is refused.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
@@ -29,15 +29,15 @@ const LONGEST_WAIT: Duration = Duration::from_millis(500);
 /// A function that opens a connection which cannot write.
 pub(crate) type Connect = fn(&Path) -> rusqlite::Result<Connection>;
 
-/// The work of a job. If the job runs, it gets a connection to read from. If the job is refused, it
-/// gets `None`, and only tells its caller about the refusal.
+/// The work of a job. It gets a connection to read from. If the job is refused, it gets `None`, and
+/// only tells its caller about the refusal.
 type Read = Box<dyn FnOnce(Option<&Connection>) + Send>;
 
 /// A job that waits for a thread.
 struct Job {
     read: Read,
     queued_at: Instant,
-    /// Whether other jobs of the same tenant were waiting when this job arrived.
+    /// Whether other jobs of the same tenant already waited when this job arrived.
     is_behind_own: bool,
 }
 
@@ -142,7 +142,7 @@ impl Waiting {
         while let Some(job) = self.next() {
             let is_too_late = job.is_behind_own && job.queued_at.elapsed() > LONGEST_WAIT;
             let connection = (!is_too_late).then_some(connection);
-            // If a job panics, its thread must go on; the caller of the job gets an error.
+            // If a job panics, the thread must continue. The caller of the job gets an error.
             let _ = catch_unwind(AssertUnwindSafe(|| (job.read)(connection)));
         }
     }

@@ -1,4 +1,4 @@
-//! What a look-up reads, its limits, and why a look-up stops without a result.
+//! The directory and the limits of one look-up, and why a look-up stops without a result.
 
 use enrich_core::Confidence;
 
@@ -31,7 +31,7 @@ impl From<rusqlite::Error> for Stop {
 }
 
 impl Lookup<'_> {
-    /// Returns [`Stop::NeedsSearch`] if this look-up must not take long. Called before anything
+    /// Returns [`Stop::NeedsSearch`] if this look-up must not take long. Call this before anything
     /// that takes long.
     pub(crate) fn needs_search(&self) -> Result<(), Stop> {
         if self.may_search { Ok(()) } else { Err(Stop::NeedsSearch) }

@@ -2,10 +2,10 @@
 //!
 //! Most names are found exactly. One look-up key finds all names that are equal after folding and
 //! without legal forms and spaces. The names that were found are then compared with the requested
-//! name. If exactly one company fits best, it is the answer. Otherwise, similar names are searched
-//! for and judged (`names/search.rs`, `enrich_core::matching`), which takes a hundred times as
-//! long. This happens if several companies have the name, if none has it, or if the name is a
-//! single word that is not a domain label of the company.
+//! name. If exactly one company fits best, it is the answer. In three cases, similar names are
+//! searched for and judged (`names/search.rs`, `enrich_core::matching`): several companies have the
+//! name, no company has it, or the name is a single word that is not a domain label of the company.
+//! The search takes a hundred times as long as an exact match.
 //!
 //! A bare company is known only by names, because people gave it as their employer. It is an answer
 //! only if it has exactly the requested name and no other company has this name.
@@ -25,15 +25,15 @@ use super::lookup::{Lookup, Stop};
 use super::view::{BARE_TIER, View};
 
 /// The most companies with one look-up key that are compared. If more companies have the key, the
-/// name alone cannot say which one is meant. Bare companies, and companies outside the requested
-/// country, are not counted.
+/// name alone cannot tell which one is the right one. Bare companies, and companies outside the
+/// requested country, are not counted.
 const MOST_CANDIDATES: usize = 64;
-/// The most companies with a name that are read, if only those in one country are wanted.
+/// The most companies with a name that are read if the question gives a country.
 const MOST_SEARCHED: usize = 1024;
 /// The most bare companies with one look-up key that are compared with a name.
 const MOST_BARE: usize = 64;
-/// The most aliases of a company that are compared with a name. If none of these fits, one of the
-/// other aliases must be the one with the look-up key.
+/// The most aliases of a company that are compared with a name. If none of them fits, another alias
+/// of the company must have the look-up key.
 const MOST_ALIASES: usize = 128;
 /// The most companies that the name of an employer may mean.
 const MOST_EMPLOYERS: usize = 4;
@@ -95,8 +95,8 @@ impl Fit {
     }
 
     /// Returns the step at which the names are equal (see [`step`]). If two companies fit at the
-    /// same step, the name alone cannot say which one is meant, even if one fits by its name and
-    /// the other by an alias.
+    /// same step, the name alone cannot tell which one is the right one. This is true even if one
+    /// company fits by its name and the other by an alias.
     const fn step(self) -> u8 {
         match self {
             Self::Name | Self::Alias => 0,
@@ -152,7 +152,7 @@ pub(crate) fn find(
     Ok(Some((first.company.clone(), match_confidence.min(source_confidence))))
 }
 
-/// Makes one search, so that the data which every search needs is in memory before the first
+/// Makes one search in advance, so that the data that every search needs is in memory for the first
 /// look-up.
 pub(crate) fn prepare(view: View<'_>) {
     if let Ok(name) = CompanyName::parse("Prepared") {
@@ -173,9 +173,9 @@ pub(crate) fn find_only_match(
     Ok(only.map(|only| (only.company.clone(), only.fit.confidence())))
 }
 
-/// Finds every company that a name may mean, with its confidence: the companies with the name, or
-/// else the likeliest ones. A question about an employee needs all of them, because the employee is
-/// then looked up at each company.
+/// Finds every company that a name may mean, with its confidence. These are the companies with the
+/// name, or else the likeliest companies. A question about an employee needs all of them, because
+/// the employee is then looked up at each company.
 pub(crate) fn find_all(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -226,7 +226,8 @@ fn name_holders(view: View<'_>, name: &CompanyName, most: usize) -> rusqlite::Re
 }
 
 /// Returns the only company with exactly this name. Returns `None` if other companies have the same
-/// name, or if the name is a single word, which may also be part of other companies' names.
+/// name. Also returns `None` if the name is a single word, because other companies' names may
+/// contain this word too.
 fn only_match<'a>(
     name: &CompanyName,
     country: Option<Country>,
@@ -236,7 +237,7 @@ fn only_match<'a>(
     let has_rival = ranked
         .get(1)
         .is_some_and(|next| next.is_bare == best.is_bare && next.fit.step() == best.fit.step());
-    // If the name itself contains a country, the company must be in this country.
+    // If the requested name contains a country, the company must be in this country.
     let company = &best.company;
     let is_there = name.country().is_none_or(|said| company.is_in(said));
     let says_enough = country.is_some()
@@ -249,23 +250,23 @@ fn only_match<'a>(
 fn is_label(name: &CompanyName, domain: &str) -> bool {
     let label = domain.split('.').next().unwrap_or_default();
     let is = |label: &str| label == name.squashed() || label == name.folded();
-    // Most labels have no hyphen, so the comparison without hyphens is made only for those that
-    // have one.
+    // Most labels have no hyphen. The comparison without hyphens is made only for those that have
+    // one.
     is(label)
         || (label.contains('-') && is(&label.replace('-', "")))
         || Domain::parse(name.display()).is_ok_and(|asked| asked.as_str() == domain)
 }
 
-/// Returns the confidence of the source that gives a company this name; if several sources do, the
-/// highest one.
+/// Returns the confidence of the source that gives a company this name. With several such sources,
+/// returns the highest confidence.
 fn trust(view: View<'_>, company: SubjectId, name: &str) -> rusqlite::Result<Confidence> {
     let Ok(name) = CompanyName::parse(name) else { return Ok(Confidence::FULL) };
     let trust = view.confidence_of(IdentifierKind::CompanyName, name.squashed(), company)?;
     Ok(trust.unwrap_or(Confidence::FULL))
 }
 
-/// Keeps the companies that the name fits as well as the first company. Also keeps bare companies
-/// that the name fits better.
+/// Keeps the companies that the name fits as well as it fits the first company. Also keeps bare
+/// companies that the name fits better.
 fn all_best(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
     let Some(best) = ranked.first().map(|best| best.fit) else { return ranked };
     ranked.retain(|one| one.fit == best || (one.is_bare && one.fit < best));
@@ -309,8 +310,8 @@ fn rank_holders(
     Ok(Some(rank(name, country, candidates)))
 }
 
-/// Returns the most companies that are read: first the number of companies that are not bare, then
-/// the number of bare ones.
+/// Returns the maximum number of companies to read: the number of companies that are not bare, and
+/// the number of bare companies.
 fn most_compared(country: Option<Country>) -> (usize, usize) {
     match country {
         None => (MOST_CANDIDATES, MOST_BARE),
@@ -341,8 +342,8 @@ fn rank(
 /// name does not fit.
 ///
 /// At most [`MOST_ALIASES`] aliases are compared, because folding an alias takes time. If the
-/// company has more aliases, one of the others may have the key. So the result is then
-/// [`Fit::Squashed`], or a better fit if the comparison finds one.
+/// company has more aliases, one of those that were not compared may have the key. So the result is
+/// at least [`Fit::Squashed`].
 pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
     let own = step(name, &company.name).map(|step| match step {
         0 => Fit::Name,
@@ -402,7 +403,7 @@ mod tests {
         asked_in(name, None, candidates)
     }
 
-    /// Returns the result of asking for `name` without a search: the only company with this name.
+    /// Returns the result of a look-up of `name` without a search: the only company with this name.
     fn asked_in(
         name: &str,
         country: Option<&str>,

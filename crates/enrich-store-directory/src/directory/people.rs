@@ -13,42 +13,42 @@ use super::names::CandidateMatch;
 use super::view::View;
 
 /// The most people with one name, at one employer or in one country, that are compared. If there
-/// are more, the name alone cannot say who is meant.
+/// are more, the name alone cannot tell which person is the right one.
 const MOST_NAMESAKES: usize = 64;
 
-/// The number of percentage points by which the best match must lead over the next one. With a
-/// smaller lead, there is no answer: for example, if two people differ only in the spelling of the
-/// name, such as `Müller` and `Mueller`.
+/// The number of percentage points by which the best match must lead over the second best. With a
+/// smaller lead, there is no answer. This happens, for example, if two people differ only in the
+/// spelling of the name, such as `Müller` and `Mueller`.
 const CLEAR_LEAD: u8 = 4;
 
 /// How confident a match by a person's name is, in one kind of scope: at an employer, or in a
-/// country. The values are estimates, for the case that the name of only one person agrees.
+/// country. The values are estimates for the case that only one person's name agrees.
 ///
-/// `same` is the percentage for equal names. Every other value is the factor, in percent, for one
-/// kind of difference. If two names have two differences, both factors are applied. Few people at
-/// one company share a name, so the only match is mostly right. In a country, many people are not
-/// in the directory, so the only match may be wrong.
+/// `same` is the percentage for equal names. Every other value is a factor, in percent, for one
+/// kind of difference between the names. With two differences, both factors are applied.
+///
+/// Few people at one company share a name, so the only match is mostly right. In a country, many
+/// people are not in the directory, so the only match may be wrong.
 struct NameConfidence {
-    /// The names are equal. The rest to 100 percent stands for other people with the same name, and
-    /// for people whose record names the wrong employer or country.
+    /// The names are equal. The difference to 100 percent stands for other people with the same
+    /// name, and for people whose record gives the wrong employer or country.
     same: u8,
     /// One of the names has the family name first, as in Hungary, Vietnam and lists of names. Two
-    /// people seldom have such names: few names can be read in both orders, and two people with the
-    /// same two names seldom work at one company.
+    /// different people seldom have such names. Few names can be read in both orders, and two
+    /// people with the same two names seldom work at one company.
     order: u8,
     /// One given name is only an initial. At a company, one in five such matches is another person
     /// with the same initial.
     initial: u8,
-    /// The names are in different scripts, so only their consonants were compared. If there are
-    /// three or more consonants, different names seldom share all of them; but some names differ
-    /// only in their vowels.
+    /// The names are in different scripts, so only their consonants were compared. Different names
+    /// seldom share three or more consonants, but some names differ only in their vowels.
     script: u8,
     /// One of the names has only a part of the family name. This is usual, but many people in a
     /// country share one part.
     family_part: u8,
     /// One given name is a short form of the other. Most people called Bob are Robert, but some
-    /// short forms stand for several names. Two colleagues seldom have the same given name, one in
-    /// its short form and the other in full.
+    /// short forms stand for several names. It is rare that one of two colleagues has the short
+    /// form of the other's given name.
     short_form: u8,
     /// Only one name has a suffix. Many sources leave suffixes out, but a suffix can also
     /// distinguish two people, such as father and son.
@@ -128,8 +128,8 @@ pub(crate) fn name_in(scope: &str, name_key: &str) -> String {
 }
 
 /// A scope in which a person's name is looked up: an employer or a country. It has a key, the
-/// confidence that this employer or country is meant, and the confidence of the sources that name
-/// it.
+/// confidence that this employer or country is the right one, and the confidence of the sources
+/// that name it.
 struct NameScope {
     key: String,
     match_confidence: Confidence,
@@ -174,8 +174,9 @@ type Namesakes = BTreeMap<SubjectId, (Confidence, Confidence)>;
 
 /// Finds the only person with this name in these scopes; `None` when there are several.
 ///
-/// A person whose name agrees with the requested name is stored under one of a few keys. The keys
-/// are tried in steps: those of a later step are read only if no person was found before.
+/// Each person is stored under a few keys. If a person's name agrees with the requested name, they
+/// share one of these keys. The keys are tried in steps. A later step is only made if no person was
+/// found before.
 fn by_name(
     lookup: Lookup<'_>,
     kind: IdentifierKind,
@@ -206,8 +207,8 @@ fn by_name(
 }
 
 /// Finds the people who have any of the keys in any of the scopes. For each person, returns the
-/// confidence that the scope is meant, and the confidence of the sources. Returns `None` when there
-/// are too many people to compare.
+/// confidence that the scope is the right one, and the confidence of the sources. Returns `None`
+/// when there are too many people to compare.
 fn namesakes(
     view: View<'_>,
     kind: IdentifierKind,

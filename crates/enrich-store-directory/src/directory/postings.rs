@@ -16,7 +16,7 @@ pub(crate) struct Posting {
     pub(crate) words: u8,
 }
 
-/// The error for bytes that are no list, because [`pack`] did not write them.
+/// The error for bytes that are not a list. [`pack`] never writes such bytes.
 #[derive(Debug, thiserror::Error)]
 #[error("a list of companies in the index of words is damaged; stop the server, `enrich reindex`")]
 pub(crate) struct Damaged;

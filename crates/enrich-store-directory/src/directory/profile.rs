@@ -1,7 +1,7 @@
-//! Reads and writes profiles. A profile is a subject as JSON with short field names, stored in one
-//! row, so that a look-up reads only this row.
+//! Reads and writes profiles. A profile is a subject as JSON with short field names. It is stored
+//! in one row, so that a look-up reads only this row.
 //!
-//! Of a person's employer, the profile contains only the id. The name and the domains of the
+//! A person's profile contains only the id of the employer. The name and the domains of the
 //! employer are read from the employer's own profile, so that they are always current.
 
 use enrich_core::{Company, Employee, Employer, Person, Site, SubjectId};
@@ -37,9 +37,8 @@ pub(crate) trait Profiled: Sized {
     /// Reads the subject of a profile, like [`read_company`] and [`read_person`].
     fn read(id: SubjectId, profile: &str) -> Result<Self, BadProfile>;
 
-    /// Whether the subject has an exact identifier. If this returned `true` wrongly, a look-up
-    /// could answer with the wrong subject. If it returns `false` wrongly, the look-up only takes
-    /// longer.
+    /// Whether the subject has an exact identifier. A wrong `true` would make a look-up answer with
+    /// the wrong subject. A wrong `false` only makes the look-up take longer.
     fn has(&self, kind: IdentifierKind, key: &str) -> bool;
 }
 
@@ -128,7 +127,7 @@ pub(crate) fn read_company(id: SubjectId, profile: &str) -> Result<Company, BadP
     })
 }
 
-/// Writes a person's profile. Of the employer, only the id is written.
+/// Writes a person's profile. It contains only the id of the employer.
 pub(crate) fn write_person(person: Person) -> Result<String, BadProfile> {
     Ok(serde_json::to_string(&PersonRow {
         first_name: person.first_name,
@@ -142,7 +141,7 @@ pub(crate) fn write_person(person: Person) -> Result<String, BadProfile> {
     })?)
 }
 
-/// Reads the person of a profile. Of the employer, only the id is filled in.
+/// Reads the person of a profile. The employer has only an id.
 pub(crate) fn read_person(id: SubjectId, profile: &str) -> Result<Person, BadProfile> {
     let row: PersonRow<'_> = serde_json::from_str(profile)?;
     Ok(Person {
@@ -165,8 +164,7 @@ pub(crate) fn read_employee(profile: &str) -> Result<Employee, BadProfile> {
     Ok(Employee { name, title: row.title, page: row.page })
 }
 
-/// Creates an employer of which only the id is filled in; the caller reads its name and domains
-/// later.
+/// Creates an employer that has only an id. The caller reads its name and domains later.
 pub(crate) fn employer_to_be_read(id: SubjectId) -> Employer {
     Employer { id, name: String::new(), domains: Vec::new() }
 }
@@ -204,8 +202,8 @@ impl Profiled for Person {
         read_person(id, profile)
     }
 
-    /// Compares only the page that is in the profile. A look-up by another page of the person
-    /// therefore takes longer.
+    /// Compares only the page that is in the profile. So a look-up by another page of the person
+    /// takes longer.
     fn has(&self, kind: IdentifierKind, key: &str) -> bool {
         match kind {
             IdentifierKind::PersonEmail => self.emails.iter().any(|email| email == key),

@@ -1,5 +1,5 @@
-//! The suppressed values, in memory. A stored answer may be older than a suppression, so it is
-//! compared with these values.
+//! The suppressed values, in memory. A stored response may be older than a suppression. So its
+//! values are compared with the suppressed values.
 
 use std::sync::Arc;
 
@@ -33,8 +33,8 @@ impl Suppression {
         Self { secrets: secrets.clone(), known: Mutex::new(None) }
     }
 
-    /// Returns the suppressed values in the state that `view` reads. Reads them again only if both
-    /// the directory's revision and the suppressed values have changed since the last read.
+    /// Returns the suppressed values in the state that `view` reads. Reads them again only if the
+    /// directory's revision has changed, and the suppressed values have changed too.
     pub(super) fn current(&self, view: View<'_>) -> rusqlite::Result<Arc<dyn SuppressedValues>> {
         let revision = view.revision()?;
         let mut known = self.known.lock();
@@ -74,8 +74,8 @@ impl SuppressedHashes {
         *known = at.max(*known);
     }
 
-    /// Sets the number of all changes of these values, if it is larger than the number of values:
-    /// values may have been taken back.
+    /// Sets the number of all changes of these values. It is larger than the number of values if
+    /// values were taken back.
     pub fn with_changes(mut self, changes: u64) -> Self {
         self.past_changes = changes.saturating_sub(self.hashes.len() as u64);
         self

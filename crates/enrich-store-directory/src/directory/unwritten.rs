@@ -1,9 +1,9 @@
 //! Identifiers that a load has changed but not yet written to the file.
 //!
-//! A load finds the subject of each record by identifiers, and also by those of earlier records of
-//! the same load. So the reads of a load see these changes over the rows of the file. The rows
-//! themselves are written later, many at once and in the order of their keys: then a page of the
-//! index that many records change is written only once.
+//! A load finds the subject of each record by identifiers. These may be identifiers of earlier
+//! records of the same load. So the reads of a load see the rows of the file together with these
+//! changes. The rows are written later, many at a time and in the order of their keys. Then each
+//! page of the index is written only once, although many records change it.
 
 use enrich_core::{Confidence, SubjectId};
 
@@ -16,7 +16,7 @@ use crate::noted::Noted;
 pub(crate) struct UnwrittenIdentifiers {
     /// The changes of each kind, by the number of the kind.
     kinds: Vec<(IdentifierKind, Noted<Change>)>,
-    /// Whether the file contains no identifiers, so that reads need not look there.
+    /// Whether the file contains no identifiers. Then reads need not look in the file.
     is_file_empty: bool,
 }
 
@@ -40,7 +40,7 @@ impl UnwrittenIdentifiers {
     }
 
     /// Notes the change of one holder of an identifier. A later change of the same holder and tier
-    /// replaces it.
+    /// replaces an earlier one.
     pub(crate) fn change(&mut self, kind: IdentifierKind, key: &str, change: Change) {
         let at = match self.kinds.binary_search_by_key(&kind, |(kind, _)| *kind) {
             Ok(at) => at,
@@ -52,10 +52,10 @@ impl UnwrittenIdentifiers {
         self.kinds[at].1.note(key.as_bytes(), change);
     }
 
-    /// Applies the changes of an identifier to the holders `held` in the file, which are the first
-    /// ones in their order, at least `limit` plus [`changes`](Self::changes) unless there are fewer.
-    /// Returns at most `limit` holders
-    /// from the tier `least` on, ordered by tier and then by id.
+    /// Applies the changes of an identifier to its holders in the file, `held`. These must be the
+    /// first holders in their order. Their number must be at least `limit` plus
+    /// [`changes`](Self::changes), unless the file has fewer. Returns at most `limit` holders from
+    /// the tier `least` on, ordered by tier and then by id.
     pub(super) fn applied(
         &self,
         (kind, key): (IdentifierKind, &str),
@@ -91,7 +91,7 @@ impl UnwrittenIdentifiers {
     ) -> Result<(), E> {
         for (kind, noted) in &self.kinds {
             noted.each_in_order(|key, changes| {
-                // The keys were noted as text.
+                // All keys were texts.
                 let key = std::str::from_utf8(key).unwrap_or_default();
                 let changes = last_of_each(changes.iter().rev().copied());
                 changes.into_iter().try_for_each(|change| take(*kind, key, change))
@@ -117,11 +117,11 @@ impl Change {
     }
 }
 
-/// Returns the last change of each row, ordered as the rows of one identifier are. `changes` begins
-/// with the last change.
+/// Returns the last change of each row, in the order of the rows of one identifier. In `changes`,
+/// the last change comes first.
 fn last_of_each(changes: impl Iterator<Item = Change>) -> Vec<Change> {
     let mut changes: Vec<Change> = changes.collect();
-    // This sort keeps the order of equal rows.
+    // This sort is stable: equal rows stay in their order.
     changes.sort_by_key(|change| (change.tier, change.subject));
     changes.dedup_by_key(|change| (change.tier, change.subject));
     changes

@@ -4,7 +4,7 @@
 //! words are one edit apart if one of them has one more letter, if one letter differs, or if two
 //! neighbouring letters are swapped. Words that are one edit apart have a common variant. This is
 //! the method of SymSpell (W. Garbe, 2012). Variants are made only from the beginning of a word, so
-//! that a long word does not have too many.
+//! that a long word does not have too many variants.
 
 /// The number of letters at the beginning of a word from which the word's variants are made.
 const LETTERS: usize = 8;
@@ -23,8 +23,8 @@ pub(crate) fn variants(word: &str) -> Vec<i64> {
     let mut variants = Vec::with_capacity(beginning.len() + 1);
     variants.push(hash(beginning));
     // If a letter among the first seven is added or missing, another letter is the eighth. The
-    // misspelt and the correct word still have a common variant, because one of the eight letters
-    // is left out here.
+    // misspelt and the correct word still share a variant, because each variant leaves out one of
+    // the eight letters.
     for missing in 0..beginning.len() {
         let left: Vec<u8> = [&beginning[..missing], &beginning[missing + 1..]].concat();
         variants.push(hash(&left));

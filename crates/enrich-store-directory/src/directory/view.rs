@@ -20,7 +20,7 @@ pub(crate) const BARE_TIER: u8 = 2;
 
 const REVISION: &str = "SELECT generation FROM state";
 
-/// The look-up data as one connection sees it.
+/// The look-up data in the state that one connection reads.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'c> {
     pub(super) connection: &'c Connection,
@@ -47,7 +47,8 @@ impl<'c> View<'c> {
         Self { connection, index: None, unwritten: None }
     }
 
-    /// Creates a view for a load. It sees the changed identifiers over the rows of the file.
+    /// Creates a view for a load. The view sees the rows of the file together with the changed
+    /// identifiers that are not yet written.
     pub(crate) fn with_unwritten(
         connection: &'c Connection,
         unwritten: Option<&'c UnwrittenIdentifiers>,
@@ -57,10 +58,10 @@ impl<'c> View<'c> {
 
     /// Runs `read`. All reads that it makes see one state of the directory.
     ///
-    /// SQLite stays at one state until all statements have ended. So the statement that reads the
+    /// SQLite stays at one state as long as a statement is open. So the statement that reads the
     /// revision stays open until `read` is done. A transaction would need two more statements,
-    /// which take about a microsecond. If `index` has the revision of this state, `read` uses
-    /// `index` to find identifiers.
+    /// which take about a microsecond. `read` uses `index` to find identifiers if `index` has the
+    /// revision of this state.
     pub(crate) fn of_one_state<T, E: From<rusqlite::Error>>(
         self,
         index: Option<&'c HashIndex>,
@@ -81,7 +82,8 @@ impl<'c> View<'c> {
         self.connection.prepare_cached(REVISION)?.query_row([], revision_of)
     }
 
-    /// Counts the changes of the suppressed values: each suppression, and each that was taken back.
+    /// Counts the changes of the suppressed values. Each suppression is a change, and each value
+    /// that was taken back is another one.
     pub(crate) fn suppression_changes(&self) -> rusqlite::Result<u64> {
         self.connection.value("SELECT coalesce(sum(changes), 0) FROM suppressed", [])
     }
@@ -103,19 +105,19 @@ impl<'c> View<'c> {
         self.subject(id)
     }
 
-    /// Reads the person with this id. The employer's name and domains are read from the employer's
-    /// own profile.
+    /// Reads the person with this id. Reads the employer's name and domains from the employer's own
+    /// profile.
     pub(crate) fn person(&self, id: SubjectId) -> rusqlite::Result<Option<Person>> {
         self.person_alone(id)?.map(|person| self.with_employer(person)).transpose()
     }
 
-    /// Reads the person with this id. Of the employer, only the id is filled in.
+    /// Reads the person with this id. The employer has only an id.
     pub(crate) fn person_alone(&self, id: SubjectId) -> rusqlite::Result<Option<Person>> {
         self.subject(id)
     }
 
     /// Completes a person whose employer has only an id: reads the employer's name and domains from
-    /// that company's own profile. If the company does not exist, the person then has no employer.
+    /// that company's own profile. If the company does not exist, the person gets no employer.
     pub(crate) fn with_employer(&self, mut person: Person) -> rusqlite::Result<Person> {
         if let Some(employer) = person.employer.take() {
             person.employer = self.company(employer.id)?.map(employer_of);
@@ -141,7 +143,7 @@ impl<'c> View<'c> {
     }
 
     /// Calls `take` for each company that has a word in one of its names. The word's list is stored
-    /// in parts: the last part comes first, then all other parts. Within a part, companies are
+    /// in parts. The last part comes first, then all other parts. Within a part, companies are
     /// ordered by id.
     pub(crate) fn postings(
         &self,
@@ -246,8 +248,7 @@ fn employer_of(company: Company) -> Employer {
 
 /// Converts [`Damaged`] to an error of a query.
 pub(crate) fn damaged(reason: Damaged) -> rusqlite::Error {
-    // Of all variants of the error, only this one shows the inner error without more text around
-    // it.
+    // This variant of the error shows the inner error without other text. No other variant does.
     rusqlite::Error::ToSqlConversionFailure(Box::new(reason))
 }
 
@@ -279,8 +280,8 @@ mod tests {
         let (view, id) = (View::of(&reader), SubjectId(7));
         let (before, is_there) = view
             .of_one_state(None, |view, revision| {
-                // Inside the look-up, this statement ends before another process changes the
-                // directory; the next one begins after the change. Both must see the same state.
+                // During the look-up, another process changes the directory: after this statement,
+                // and before the next one. Both must see the same state.
                 assert!(view.company(id)?.is_some());
                 writer.execute("UPDATE state SET generation = generation + 1", [])?;
                 writer.execute("DELETE FROM subject", [])?;

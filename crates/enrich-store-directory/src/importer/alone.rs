@@ -1,7 +1,7 @@
-//! Derives what each company of a batch would be alone, on all processors.
+//! Derives the look-up data that each company of a batch would have alone, on all processors.
 //!
-//! Most companies of a first load are new: then this is what is stored. Deriving is the larger part
-//! of the work on a new company, and the only one that needs no stored data.
+//! In a first load, most companies are new, and exactly this data is stored. Deriving is the larger
+//! part of the work on a new company, and the only part that needs no stored data.
 
 use std::num::NonZero;
 use std::panic::resume_unwind;
@@ -46,7 +46,7 @@ fn of_record(record: &Record) -> Option<Derived> {
 }
 
 fn of_company(record: &CompanyRecord) -> Option<Derived> {
-    // What is derived of a company does not depend on its id, on the source and on the time.
+    // The data that is derived for a company does not depend on its id, its source or the time.
     let mut subject_facts = SubjectFacts::new(SubjectId(0), Kind::Company);
     let claim = SourceClaim::of(0, &record.origin, Timestamp::UNIX_EPOCH);
     assert_company(&mut subject_facts, &claim, record);

@@ -15,19 +15,18 @@ use crate::directory::people::name_in;
 use crate::directory::profile::{self, BadProfile, employer_to_be_read};
 use crate::directory::{names, view::BARE_TIER};
 
-/// The version of the derivation rules. A change of the rules must increase it if existing
-/// directories must be derived again.
+/// The version of the derivation rules. Increase it with each change of the rules after which
+/// existing directories must be derived again.
 pub(crate) const DERIVED_BY: i64 = 2;
 
-/// The most words by which one company is found. Even a company with a hundred names has fewer
-/// words; without the limit, a company with thousands of names would take a large part of the
+/// The most words under which one company is found. Even a company with a hundred names has fewer
+/// words. Without the limit, a company with thousands of names would take a large part of the
 /// index.
 const MOST_WORDS_IN_ALL: usize = 1024;
 /// If a name has more words than this, the key of its words in alphabetical order is not made.
 const MOST_SORTED: usize = 16;
 
-/// The data that was derived from the facts of one subject. It is empty if the facts contain no
-/// name.
+/// The data that was derived from the facts of one subject; empty if the facts contain no name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Derived {
     /// The profile as it is stored; `None` if the facts contain no name.
@@ -47,8 +46,8 @@ pub(crate) type Identifier = (IdentifierKind, String);
 pub(crate) struct Strength {
     /// The tier, 0 for the strongest; see [`IdentifierKind`].
     pub(crate) tier: u8,
-    /// The confidence of the source that gives the subject this identifier; if several sources do,
-    /// the highest one.
+    /// The confidence of the source that gives the subject this identifier. With several such
+    /// sources, the highest confidence.
     pub(crate) confidence: Confidence,
 }
 
@@ -219,8 +218,8 @@ fn add_names(derived: &mut Derived, person: &Person, facts: &[Fact]) {
     }
 }
 
-/// Returns the highest confidence of all facts of an attribute. The subject's value of the
-/// attribute is from the fact with this confidence.
+/// Returns the highest confidence of all facts of an attribute. The subject gets the value of the
+/// fact with this confidence.
 fn highest_confidence(facts: &[Fact], attribute: Attribute) -> Confidence {
     let confidences = facts.iter().filter(|fact| fact.attribute == attribute);
     confidences.map(|fact| fact.confidence).max().unwrap_or(Confidence::FULL)

@@ -1,9 +1,9 @@
-//! Derives all look-up data of a directory from the facts again. This is needed if the data was
-//! derived by other rules than those of this build.
+//! Derives all look-up data of a directory again, from its facts. This is needed if the data was
+//! derived by rules of another build.
 //!
-//! The work is divided into parts. Each part is one transaction, and the last one writes the
-//! version of the rules. If a run is interrupted, the next run starts from the beginning. No
-//! process reads the directory before a run is complete.
+//! The work is divided into parts. Each part is one transaction. The last part writes the version
+//! of the rules. If a run is interrupted, the next run starts from the beginning. No process reads
+//! the directory before a run is complete.
 
 use std::path::Path;
 
@@ -21,8 +21,8 @@ use crate::directory::codes::{COMPANY, sql_id, subject_id};
 use crate::directory::unwritten::Change;
 use crate::directory::view::unreadable;
 
-/// The number of subjects in one part. The rows of a part are written in the order of their keys,
-/// which is faster if there are more subjects. With this number, a part takes some hundred
+/// The number of subjects in one part. The rows of a part are written in the order of their keys.
+/// The more subjects a part has, the faster this is. With this number, a part takes some hundred
 /// megabytes of memory.
 const PART: usize = 500_000;
 
@@ -51,7 +51,7 @@ pub(crate) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Derives all data in the directory at `path` from its facts again. Before the first part and
-/// after each part, it calls `done` with the number of finished subjects and the number of all
+/// after each part, calls `done` with the number of finished subjects and the number of all
 /// subjects. Returns the number of all subjects. No other process may have the directory open.
 ///
 /// # Errors
@@ -104,7 +104,8 @@ fn derive(
     secrets: &Secrets,
     subjects: &[(i64, i64)],
 ) -> rusqlite::Result<()> {
-    // The timestamp is not used: it is stored only with new facts, and this function writes none.
+    // The timestamp is not used. It would only be stored with new facts, and this function writes
+    // none.
     let writer = Writer::new(connection, secrets, Timestamp::UNIX_EPOCH)?;
     let mut rows: Vec<(Identifier, Strength, i64)> = Vec::new();
     let mut words = WordChanges::default();
@@ -209,8 +210,8 @@ mod tests {
         hasher.update(format!("{identifiers:?} {:?}\n", derived.words).as_bytes());
     }
 
-    /// If this test fails, the rules or their lists have changed. Then directories that were
-    /// derived before must be derived again, so `DERIVED_BY` must be increased, too.
+    /// If this test fails, the rules or their lists have changed. Existing directories must then be
+    /// derived again, so `DERIVED_BY` must be increased.
     #[test]
     fn rules_that_changed_have_another_number() {
         let mut hasher = blake3::Hasher::new();

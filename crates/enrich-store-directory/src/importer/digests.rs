@@ -1,5 +1,5 @@
-//! The digests by which suppression lists name values, and the keyed hashes that are stored of
-//! them.
+//! The digests by which suppression lists name values, and the keyed hashes of these digests, which
+//! the directory stores.
 
 use enrich_core::port::suppression_lists::DigestKind;
 use enrich_secrets::{Purpose, Secret};
@@ -13,8 +13,8 @@ use sha2::{Digest as _, Sha256};
 /// The number of last digits of a phone number that a list of DROP hashes.
 const DROP_PHONE_DIGITS: usize = 10;
 
-/// The texts under which a list may have an address: its normal form, and the form with its host in
-/// Unicode.
+/// Returns the texts whose digest a list may have for an address: the address in normal form, and
+/// with its host in Unicode.
 pub(crate) fn texts_of_email(email: &EmailAddress) -> Vec<String> {
     let mut texts = vec![email.as_str().to_owned()];
     let domain = email.domain();
@@ -27,13 +27,13 @@ pub(crate) fn texts_of_email(email: &EmailAddress) -> Vec<String> {
     texts
 }
 
-/// The text of a number that a list has the digest of.
+/// Returns the part of a phone number whose digest a list has.
 pub(crate) fn text_of_phone(phone: &Phone) -> &str {
     let digits = phone.digits();
     digits.get(digits.len().saturating_sub(DROP_PHONE_DIGITS)..).unwrap_or(digits)
 }
 
-/// Returns the kinds of digests that the lists have.
+/// Returns the kinds of digests that the loaded lists have.
 pub(crate) fn kinds_of_lists(connection: &Connection) -> rusqlite::Result<Vec<DigestKind>> {
     let kinds = "SELECT DISTINCT kind FROM suppression_list WHERE kind IS NOT NULL";
     let names: Vec<String> = connection.list(kinds, [], |row| row.get(0))?;
@@ -41,7 +41,7 @@ pub(crate) fn kinds_of_lists(connection: &Connection) -> rusqlite::Result<Vec<Di
     Ok(DigestKind::ALL.into_iter().filter(has).collect())
 }
 
-/// Whether digests of this kind are of email addresses. The others are of phone numbers.
+/// Whether digests of this kind are of email addresses. The other kinds are of phone numbers.
 pub(crate) fn is_of_email(kind: DigestKind) -> bool {
     match kind {
         DigestKind::DropPhone => false,
@@ -64,7 +64,7 @@ pub(crate) fn hash_of_text(secret: &Secret, kind: DigestKind, text: &str) -> [u8
     }
 }
 
-/// Returns the keyed hash of a digest, under which the table `listed` has it.
+/// Returns the keyed hash of a digest. The table `listed` stores this hash.
 pub(crate) fn hash_of_digest(secret: &Secret, kind: DigestKind, digest: &[u8]) -> [u8; 32] {
     secret.hash(Purpose::Suppression, &[kind.as_str().as_bytes(), digest])
 }

@@ -36,9 +36,9 @@ impl Writer<'_> {
         Ok((ImportOutcome { effect, suppressed_values: 0 }, is_new))
     }
 
-    /// Stores what a source says about a domain. A source has one value for each attribute; a later
-    /// value replaces it only if the later value has a higher confidence. Returns the effect on
-    /// answers, and whether anything was written.
+    /// Stores the values that a source gives for a domain. A source has one value for each
+    /// attribute. A later value replaces it only if the later value has a higher confidence.
+    /// Returns the effect on answers, and whether anything was written.
     pub(crate) fn assert_of_domain(
         &mut self,
         claim: &SourceClaim<'_>,

@@ -1,5 +1,5 @@
-//! The facts of directories that were written before facts were stored beside profiles: each fact was
-//! a row of the table `fact`. Deriving all data again moves these rows.
+//! The facts in older directories. Facts are now stored beside profiles. Before, each fact was a
+//! row of the table `fact`. Deriving all data again moves these rows.
 
 use enrich_core::{Confidence, Fact, SubjectId};
 use enrich_store_sqlite::{Column, Statements};

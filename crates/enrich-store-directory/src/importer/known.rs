@@ -19,8 +19,8 @@ pub(crate) struct SourceRecords {
 }
 
 impl SourceRecords {
-    /// Returns the records of a source; `None` if none was imported. Also returns `None` if values
-    /// are suppressed: then only the importer can tell what a record still contains.
+    /// Returns the known records of a source; `None` if none was imported. Also returns `None` if
+    /// values are suppressed, because then only the importer knows which values of a record remain.
     pub(crate) fn of(
         path: &Path,
         secrets: &Secrets,
@@ -43,7 +43,7 @@ impl SourceRecords {
             let missing = contents.iter().enumerate().filter(|(at, _)| !are_there[*at]);
             let hash = |(at, content): (usize, &[u8; 16])| (content_hash(secret, content), at);
             let mut hashes: Vec<_> = missing.map(hash).collect();
-            // In the order of the hashes, reads that follow each other are in the same pages.
+            // The hashes are sorted, so that consecutive reads find their rows in the same pages.
             hashes.sort_unstable();
             for (hash, at) in hashes {
                 are_there[at] = self.connection.has(
@@ -65,7 +65,8 @@ fn suppresses_any(connection: &Connection) -> rusqlite::Result<bool> {
 
 impl KnownRecords for SourceRecords {
     fn are_known(&mut self, contents: &[[u8; 16]]) -> Vec<bool> {
-        // If the records cannot be read here, the import cannot read them either, and reports it.
+        // If the records cannot be read here, the import cannot read them either, and reports the
+        // error.
         self.are_there(contents).unwrap_or_else(|_| vec![false; contents.len()])
     }
 }

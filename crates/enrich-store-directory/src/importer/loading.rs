@@ -1,12 +1,12 @@
 //! A load: one thread that has the writing connection, receives batches and imports them.
 //!
 //! A transaction contains as many batches as fit into memory, or all batches of the load
-//! ([`Atomic::Whole`]). It ends earlier if another writer waits, of this or another process: then it
+//! ([`Atomic::Whole`]). If another writer of any process waits, the transaction ends earlier and
 //! contains the batches of about a second. It also ends if no further batch arrives. Between two
-//! transactions, other writers have a turn; a writer that has waited too long gets an error.
+//! transactions, other writers have a turn. A writer that has waited too long gets an error.
 //! Look-ups never wait: until the commit, they read the state before the transaction. If a
-//! transaction fails, none of its batches is written and the load ends. The user can then repeat the
-//! import.
+//! transaction fails, none of its batches is written and the load ends. The user can then repeat
+//! the import.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,13 +29,13 @@ use super::turn;
 use super::writer::Writer;
 use crate::directory::hash_index;
 
-/// How long a transaction of a load accepts batches although another writer waits. It is this long
-/// because writing changed pages is a large part of an import's cost: a page that many records
-/// change is written only once for each transaction.
+/// The time for which a transaction of a load accepts batches although another writer waits.
+/// Writing changed pages is a large part of an import's cost. If many records change a page, a
+/// longer transaction writes this page only once.
 const TRANSACTION: Duration = Duration::from_secs(1);
 /// The most memory that a transaction takes for rows that are not yet written, in bytes: 640 MiB.
 /// These are the rows of about a million companies. The more rows are written together, the more of
-/// them are in one page, so that fewer bytes are written for each row.
+/// them are in the same page, and the fewer bytes are written for each row.
 pub(super) const UNWRITTEN: usize = 640 << 20;
 /// If no batch arrives for this time, the transaction is committed.
 const IDLE: Duration = Duration::from_millis(50);
@@ -57,8 +57,8 @@ impl Command {
     }
 }
 
-/// The error that ends a load, and the command whose caller waits for an answer and gets the error.
-/// If there is no such command, the next command gets the error.
+/// The error that ends a load, and the waiting command whose caller gets the error. If no command
+/// waits, the next command gets the error.
 type Failure = (rusqlite::Error, Option<Command>);
 
 /// Where a load writes to.
@@ -158,8 +158,8 @@ impl Run<'_> {
     }
 
     /// Imports the first batch, and then the batches that arrive while the transaction accepts
-    /// them. Commits all of them together. If a command to finish the load arrives meanwhile,
-    /// returns where to send its answer.
+    /// them. Commits all of them together. If a command to finish the load arrives, returns the
+    /// sender for its answer.
     fn transaction(
         &self,
         mut records: Vec<Record>,
@@ -189,8 +189,8 @@ impl Run<'_> {
             match commands.recv_timeout(IDLE) {
                 Ok(Command::Take(next, waiting)) => (records, answer) = (next, waiting),
                 Ok(Command::Finish(waiting)) => break Some(waiting),
-                // No batch arrived in time, or the load was dropped. In both cases, the batches
-                // that were imported are committed.
+                // No batch arrived in time, or the load was dropped. In both cases, the imported
+                // batches are committed.
                 Err(_) => break None,
             }
         };
@@ -199,7 +199,7 @@ impl Run<'_> {
         if committed.is_ok()
             && let Err(error) = self.log.bound()
         {
-            // The commit has succeeded, so this is not an error of the import.
+            // The commit has succeeded, so this is only a warning and not an error of the import.
             tracing::warn!(%error, "the directory's log cannot be emptied");
         }
         match (committed, finish) {
@@ -229,8 +229,8 @@ impl Run<'_> {
             match command {
                 Command::Take(records, answer) => match self.take(&mut writer, records) {
                     Ok(taken) => send_answer(answer, Ok(taken)),
-                    // One batch failed. It cannot be undone alone, so the whole transaction is
-                    // rolled back.
+                    // One batch failed. It cannot be undone alone, so the transaction is rolled
+                    // back with all its batches.
                     Err(error) => return send_answer(answer, Err(store_error(error))),
                 },
                 Command::Finish(answer) => {
@@ -265,7 +265,7 @@ impl Run<'_> {
     }
 
     /// Makes all earlier commits durable. The commits of batches are not synced to disk. This
-    /// method makes one more commit with a sync, and this sync includes all earlier commits.
+    /// method makes one more commit and syncs it. The sync includes all earlier commits.
     fn make_durable(&self) -> rusqlite::Result<()> {
         self.connection.pragma_update(None, "synchronous", "FULL")?;
         turn::write(self.connection, |transaction| {

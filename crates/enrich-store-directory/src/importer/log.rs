@@ -1,10 +1,10 @@
 //! Limits the length of the directory's write-ahead log during large imports.
 //!
-//! SQLite moves the content of the log into the database. But it writes again from the beginning of
-//! the log only when no read uses the log. A server always keeps a read open (`directory/hold.rs`),
-//! so the log would grow until the import ends. Therefore, if the log is too long after a
-//! transaction, the import waits until no reader needs the log any more. A reader stops using the
-//! log when its current read ends.
+//! SQLite moves the content of the log into the database. But it can write again from the beginning
+//! of the log only when no read uses the log. A server always keeps a read open
+//! (`directory/hold.rs`), so the log would grow until the import ends. Therefore, if the log is too
+//! long after a transaction, the import waits until no reader uses the log any more. Each reader
+//! stops using the log when its current read ends.
 
 use std::cell::Cell;
 use std::fs;
@@ -21,7 +21,7 @@ pub(super) struct Log<'c> {
     connection: &'c Connection,
     path: Option<PathBuf>,
     longest: u64,
-    /// The length, in bytes, from which on the next attempt to empty the log is made.
+    /// If the log is longer than this, in bytes, the next attempt to empty it is made.
     next: Cell<u64>,
 }
 

@@ -1,14 +1,14 @@
 //! Remembers to which subject each record was imported. So a record that is imported again is
-//! recognised without comparing its values, and a record that was changed by its source still finds
-//! its subject.
+//! recognised without comparing its values. And if a source has changed a record, the record still
+//! finds its subject.
 //!
 //! A record is remembered by a hash of its content. If its source gives it an id, it is also
-//! remembered by a hash of the id. The hashes are keyed hashes. Without the secret, nobody can find
-//! out from the database whether an id or a record was imported, for example the record of a
-//! forgotten person.
+//! remembered by a hash of the id. The hashes are keyed hashes: without the secret, nobody can find
+//! out from the database whether an id or a record was imported, such as the record of a forgotten
+//! person.
 //!
-//! If a record is remembered but its subject no longer exists, the subject was forgotten on
-//! request. The removal of a source has no such effect: it also removes the fingerprints of the
+//! If the subject of a remembered record no longer exists, the subject was forgotten on request.
+//! The removal of a source has no such effect, because it also removes the fingerprints of the
 //! subjects that it removes.
 
 use enrich_core::{Origin, SubjectId};
@@ -30,7 +30,7 @@ enum RecordFingerprint<'a> {
     Id(Kind, &'a str),
 }
 
-/// What the directory knows of a record.
+/// The result of looking for a record among the remembered records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remembered {
     /// The record is new.
@@ -118,8 +118,8 @@ pub(crate) fn content_hash(secret: &Secret, content: &[u8; 16]) -> [u8; 16] {
 }
 
 impl RecordFingerprint<'_> {
-    /// Returns the first half of the keyed hash. Its 16 bytes are enough: two records practically
-    /// never have the same 16 bytes.
+    /// Returns the first half of the keyed hash. Its 16 bytes are enough, because practically no
+    /// two records have the same 16 bytes.
     fn hash(self, secret: &Secret) -> [u8; 16] {
         let parts: [&[u8]; 2] = match self {
             Self::Content(content) => [b"content", content],

@@ -21,8 +21,8 @@ use crate::directory::people::name_in;
 const MOST_NAMESAKES: usize = 1000;
 
 impl Writer<'_> {
-    /// Imports a person's record. Returns the effect, and whether the source gives this record for
-    /// the first time.
+    /// Imports a person's record. Returns the effect, and whether this is the first time that the
+    /// source gives this record.
     pub(crate) fn take_person(
         &mut self,
         source: i64,

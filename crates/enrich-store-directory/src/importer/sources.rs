@@ -105,7 +105,8 @@ pub(crate) fn count_values(connection: &Connection) -> rusqlite::Result<u64> {
     Ok(values)
 }
 
-/// Passes the sources of all subjects to `take`, each with a number of values that it gave.
+/// Calls `take` for the sources of all subjects, each with the number of values that the source
+/// gave.
 fn each_source(connection: &Connection, mut take: impl FnMut(i64, u64)) -> rusqlite::Result<()> {
     connection.each("SELECT facts, profile FROM subject", [], |row| {
         let (facts, profile) = (row.get_ref(0)?.as_blob()?, row.get_ref(1)?.as_str()?);

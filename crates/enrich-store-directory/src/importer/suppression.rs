@@ -35,8 +35,8 @@ impl Writer<'_> {
         self.write_suppression(what, Some(entry))
     }
 
-    /// Suppresses the value again if it was taken back. Without an entry, nothing takes the value
-    /// back any more.
+    /// Suppresses a value, or suppresses it again if it was taken back. With an entry, the value is
+    /// taken back together with the entry. Without an entry, it is never taken back.
     fn write_suppression(
         &mut self,
         what: &Suppressed,
@@ -120,7 +120,7 @@ impl Writer<'_> {
         let main = record.sites.first().cloned();
         dropped += retain(&mut record.sites, |(domain, _)| self.is_domain_suppressed(domain))?;
         if record.sites.first() != main.as_ref() {
-            // The main domain was removed, and the IP address and the page rank are facts about it.
+            // The IP address and the page rank are facts about the main domain, which was removed.
             dropped += u32::from(record.ip.take().is_some());
             dropped += u32::from(record.page_rank.take().is_some());
         }
@@ -155,8 +155,8 @@ impl Writer<'_> {
         Ok(dropped)
     }
 
-    /// Removes suppressed addresses. Adds to `entries` the entries of suppression lists because of
-    /// which addresses were removed.
+    /// Removes suppressed addresses. If an address was removed because of an entry of a suppression
+    /// list, adds the entry to `entries`.
     fn screen_emails(
         &self,
         emails: &mut Vec<EmailAddress>,
@@ -228,8 +228,8 @@ fn kind_and_value(what: &Suppressed) -> (&'static [u8], &str) {
 }
 
 /// Changes the content hash of a record if values were left out because of entries of suppression
-/// lists. When the entries are taken back, the same record then counts as another one, and gives its
-/// values.
+/// lists. After the entries are taken back, the same record has another hash. So it is imported
+/// again, with these values.
 fn note_entries(origin: &mut Origin, mut entries: Vec<[u8; 32]>) {
     if entries.is_empty() {
         return;

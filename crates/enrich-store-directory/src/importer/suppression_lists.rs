@@ -1,6 +1,6 @@
-//! Suppression lists. Their entries are added in batches. Then the values that the directory holds
-//! are compared with them: each held address and number is read once, its digests are looked up
-//! among the entries, and the values that are found are forgotten.
+//! Suppression lists. Their entries are added in batches. Then the values in the directory are
+//! compared with them: each address and number is read once, its digests are looked up among the
+//! entries, and the values that an entry names are forgotten.
 
 use std::collections::HashSet;
 
@@ -22,11 +22,12 @@ use super::writer::Writer;
 use super::{SqliteImporter, empty_the_log, turn};
 use crate::directory::codes::{IdentifierKind, sql_id};
 
-/// How many held values one transaction compares with the lists. Other writers wait for about 0.1
-/// seconds.
+/// The number of stored values that one transaction compares with the lists. Other writers wait for
+/// about 0.1 seconds.
 const PART: i64 = 20_000;
 
-/// Size of the page cache while entries are added: 64 MiB, as SQLite's negative number of KiB.
+/// Size of the page cache while entries are added: 64 MiB. SQLite takes a negative number as a size
+/// in KiB.
 const CACHE: i64 = -64 * 1024;
 
 const PHONE_KINDS: [IdentifierKind; 2] =
@@ -143,7 +144,7 @@ impl SuppressionLists for SqliteImporter {
     }
 }
 
-/// Compares all held values with the lists that have digests of these kinds.
+/// Compares all stored values with the lists that have digests of these kinds.
 fn remove_listed(
     target: &Target,
     kinds: &[DigestKind],
@@ -175,7 +176,7 @@ fn remove_listed(
     Ok(removed)
 }
 
-/// A part of the held values that was compared with the lists.
+/// A part of the stored values that was compared with the lists.
 struct Compared {
     removed: Removed,
     /// The last value of the part; `None` when no values remain.
@@ -207,7 +208,7 @@ impl Writer<'_> {
         let mut added = 0;
         let hash = |digest: &Digest| digests::hash_of_digest(self.secrets.current(), kind, digest);
         let mut hashes: Vec<[u8; 32]> = digests.iter().map(hash).collect();
-        // In the order of the table, neighbouring rows are written together.
+        // The hashes are sorted, so that neighbouring rows of the table are written together.
         hashes.sort_unstable();
         for hash in hashes {
             let new = "INSERT INTO listed (hash, list) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
@@ -239,12 +240,14 @@ impl Writer<'_> {
                 })?;
             }
         }
-        // A record that brought the value may be imported again, and then gives the value again.
+        // The records that gave the value are no longer remembered. If such a record is imported
+        // again, it gives the value again.
         self.no_longer_remember(&subjects)?;
         Ok(taken_back)
     }
 
-    /// Compares the next held values of a kind with the lists, and forgets those that are on one.
+    /// Compares the next stored values of a kind with the lists, and forgets the values that are on
+    /// a list.
     fn forget_listed(
         &mut self,
         identifier: IdentifierKind,
@@ -257,7 +260,8 @@ impl Writer<'_> {
             self.connection.list(held, params![identifier, after, PART], |row| row.get(0))?;
         let mut removed = Removed::default();
         for value in &held {
-            // A value that cannot be parsed was written by other rules, and no list has it.
+            // A value that cannot be parsed was written by rules of an older build. No list has
+            // such a value.
             let found = match EMAIL_KINDS.contains(&identifier) {
                 true => match EmailAddress::parse(value) {
                     Ok(email) => self.listed_email(&email, kinds)?,
@@ -278,8 +282,8 @@ impl Writer<'_> {
         Ok(Compared { removed, last: held.into_iter().next_back().filter(|_| !is_last) })
     }
 
-    /// Returns the first entry of the lists that has this address, or the address without its
-    /// `+tag`; and the address that the entry has.
+    /// Returns the first entry of the lists for this address, or for the address without its
+    /// `+tag`. Also returns the address to which the entry belongs.
     pub(crate) fn listed_email(
         &self,
         email: &EmailAddress,
@@ -297,7 +301,7 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Returns the first entry of the lists that has this number.
+    /// Returns the first entry of the lists for this number.
     pub(crate) fn listed_phone(
         &self,
         phone: &Phone,
@@ -322,7 +326,7 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Notes that a held value was found by an entry, and which subjects have the value.
+    /// Stores that a stored value matches an entry, and which subjects have the value.
     fn note_match(&self, entry: &[u8; 32], value: &str) -> rusqlite::Result<()> {
         let note = "INSERT INTO list_match (hash, list, subject)
                     SELECT hash, list, ?2 FROM listed WHERE hash = ?1 ON CONFLICT DO NOTHING";

@@ -1,4 +1,5 @@
-//! After any loads, removals and suppressions, the look-up data equals what the facts derive.
+//! Tests that the look-up data equals the data that the facts derive, after any loads, removals and
+//! suppressions.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -54,7 +55,7 @@ const TABLES: [&str; 10] = [
     "name_word_variant",
 ];
 
-/// Pseudo-random numbers, the same each time (splitmix64).
+/// Pseudo-random numbers that are the same in each run (splitmix64).
 struct Chance(u64);
 
 impl Chance {
@@ -128,7 +129,7 @@ fn check(folder: &Path) {
         let is_company = kind == COMPANY.to_string();
         let kind = if is_company { Kind::Company } else { Kind::Person };
         let subject_facts = writer.subject_facts(subject, kind).unwrap();
-        // `subject_facts` leaves out employers that no longer exist, as an import does.
+        // `subject_facts` leaves out employers that no longer exist. An import does the same.
         let derived = Derived::from(subject, kind, &subject_facts.facts).unwrap();
         assert_eq!(derived.profile.as_deref(), Some(profile.as_str()));
         for ((kind, key), strength) in derived.identifiers {
@@ -247,8 +248,8 @@ fn contents(folder: &Path) -> Vec<String> {
 /// How records are loaded.
 struct Loads<'a> {
     records: &'a [Record],
-    /// The secrets of two folders differ, and with them the fingerprints of records. So all loads
-    /// use the same secrets.
+    /// Two folders would have different secrets, and so different fingerprints of records. So all
+    /// loads use the same secrets.
     secrets: &'a Secrets,
 }
 
@@ -309,7 +310,8 @@ async fn change(store: &Store, chance: &mut Chance, forgets: bool) {
     }
 }
 
-/// The state that a build with other rules, or an interrupted `reindex`, leaves.
+/// Statements that make the state which a build with other rules, or an interrupted `reindex`,
+/// leaves.
 const OTHERWISE: [&str; 3] = [
     "UPDATE state SET derived_by = 0, companies = 0; DELETE FROM identifier; DELETE FROM employee;
      DELETE FROM name_word; DELETE FROM name_word_chunk; DELETE FROM name_word_variant;",
@@ -344,7 +346,7 @@ fn a_directory_of_other_rules_is_refused_until_it_is_reindexed() {
     }
 }
 
-/// Turns the facts beside profiles into rows, as they were before.
+/// Turns the facts beside profiles into rows of the table `fact`, as in older directories.
 fn into_rows(folder: &Path) {
     let connection = sqlite::writer(&folder.join(DIRECTORY.file), Durability::Commit).unwrap();
     for (id, _, profile) in rows(&connection, "SELECT id, kind, profile FROM subject") {
@@ -383,7 +385,7 @@ fn facts_in_rows_are_moved_beside_the_profiles() {
         pollster::block_on(change(&store, &mut chance, true));
     }
     drop(store);
-    // Reading leaves out employers that do not count, and so does deriving.
+    // Reading leaves out employers that do not count. Deriving does the same.
     Store::reindex(folder.path(), &mut |_, _| {}).unwrap();
     let before = contents(folder.path());
     into_rows(folder.path());

@@ -1,9 +1,9 @@
 //! Lets writers take turns: the directory has one writer at a time, over all processes.
 //!
-//! A writer that waits for SQLite's lock usually checks the lock only ten times a second. A load
-//! releases the lock only for a moment between two transactions, so the load would always get it
-//! again. Therefore, writers of the directory check every millisecond while they wait, and a load
-//! pauses for a few milliseconds.
+//! A load releases SQLite's lock only for a moment between two transactions. Usually, a waiting
+//! writer checks the lock only ten times a second, so the load would always get it first.
+//! Therefore, writers of the directory check every millisecond while they wait, and a load pauses
+//! for a few milliseconds.
 
 use std::path::Path;
 use std::thread;
@@ -13,11 +13,11 @@ use enrich_store_sqlite::turns::Waiting;
 use enrich_store_sqlite::{self as sqlite, Durability};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-/// Size of the page cache: at most 256 MiB, as SQLite's negative number of KiB. It holds the pages
-/// to which a load appends. The rows that belong to pages all over the directory are kept in memory
-/// as rows (`Writer::of_load`), because a page takes much more memory than a row.
+/// Size of the page cache: at most 256 MiB. SQLite takes a negative number as a size in KiB. The
+/// cache holds the pages to which a load appends. Rows for pages all over the directory are kept in
+/// memory as rows (`Writer::of_load`), because a page takes much more memory than a row.
 const CACHE: i64 = -256 * 1024;
-/// When the log has this number of pages, its content is moved into the database: 64 MiB in pages
+/// The number of pages in the log at which its content is moved into the database: 64 MiB, in pages
 /// of 4 KiB. A page that several transactions have changed is moved only once.
 const CHECKPOINT_PAGES: i64 = 16 * 1024;
 /// The most prepared statements that are cached; about forty are in use.
@@ -25,29 +25,30 @@ const STATEMENTS: usize = 128;
 
 /// Interval at which a waiting writer checks the lock.
 const LOOK: Duration = Duration::from_millis(1);
-/// The most checks that a waiting writer makes before it gives up. They take about two minutes. A load
-/// that sees a waiting writer commits its transaction; with as many unwritten rows as fit into
-/// memory, this takes about half a minute on a slow disk.
+/// The most checks that a waiting writer makes before it gives up. The checks take about two
+/// minutes. A load that sees a waiting writer commits its transaction. In the worst case, this
+/// takes about half a minute on a slow disk.
 const LOOKS: i32 = 120_000;
 /// Pause of a load between two transactions. A waiting writer checks the lock several times in this
 /// pause.
 const PAUSE: Duration = Duration::from_millis(4);
 
-/// Opens a connection for large writes. For the write lock, it waits until other writers are done.
+/// Opens a connection for large writes. It waits for the write lock until other writers are done.
 pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let mut connection = sqlite::writer(path, Durability::Checkpoint)?;
     connection.busy_handler(Some(wait))?;
     connection.pragma_update(None, "cache_size", CACHE)?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // SQLite overwrites deleted content, so that no forgotten value stays in the file. This is
-    // needed for a load too: when SQLite moves or rewrites a row, no old copy of its values may
-    // stay in the file.
+    // SQLite overwrites deleted content, so that no forgotten value stays in the file. A load needs
+    // this too: when SQLite moves or rewrites a row, no old copy of its values may stay in the
+    // file.
     connection.pragma_update(None, "secure_delete", true)?;
     Ok(connection)
 }
 
-/// Begins a transaction and takes the write lock. Meanwhile, others see that this writer waits.
+/// Begins a transaction and takes the write lock. While this waits, other writers see that a writer
+/// waits.
 pub(crate) fn begin(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
     let _waiting = Waiting::for_turn(connection);
     Transaction::new_unchecked(connection, TransactionBehavior::Immediate)

@@ -1,5 +1,5 @@
 //! Writes the index of words. An import changes the companies of many words, and of some words many
-//! times. So the changes are collected in memory. Before the commit of the transaction, the list of
+//! times. So the changes are collected in memory. Before the transaction is committed, the list of
 //! each changed word is written once.
 
 use std::collections::BTreeMap;
@@ -18,8 +18,8 @@ use crate::noted::Noted;
 /// clustered table.
 const MOST_BYTES: usize = 900;
 
-/// The most changes that are kept in memory without a limit of the memory; they take some tens of
-/// megabytes.
+/// The most changes that are collected in memory if the memory is not limited. They take some tens
+/// of megabytes.
 const MOST_NOTED: usize = 400_000;
 
 /// The words of a company's names. The value for a word is the number of words in the shortest name
@@ -72,7 +72,7 @@ impl WordChanges {
     pub(crate) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         self.noted = 0;
         std::mem::take(&mut self.changes).each_in_order(|word, changes| {
-            // The words were noted as text.
+            // All words were texts.
             let word = std::str::from_utf8(word).unwrap_or_default();
             let last = changes.iter().map(|change| (change.company, change.words));
             Word { connection, word }.change(last.collect())
@@ -80,8 +80,8 @@ impl WordChanges {
     }
 }
 
-/// One word, with the rows of its list of companies: full chunks of the list in `name_word_chunk`,
-/// and the last part of the list in `name_word`.
+/// One word, with the rows of its list of companies. `name_word_chunk` has the full chunks of the
+/// list, and `name_word` has the last part of the list.
 struct Word<'a> {
     connection: &'a Connection,
     word: &'a str,
@@ -132,8 +132,8 @@ impl Word<'_> {
         })
     }
 
-    /// Changes postings in the full chunks of the list. Returns by how much the number of companies
-    /// has grown; negative if it has shrunk.
+    /// Changes postings in the full chunks of the list. Returns the change of the number of
+    /// companies; negative if there are fewer companies now.
     fn change_chunks(&self, mut changes: BTreeMap<u64, Option<u8>>) -> rusqlite::Result<isize> {
         let mut more = 0;
         while let Some((&company, _)) = changes.first_key_value() {
@@ -197,8 +197,8 @@ impl Word<'_> {
     }
 }
 
-/// Sets the posting of a company in a list; removes the posting if `words` is `None`. Returns by
-/// how much the number of companies has grown: 1, 0 or -1.
+/// Sets the posting of a company in a list; removes the posting if `words` is `None`. Returns the
+/// change of the number of companies: 1, 0 or -1.
 fn set(list: &mut Vec<Posting>, company: u64, words: Option<u8>) -> isize {
     let at = list.binary_search_by_key(&company, |posting| posting.company);
     match (at, words) {
@@ -221,7 +221,8 @@ fn set(list: &mut Vec<Posting>, company: u64, words: Option<u8>) -> isize {
 /// If a list is longer than one chunk, removes a full chunk from its beginning and returns this
 /// chunk.
 fn cut(list: &mut Vec<Posting>) -> Option<Vec<Posting>> {
-    // The first id of a chunk takes at most ten bytes, and each later posting usually three.
+    // The first posting of a chunk takes at most ten bytes for its id, and each later posting
+    // usually three.
     const MOST: usize = MOST_BYTES / 3;
     if list.len() <= MOST {
         return None;
@@ -255,7 +256,7 @@ mod tests {
         connection.query_row(&count, [], |row| row.get(0)).unwrap()
     }
 
-    /// Adds and removes companies in an order in which lists fill up, split and become empty. After
+    /// Adds and removes companies in an order that makes lists grow, split and become empty. After
     /// each change, compares the stored list with a set in memory.
     #[test]
     fn lists_hold_whoever_has_the_word_whatever_came_before() {

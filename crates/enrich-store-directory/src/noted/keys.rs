@@ -7,7 +7,7 @@ use rustc_hash::FxBuildHasher;
 
 /// The number of bytes in one block. A longer key has a block of its own.
 const BLOCK: usize = 1 << 20;
-/// The number of bytes at the beginning of a key that are compared at once when keys are sorted.
+/// The number of bytes at the beginning of a key that are compared first when keys are sorted.
 const PREFIX: usize = 16;
 
 #[derive(Debug, Default)]
@@ -66,7 +66,7 @@ impl Keys {
         let rest = |number: u32| self.get(number as usize).get(PREFIX..).unwrap_or_default();
         let length = |number: u32| self.places[number as usize].length;
         // Prefixes are filled up with zeros. If the prefixes of two keys are equal, and one key is
-        // not longer than the prefix, the shorter key is the first.
+        // not longer than the prefix, the shorter key comes first.
         order.sort_unstable_by(|(one_prefix, one), (other_prefix, other)| {
             one_prefix.cmp(other_prefix).then_with(|| {
                 rest(*one).cmp(rest(*other)).then_with(|| length(*one).cmp(&length(*other)))

@@ -19,22 +19,23 @@ use crate::directory::view::View;
 
 /// The fewest bytes that one identifier takes in the file.
 const LEAST_BYTES: usize = 16;
-/// The expected number of identifiers for each subject, of the kinds in [`KINDS`]. If the real
-/// number is higher, all identifiers are read a second time.
+/// The expected number of identifiers of a subject, of the kinds in [`KINDS`]. If the real number
+/// is higher, all identifiers are read a second time.
 const EACH_HAS: usize = 4;
 /// The most identifiers in a hash index. With this number, the index takes a gigabyte of memory.
 const MOST: usize = 1 << 27;
-/// The most identifiers that are read without a pause. This keeps the delay of other threads short.
+/// The most identifiers that are read without a pause. The pauses let other threads use the
+/// processor.
 pub(super) const AT_ONCE: usize = 4096;
 /// Length of the pause after [`AT_ONCE`] identifiers, as a multiple of the time that reading them
 /// took.
 const REST: u32 = 3;
-/// Delay before the first index is built; the process of a short command ends earlier. Also the
-/// interval at which the thread checks whether it must build a new index.
+/// Delay before the first index is built. The process of a short command ends earlier and builds
+/// none. Also the interval at which the thread checks whether it must build a new index.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long the directory must be unchanged before a new index is built, as a multiple of the time
-/// that the last build took. With this pause, building takes at most a tenth of a processor, even
-/// if imports are frequent.
+/// The time for which the directory must be unchanged before a new index is built, as a multiple of
+/// the duration of the last build. With this pause, building takes at most a tenth of a processor,
+/// even if imports are frequent.
 const QUIET: u32 = 2;
 /// Delay before the next attempt, after the identifiers could not be read.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(60);
@@ -92,7 +93,7 @@ fn maintain(connection: &Connection, current: &Current, owner: &Owner) {
 }
 
 /// Builds an index. Returns `None` when there are too many identifiers, when the directory changes
-/// meanwhile, or when `goes_on` returns `false`.
+/// during the build, or when `goes_on` returns `false`.
 pub(super) fn build(
     connection: &Connection,
     goes_on: impl Fn(Duration) -> bool,
@@ -104,9 +105,9 @@ pub(super) fn build(
 }
 
 /// Reads the identifiers of [`KINDS`] and passes each to `take`, with its first holder. After every
-/// `at_once` identifiers, it calls `goes_on`, which must pause for the given time and return
-/// whether to go on. During the pause, other threads can use the processor, and no read of the file
-/// is open. Returns whether all identifiers were read. The key of an identifier must not be empty.
+/// `at_once` identifiers, calls `goes_on`, which must pause for the given time and return whether
+/// to go on. During the pause, other threads can use the processor, and no read of the file is
+/// open. Returns whether all identifiers were read. The key of an identifier must not be empty.
 pub(super) fn each_identifier(
     connection: &Connection,
     at_once: usize,
@@ -182,8 +183,8 @@ pub(super) enum Reading {
 }
 
 impl HashIndex {
-    /// Builds an index of all identifiers. Calls `goes_on` from time to time: it must pause for the
-    /// given time and return whether to go on.
+    /// Builds an index of all identifiers. Calls `goes_on` from time to time. `goes_on` must pause
+    /// for the given time, and return whether to go on.
     pub(super) fn read(
         connection: &Connection,
         goes_on: impl Fn(Duration) -> bool,
@@ -192,9 +193,9 @@ impl HashIndex {
         let revision = view.revision()?;
         let is_same = || Ok::<_, rusqlite::Error>(view.revision()? == revision);
         let hasher = RandomState::new();
-        // The estimate can be too high, because it counts removed subjects, and because the numbers
-        // in a damaged file may be wrong. So the estimate is limited: a file of this size contains
-        // at most `most` identifiers.
+        // The estimate may be too high, because it counts removed subjects, and because the numbers
+        // in a damaged file may be wrong. So it is limited to `most`, the most identifiers that a
+        // file of this size can contain.
         let most = usize::try_from(sqlite::bytes(connection)?).unwrap_or(usize::MAX) / LEAST_BYTES;
         let mut expected = view.subjects_ever()?.saturating_mul(EACH_HAS).min(most);
         // If the estimate was wrong, a second pass uses the number of identifiers that the first
@@ -217,7 +218,7 @@ impl HashIndex {
             if !is_whole {
                 return Ok(Reading::Changed);
             }
-            // A table that is more than twice as large as needed would waste memory, so a smaller
+            // A table that is more than twice as large as needed would waste memory. So a smaller
             // one is made.
             if fits && expected / 2 <= count.get().max(1) {
                 let refresh_gate = RefreshGate::default();

@@ -1,10 +1,11 @@
 //! A hash table of identifiers. For each identifier it stores the subject and a fingerprint of the
 //! identifier, not the identifier itself.
 //!
-//! A bucket is one line of the processor's cache, because reading one uncached line is the main
-//! cost of a look-up. The hash of an entry determines its own bucket. If this bucket is full, the
-//! entry goes into the next bucket with space, and the full bucket stores the distance to it. The
-//! standard library's hash map would take twice the memory, and even more while it grows.
+//! A bucket is as long as one line of the processor's cache, because reading an uncached line is
+//! the main cost of a look-up. The hash of an entry determines the entry's own bucket. If this
+//! bucket is full, the entry goes into the next bucket with space. The own bucket stores the
+//! distance to it. The standard library's hash map would take twice the memory, and even more while
+//! it grows.
 
 use std::fmt;
 
@@ -12,14 +13,13 @@ use enrich_core::{Confidence, SubjectId};
 
 /// The number of entries in a bucket of 64 bytes.
 const ENTRIES: usize = 9;
-/// How full a table may be: the percentage of all entries that may be used. In a table that is this
-/// full, one entry in six is not in its own bucket, and a look-up of a missing entry reads two
-/// buckets.
+/// The percentage of all entries that may be used. In a table that is this full, one entry in six
+/// is not in its own bucket, and a look-up of a missing entry reads two buckets.
 const FULL_PERCENT: usize = 85;
 /// Marks a free entry. It is stored in place of the entry's confidence.
 const FREE: u8 = 0;
-/// Stored in place of a subject if the subject's id is too large for an entry, or if two entries
-/// with the same fingerprint could be mistaken for each other.
+/// Stored in place of a subject, if the id of the subject is too large for an entry. Also stored if
+/// two entries with the same fingerprint could be mistaken for each other.
 const ELSEWHERE: u32 = u32::MAX;
 
 /// A hash table of 64-bit hashes. The upper bits of a hash choose the bucket, and the entry stores
@@ -30,9 +30,8 @@ pub(super) struct Table {
     room: usize,
 }
 
-/// What the table stores for an identifier. If no subject has the identifier, a look-up may still
-/// find the entry of another identifier. In a full table of any size, this happens for one in 4,000
-/// such look-ups.
+/// What the table stores for an identifier. If no subject has an identifier, a look-up may find the
+/// entry of another identifier. In a full table, this happens in one of 4,000 such look-ups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     /// The identifier leads to this subject, with this confidence.
@@ -48,7 +47,7 @@ struct Bucket {
     fingerprints: [u16; ENTRIES],
     /// The confidence of each entry, or [`FREE`].
     percents: [u8; ENTRIES],
-    /// The distance, in buckets, to the furthest entry whose own bucket is this one.
+    /// The distance from this bucket to the furthest entry that belongs here, in buckets.
     reach: u8,
 }
 
@@ -105,8 +104,8 @@ impl Table {
         self.buckets.len() * size_of::<Bucket>()
     }
 
-    /// Returns the index of a hash's own bucket. It is the upper bits of the hash, scaled to the
-    /// number of buckets.
+    /// Returns the index of a hash's own bucket. The index is made from the upper bits of the hash,
+    /// scaled to the number of buckets.
     fn home_of(&self, hash: u64) -> usize {
         ((u128::from(hash) * self.buckets.len() as u128) >> 64) as usize
     }
@@ -183,7 +182,7 @@ mod tests {
     fn whatever_is_put_in_is_there_and_nearly_nothing_else() {
         for count in [1, 8, 9, 10, 100, 50_000] {
             let table = full(count);
-            // A few entries may have the same fingerprint in neighbouring buckets; they are
+            // A few entries in neighbouring buckets may have the same fingerprint. These are
             // `Elsewhere`.
             let entries = (0..count).map(|n| (table.get(hash(n)), SubjectId(n), percent(n)));
             let elsewhere = entries

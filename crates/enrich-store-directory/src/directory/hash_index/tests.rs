@@ -25,7 +25,7 @@ use super::*;
 use crate::directory::view::View;
 use crate::{DIRECTORY, DirectoryPorts, tests};
 
-/// Two stores on one folder. The second one plays the part of another process.
+/// Two stores on one folder. The second store stands for another process.
 struct Folder {
     store: DirectoryPorts,
     other: DirectoryPorts,
@@ -44,12 +44,12 @@ impl Folder {
         read(&self.folder.path().join(DIRECTORY.file))
     }
 
-    /// Makes the first store use this index.
+    /// Makes the look-ups of the first store use this index.
     fn go_by(&self, index: Arc<HashIndex>) {
         self.store.directory.index.0.store(Some(index));
     }
 
-    /// Makes the first store use an index of the folder's current content.
+    /// Makes the look-ups of the first store use an index of the folder's current content.
     fn index(&self) {
         self.go_by(self.read());
     }
@@ -100,7 +100,7 @@ fn by_company_email(address: &str) -> Question {
 fn nothing_that_is_held_is_nowhere_and_nearly_all_that_is_not() {
     let folder = Folder::new();
     load(&folder.store, (0..300).map(|n| with_site(&format!("held{n}.example"))).collect());
-    // This company alone has more identifiers than the table expects for all subjects.
+    // This company alone has more identifiers than the table expects for all subjects together.
     let many: Vec<String> = (300..5_000).map(|n| format!("held{n}.example")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     load(&folder.store, vec![hashed(CompanyRecord { sites: sites(&many), ..company("Quill") })]);
@@ -123,7 +123,7 @@ fn whatever_is_asked_is_answered_with_an_index_as_without() {
         pages: vec![page(Network::LinkedIn, "linkedin.com/company/quill")],
         ..company("Quill")
     };
-    // Feather has one identifier of Quill too, from a source with less confidence.
+    // Feather also has one of Quill's identifiers, from a source with less confidence.
     let feather = CompanyRecord {
         sites: sites(&["feather.example"]),
         emails: emails(&["office@quill.example"]),
@@ -216,8 +216,8 @@ fn one_that_is_much_too_large_is_made_anew() {
     assert!(folder.read().table.bytes() < before / 100);
 }
 
-/// Returns an index of the current content with only one identifier. The identifier leads to
-/// `subject`; with `None`, it leads nowhere.
+/// Returns an index of the current content, in which only one identifier leads anywhere: to
+/// `subject`; with `None`, it leads nowhere too.
 fn misled(folder: &Folder, (kind, key): (IdentifierKind, &str), subject: Option<u64>) -> HashIndex {
     let mut index = Arc::into_inner(folder.read()).unwrap();
     index.table = Table::with_room_for(1).unwrap();

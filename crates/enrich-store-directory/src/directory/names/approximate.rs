@@ -9,7 +9,7 @@ use super::{is_bare, is_in};
 use crate::directory::view::View;
 
 const MOST_COMPARED: usize = 32;
-/// The most companies that are read, if only those in one country are wanted.
+/// The most companies that are read if the question gives a country.
 const MOST_READ_IN_COUNTRY: usize = 512;
 /// The most text of companies' names that is compared with a name, in bytes. Most companies have
 /// few names, but some have thousands. The limit is the length of the names of 32 companies with a

@@ -27,9 +27,9 @@ const MOST_READ: u64 = 200_000;
 const MOST_GATHERED: u64 = 20_000;
 /// The most words of a name that are indexed and searched for; later words are ignored.
 pub(crate) const MOST_WORDS: usize = 16;
-/// The most words of the index that one misspelt word may mean.
+/// The most words of the index for which one word may be a misspelling.
 const MOST_MEANT: usize = 4;
-/// The most words of the index that are read for one variant of a misspelt word.
+/// The most words of the index that are read for one variant of a word.
 const MOST_OF_A_VARIANT: usize = 64;
 /// The most words at the beginning of a name that are joined and compared with names and domain
 /// labels.
@@ -41,19 +41,19 @@ const LONGEST_WORD: usize = 30;
 /// A candidate is not compared if its score is below this share of the best score, because it
 /// shares only common words with the name.
 const LEAST_SHARE: f64 = 0.3;
-/// The score of a company whose whole name is equal, in nats. This is more than most names score by
-/// their words alone.
+/// The score of a company whose whole name equals the requested name, in nats. Most names score
+/// less by their words alone.
 const WHOLE: f64 = 30.0;
 const PART: f64 = 8.0;
-/// Factor from 0 to 1 for a word that is similar to the requested word, but not equal. This share
-/// of the word's rarity is added to the score.
+/// Factor from 0 to 1 for a word that is similar to the requested word, but not equal. The word's
+/// rarity times this factor is added to the score.
 const ALIKE: f64 = 0.7;
-/// Subtracted from a candidate's score for each word of its name, in nats. If two names share the
-/// same words with the requested name, the shorter one is more similar.
+/// Subtracted from a candidate's score for each word of the candidate's name, in nats. If two names
+/// share the same words with the requested name, the shorter one is more similar.
 const A_WORD: f64 = 0.05;
 
-/// Companies to compare with a name, those with the highest score first, and the rarity of the
-/// name's words.
+/// The companies to compare with a name, the highest score first, and the rarity of the words of
+/// the name.
 pub(crate) struct Candidates {
     pub(crate) ids: Vec<u64>,
     pub(crate) rarity: DirectoryRarity,
@@ -63,9 +63,9 @@ pub(crate) fn index_words(form: &NameForm) -> impl Iterator<Item = String> + '_ 
     form.words.iter().map(|word| word.root.clone())
 }
 
-/// Returns the labels of a domain that may contain a company's name. A registrable domain has one:
-/// the label before the public suffix. For a host, these are the labels before its registrable
-/// domain, because somebody else owns the registrable domain.
+/// Returns the labels of a domain that may contain a company's name. A registrable domain has one
+/// such label: the label before the public suffix. For a host, these are the labels before its
+/// registrable domain, because the registrable domain belongs to somebody else.
 pub(crate) fn domain_labels(domain: &str) -> Vec<String> {
     let Ok(domain) = Domain::parse(domain) else { return Vec::new() };
     let registrable = domain.registrable();
@@ -193,12 +193,12 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Returns the list of companies for each word of the name, and for each word that a misspelt
-    /// word of the name may mean.
+    /// Returns the lists of companies for each word of the name. If a word may be a misspelling,
+    /// also returns the lists of the words that it may stand for.
     fn lists(&mut self, form: &NameForm) -> rusqlite::Result<Vec<List>> {
         let mut lists = Vec::new();
         for (at, word) in form.words.iter().enumerate().take(MOST_WORDS) {
-            // A word that is in the name twice finds the same companies again.
+            // A word that occurs twice in the name would find the same companies again.
             if form.words[..at].iter().any(|before| before.root == word.root) {
                 continue;
             }
@@ -216,7 +216,7 @@ impl Search<'_> {
         Ok(lists)
     }
 
-    /// Adds the lists of companies for the words that a misspelt word may mean.
+    /// Adds the lists of companies for the words that a misspelt word may stand for.
     fn add_meant(
         &self,
         word: &NameWord,
@@ -235,7 +235,7 @@ impl Search<'_> {
     }
 
     /// Adds the lists of companies for words of the index of which `word` may be a misspelling. If
-    /// there are too many such words, adds those that most companies have.
+    /// there are too many such words, adds the words that the most companies have.
     fn add_like(&self, word: &str, lists: &mut Vec<List>) -> rusqlite::Result<()> {
         let mut like: Vec<String> = Vec::new();
         for variant in variants(word) {

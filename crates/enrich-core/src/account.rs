@@ -105,7 +105,7 @@ pub enum AccountChange {
     },
 }
 
-/// The rate limit that is set for one key. If a value is absent, the server's setting applies.
+/// The rate limit of one key. For a value that is `None`, the server's setting applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateOverride {
     /// Requests per window.
@@ -125,14 +125,14 @@ pub struct KeyLimit {
 }
 
 impl KeyLimit {
-    /// The limit for keys that the owner of an account creates. Each key has a rate limit of its
-    /// own. So a limit on the number of keys also limits the requests of the whole account.
+    /// The limit for keys that the owner of an account creates. Each key has its own rate limit, so
+    /// a limit on the number of keys also limits the requests of the whole account.
     pub const PER_ACCOUNT: Self = Self { active: 50, all: 1_000 };
-    /// The limit for keys that the operator creates. Only active keys count, so the operator can
-    /// still replace a leaked key after the owner has created too many keys.
+    /// The limit for keys that the operator creates. Only active keys count. So the operator can
+    /// replace a leaked key even if the owner has created too many keys.
     pub const OF_OPERATOR: Self = Self { all: u32::MAX, ..Self::PER_ACCOUNT };
-    /// For this number of days after its end, a key still counts towards `all`. The store keeps the
-    /// key longer, because ledger entries refer to it.
+    /// The number of days for which a key still counts towards `all` after its end. The store keeps
+    /// the key longer, because ledger entries refer to it.
     pub const ENDED_DAYS: i64 = 90;
 }
 
@@ -197,7 +197,7 @@ pub struct KeyInfo {
     /// another key. `None` if the key does not expire.
     pub expires_at: Option<Timestamp>,
     /// Whether the end of the key is final: the key was revoked, or the store has recorded that its
-    /// end has passed. Then the key stays refused even if the clock is set back.
+    /// end has passed. A key with a final end stays refused even if the clock is set back.
     pub has_ended: bool,
     /// Time of the last known use. The key may have been used later, because usage counters are
     /// written with a delay.

@@ -23,7 +23,7 @@ const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 #[derive(Clone)]
 pub struct ApiKey(SecretString);
 
-/// The error for a text that is no key: its shape or its checksum is wrong.
+/// The error for a text that is not an API key: its shape or its checksum is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an API key is `enr_live_` and 38 letters and digits; copy it whole")]
 pub struct MalformedKey;
@@ -40,8 +40,8 @@ impl ApiKey {
         let mut bytes = [0_u8; 64];
         while text.len() < KEY_PREFIX.len() + RANDOM_LEN {
             getrandom::fill(&mut bytes)?;
-            // Bytes of 248 (4 × 62) or more are left out. With them, `byte % 62` would give the
-            // first letters more often than the others.
+            // Bytes from 248 (4 × 62) on are left out. With them, `byte % 62` would give the first
+            // letters more often than the others.
             let letters = bytes.iter().filter(|&&byte| byte < 248);
             for byte in letters.take(KEY_PREFIX.len() + RANDOM_LEN - text.len()) {
                 text.push(char::from(BASE62[usize::from(byte % 62)]));

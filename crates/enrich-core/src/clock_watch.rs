@@ -1,15 +1,15 @@
-//! Decides whether the wall clock is reliable enough to end expired keys and sessions for good.
+//! Decides whether the wall clock is reliable enough to make the ends of keys and sessions final.
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// Compares the wall clock with the monotonic clock, to decide whether passed expiries may become
-/// final.
+/// Compares the wall clock with the monotonic clock, to decide whether ends that have passed may
+/// become final.
 ///
-/// The wall clock of a machine may be ahead after the start, until time synchronisation corrects
-/// it. Meanwhile, keys and sessions that seem expired are refused; when the clock is right, they
-/// are accepted again. If their expiry became final meanwhile, they would be lost.
+/// After a machine has started, its wall clock may be ahead until time synchronisation corrects it.
+/// Until then, keys and sessions that seem expired are refused. When the clock is right, they are
+/// accepted again. If their ends had already become final, they would be lost.
 #[derive(Clone, Debug)]
 pub struct ClockWatch {
     /// The time of the wall clock when the watch began.
@@ -19,10 +19,11 @@ pub struct ClockWatch {
 }
 
 impl ClockWatch {
-    /// How long both clocks must agree before the wall clock is trusted.
+    /// The time for which both clocks must agree before the wall clock is trusted.
     pub const STEADY_TIME: Duration = Duration::from_secs(10 * 60);
-    /// Up to this difference between the times that have passed on the two clocks, the clocks
-    /// agree. Leap seconds and small corrections of the wall clock cause a smaller difference.
+    /// The largest difference at which the clocks still agree. It is the difference between the
+    /// times that have passed on the two clocks. Leap seconds and small corrections of the wall
+    /// clock cause smaller differences.
     const TOLERANCE: SignedDuration = SignedDuration::from_secs(10);
 
     /// Starts the watch at the present times of both clocks. `monotonic` is the time since any

@@ -1,20 +1,20 @@
 //! The confidence of an answer: how sure the answer is, from 1 to 100.
 
-/// A confidence from 1 to 100. An answer that is a miss has none.
+/// A confidence from 1 to 100. A miss has no confidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Confidence(u8);
 
 impl Confidence {
-    /// The confidence of a record that states no confidence.
+    /// The confidence of a record that gives no confidence.
     pub const FULL: Self = Self(100);
     /// The confidence of a record whose given confidence can't be read.
     pub const LEAST: Self = Self(1);
     /// The highest confidence of an answer if another subject fits equally well.
     pub const AMBIGUOUS: Self = Self(80);
 
-    /// The default for the least confidence of a match by name. At this value, a few names of
-    /// companies that are not in the directory still get a wrong answer (`docs/matching.md` gives
-    /// the share).
+    /// The default for the least confidence of a match by name. Even with this value, some names of
+    /// companies that are not in the directory get a wrong answer (`docs/matching.md` gives the
+    /// share).
     pub const LEAST_BY_NAME: Self = Self(90);
 
     /// Creates a confidence. Returns `None` if `percent` is not from 1 to 100.

@@ -41,7 +41,7 @@ impl fmt::Display for Credits {
 pub enum Price {
     /// A fixed number of credits for each answer.
     PerAnswer(u64),
-    /// One credit for every group of this many items. An incomplete group costs one credit too.
+    /// One credit for each group of this many items. An incomplete group also costs one credit.
     PerItems(u64),
 }
 
@@ -67,7 +67,7 @@ impl Price {
     }
 
     /// Returns the most items that `balance` pays for. If the price does not depend on the number
-    /// of items, the result is [`u64::MAX`] or 0.
+    /// of items, returns [`u64::MAX`] or 0.
     pub const fn most_items(self, balance: Credits) -> u64 {
         match self {
             Self::PerAnswer(credits) if balance.0 < credits => 0,
@@ -78,7 +78,7 @@ impl Price {
         }
     }
 
-    /// Whether a caller can lower the price by requesting fewer items.
+    /// Whether a request for fewer items lowers the price.
     pub const fn is_per_item(self) -> bool {
         matches!(self, Self::PerItems(_))
     }

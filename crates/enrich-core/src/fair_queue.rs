@@ -1,9 +1,9 @@
 //! A bounded queue in which tenants take turns.
 //!
-//! Each tenant has a queue of its own. The next item is the oldest item of the tenant whose turn it
-//! is. So a tenant with one item waits for at most one item of each other tenant. If the whole
-//! queue is full and a tenant with few items adds another, the queue makes room: it removes the
-//! newest item of the tenant with the most items.
+//! Each tenant has its own queue, and each turn removes the oldest item of one tenant. So a tenant
+//! with one item waits for at most one item of each other tenant. If all queues together are full,
+//! and a tenant with few items adds another item, the newest item of the tenant with the most items
+//! is removed to make room.
 
 use std::collections::VecDeque;
 use std::hash::Hash;
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 pub struct FairQueue<K, T> {
     /// The items of each tenant, oldest first. Tenants without items have no entry.
     items: FxHashMap<K, VecDeque<T>>,
-    /// The tenants that have items, in the order of their turns. Each tenant is in it once.
+    /// The tenants that have items, in the order of their turns. Each tenant is in the list once.
     turns: VecDeque<K>,
     length: usize,
     limits: QueueLimits,
@@ -35,11 +35,11 @@ pub struct QueueLimits {
 pub enum Pushed<T> {
     /// The item is in the queue.
     Queued,
-    /// The item is in the queue. To make room, an item of another tenant was removed. The value is
+    /// The item is in the queue. An item of another tenant was removed to make room. The value is
     /// the removed item.
     Displaced(T),
-    /// The item is not in the queue, because the queue or the tenant's share is full. The value is
-    /// the item.
+    /// The item is not in the queue, because all queues together or the tenant's queue is full. The
+    /// value is the refused item.
     Refused(T),
 }
 
@@ -91,8 +91,8 @@ impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
     }
 
     /// Removes and returns the newest item of the tenant with the most items, to make room for an
-    /// item of a tenant that has `own` items. If the tenant with the most items would end up with
-    /// fewer items than the tenant that adds one, nothing is removed, and the result is `None`.
+    /// item of a tenant that has `own` items. Removes nothing and returns `None` if the tenant with
+    /// the most items would then have fewer items than the other tenant.
     fn displace(&mut self, own: usize) -> Option<T> {
         let longest = self.items.values_mut().max_by_key(|items| items.len())?;
         if longest.len() < own + 2 {

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use uuid::Uuid;
 
-/// Defines a type for the ids of one kind of thing, so that ids of different kinds cannot be mixed
-/// up.
+/// Defines a type for the ids of one kind of thing. With separate types, ids of different kinds
+/// cannot be confused.
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*

@@ -1,12 +1,14 @@
 //! Decides to which stored subject a record belongs, by the native format's rules on merging.
 //!
 //! A company record belongs to the stored company that has one of the record's external ids
-//! ([`CompanyRecord::ids`]), else to the one that has the record's main domain. If the record has
-//! no domain, its LinkedIn page decides; if it has no such page either, its name and seats decide.
-//! The rules after the external ids never merge two companies that have different ids in the same
-//! scheme ([`ids_differ`]). For a person record, the LinkedIn page decides, else an email address,
-//! else name and employer. People with two different LinkedIn pages are always two people, even if
-//! they have the same address or name.
+//! ([`CompanyRecord::ids`]). If there is none, it belongs to the company that has the record's main
+//! domain. If the record has no domain, its LinkedIn page decides. If it has no such page either,
+//! its name and seats decide. Apart from the external ids, these rules never merge two companies
+//! that have different ids in the same scheme ([`ids_differ`]).
+//!
+//! For a person record, the LinkedIn page decides, else an email address, else name and employer.
+//! People with two different LinkedIn pages are always two people, even if they have the same
+//! address or name.
 
 use enrich_text::{
     CompanyName, Country, Domain, EmailAddress, ExternalId, Network, PageUrl, PersonPage,
@@ -16,8 +18,8 @@ use crate::record::{CompanyRecord, PersonRecord};
 
 /// Whether the ids of a company contradict those of a record: both have ids in the same scheme, but
 /// no id of that scheme in common. `ids` are the record's ids. `known` are the company's ids as
-/// texts, such as `lei:…`. Such a record is not merged with the company, unless both have the same
-/// id in another scheme.
+/// texts, such as `lei:…`. A record whose ids contradict a company is not merged with it, unless
+/// both have the same id in another scheme.
 pub fn ids_differ(ids: &[ExternalId], known: &[String]) -> bool {
     ids.iter().any(|id| {
         let scheme = id.scheme();
@@ -72,8 +74,8 @@ impl CompanyRecord {
 impl PersonRecord {
     /// Returns the identities to search for, the most certain first. The first identity that fits a
     /// stored person decides. Email addresses and names are tried only if no stored person has the
-    /// record's page. So if the person found in this way has a page, it is not the record's page,
-    /// and the two are different people.
+    /// record's page. So if the record has a page, and a person found by address or name has one
+    /// too, the pages differ, and these are two people.
     pub fn identities(&self) -> Vec<Identity<'_>> {
         let mut identities = Vec::with_capacity(3);
         identities.extend(self.page.as_ref().map(Identity::PersonPage));

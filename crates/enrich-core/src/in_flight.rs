@@ -1,5 +1,5 @@
-//! The requests with an idempotency key that are running: a repeat must not overtake the first
-//! call.
+//! The requests with an idempotency key that are running. A repeat must not run at the same time as
+//! the first call.
 //!
 //! The list covers one process. If two processes get the same request, only one of them can store
 //! the idempotency record in the transaction of its charge.

@@ -19,7 +19,7 @@ pub struct MemoryWindows {
     accounts: Mutex<FxHashMap<AccountId, Window>>,
 }
 
-/// Below this number of windows in memory, ended windows are not removed.
+/// With fewer windows than this in memory, ended windows are not removed.
 const SWEEP_FROM: usize = 4096;
 
 #[async_trait]
@@ -51,7 +51,7 @@ fn count_in<Id: Copy + Eq + Hash>(
     now: Timestamp,
 ) -> RateLimitStatus {
     let mut windows = windows.lock();
-    // Ended windows are removed only when the map is full. The map doubles when it grows, so the
+    // Ended windows are removed only when the map is full. A full map doubles its capacity, so the
     // removal takes constant time for each new window, on average.
     let is_full = windows.len() >= SWEEP_FROM && windows.len() == windows.capacity();
     if is_full && !windows.contains_key(&id) {

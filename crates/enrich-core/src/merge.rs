@@ -1,11 +1,14 @@
 //! Merges the facts of several sources into one subject.
 //!
-//! Every store keeps the facts, one row for each value, and derives the subjects from them. When a
-//! source is removed, its facts are deleted, and its subjects are derived again. Two rules apply.
-//! An attribute with one value gets the value from the fact with the highest confidence; if several
-//! facts have this confidence, from the fact that was seen first. An attribute with a list of
-//! values gets the values of all its facts, in first-seen order. If a company has several facts
-//! with names, one name is chosen by the first rule, and the others become aliases.
+//! Every store keeps the facts and derives the subjects from them. When a source is removed, its
+//! facts are deleted, and its subjects are derived again. Two rules apply:
+//!
+//! - An attribute with one value gets the value of the fact with the highest confidence. If several
+//!   facts have this confidence, the fact that was seen first decides.
+//! - An attribute with a list of values gets the values of all its facts, in first-seen order.
+//!
+//! If a company has several facts with names, the first rule chooses its name, and the other names
+//! become aliases.
 
 use enrich_text::{Country, Network, PageUrl};
 

@@ -1,7 +1,7 @@
 //! The ports: interfaces through which the service uses stores and the clock.
 //!
-//! The caller passes times and ids; a store creates neither. `Ok(None)` means that the requested
-//! thing does not exist. An error means that the store failed.
+//! The caller passes times and ids to a store. A store never creates them itself. `Ok(None)` means
+//! that the requested thing does not exist. An error means that the store failed.
 
 pub mod accounts;
 pub mod clock;

@@ -14,8 +14,8 @@ pub enum Question {
     Person(PersonRef),
     /// Find the facts that are stored for exactly this host.
     Host(Domain),
-    /// Find the facts that are stored for this host; if there are none, those for its registrable
-    /// domain.
+    /// Find the facts that are stored for this host. If there are none, find the facts of its
+    /// registrable domain.
     Domain(Domain),
 }
 
@@ -27,13 +27,14 @@ pub enum CompanyRef {
     Domain(Domain),
     /// One of the company's pages.
     Page(PageUrl),
-    /// One of the company's ids in registers and data sets. No endpoint takes such an id. It serves
-    /// to find the [parent](crate::Parent) of a company, and to look up a company on the command
-    /// line.
+    /// One of the company's ids in registers and data sets. No endpoint takes such an id. It is
+    /// used to find the [parent](crate::Parent) of a company, and to look up a company on the
+    /// command line.
     Id(ExternalId),
     /// An email address. The directory looks for a company with this address; else for an employee
-    /// with this address; else for a company with the address's domain, unless this is a public
-    /// mail host. An address with a `+tag` is tried with the tag first, then without it.
+    /// with this address; else for the company with the address's domain. The domain of a public
+    /// mail host belongs to no company. An address with a `+tag` is tried with the tag first, then
+    /// without it.
     Email(EmailAddress),
     /// A name, possibly with a country.
     Name {

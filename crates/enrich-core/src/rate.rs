@@ -3,7 +3,7 @@
 //! operator decides whether requests beyond the limit are refused.
 //!
 //! Windows start at whole multiples of their length on the UTC clock, at the same time for every
-//! key. A count depends only on the window's state and the time of the request.
+//! key. A count depends only on the state of the window and on the time of the request.
 //! [`MemoryWindows`](crate::MemoryWindows) holds the state in memory and loses it on a restart.
 
 use jiff::Timestamp;
@@ -43,7 +43,8 @@ impl RateLimit {
         self.window_seconds
     }
 
-    /// Returns this limit, but with the numbers that `own` sets.
+    /// Returns this limit with the numbers of `own` in place of its own numbers, where `own` has
+    /// them.
     pub fn with(self, own: RateOverride) -> Self {
         let requests = own.requests.unwrap_or(self.requests);
         let window_seconds = own.window_seconds.unwrap_or(self.window_seconds);
@@ -51,9 +52,9 @@ impl RateLimit {
     }
 
     /// Returns the most requests per window that the owner of a key may set. `self` is the server's
-    /// limit. The result is the larger of two numbers: the number that the key has now, and the
-    /// number that the server's limit would allow in a window of the key's length. The second
-    /// number is never more than the server's number of requests.
+    /// limit. The result is the larger of two numbers: the key's present number, and the number
+    /// that the server's limit would allow in a window of the key's length. The second number is
+    /// never more than the server's number of requests.
     pub fn most_of_owner(self, key: RateOverride) -> u32 {
         let own = self.with(key);
         let as_fast = u64::from(self.requests) * u64::from(own.window_seconds)
@@ -62,10 +63,9 @@ impl RateLimit {
         own.requests.max(as_fast.min(self.requests))
     }
 
-    /// Returns the new rate limit of a key whose owner sets the number of requests. If the owner
-    /// sets `None`, the server's number applies to the key. The length of the key's window stays
-    /// the same. Returns `None` if the number is 0, or is above
-    /// [`most_of_owner`](Self::most_of_owner).
+    /// Returns the new rate limit of a key after its owner has set the number of requests. With
+    /// `None`, the server's number applies to the key. The length of the key's window stays the
+    /// same. Returns `None` if the number is 0 or above [`most_of_owner`](Self::most_of_owner).
     pub fn set_by_owner(self, key: RateOverride, requests: Option<u32>) -> Option<RateOverride> {
         let most = self.most_of_owner(key);
         let is_allowed = (1..=most).contains(&requests.unwrap_or(self.requests));
@@ -91,7 +91,7 @@ pub struct Window {
     number: i64,
     /// The number of requests counted in the window.
     used: u32,
-    /// The length of the window in seconds. If a request has a limit with another length, a new
+    /// The length of the window in seconds. If the limit of a request has another length, a new
     /// window begins.
     seconds: u32,
 }

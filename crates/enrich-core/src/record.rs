@@ -38,7 +38,7 @@ pub struct Origin {
     /// The confidence that the source gives the record.
     pub confidence: Confidence,
     /// A hash of the record as the source gives it. If a source gives the same record again, the
-    /// hash is equal, so that the repetition is detected before values are compared.
+    /// hash is the same. So the repetition is detected before values are compared.
     pub content: [u8; 16],
 }
 

@@ -10,8 +10,8 @@ use crate::shortfall::MOST_A_DAY;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InvalidFields(pub Vec<(&'static str, String)>);
 
-/// How a refusal describes the cost of an answer for which the balance is too low. The refusal does
-/// not tell the exact cost.
+/// How a refusal describes the cost of an answer that the balance does not pay for. The refusal
+/// does not show the exact cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needed {
     /// The answer costs at least this many credits, the lowest price of the endpoint. Nothing was
@@ -19,17 +19,17 @@ pub enum Needed {
     Least(Credits),
     /// The answer costs more than the balance.
     MoreThanLeft,
-    /// The answer perhaps costs more than the balance. Nothing was looked up, because the account
-    /// could not pay for too many earlier answers of this day.
+    /// The answer may cost more than the balance. Nothing was looked up, because there were already
+    /// too many answers on this day that the account could not pay for.
     PerhapsMore,
 }
 
-/// Why a call is refused. Its text is for the caller: it says what to do, and contains nothing of
+/// Why a call is refused. The text is for the caller. It says what to do, and contains nothing of
 /// the input.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// The API key is malformed, unknown or ended, or its account is not active. The caller does
-    /// not learn which of these it is.
+    /// not learn which of these is the reason.
     #[error("the API key is missing or invalid; send a key that was issued to you")]
     InvalidKey,
     /// The request is beyond the rate limit, and the rate policy is to reject it.
@@ -63,7 +63,7 @@ pub enum Refusal {
     /// The look-up failed or the charge was not written; nothing was charged.
     #[error("the request failed on our side; nothing was charged, repeat it")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// A failure happened while the charge was written, so it is not known whether the call was
+    /// A failure happened while the charge was written, so nobody knows whether the call was
     /// charged.
     #[error(
         "whether this request was charged cannot be told yet; repeated with the same \

@@ -13,14 +13,14 @@ use crate::response_template::BodyTemplate;
 pub struct RequestId(String);
 
 impl RequestId {
-    /// Returns the id that a caller gives. Returns `None` if the text does not consist of 1 to 128
-    /// visible ASCII characters.
+    /// Returns the id that a caller has sent. Returns `None` if the text does not consist of 1 to
+    /// 128 visible ASCII characters.
     pub fn accept(text: &str) -> Option<Self> {
         let fits = (1..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
         fits.then(|| Self(text.to_owned()))
     }
 
-    /// Generates an id, for a request to which the caller gives none.
+    /// Generates an id for a request without an id of the caller.
     pub fn make(now: Timestamp) -> Self {
         Self(crate::id::uuid_at(now).simple().to_string())
     }
@@ -41,7 +41,7 @@ impl fmt::Display for RequestId {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
-/// The error for a text that is no idempotency key.
+/// The error for a text that is not an idempotency key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an Idempotency-Key is 1 to 255 visible ASCII characters without spaces")]
 pub struct InvalidIdempotencyKey;
@@ -70,14 +70,14 @@ impl fmt::Debug for IdempotencyKey {
     }
 }
 
-/// An answer with its question and idempotency key. The transaction of the charge stores it, to
-/// answer repeats for 24 hours.
+/// An answer with its question and idempotency key. The transaction of the charge stores it. For 24
+/// hours, repeats of the call get this answer.
 #[derive(Clone, PartialEq, Eq)]
 pub struct IdempotencyRecord {
     /// The idempotency key of the call.
     pub key: IdempotencyKey,
-    /// The question as bytes. Neither the encoding of the request nor the API key changes these
-    /// bytes, so equal bytes mean the same question. The store keeps only a keyed hash of these
+    /// The question as bytes. The bytes do not depend on the encoding of the request or on the API
+    /// key. So equal bytes mean the same question. The store keeps only a keyed hash of these
     /// bytes.
     pub question: Vec<u8>,
     /// The answer. It is stored encrypted.
@@ -85,7 +85,7 @@ pub struct IdempotencyRecord {
 }
 
 impl IdempotencyRecord {
-    /// How long a response is kept: 24 hours, in seconds.
+    /// The time for which a response is kept, in seconds: 24 hours.
     pub const SECONDS: i64 = 24 * 60 * 60;
 }
 

@@ -1,9 +1,9 @@
 //! An answer with a gap for the balance.
 //!
-//! An answer shows the balance after its charge, which is known only when the transaction of the
-//! charge runs. But the answer must exist before the transaction, for two reasons: without an
-//! answer nothing is charged, and this transaction stores the answer for repeats. Therefore the
-//! answer is written with a gap, which is filled in later.
+//! An answer shows the balance after its charge. This balance is known only when the transaction of
+//! the charge runs. But the answer must exist before the transaction, because nothing is charged
+//! without an answer, and because the transaction stores the answer for repeats. So the answer is
+//! written with a gap, which is filled in later.
 
 use std::io::Write;
 

@@ -64,15 +64,15 @@ pub struct Service {
     pub account_rate_limit: Option<RateLimit>,
     /// What happens to requests beyond the limits.
     pub rate_policy: RatePolicy,
-    /// The most items in each list of an answer, if the answer's price does not depend on the
-    /// items. With `None`, answers contain all items, as the interface specifies.
+    /// The most items in each list of an answer, for endpoints whose price does not depend on the
+    /// number of items. With `None`, answers contain all items, as the interface specifies.
     pub max_enrichment_items: Option<NonZeroU64>,
     in_flight: InFlight,
     shortfalls: Shortfalls,
 }
 
-/// A call whose key is identified and whose request is counted. The caller must call
-/// [`answer`](Self::answer): the usage counters count the call only there.
+/// A call whose key is identified and whose request is counted. The caller must then call
+/// [`answer`](Self::answer), because only this method counts the call in the usage counters.
 #[must_use]
 pub struct AdmittedCall<'a> {
     service: &'a Service,
@@ -151,8 +151,8 @@ impl Service {
         Err(admitted.close(Err(refusal), remaining))
     }
 
-    /// Counts a request of a key. If accounts have a rate limit, counts it for the account too. Of
-    /// both statuses, returns the one that leaves fewer requests.
+    /// Counts a request of a key. If accounts have a rate limit, counts it for the account too.
+    /// Returns the status that leaves fewer requests.
     async fn count_in_windows(
         &self,
         key: &KeyInfo,
@@ -197,7 +197,7 @@ impl AdmittedCall<'_> {
     ) -> impl Future<Output = Outcome> {
         let (price, most) = (self.call.price, self.service.max_enrichment_items);
         let mut ask = ask.map(|ask| ask.bounded(price, most));
-        // The function is not an `async fn`, because the future of an `async fn` would contain its
+        // This is not an `async fn`, because the future of an `async fn` would contain its
         // arguments twice.
         async move {
             let mut balance = None;
@@ -210,8 +210,8 @@ impl AdmittedCall<'_> {
         }
     }
 
-    /// Returns `balance`, the last balance that this call has read; if the call has read none, the
-    /// cached balance.
+    /// Returns `balance`, which is the last balance that this call has read. If the call has read
+    /// no balance, returns the cached balance.
     async fn remaining(&self, balance: Option<Credits>) -> Option<Credits> {
         match balance {
             Some(balance) => Some(balance),

@@ -1,10 +1,10 @@
-//! Counts, for each account and day (UTC), the answers that were looked up and that the balance did
-//! not pay for.
+//! Counts the answers that were looked up and that the balance did not pay for, by account and day
+//! (UTC).
 //!
-//! A refusal after such a look-up is free, but shows that an answer exists. So when an account has
-//! reached the daily maximum, a look-up that it may be unable to pay is refused at once, until the
-//! account receives credits or the day ends. The counts are only in memory: a restart sets them to
-//! zero.
+//! After such a look-up, the call is refused and free. But the refusal shows that an answer exists.
+//! So an account has a daily maximum. When it is reached, look-ups that the account may be unable
+//! to pay for are refused before the look-up, until the account receives credits or the day ends.
+//! The counts are only in memory. A restart sets them to zero.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,7 +17,7 @@ use crate::credits::Credits;
 
 /// Most shortfalls of one account in a day.
 pub(crate) const MOST_A_DAY: u32 = 100;
-/// Below this number of accounts in memory, counts of earlier days are not removed.
+/// With fewer accounts than this in memory, counts of earlier days are not removed.
 const SWEEP_FROM: usize = 4096;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
@@ -26,7 +26,7 @@ const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 pub(crate) struct Shortfalls {
     accounts: Mutex<FxHashMap<AccountId, Shortfall>>,
     /// Whether there was any shortfall since the start of the process. Every charge checks this
-    /// flag first, without a lock.
+    /// flag first, because the check needs no lock.
     are_any: AtomicBool,
 }
 
@@ -34,8 +34,8 @@ pub(crate) struct Shortfalls {
 struct Shortfall {
     day: i64,
     refusals: u32,
-    /// The lowest balance that was seen since the last shortfall. If the present balance is higher,
-    /// the account has received credits.
+    /// The lowest balance since the last shortfall. If the present balance is higher, the account
+    /// has received credits.
     balance: Credits,
 }
 
@@ -70,8 +70,9 @@ impl Shortfalls {
         }
     }
 
-    /// Returns the lowest balance since the last shortfall if the account has reached the daily
-    /// maximum; else `None`. If the present balance is higher, the account has received credits.
+    /// Returns the lowest balance since the last shortfall, if the account has reached the daily
+    /// maximum; otherwise `None`. If the present balance is higher, the account has received
+    /// credits.
     pub(crate) fn used_up(&self, account: AccountId, now: Timestamp) -> Option<Credits> {
         let known = self.accounts.lock();
         let shortfall = known.get(&account)?;

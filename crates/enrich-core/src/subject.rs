@@ -1,7 +1,7 @@
 //! The results of look-ups: companies, people and facts of domains.
 //!
-//! Texts are in the normal form into which `enrich-text` has brought them at import. Reading a
-//! subject does not parse them again.
+//! At import, `enrich-text` has brought the texts into their normal form. So texts are not parsed
+//! again when a subject is read.
 
 use enrich_text::{CompanyName, Country, Domain, Network};
 
@@ -21,7 +21,7 @@ pub struct DirectoryRevision(pub u64);
 pub struct Found {
     /// The subject that was found.
     pub subject: Subject,
-    /// The confidence that this subject is the one that was asked for.
+    /// The confidence that this subject is the requested one.
     pub confidence: Confidence,
     /// The revision of the directory from which the subject was read.
     pub revision: DirectoryRevision,
@@ -142,9 +142,9 @@ impl Company {
             })
     }
 
-    /// Returns the aliases that are worth comparing with a name: the first `most` aliases, and of
-    /// the others at most `most` that contain all words of the name. Some companies have thousands
-    /// of aliases.
+    /// Returns the aliases that are worth comparing with a name, because some companies have
+    /// thousands of aliases. These are the first `most` aliases, and at most `most` other aliases
+    /// that contain all words of the name.
     pub fn aliases_near<'a>(
         &'a self,
         name: &'a CompanyName,
@@ -174,8 +174,9 @@ impl Company {
     }
 
     /// Returns the company's domain for `country`. This is a domain that a record marks for the
-    /// country; else a domain without a mark under the country's top-level domain; else the main
-    /// domain, if the company has a seat in the country.
+    /// country. If there is none, it is a domain without a mark under the country's top-level
+    /// domain. If there is none either, it is the main domain, if the company has a seat in the
+    /// country.
     pub fn domain_in(&self, country: Country) -> Option<&str> {
         let marked = self.sites.iter().find(|site| site.country == Some(country));
         let under_its_tld = || {
@@ -252,9 +253,9 @@ impl Person {
         self.employer.as_ref()?.domains.first().map(String::as_str)
     }
 
-    /// Returns one of the person's email addresses, the first of these that exists: an address at
-    /// the host `asked`, an address at the registrable domain of `asked`, an address at a domain of
-    /// the employer, the first address.
+    /// Returns one of the person's email addresses. Prefers an address at the host `asked`, then an
+    /// address at the registrable domain of `asked`, then an address at a domain of the employer,
+    /// then the first address.
     pub fn business_email(&self, asked: Option<&Domain>) -> Option<&str> {
         let at = |domain: &str| {
             self.emails.iter().find(|email| email.rsplit('@').next() == Some(domain))

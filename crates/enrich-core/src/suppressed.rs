@@ -1,9 +1,8 @@
 //! The suppressed values, and the check whether a text contains one of them.
 //!
-//! A stored response, or a list of an account, may contain a value that was suppressed later. Such
-//! a text may contain the value in any form in which people write it. So the check parses the text
-//! as each kind of value, as it would parse a request, and compares the normal form with the
-//! suppressed values.
+//! A stored response, or a list of an account, may contain a value that was suppressed later. The
+//! text may have the value in any form in which people write it. So the check parses the text as
+//! each kind of value, like a request, and compares the normal form with the suppressed values.
 
 mod screening;
 
@@ -17,8 +16,8 @@ pub use screening::{names_suppressed, without_suppressed};
 
 /// The suppressed values at one point in time.
 pub trait SuppressedValues: Send + Sync {
-    /// Returns the number of changes: each suppression of a value, and each one that was taken back.
-    /// So two states with the same number are equal.
+    /// Returns the number of changes. Each suppression is a change, and each value that was taken
+    /// back is another one. So two states with the same number are equal.
     fn count(&self) -> u64;
 
     /// Whether exactly this value is suppressed.

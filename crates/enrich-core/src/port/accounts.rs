@@ -19,9 +19,9 @@ pub enum KeyStored {
     /// The account does not exist, or the key that is to be rotated does not exist. Nothing was
     /// changed.
     NotThere,
-    /// The account already has as many active keys as it may have. Nothing was changed.
+    /// The account already has the maximum number of active keys. Nothing was changed.
     TooManyActive,
-    /// The account already has as many keys as it may have, counting those that ended recently.
+    /// The account already has the maximum number of keys, including the keys that ended recently.
     /// Nothing was changed.
     TooMany,
 }
@@ -29,11 +29,11 @@ pub enum KeyStored {
 /// The result of changing an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccountChanged {
-    /// The change was made; this is the account after it.
+    /// The change was made. The value is the account after the change.
     Done(Account),
     /// The account does not exist.
     NoAccount,
-    /// The account is closed for good. Nothing was changed.
+    /// The account is permanently closed. Nothing was changed.
     Closed,
 }
 
@@ -63,8 +63,8 @@ pub trait Accounts: Send + Sync {
     async fn add_key(&self, key: NewKey, limit: KeyLimit) -> Result<KeyStored, StoreError>;
 
     /// Stores `successor`, and ends the key `old` at `old_until`. If the call fails, nothing is
-    /// changed. If `old` already ends before `old_until`, its end is not changed. If the end of
-    /// `old` is not after the creation of `successor`, the end becomes final. `old` counts towards
+    /// changed. If `old` already ends before `old_until`, its end is not changed. If `old` ends
+    /// before or at the creation of `successor`, its end becomes final. `old` counts towards
     /// `limit` only if it stays valid.
     async fn rotate_key(
         &self,
@@ -93,8 +93,8 @@ pub trait Accounts: Send + Sync {
     /// Changes the label of a key. Returns `false` if the key does not exist.
     async fn set_label(&self, id: KeyId, label: &str) -> Result<bool, StoreError>;
 
-    /// Ends a key at `at`, unless the key already ends earlier. If the end of the key is not after
-    /// `now`, the end becomes [final](KeyInfo::has_ended). Returns `false` if the key does not
+    /// Ends a key at `at`, unless the key already ends earlier. If the key then ends at or before
+    /// `now`, its end becomes [final](KeyInfo::has_ended). Returns `false` if the key does not
     /// exist.
     async fn expire_key(
         &self,

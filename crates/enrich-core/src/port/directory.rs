@@ -28,8 +28,8 @@ impl From<AccountId> for Tenant {
 pub trait Directory: Send + Sync {
     /// Finds the subject for `question`, with at least the parts in `projection`.
     ///
-    /// Returns `None` if no subject fits, or if several subjects fit a name and it is not clear
-    /// which one is meant.
+    /// Returns `None` if no subject fits. Also returns `None` if several subjects fit a name, and
+    /// it is not clear which of them is the right one.
     async fn find(
         &self,
         question: &Question,
@@ -48,8 +48,8 @@ pub trait Directory: Send + Sync {
         self.find(question, projection).await
     }
 
-    /// Returns the suppressed values, so that the caller can check whether a stored answer contains
-    /// one. Returns `None` if this directory stores no suppressed values.
+    /// Returns the suppressed values, so that the caller can check whether a stored response
+    /// contains one of them. Returns `None` if this directory stores no suppressed values.
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
         Ok(None)
     }

@@ -13,11 +13,11 @@ pub struct Load {
     /// The source that gives the records.
     pub source: SourceName,
     /// The file that contains the records, or the folder of such files. It is stored with the
-    /// source, in the transaction that imports the first record. With `None`, what is stored from
-    /// an earlier import stays.
+    /// source, in the transaction that imports the first record. With `None`, the file of an
+    /// earlier import stays stored.
     pub file: Option<String>,
-    /// The terms of the records. They are stored with the source like the file. With `None`, those
-    /// that are stored from an earlier import stay.
+    /// The terms of the records. They are stored with the source like the file. With `None`, the
+    /// terms of an earlier import stay stored.
     pub terms: Option<SourceTerms>,
     /// The time that is stored with every value.
     pub at: Timestamp,
@@ -37,13 +37,13 @@ impl Load {
     }
 }
 
-/// The terms under which the publisher of a source gives its records. A text is empty if the terms
-/// do not say it.
+/// The terms under which the publisher of a source gives its records. A text is empty if it is not
+/// known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceTerms {
     /// The licence, such as `CC0-1.0`.
     pub licence: String,
-    /// The text that the licence asks for where the data is used.
+    /// The text that users of the data must publish according to the licence.
     pub attribution: String,
     /// Where the data is published.
     pub homepage: String,
@@ -123,7 +123,8 @@ pub struct SourceInfo {
     pub terms: SourceTerms,
 }
 
-/// How much was removed when a source was removed or when values were suppressed.
+/// The number of values and subjects that were removed, together with a source or because values
+/// were suppressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
     /// The number of removed values.
@@ -135,12 +136,12 @@ pub struct Removed {
 /// Imports records, and removes sources and suppressed values.
 #[async_trait]
 pub trait Importer: Send + Sync {
-    /// Begins an import. Only one import runs at a time; a second one waits, or fails.
+    /// Begins an import. Only one import runs at a time. A second import waits, or fails.
     async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError>;
 
     /// Returns a reader that recognises the records of a source that were imported before. Returns
-    /// `None` if the source has none, or if this importer does not recognise records before they are
-    /// parsed.
+    /// `None` if no record of the source was imported, or if this importer cannot recognise records
+    /// before they are parsed.
     async fn known_records(
         &self,
         _source: &SourceName,
@@ -163,13 +164,13 @@ pub trait Importer: Send + Sync {
     async fn forget(&self, what: &[Suppressed], at: Timestamp) -> Result<Removed, StoreError>;
 }
 
-/// A running import. If it is dropped without [`finish`](Self::finish), records that are not
-/// written yet are lost.
+/// A running import. If it is dropped without [`finish`](Self::finish), records that are not yet
+/// written are lost.
 #[async_trait]
 pub trait Loading: Send {
     /// Imports a batch of records. Returns one [`ImportOutcome`] for each record, in the order of
-    /// the records. Without records, it only stores that the source was imported again, if there is
-    /// such a source.
+    /// the records. If `records` is empty, only stores that the source was imported again, if the
+    /// source exists.
     async fn take(&mut self, records: Vec<Record>) -> Result<Vec<ImportOutcome>, StoreError>;
 
     /// Ends the import and makes all imported records durable.
@@ -179,7 +180,7 @@ pub trait Loading: Send {
 /// Recognises records that an importer would leave unchanged, before they are parsed.
 pub trait KnownRecords: Send {
     /// Returns for each content hash ([`Origin::content`](crate::Origin)) whether the import of its
-    /// record would change nothing. If this cannot be told, the record does not count as known. May
-    /// block.
+    /// record would change nothing. If this is unclear, returns `false` for the record. The call
+    /// may block.
     fn are_known(&mut self, contents: &[[u8; 16]]) -> Vec<bool>;
 }

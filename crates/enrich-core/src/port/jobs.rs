@@ -2,8 +2,9 @@
 //! rows of a list that an account uploaded.
 //!
 //! A node that works on a job holds a lease of [`LEASE`]. The turn of a job is a number that grows
-//! with each new holder. A holder names its turn in every change. So the store can refuse the
-//! changes of a node that has lost its lease. The clock of the store decides when a lease ends.
+//! with each new holder. Every change of a job states the turn of the holder. So the store can
+//! refuse the changes of a node that has lost its lease. The clock of the store decides when a
+//! lease ends.
 
 use std::time::Duration;
 
@@ -33,11 +34,11 @@ pub enum JobPhase {
 /// Whether a node holds a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobLease {
-    /// No node holds the job. If there was a holder, the holder itself ended its lease.
+    /// No node holds the job. If a node held it before, this node has ended its lease itself.
     Free,
     /// A node holds the job.
     Held,
-    /// The lease ended without a renewal. The last holder may still write files.
+    /// The lease ended because it was not renewed. The last holder may still write files.
     Expired,
 }
 
@@ -67,7 +68,7 @@ pub struct JobRow {
 pub struct JobChange {
     /// The job's id.
     pub id: u128,
-    /// The turn that the job must have at present. If the job has another turn, nothing is changed.
+    /// The turn that the job must have. If the job has another turn, nothing is changed.
     pub turn: u64,
     /// The new phase.
     pub phase: JobPhase,
@@ -118,8 +119,8 @@ pub trait JobRecords: Send + Sync {
     /// not free or has another turn.
     async fn change(&self, job: &JobChange) -> Result<bool, StoreError>;
 
-    /// Takes a job that no node holds, for work on its files; its phase becomes `phase`. The turn
-    /// grows by one. Returns `false` if a node holds the job or the job has another turn.
+    /// Takes a job that no node holds, for work on its files. Sets the job's phase to `phase` and
+    /// raises its turn by one. Returns `false` if a node holds the job or the job has another turn.
     ///
     /// # Errors
     ///
@@ -127,18 +128,18 @@ pub trait JobRecords: Send + Sync {
     /// waits until this lease ends.
     async fn hold(&self, id: u128, turn: u64, phase: JobPhase) -> Result<bool, StoreError>;
 
-    /// Takes the next job to run: one that waits, or whose lease has ended. Jobs of the account
-    /// with the fewest running jobs come first, then jobs of the account whose last job was taken
-    /// the longest ago. The returned row has the new turn, but the lease that the job had before. A
-    /// job that must stop keeps the phase [`Stopping`](JobPhase::Stopping).
+    /// Takes the next job to run: a job that waits, or a job whose lease has ended without renewal.
+    /// Jobs of the account with the fewest running jobs come first. Then come jobs of the account
+    /// whose last job was taken the longest ago. The returned row has the new turn, but still the
+    /// old lease. A job that must stop keeps the phase [`Stopping`](JobPhase::Stopping).
     ///
     /// # Errors
     ///
     /// As [`hold`](Self::hold).
     async fn take_next(&self) -> Result<Option<JobRow>, StoreError>;
 
-    /// Renews the lease of the holder with this turn and saves the progress. Returns the phase;
-    /// `None` if the lease is lost.
+    /// Renews the lease of the holder with this turn and saves the progress. Returns the phase of
+    /// the job; `None` if the lease is lost.
     async fn renew(
         &self,
         id: u128,
@@ -163,8 +164,8 @@ pub trait JobRecords: Send + Sync {
     /// Returns the number of accounts that have a waiting job, but no running job.
     async fn contenders(&self) -> Result<u64, StoreError>;
 
-    /// Tells other nodes which jobs are in the folder with the id `folder`, which only this node
-    /// sees. This list replaces the earlier list of the folder.
+    /// Tells other nodes which jobs are in the folder with the id `folder`. Only this node sees
+    /// this folder. The list replaces the earlier list of the folder.
     async fn announce(&self, folder: u128, jobs: &[LocalJob]) -> Result<(), StoreError>;
 
     /// Returns the jobs of an account that are in folders of other nodes, in the order of their

@@ -44,7 +44,7 @@ impl Charge {
     }
 }
 
-/// The result of a charge. When a caller gets it, the charge is durable.
+/// The result of a charge. When the caller gets the result, the charge is durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Charged {
     /// The price was deducted, and the idempotency record was stored, if there is one. For a miss,
@@ -53,8 +53,8 @@ pub enum Charged {
         /// The balance after the charge.
         balance: Credits,
     },
-    /// Nothing was charged, because the idempotency key was used before. The value is the stored
-    /// response for the key.
+    /// Nothing was charged, because the idempotency key was used before. The value is the response
+    /// that is stored for the key.
     Replayed(StoredResponse),
     /// Nothing was charged, because the balance is too low.
     Insufficient {
@@ -66,7 +66,7 @@ pub enum Charged {
 /// Why a charge was not made, or may not have been made.
 #[derive(Debug, thiserror::Error)]
 pub enum ChargeError {
-    /// The charge could not be written, and nothing was charged. [`Ledger::is_charging`] tells
+    /// The charge could not be written, and nothing was charged. [`Ledger::is_charging`] returns
     /// whether the ledger accepts further charges.
     #[error("the charge could not be written; nothing was charged")]
     NotTaken(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -76,9 +76,9 @@ pub enum ChargeError {
     /// No further idempotency record can be stored; nothing was charged.
     #[error("no more idempotency records can be kept; nothing was charged")]
     IdempotencyStoreFull,
-    /// It is not known whether the charge was written. If the caller repeats the call with the same
-    /// idempotency key, it is not charged twice: the idempotency record shows whether the first
-    /// call was charged.
+    /// Nobody knows whether the charge was written. If the caller repeats the call with the same
+    /// idempotency key, the call is not charged twice, because the idempotency record shows whether
+    /// the first call was charged.
     #[error("it is not known whether the charge was written")]
     Unknown(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Charging has stopped; nothing was charged. With SQLite, charging stops in three cases: after
@@ -100,7 +100,7 @@ pub struct Grant {
     pub credits: i64,
     /// The operator's note.
     pub note: String,
-    /// The entry that this one corrects. If it is present, the new entry is an adjustment.
+    /// The entry that this entry corrects. If this is present, the new entry is an adjustment.
     pub corrects: Option<ChargeId>,
     /// The time of the grant.
     pub at: Timestamp,
@@ -164,8 +164,8 @@ pub trait Ledger: Send + Sync {
     /// changes that other processes have written recently: in the last 100 ms with SQLite, in the
     /// last second with PostgreSQL.
     ///
-    /// Use this balance to show it, and before a look-up. Before a call is refused because the
-    /// credits are too few, read the exact [`balance`](Self::balance).
+    /// Use this balance for display, and for the check before a look-up. Before a call is refused
+    /// for too few credits, read the exact [`balance`](Self::balance).
     async fn cached_balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
         self.balance(account).await
     }
@@ -199,8 +199,9 @@ pub trait Ledger: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Entry>, StoreError>;
 
-    /// Returns at most `limit` entries of an account, the newest first. The first one returned is
-    /// the entry before the sequence number `before`; with `None`, it is the account's last entry.
+    /// Returns at most `limit` entries of an account, the newest first. The first returned entry is
+    /// the entry before the sequence number `before`, or the account's last entry if `before` is
+    /// `None`.
     async fn newest_entries(
         &self,
         account: AccountId,
@@ -216,9 +217,10 @@ pub trait Ledger: Send + Sync {
     async fn first_entry_at(&self, account: AccountId, at: Timestamp) -> Result<u64, StoreError>;
 
     /// Returns the sequence number after the last entry of an account whose time is before `at`; 1
-    /// if no entry is earlier. An entry with a time from `start` until before `end` has a sequence
-    /// number of at least [`first_entry_at(start)`](Self::first_entry_at) and below
-    /// `end_of_entries_before(end)`.
+    /// if no entry is earlier.
+    ///
+    /// So the entries with a time from `start` until before `end` have sequence numbers from
+    /// [`first_entry_at(start)`](Self::first_entry_at) on and below `end_of_entries_before(end)`.
     async fn end_of_entries_before(
         &self,
         account: AccountId,

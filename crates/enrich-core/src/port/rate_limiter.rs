@@ -1,5 +1,5 @@
-//! Counts requests in rate-limit windows: for each key, and also for each account if that is
-//! configured.
+//! Counts requests in rate-limit windows. Every key has a window, and if configured also every
+//! account.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -21,8 +21,8 @@ pub trait RateLimiter: Send + Sync {
     ) -> Result<RateLimitStatus, StoreError>;
 
     /// Counts a request of `account` at `now`. The requests of all keys of the account count
-    /// together. Returns the rate-limit status, which includes this request. This is called only if
-    /// there is a rate limit for accounts.
+    /// together. Returns the rate-limit status, which includes this request. The service calls this
+    /// only if there is a rate limit for accounts.
     async fn count_account(
         &self,
         account: AccountId,

@@ -1,6 +1,6 @@
-//! The published snapshots of the directory, and the suppressions. A published snapshot may still
-//! contain a value that was suppressed later. Until the nodes answer from a snapshot without the
-//! value, each node removes the value from its answers.
+//! The published snapshots of the directory, and the suppressions. A published snapshot may contain
+//! a value that was suppressed later. Until nodes answer from a newer snapshot without the value,
+//! each node removes the value from its answers.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -34,7 +34,7 @@ pub struct Snapshot {
     pub at: Timestamp,
 }
 
-/// Which snapshot is in use, and which suppression is the newest.
+/// The number of the snapshot in use, and the number of the newest suppression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotState {
     /// The snapshot from which nodes must answer; `None` before the first snapshot.
@@ -43,7 +43,7 @@ pub struct SnapshotState {
     pub suppression: u64,
 }
 
-/// The suppression of one value: no answer may contain it.
+/// The suppression of one value. No answer may contain the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suppression {
     /// The suppression's number, from 1. A later suppression has a higher number.
@@ -63,11 +63,11 @@ pub struct SecretCheck {
     pub hash: [u8; 32],
 }
 
-/// Stores the snapshots and the suppressions. All nodes use the same ones.
+/// Stores the snapshots and the suppressions, which are the same for all nodes.
 #[async_trait]
 pub trait Snapshots: Send + Sync {
     /// Returns the state as it was last read, without asking the store. If other processes can
-    /// change the state, it is read again about twice a second.
+    /// change the state, the implementation reads it again about twice a second.
     fn state(&self) -> SnapshotState;
 
     /// Finds the snapshot with this number; `None` when there is no such snapshot.
@@ -78,7 +78,7 @@ pub trait Snapshots: Send + Sync {
 
     /// Adds a snapshot and makes all nodes answer from it. If another snapshot with the same number
     /// exists, or one with a higher number, changes nothing and returns `false`. Publishing exactly
-    /// the same snapshot again is no error.
+    /// the same snapshot again is not an error.
     async fn publish(&self, snapshot: &Snapshot) -> Result<bool, StoreError>;
 
     /// Makes all nodes answer from the snapshot with this number; `false` when there is no such

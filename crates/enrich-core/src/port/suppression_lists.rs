@@ -1,8 +1,9 @@
-//! Suppression lists: files with hashes of values that must not be imported or answered.
+//! Suppression lists: files with hashes of values that must not be imported, and that no answer may
+//! contain.
 //!
-//! The hashes in a list are not keyed, and the list does not contain the values themselves. So a
-//! value is compared with a list by the digest of the value. The store keeps keyed hashes of the
-//! digests, so that its file does not show who is on a list.
+//! A list contains unkeyed hashes (digests), and not the values themselves. So a value is compared
+//! with a list by its digest. The store keeps keyed hashes of the digests, so that its file does
+//! not show who is on a list.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -10,7 +11,7 @@ use jiff::Timestamp;
 use crate::port::error::StoreError;
 use crate::port::importer::Removed;
 
-/// What the digests of a list are made of.
+/// The values from which digests are made, and the hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DigestKind {
     /// SHA-256 of an email address, in a list of California's deletion platform (DROP): the address
@@ -40,7 +41,7 @@ impl DigestKind {
         }
     }
 
-    /// The name of the kind. Stores keep it, so it must never change.
+    /// The name of the kind. Stores contain this name, so it must never change.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::DropEmail => "drop email",
@@ -60,7 +61,8 @@ pub type Digest = Box<[u8]>;
 pub struct NewList {
     /// The name of the list's file.
     pub name: String,
-    /// What the digests are made of; `None` if the list has none that are compared with values.
+    /// The kind of the digests; `None` if the digests are not compared with values of the
+    /// directory.
     pub kind: Option<DigestKind>,
     /// A hash of the list's name and content. It shows whether the same list was loaded before.
     pub content: [u8; 32],
@@ -79,7 +81,7 @@ pub struct ListNumber(pub u64);
 pub struct OpenedList {
     /// The number of the list.
     pub number: ListNumber,
-    /// Whether the list was loaded to its end before.
+    /// Whether the list was already loaded to its end.
     pub is_complete: bool,
 }
 
@@ -90,16 +92,21 @@ pub struct ListCounts {
     pub lists: u64,
     /// The number of different entries of these lists that are in force.
     pub entries: u64,
-    /// The number of suppressed values, of which some were found by their entry in a list.
+    /// The number of suppressed values, including those that an entry of a list has suppressed.
     pub values: u64,
 }
 
 /// Loads suppression lists into a directory.
 ///
-/// A load has these steps: [`open_list`](Self::open_list) for each list,
-/// [`add`](Self::add) with the digests, [`take_back`](Self::take_back) with those that are no
-/// longer in force, [`remove_listed`](Self::remove_listed), and [`complete`](Self::complete). Each
-/// step may be repeated. So a load that was interrupted is completed by the same steps.
+/// A load has these steps:
+///
+/// - [`open_list`](Self::open_list) for each list
+/// - [`add`](Self::add) with the digests
+/// - [`take_back`](Self::take_back) with the digests that are no longer in force
+/// - [`remove_listed`](Self::remove_listed)
+/// - [`complete`](Self::complete)
+///
+/// Each step may be repeated. So after an interruption, the same steps complete the load.
 #[async_trait]
 pub trait SuppressionLists: Send + Sync {
     /// Opens a list. If a list with the same content was opened before, returns that list.
@@ -108,8 +115,8 @@ pub trait SuppressionLists: Send + Sync {
     /// Returns the list with this content, if it was opened before.
     async fn find_list(&self, content: [u8; 32]) -> Result<Option<OpenedList>, StoreError>;
 
-    /// Adds digests of a list. From now on, an import leaves out the values that have one of them.
-    /// Returns how many of the digests were in no list before.
+    /// Adds digests of a list. From now on, imports leave out the values that have one of these
+    /// digests. Returns how many of the digests were in no list before.
     async fn add(
         &self,
         list: ListNumber,
@@ -117,9 +124,9 @@ pub trait SuppressionLists: Send + Sync {
         digests: Vec<Digest>,
     ) -> Result<u64, StoreError>;
 
-    /// Takes digests back, whichever list had them: values that have one of them may be imported
-    /// again, unless another list or `forget` suppresses them. Returns how many digests were in
-    /// force.
+    /// Takes digests back, from every list that has them. Values with these digests may be imported
+    /// again, unless another entry or `forget` suppresses them. Returns how many of the digests
+    /// were in force.
     async fn take_back(
         &self,
         kind: DigestKind,
@@ -127,7 +134,7 @@ pub trait SuppressionLists: Send + Sync {
         at: Timestamp,
     ) -> Result<u64, StoreError>;
 
-    /// Removes the values that have a digest of one of these kinds from the directory, and
+    /// Removes from the directory the values that have a digest of one of these kinds, and
     /// suppresses them ([`Importer::forget`]).
     ///
     /// [`Importer::forget`]: crate::port::importer::Importer::forget

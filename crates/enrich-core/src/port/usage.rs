@@ -1,5 +1,5 @@
-//! Usage counters: the number of calls by outcome. They also count calls that the ledger does not
-//! record, such as misses.
+//! Usage counters: the number of calls by outcome. They include calls that are not in the ledger,
+//! such as misses.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -82,7 +82,7 @@ pub trait Usage: Send + Sync {
     /// may lose the counts of the last seconds.
     fn count(&self, used: Use);
 
-    /// Writes all counts to the store. Called before the process ends.
+    /// Writes all counts to the store. Call this before the process ends.
     async fn flush(&self) -> Result<(), StoreError>;
 
     /// Returns the usage of an account from day `first` to day `last` inclusive, in days since

@@ -23,15 +23,15 @@ pub struct Ask {
     pub echo: String,
     /// The most items that are returned and charged; `None` for all.
     pub limit: Option<u64>,
-    /// The question as bytes that do not depend on how the question was sent. The endpoint and
-    /// these bytes together are
-    /// [`IdempotencyRecord::question`](crate::IdempotencyRecord::question).
+    /// The question as bytes that do not depend on the form of the request. These bytes and the
+    /// endpoint together make [`IdempotencyRecord::question`](crate::IdempotencyRecord::question).
     pub canonical: Vec<u8>,
 }
 
 impl Ask {
     /// Whether an answer may cost more than `balance`. This is possible only for a list with a
-    /// price for each item, if its limit is absent or too high for the balance.
+    /// price for each item, and only if the limit of the list is absent or too high for the
+    /// balance.
     pub(super) fn may_cost_more_than(&self, balance: Credits, price: Price) -> bool {
         price.is_per_item() && self.limit.is_none_or(|limit| price.of(limit) > balance)
     }
@@ -69,9 +69,9 @@ pub struct Call<'a> {
     pub idempotency_key: Option<&'a str>,
 }
 
-/// A function that writes the answer for the subject that was found, or a miss if none was found.
-/// If the function returns a template with 0 items, the answer is a miss. That also happens when
-/// the subject was found but lacks the requested attribute.
+/// A function that writes the answer for the found subject, or a miss if no subject was found. If
+/// the template has 0 items, the answer is a miss. This also happens if the subject lacks the
+/// requested attribute.
 pub type WriteAnswer<'a> = &'a (dyn Fn(&Ask, Option<&Found>) -> ResponseTemplate + Sync);
 
 /// The answer to a call, and the credits that the call was charged.
@@ -81,8 +81,8 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// The credits that this call was charged: 0 for a miss or a replay.
     pub used: Credits,
-    /// The credits that were charged for the first answer. This differs from `used` only for a
-    /// replay, whose `used` is 0.
+    /// The credits that were charged for the first answer. For a replay, this is the charge of the
+    /// earlier call, and `used` is 0.
     pub first_charge: Credits,
     /// The number of items: 0 for a miss, 1 for a single answer.
     pub items: u64,

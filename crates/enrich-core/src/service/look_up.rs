@@ -42,7 +42,7 @@ pub struct LookUp {
 pub struct LookUpAnswer<T> {
     /// The value that was found; `None` for a miss, which is free.
     pub value: Option<T>,
-    /// The confidence that the value belongs to the subject that was asked for; `None` for a miss.
+    /// The confidence that the value belongs to the requested subject; `None` for a miss.
     pub confidence: Option<Confidence>,
     /// The credits that this look-up was charged; 0 for a miss or a replay.
     pub credits_used: Credits,
@@ -60,8 +60,8 @@ impl LookUp {
         Self::read("company_by_name", "name", name.map(question))
     }
 
-    /// Creates a look-up of the company with this domain. If no company has the host, its
-    /// registrable domain is looked up.
+    /// Creates a look-up of the company with this domain. If the domain is a host that no company
+    /// has, its registrable domain is looked up.
     pub fn company_by_domain(domain: &str) -> Self {
         let domain = Domain::parse(domain);
         let question = |domain| Question::Company(CompanyRef::Domain(domain));
@@ -105,7 +105,7 @@ impl LookUp {
         Self::read("person_by_phone", "phone", phone.map(question))
     }
 
-    /// Creates a look-up of the facts of this host. If there are none, those of its registrable
+    /// Creates a look-up of the facts of this host. If there are none, the facts of its registrable
     /// domain are looked up.
     pub fn domain(domain: &str) -> Self {
         Self::read("domain", "domain", Domain::parse(domain).map(Question::Domain))
@@ -147,12 +147,12 @@ impl LookUp {
         Self { price, ..self }
     }
 
-    /// Sets the name that the look-up has in charges and usage counters. For an endpoint, this name
-    /// is the endpoint's path.
+    /// Sets the name of the look-up in charges and usage counters. For an endpoint, this name is
+    /// the endpoint's path.
     ///
-    /// The default is the name of the constructor, such as `company_by_name`. For an idempotency
-    /// key, the purpose is part of the question. So a program that reads several attributes of one
-    /// subject sets another purpose for each attribute.
+    /// The default is the name of the constructor, such as `company_by_name`. The purpose is part
+    /// of the question that belongs to an idempotency key. So a program that reads several
+    /// attributes of one subject should set another purpose for each attribute.
     #[must_use]
     pub fn purpose(self, purpose: &'static str) -> Self {
         Self { purpose, ..self }
@@ -172,7 +172,7 @@ impl LookUp {
     }
 
     /// Sets the idempotency key: 1 to 255 visible ASCII characters. The answer is stored for 24
-    /// hours. Meanwhile, the same look-up with the same key returns the same answer at no cost.
+    /// hours. In this time, the same look-up with the same key returns the same answer at no cost.
     #[must_use]
     pub fn idempotency_key(self, key: impl Into<String>) -> Self {
         Self { idempotency_key: Some(key.into()), ..self }
@@ -192,8 +192,8 @@ impl LookUp {
 
 impl Service {
     /// Makes a look-up with all checks of a [`Call`], at the look-up's price. `pick` takes the
-    /// wanted attribute from the subject that was found. If `pick` returns `None` or an empty list,
-    /// the look-up is a miss, and free.
+    /// requested attribute from the found subject. If `pick` returns `None` or an empty list, the
+    /// look-up is a miss, and free.
     ///
     /// ```
     /// # async fn example(service: &enrich_core::Service, key: &enrich_core::ApiKey) {
@@ -234,7 +234,7 @@ impl Service {
             Err(refused) => refused,
         };
         let answer = outcome.result?;
-        // The stored value has another type, so the idempotency key was used for another attribute.
+        // The stored value has another type. So the idempotency key was used for another attribute.
         let stored =
             read::<V>(&answer.body, answer.is_found).ok_or(Refusal::IdempotencyKeyReused)?;
         let (value, confidence) = stored.found.unzip();

@@ -2,8 +2,8 @@
 //! idempotency record.
 //!
 //! A value is stored as lines. A number is one line of decimal digits. A text begins with a line
-//! that gives the text's length in bytes; the text itself follows. The text is stored as it is, so
-//! that a suppressed value can be found in it ([`crate::holds_suppressed`]).
+//! that gives the text's length in bytes; the text itself follows. The text is stored unchanged, so
+//! that suppressed values can be found in it ([`crate::holds_suppressed`]).
 
 use enrich_text::{Country, Network};
 
@@ -17,8 +17,8 @@ pub trait LookUpValue: Stored {}
 
 impl<T: Stored + ?Sized> LookUpValue for T {}
 
-/// Writes a value into an idempotency record and reads it back. Programs cannot implement this
-/// trait.
+/// Writes a value into an idempotency record, and reads a value from one. Programs cannot implement
+/// this trait.
 pub trait Stored: ToOwned {
     /// Returns how many items are returned and charged, at most `limit`. A value with 0 items is a
     /// miss.
@@ -177,7 +177,7 @@ fn read_field<T: Stored<Owned = T> + Clone>(lines: &mut Lines<'_>) -> Option<T> 
     T::read(lines)
 }
 
-/// Stores a structure as its fields, one after the other.
+/// Stores a structure as the sequence of its fields.
 macro_rules! stored_by_fields {
     ($name:ident { $($field:ident),+ $(,)? }) => {
         impl Stored for $name {

@@ -85,8 +85,8 @@ impl<'a> MeteredCall<'a> {
     pub(super) async fn run(&mut self) -> Result<Answer, Refusal> {
         match self.call.idempotency_key {
             None => self.find_and_charge(None).await,
-            // The future is boxed, because most calls have no idempotency key and should not need
-            // space for it.
+            // The future is boxed. Most calls have no idempotency key, and should not need space
+            // for this future.
             Some(text) => Box::pin(self.run_once(text)).await,
         }
     }
@@ -95,12 +95,12 @@ impl<'a> MeteredCall<'a> {
     /// answer to that call.
     async fn run_once(&mut self, key: &str) -> Result<Answer, Refusal> {
         let key = IdempotencyKey::parse(key).map_err(Refusal::BadIdempotencyKey)?;
-        // The endpoint is part of the question, because the same fields mean another question at
-        // another endpoint.
+        // The endpoint is part of the question, because the same fields at another endpoint mean
+        // another question.
         let question = [self.call.endpoint.as_bytes(), &[0], &self.ask.canonical].concat();
         let guard = self.service.in_flight.enter(self.key.account, &key);
         match self.stored_response(&key, &question).await? {
-            // The first call has ended, so its response is returned, even if another repeat is
+            // The first call has ended. So its response is returned, even if another repeat is
             // running.
             Some(stored) => self.replay(stored).await,
             None if guard.is_none() => Err(Refusal::StillRunning),
@@ -110,9 +110,8 @@ impl<'a> MeteredCall<'a> {
                 if !matches!(result, Err(Refusal::NotEnoughCredits { .. })) {
                     return result;
                 }
-                // The balance was too low. Perhaps another process has handled the same call
-                // meanwhile, and has charged the last credits for it; then its response is stored
-                // now.
+                // The balance was too low. Another process may have handled the same call and
+                // charged the last credits for it. Then the response of that call is stored now.
                 match self.stored_response(&key, &question).await? {
                     Some(stored) => self.replay(stored).await,
                     None => result,
@@ -185,8 +184,8 @@ impl<'a> MeteredCall<'a> {
     }
 
     /// Looks up, and writes the answer. `before` is the balance. Reads at most one item more than
-    /// this balance pays for. If a longer list exists and the balance has grown meanwhile, reads
-    /// again.
+    /// this balance pays for. Reads again if there are more items and the balance has grown in the
+    /// meantime.
     async fn find_and_write(&mut self, mut before: Credits) -> Result<WrittenAnswer, Refusal> {
         let (service, account, price) = (self.service, self.key.account, self.call.price);
         loop {
@@ -206,15 +205,15 @@ impl<'a> MeteredCall<'a> {
             if projection == self.ask.projection || template.items < most {
                 return Ok(WrittenAnswer { template, revision, balance: before });
             }
-            // Perhaps the list is longer than the part that was read, and costs more than the
-            // balance. This part is never the answer, even if credits were granted meanwhile.
+            // The list may be longer than the part that was read, and cost more than the balance.
+            // This part is never the answer, even if credits were granted in the meantime.
             let now = service.ledger.balance(account).await.map_err(store_refusal)?;
             let now = now.ok_or(Refusal::InvalidKey)?;
             *self.balance = Some(now);
             let used = price.of(template.items);
             if now < used {
-                // When charging has stopped, this process does not see later grants, so the balance
-                // may be higher in fact.
+                // When charging has stopped, this process does not see later grants. So the true
+                // balance may be higher.
                 if !service.ledger.is_charging() {
                     return Err(Refusal::NotCharging);
                 }
@@ -234,13 +233,13 @@ impl<'a> MeteredCall<'a> {
     }
 
     /// Returns the balance if the account has reached the day's maximum of answers that it could
-    /// not pay for. Returns `None` below the maximum, or if the account has received credits since
-    /// the last such answer.
+    /// not pay for. Returns `None` if the account is below the maximum, or has received credits
+    /// since the last such answer.
     async fn probes_too_often(&self) -> Result<Option<Credits>, Refusal> {
         let (service, account) = (self.service, self.key.account);
         let Some(least) = service.shortfalls.used_up(account, self.now) else { return Ok(None) };
-        // The balance is read after `least`. Charges can only have lowered it since, so a higher
-        // balance shows that credits were granted.
+        // The balance is read after `least`. Charges since then can only have lowered it. So a
+        // higher balance shows that credits were granted.
         let left = service.ledger.balance(account).await.map_err(store_refusal)?;
         let left = left.ok_or(Refusal::InvalidKey)?;
         if left > least {
@@ -251,8 +250,8 @@ impl<'a> MeteredCall<'a> {
         Ok(Some(left))
     }
 
-    /// Returns the first answer again. If it contains a value that was suppressed later, returns a
-    /// miss instead. Both are free.
+    /// Returns the first answer again. If the answer contains a value that was suppressed later,
+    /// returns a miss instead. Both are free.
     async fn replay(&self, stored: StoredResponse) -> Result<Answer, Refusal> {
         if let StoredResponse::Answer { body, balance, .. } = &stored {
             let suppressed = self.service.directory.suppressed().await.map_err(store_refusal)?;
@@ -267,8 +266,8 @@ impl<'a> MeteredCall<'a> {
         replay(self.call.price, stored)
     }
 
-    /// If the cached balance pays for the endpoint's lowest price, returns it. Otherwise returns
-    /// the exact balance, because credits may have been granted recently.
+    /// Returns the cached balance if it pays for the endpoint's lowest price. Otherwise returns the
+    /// exact balance, because credits may have been granted recently.
     async fn enough(&self) -> Result<Option<Credits>, StoreError> {
         let (ledger, account) = (&self.service.ledger, self.key.account);
         match ledger.cached_balance(account).await? {
@@ -278,8 +277,8 @@ impl<'a> MeteredCall<'a> {
     }
 }
 
-/// Returns how many items are read with this balance: one more than it pays for. With the
-/// additional item, a list that is too long is detected without reading all of it.
+/// Returns how many items to read with this balance: one more than the balance pays for. The
+/// additional item shows that a list is too long, without reading all of it.
 fn most_items(price: Price, balance: Credits) -> u64 {
     price.most_items(balance).saturating_add(1)
 }

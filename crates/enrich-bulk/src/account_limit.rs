@@ -15,7 +15,7 @@ pub struct AccountLimit {
     accounts: Mutex<BTreeMap<AccountId, Own>>,
 }
 
-/// The free permits of one account, and the line in which its permits wait for their turn.
+/// The free permits of one account, and the lock that gives its permits their turns.
 #[derive(Clone)]
 struct Own {
     permits: Arc<Semaphore>,
@@ -46,8 +46,8 @@ impl AccountLimit {
 }
 
 impl AccountPermit {
-    /// Waits until it is this permit's turn. Only one permit of an account has its turn at a time,
-    /// in order of arrival. Dropping the returned guard ends the turn.
+    /// Waits for this permit's turn. Only one permit of an account has its turn at a time, in order
+    /// of arrival. Dropping the returned guard ends the turn.
     pub async fn turn(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.line).lock_owned().await
     }

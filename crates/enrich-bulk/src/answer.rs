@@ -3,8 +3,8 @@
 use enrich_wire::Endpoint;
 use serde_json::{Map, Value};
 
-/// Answer fields that do not become columns: the repeated inputs, the balance, and `exists`, whose
-/// value the column `status` shows.
+/// Answer fields that do not become columns: the repeated inputs, the balance, and `exists`. The
+/// column `status` shows the value of `exists`.
 const LEFT_OUT: [&str; 4] = ["query", "exists", "credit_count", "remaining_credits"];
 
 /// The answer format of an endpoint.

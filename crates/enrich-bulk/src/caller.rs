@@ -43,8 +43,8 @@ pub type RowFields = [(&'static str, String)];
 /// Answers the rows of a list, one row for each call.
 #[async_trait]
 pub trait Caller: Send + Sync {
-    /// Sends the row once. A row that is sent again with the same `idempotency` and fields is not
-    /// charged again.
+    /// Sends the row once. If the row is sent again with the same `idempotency` and fields, it is
+    /// not charged again.
     async fn call(&self, fields: &RowFields, idempotency: &str) -> CallResult;
 
     /// Whether answers cost credits.
@@ -70,7 +70,7 @@ pub enum CallResult {
     /// The row is not answered yet. The run must send the row again later, with the same
     /// idempotency key.
     Later {
-        /// The time that the server asks to wait before the retry; `None` if it asks for none.
+        /// The pause that the server asks for before the retry; `None` if it asks for none.
         after: Option<Duration>,
         /// Whether the rate limit is the reason.
         is_rate_limited: bool,
@@ -79,7 +79,7 @@ pub enum CallResult {
     },
     /// The row was not answered and not charged. The text is the reason. A retry may succeed.
     Failed(String),
-    /// The caller can answer no row of the list. The text is the reason.
+    /// The caller refuses all rows of the list. The text is the reason.
     Refused(String),
 }
 

@@ -13,8 +13,8 @@ use crate::shape::Shape;
 use crate::spreadsheet::{BYTE_ORDER_MARK, LIST_SEPARATOR, neutralised};
 use crate::workbook;
 
-/// The CSV column for those parts of a JSON Lines list that fit no other column: lines that are not
-/// objects, and members that are not in the first objects.
+/// The CSV column for the parts of a JSON Lines list that have no other column: lines that are not
+/// objects, and members that are missing in the first objects.
 const OTHER_FIELDS: &str = "other_fields";
 
 /// The status of a row of the list after it was handled.
@@ -61,8 +61,8 @@ pub(crate) struct Export {
     /// `credits`.
     added: Vec<String>,
     delimiter: Delimiter,
-    /// Whether a CSV output starts with a byte order mark. It does if the list is not in UTF-8:
-    /// without the mark, spreadsheet programs would assume the encoding of the list.
+    /// Whether a CSV output starts with a byte order mark. It does if the list is not in UTF-8,
+    /// because spreadsheet programs would otherwise assume the encoding of the list.
     is_marked: bool,
     csv: csv::Writer<Vec<u8>>,
     json: Vec<u8>,
@@ -179,8 +179,8 @@ impl Export {
     }
 
     fn json_row(&mut self, row: &Row, added: &Added) {
-        // For a row of JSON Lines, the text up to its closing brace is kept. For a CSV row, an
-        // object is made of its cells.
+        // For a row of JSON Lines, the text up to its closing brace is kept. For a CSV row, its
+        // cells become an object.
         let taken = self.begin_object(row);
         let mut is_first = self.json.last() == Some(&b'{');
         let answer = self.added.len() - 3;
@@ -222,7 +222,7 @@ impl Export {
 }
 
 /// Returns the cells of a row in the order of the list's columns. If a CSV row has too many cells,
-/// the last column gets the extra cells too. A row of JSON Lines has one more cell, for members
+/// the last column also gets the extra cells. A row of JSON Lines has one more cell, for members
 /// without a column.
 pub(crate) fn csv_cells<'a>(shape: &Shape, row: &'a Row) -> Vec<Cow<'a, [u8]>> {
     let none: Cow<'a, [u8]> = Cow::Borrowed(b"");
@@ -297,9 +297,9 @@ fn field(into: &mut Vec<u8>, is_first: &mut bool, name: &str, value: &Value) {
     let _ = serde_json::to_writer(into, value);
 }
 
-/// Returns the names of the added columns. If the list already has a column of one of these names,
-/// all added columns get the same number, so that users recognise them as a group: `status_2`,
-/// `error_2`, `credits_2`.
+/// Returns the names of the added columns. If the list already has a column with one of these
+/// names, all added columns get the same number: `status_2`, `error_2`, `credits_2`. So users see
+/// that the columns belong together.
 fn free_names(names: &[String], is_taken: impl Fn(&str) -> bool) -> Vec<String> {
     let taken: Vec<bool> = names.iter().map(|name| is_taken(name)).collect();
     let mut number = 1_u64;
@@ -317,7 +317,7 @@ fn free_names(names: &[String], is_taken: impl Fn(&str) -> bool) -> Vec<String> 
     }
 }
 
-/// Returns the columns as member names. A repeated name gets a number.
+/// Returns the columns as names of members. A repeated name gets a number.
 fn unlike(columns: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(columns.len());
     for column in columns {

@@ -1,4 +1,4 @@
-//! Reads the numbered rows of a list, and the fields of each.
+//! Reads the numbered rows of a list, and the fields of each row.
 
 use enrich_import::{Cells, Format, Layout, NoList, ReadError, Row, Rows, Source};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use crate::export;
 use crate::mapping::{Bound, From};
 use crate::shape::Shape;
 
-/// Maximum number of rows and of bytes of JSON Lines that are read to find the columns.
+/// Maximum number of JSON Lines rows, and of their bytes, that are read to find the columns.
 const LOOKED_AT: usize = 1000;
 const LOOKED_AT_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of characters of a cell in a sample. The rest of the cell is not shown.
@@ -20,14 +20,14 @@ pub struct Input {
     /// The first row, which was read to find the columns. The first call of
     /// [`next_row`](Self::next_row) returns it.
     first: Option<Row>,
-    /// The recorded layout, if it replaces the detected one.
+    /// The stored layout that replaces the detected one; `None` if the detected one is used.
     layout: Option<Layout>,
     read_bytes: u64,
 }
 
 impl Input {
-    /// Opens a list: CSV with a header or JSON Lines, both plain or compressed, or an Excel
-    /// workbook.
+    /// Opens a list: CSV with a header, JSON Lines, or an Excel workbook. CSV and JSON Lines may be
+    /// compressed.
     ///
     /// # Errors
     ///

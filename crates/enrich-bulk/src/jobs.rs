@@ -4,11 +4,11 @@
 //! and the output as [`Part`](crate::Part) writes it. A job can be found only through its account.
 //! Only a few jobs run at the same time, each on its own thread, so that they do not delay other
 //! look-ups. Accounts take turns. Jobs that were running when the process ended continue when the
-//! program starts again. Only one process works in the folder of jobs. Another process that opens
-//! the folder has no jobs until the first process ends.
+//! program starts again. Only one process works in the folder of jobs. If another process opens the
+//! folder, it has no jobs until the first process ends.
 //!
-//! Several processes can share jobs, if their records are in a store: see `shared`. Processes that do
-//! not share jobs can tell each other which lists they have: see `announce`.
+//! Several processes can share jobs, if the records of the jobs are in a store: see `shared`.
+//! Processes that do not share jobs can tell each other which lists they have: see `announce`.
 
 mod announce;
 mod error;
@@ -83,7 +83,7 @@ struct JobsState {
     neighbours: OnceLock<Neighbours>,
 }
 
-/// All jobs, and the queue of those that wait to run.
+/// All jobs, and the queue of the jobs that wait to run.
 #[derive(Default)]
 struct JobRegistry {
     jobs: BTreeMap<JobId, Entry>,
@@ -97,7 +97,7 @@ struct JobRegistry {
     /// start.
     turns: BTreeMap<AccountId, u64>,
     last_turn: u64,
-    /// The number of accounts without a running job that have waiting jobs in the shared records.
+    /// The number of accounts that have waiting jobs in the shared records, but no running job.
     contenders: usize,
 }
 
@@ -125,7 +125,7 @@ struct Entry {
     lease: Option<Arc<Lease>>,
     /// The turn of a shared job when its record was last read or changed.
     turn: u64,
-    /// Whether the lease of a shared job's last holder expired. Then this holder may still write
+    /// Whether the lease of a shared job's last holder expired. If so, this holder may still write
     /// files.
     was_expired: bool,
 }
@@ -197,7 +197,7 @@ impl Jobs {
 
     /// Returns the jobs of an account, newest first.
     pub fn of_account(&self, account: AccountId) -> Vec<Job> {
-        // If the shared records cannot be read, the last known state is shown.
+        // If the shared records cannot be read, the list shows the last known state.
         let _ = self.shared.refresh(account);
         let registry = self.shared.registry.lock();
         let mut jobs: Vec<Job> = registry.of_account(account).map(Entry::job).collect();
@@ -207,7 +207,7 @@ impl Jobs {
 
     /// Returns a job of an account; `None` if the account has no such job.
     pub fn get(&self, account: AccountId, id: JobId) -> Option<Job> {
-        // If the shared records cannot be read, the last known state is shown.
+        // If the shared records cannot be read, the result shows the last known state.
         let _ = self.shared.refresh_one(id);
         let registry = self.shared.registry.lock();
         registry.of(account, id).map(Entry::job).ok()

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::guess::by_name;
 
-/// A value that is valid for most fields. It is used to find the fields that an endpoint requires.
+/// A value that is valid for most fields. It is sent to the parser of an endpoint to find the
+/// required fields.
 const PROBE: &str = "probe.example";
 
 /// The source of each field of an endpoint: a column, or a constant.
@@ -119,8 +120,8 @@ impl Mapping {
     }
 
     /// Completes the mapping. Column names are written as in the list. A field without a source
-    /// gets the column with exactly its name; similar names are not used, because nobody checks
-    /// these columns before rows are charged.
+    /// gets the column with exactly its name. Columns with similar names are not used, because
+    /// nobody checks them before rows are charged.
     pub fn guessed(&self, endpoint: &Endpoint, columns: &[String]) -> Self {
         let mut mapping = self.clone();
         for (_, column) in &mut mapping.columns {
@@ -190,8 +191,8 @@ impl Mapping {
     }
 }
 
-/// Displays the mapping. Of a constant, only the name of its field is displayed, because the value
-/// may be personal data.
+/// Displays the mapping. For a constant, displays only the name of its field, because the value may
+/// be personal data.
 impl fmt::Display for Mapping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = self.columns.iter().map(|(field, column)| format!("{field}={column}"));
@@ -221,8 +222,8 @@ fn column_named(column: &str, columns: &[String]) -> Result<From, MappingError> 
     }
 }
 
-/// Returns the required fields that have no source. Only the parser of the endpoint can tell which
-/// fields are required, because sometimes one of two fields is enough.
+/// Returns the required fields that have no source. Only the parser of the endpoint knows which
+/// fields are required, because for some endpoints one of two fields is enough.
 fn missing(endpoint: &Endpoint, bound: &[BoundField]) -> Vec<&'static str> {
     let mut names = at_fault(endpoint, bound.iter());
     names.retain(|name| bound.iter().all(|field| field.name != *name));

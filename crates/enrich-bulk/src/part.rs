@@ -1,10 +1,11 @@
-//! The output of a list while it is written: one file has the rows, another the progress.
+//! The output of a list while it is written. One file has the rows, and another file has the
+//! progress.
 //!
 //! `OUT.part` contains the rows. `OUT.job` contains the number of these rows and a hash that
 //! identifies them. Rows are synced to disk before `OUT.job` counts them, and `OUT.job` is replaced
-//! atomically. When a job continues, it first removes the bytes of `OUT.part` after the size in
-//! `OUT.job`. Each commit appends a separate compressed member (gzip) or frame (zstd), so that the
-//! file is valid after such a cut.
+//! atomically. When a job continues, it first cuts `OUT.part` off at the size in `OUT.job`. Each
+//! commit appends a separate compressed member (gzip) or frame (zstd), so that the file is valid
+//! after such a cut.
 
 mod checkpoint;
 mod error;
@@ -29,10 +30,9 @@ use files::{failed_at, folder_of};
 
 /// The output that the rows are written to.
 pub enum Output {
-    /// A file, which has the name `OUT.part` until it is complete. An interrupted run can be
-    /// continued.
+    /// A file, which has the name `OUT.part` until it is complete. An interrupted run can continue.
     Part(Box<Part>),
-    /// A stream, such as the standard output. An interrupted run cannot be continued.
+    /// A stream, such as the standard output. An interrupted run cannot continue.
     Stream {
         /// The stream that the rows are written to.
         into: Box<dyn Write>,
@@ -63,20 +63,20 @@ pub struct Part {
     compression: Option<Compression>,
     /// Whether `OUT.job` is kept when the output is complete.
     keeps_job: bool,
-    /// Tells whether this process may still write the output; `None` if no other process can
+    /// Returns whether this process may still write the output; `None` if no other process can
     /// continue the output.
     guard: Option<Guard>,
     pub(crate) checkpoint: Checkpoint,
 }
 
-/// A function that tells whether this process may still write an output.
+/// A function that returns whether this process may still write an output.
 pub(crate) type Guard = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The result of opening an output.
 pub enum Opened {
     /// Rows remain to be written.
     ToDo(Box<Part>),
-    /// All rows were written by an earlier run. These are their counts.
+    /// All rows were already written by an earlier run. The value has their counts.
     Whole(Counts),
 }
 
@@ -144,7 +144,8 @@ impl Part {
         }
         let known = read_checkpoint(&job)?;
         if out.exists() {
-            // An earlier process renamed the complete file, and ended before it removed `OUT.job`.
+            // An earlier process has renamed the complete file, but ended before it removed
+            // `OUT.job`.
             let Some(known) = known.filter(|known| known.is_whole && !part.exists()) else {
                 return Err(PartError::IsThere(out.to_owned()));
             };
@@ -236,9 +237,9 @@ impl Part {
         file.sync_all()
     }
 
-    /// If `OUT.job` is kept, keeps the CSV rows of a workbook for a later conversion. If `OUT.job`
-    /// is not kept, but the workbook has truncated cells, stores the rows as a CSV file next to the
-    /// workbook.
+    /// Keeps or stores the CSV rows of a workbook. If `OUT.job` is kept, keeps the rows for a later
+    /// conversion. Otherwise, if the workbook has truncated cells, stores the rows as a CSV file
+    /// next to the workbook.
     fn keep_rows(&self) -> Result<(), PartError> {
         if !self.keeps_job {
             return match self.checkpoint.counts.cut_cells {
@@ -294,8 +295,8 @@ pub fn counts_of(out: &Path) -> Result<Option<Counts>, PartError> {
 }
 
 /// Returns the rows of the unfinished output `out`, as a file that is limited to the complete rows;
-/// `None` if no output was begun. If the output will be a workbook, this is a temporary workbook
-/// with these rows, which is already unlinked.
+/// `None` if no output was begun. If the output will be a workbook, returns a temporary workbook
+/// with these rows. Its file is already unlinked.
 ///
 /// # Errors
 ///
@@ -312,8 +313,8 @@ pub fn rows_until_now(out: &Path) -> Result<Option<io::Take<File>>, PartError> {
     Ok(Some(made.take(length)))
 }
 
-/// Returns the complete rows of the unfinished output `out` as they are stored; `None` if no output
-/// was begun. The rows of a workbook are stored as CSV.
+/// Returns the complete rows of the unfinished output `out` in their stored form; `None` if no row
+/// of the output was written yet. The rows of a workbook are stored as CSV.
 pub(crate) fn begun_rows(out: &Path) -> Result<Option<io::Take<File>>, PartError> {
     let Some(checkpoint) = read_checkpoint(&with_ending(out, ".job"))? else { return Ok(None) };
     let part = with_ending(out, ".part");

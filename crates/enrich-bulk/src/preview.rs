@@ -32,8 +32,7 @@ pub enum NationalNumbers {
     /// valid.
     Of(Option<Country>),
     /// The country is unknown here, because another server has the account. Every text that may be
-    /// a national number of some country counts as valid, so that the highest cost is never too
-    /// low.
+    /// a national number of some country counts as valid. So the computed cost is never too low.
     OfUnknownAccount,
 }
 

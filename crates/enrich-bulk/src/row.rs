@@ -1,4 +1,4 @@
-//! Sends one row. Sends it again if it was not answered.
+//! Sends one row, and sends it again if it was not answered.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -15,11 +15,11 @@ use crate::stop::{End, Stop};
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 /// The longest pause before a retry, if the server does not ask for a pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// The longest pause that the server can ask for (`Retry-After`). No useful rate-limit window is
-/// longer.
+/// The longest pause that the server can ask for (`Retry-After`). No reasonable rate-limit window
+/// is longer.
 const LONGEST_ASKED: Duration = Duration::from_secs(3600);
-/// How long a run continues if no row was ever answered. This time is short: the cause is more
-/// often a wrong address than a server that is down.
+/// The time for which a run continues if no row was ever answered. It is short, because the cause
+/// is more often a wrong address than a server that is down.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
 /// Maximum number of times that a row is sent, if every result is [`CallResult::Failed`].
 const MAX_FAILURES: u32 = 4;
@@ -39,7 +39,7 @@ pub(crate) struct Waiting {
     answered_at: Cell<Instant>,
     was_answered: Cell<bool>,
     /// The last known time until which the rate limit refuses rows. An answer does not reset this
-    /// time, because the answer may be to a call that was made before the limit was reached.
+    /// time, because its call may have been made before the limit was reached.
     limited_until: Cell<Option<Instant>>,
     /// Set when the run is stopped.
     stop: Stop,
@@ -133,7 +133,7 @@ pub(crate) async fn ask(
     Err(End::Stopped)
 }
 
-/// Returns the pause before a retry. The pause doubles with each retry, and is at least the one
+/// Returns the pause before a retry. The pause doubles with each retry, and is at least the pause
 /// that the server asks for (`asked`). A part of the pause is random, so that not all rows are sent
 /// again at the same time.
 fn pause(times: u32, asked: Option<Duration>) -> Duration {

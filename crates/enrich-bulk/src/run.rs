@@ -31,25 +31,25 @@ use identity::{idempotency, skip};
 use pace::Ceiling;
 use slot::Slot;
 
-/// Maximum number of rows in memory. These are the first unanswered row and all rows after it that
-/// were read, answered or not.
+/// Maximum number of rows in memory. These are the first unanswered row, and all later rows that
+/// were already read.
 const MAX_AHEAD: usize = 4096;
-/// Maximum size of the rows in memory, in bytes: the first unanswered row and all rows after it
-/// that were read.
+/// Maximum size of the rows in memory, in bytes.
 const MAX_AHEAD_BYTES: usize = 32 * 1024 * 1024;
 /// Written rows are synced to disk after the time `COMMIT_EVERY` or after `COMMIT_BYTES` bytes,
-/// whichever comes first. If commits are slow, the time is longer, up to `COMMIT_AT_LAST`.
+/// whichever comes first. If commits are slow, the time between them is longer, up to
+/// `COMMIT_AT_LAST`.
 const COMMIT_EVERY: Duration = Duration::from_millis(500);
 const COMMIT_AT_LAST: Duration = Duration::from_secs(10);
 const COMMIT_BYTES: usize = 4 * 1024 * 1024;
-/// The time until the next commit is at least this many times as long as the last commit took. So
+/// The minimum time until the next commit, as a multiple of the duration of the last commit. So
 /// commits to a slow disk take only about a twentieth of the time.
 const COMMIT_SHARE: u32 = 20;
 
 /// Interval between progress reports while the run waits for a row.
 const WAIT_EACH: Duration = Duration::from_millis(200);
 
-/// Number of rows after which the run yields to other tasks, even if it need not wait for a row.
+/// Number of rows after which the run yields to other tasks, even if it does not wait for a row.
 const TURNS_OF_ITS_OWN: u64 = 64;
 
 /// Options of a run.
@@ -131,7 +131,7 @@ pub async fn run(
         match next {
             Some((number, answered)) => engine.take(number, answered),
             None if engine.is_read || engine.end.is_some() || stop.is_set() => break,
-            // No row is in flight, because none of the rows that were read needed a call.
+            // No row is in flight, because no row that was read needed a call.
             None => {}
         }
         if turn % TURNS_OF_ITS_OWN == 0 {
@@ -155,7 +155,7 @@ struct Engine<'a> {
     options: Options,
     ceiling: Ceiling,
     waiting: Rc<Waiting>,
-    /// The first row that is not written yet, and all rows after it that were read, in the order of
+    /// The first row that is not written yet, and all later rows that were read, in the order of
     /// the list.
     ahead: VecDeque<Slot>,
     ahead_bytes: usize,
@@ -300,7 +300,7 @@ impl<'a> Engine<'a> {
             }
             Err(end) => {
                 self.ceiling.settle(reserved, 0);
-                // The first reason is kept, because it causes the later ones.
+                // The first reason is kept, because it has caused the later ones.
                 self.end.get_or_insert(end);
                 self.waiting.ended.now();
             }
@@ -337,8 +337,8 @@ impl<'a> Engine<'a> {
             Output::Part(part) => {
                 self.checkpoint.output_bytes = part.checkpoint.output_bytes;
                 part.checkpoint = self.checkpoint.clone();
-                // Answers to rows after the first unanswered row are stored too, because they may
-                // have been paid.
+                // Answers to rows after the first unanswered row are stored too, because these rows
+                // may already be paid.
                 part.checkpoint.ahead.extend(self.ahead.iter().filter_map(Slot::answered));
                 part.commit(&text)?;
                 self.checkpoint.output_bytes = part.checkpoint.output_bytes;

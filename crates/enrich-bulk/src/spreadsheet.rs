@@ -3,11 +3,13 @@
 //! The rule is from OWASP's page on CSV injection. An apostrophe is put before a cell that begins
 //! with `=`, `+`, `-`, `@`, a tab, a line end, or the full-width form of one of these signs. A
 //! spreadsheet program may split a line at another delimiter than that of the output. So the rule
-//! also applies to each part of a cell after `;`, a tab, `|` or a line end; quotes before a sign
-//! are ignored. Numbers and phone numbers are exempt: a sign, then digits and spaces, with at most
-//! one decimal point. Such numbers are harmless, and an apostrophe would make a phone number
-//! unreadable for other programs. A list of such numbers (`+41…|+49…`) is also harmless if it
-//! contains no letter and no `!`.
+//! also applies to each part of a cell after `;`, a tab, `|` or a line end. Quotes before a sign
+//! are ignored.
+//!
+//! Numbers and phone numbers are exempt: a sign, then digits and spaces, with at most one decimal
+//! point. They are harmless, and an apostrophe would make a phone number unreadable for other
+//! programs. A list of such numbers (`+41…|+49…`) is also exempt if it contains no letter and no
+//! `!`.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -52,7 +54,7 @@ pub fn neutralised(cell: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(safe)
 }
 
-/// Returns the positions of those parts that a spreadsheet program would run as a formula, except
+/// Returns the positions of the parts that a spreadsheet program would run as a formula, without
 /// the first part.
 fn dangerous_parts(cell: &[u8]) -> impl Iterator<Item = usize> {
     let is_separator = |byte: u8| matches!(byte, b';' | b'\t' | b'|' | b'\n' | b'\r');

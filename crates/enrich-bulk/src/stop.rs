@@ -42,7 +42,7 @@ pub enum End {
     Whole,
     /// The run was stopped.
     Stopped,
-    /// The next row might cost more than the ceiling leaves.
+    /// The next row may cost more than the ceiling leaves.
     Ceiling,
     /// The account cannot pay for the next row. The text is the message for the user.
     OutOfCredits(String),

@@ -1,5 +1,5 @@
-//! Writes Excel workbooks. A workbook is written from the CSV rows when these are complete, because
-//! an unfinished workbook could not be continued.
+//! Writes Excel workbooks. A workbook is written when all its CSV rows are complete, because an
+//! unfinished workbook could not be continued.
 
 use std::io::{self, Read, Write};
 use std::path::Path;

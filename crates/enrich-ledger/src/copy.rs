@@ -4,7 +4,7 @@
 //! A store exports the tables in the order of [`TABLES`] as batches of rows, and imports them in
 //! the same order. All values are copied unchanged, also hashes and encrypted values, so both
 //! stores need the same `secret.key`. Some data exists in only one kind of store, such as the log
-//! positions of SQLite or the locks of PostgreSQL; a store that imports creates such data itself.
+//! positions of SQLite or the locks of PostgreSQL. The importing store creates such data itself.
 
 /// The kind of a column's values. Each value may be [`Value::Null`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
-//! Decides what a charge or a grant does to an account: to its balance, and which row it adds to
-//! the ledger.
+//! Decides what a charge or a grant does: how it changes the account's balance, and which row it
+//! adds to the ledger.
 //!
 //! A decision depends only on the account's balance. The store checks everything else: whether the
-//! account exists, whether the idempotency key was used before, and whether the entry exists that
-//! an adjustment corrects.
+//! account exists, whether the idempotency key was used before, and whether an entry exists that an
+//! adjustment corrects.
 
 use enrich_core::port::ledger::{Charge, Grant};
 use enrich_core::{Credits, Price};
@@ -14,9 +14,9 @@ use crate::row::{Row, kind, price_text};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "it is moved once, into the row's insertion")]
 pub enum ChargeDecision<'a> {
-    /// Nothing: the balance is too low for the price.
+    /// Nothing is charged, because the balance is too low for the price.
     Insufficient,
-    /// Nothing: the answer has no items, so it is free. No row is added.
+    /// Nothing is charged, because an answer without items is free. No row is added.
     Free,
     /// The charge adds this row. The row already contains the balance after the charge;
     /// [`LastRow::append`](crate::LastRow::append) completes the row.

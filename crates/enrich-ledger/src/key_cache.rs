@@ -14,13 +14,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// A keyed hash of an API key, by which stores and the cache find the key.
 pub type KeyHash = [u8; 32];
 
-/// The number of parts of the cache. Each part has a lock of its own. With a single lock, every
-/// call would move the lock's cache line from one processor to another.
+/// The number of parts of the cache. Each part has its own lock. With a single lock, every call
+/// would move the lock's cache line from one processor to another, which takes time.
 const SHARDS: usize = 16;
-/// The most keys in the cache; they take about 40 MB. The cache also holds hashes of unknown keys,
-/// at most the same number. Each shard holds at most a sixteenth of both numbers. A shard that has
-/// too many keys drops all its keys. A shard that has too many unknown hashes drops all these
-/// hashes.
+/// The most keys in the cache. They take about 40 MB. The cache also holds hashes of unknown keys,
+/// at most the same number. Each shard holds at most a sixteenth of each number. A shard with too
+/// many keys drops all its keys. A shard with too many unknown hashes drops all of these.
 const MOST: usize = 100_000;
 
 /// The recently used keys. `Changes` is the type of a value that is different after every change of
@@ -28,8 +27,8 @@ const MOST: usize = 100_000;
 #[derive(Debug)]
 pub struct KeyCache<Changes> {
     shards: [RwLock<Shard>; SHARDS],
-    /// How often the cache was cleared. A read that began before the last clearing must not be
-    /// cached.
+    /// The number of times that the cache was cleared. A read that began before the last clearing
+    /// must not be cached.
     clearings: AtomicU64,
     /// The value that was given to the last call of [`Self::confirm`].
     changes: Mutex<Option<Changes>>,
@@ -41,7 +40,8 @@ struct Shard {
     unknown: FxHashSet<KeyHash>,
 }
 
-/// Marks the beginning of a read from the database: how often the cache had been cleared by then.
+/// Marks the beginning of a read from the database. The value is the number of times that the cache
+/// had been cleared by then.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyReading(u64);
 
@@ -73,8 +73,7 @@ impl<Changes> KeyCache<Changes> {
         key.or_else(|| shard.unknown.contains(hash).then_some(None))
     }
 
-    /// Must be called before a key is read from the database. The result is passed to
-    /// [`Self::remember`].
+    /// Call this before a key is read from the database, and pass the result to [`Self::remember`].
     pub fn begin(&self) -> KeyReading {
         KeyReading(self.clearings.load(Ordering::SeqCst))
     }

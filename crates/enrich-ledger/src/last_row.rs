@@ -1,11 +1,11 @@
-//! The values of an account's last row on which its next row depends.
+//! The state of an account after its last row. The next row depends on this state.
 
 use enrich_core::Credits;
 use enrich_secrets::{Secret, Secrets};
 
 use crate::row::{Chain, NO_ROW, Row};
 
-/// The state of an account after its last row: the values on which its next row depends.
+/// The state of an account after its last row. The next row depends on these values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastRow {
     /// The number of the last row within the account; 0 if the account has no rows.

@@ -14,7 +14,8 @@ use crate::usage::day_of;
 
 /// The number of days for which counts are kept, including today.
 const KEPT_DAYS: i64 = 30;
-/// The most names that are collected in memory before they are written: less than a megabyte.
+/// The most names that are collected in memory before they are written. They take less than a
+/// megabyte.
 const MOST_GATHERED: usize = 4096;
 /// The longest name that is counted, in bytes.
 const LONGEST: usize = 200;

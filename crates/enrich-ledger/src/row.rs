@@ -10,7 +10,7 @@ use enrich_secrets::{Purpose, Secret};
 /// The keyed hash of a row and of the hash of the account's previous row.
 pub type Chain = [u8; 32];
 
-/// For the first row of an account, used in place of the previous row's hash.
+/// Used in place of the previous row's hash in the first row of an account.
 pub const NO_ROW: Chain = [0; 32];
 
 /// The version of the layout of [`Row::bytes`]. If the layout changes, this number must change too.
@@ -56,7 +56,7 @@ pub struct Row<'a> {
     pub secret: u32,
 }
 
-/// The error for a row whose columns do not fit its kind.
+/// The error for a row whose columns do not fit the kind of the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it is no row of its kind")]
 pub struct Malformed;
@@ -78,8 +78,9 @@ impl Row<'_> {
     }
 
     /// Returns the bytes that are hashed: the layout's version, the previous row's hash, then each
-    /// column in order, with its length before it. The length of a `None` column is written as
-    /// `u64::MAX`, which no value has. So two different rows never have the same bytes.
+    /// column in order, with its length before it. For a `None` column, the length is written as
+    /// `u64::MAX`, which is the length of no value. So two different rows never have the same
+    /// bytes.
     fn bytes(&self, before: &Chain) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(384);
         bytes.push(LAYOUT);

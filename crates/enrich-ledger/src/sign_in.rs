@@ -1,4 +1,4 @@
-//! How a store keeps sign-ins: it finds addresses and tokens by keyed hashes, and stores addresses
+//! How a store keeps sign-ins. It finds addresses and tokens by keyed hashes. It stores addresses
 //! and the hashes of passwords encrypted.
 
 use std::sync::Arc;

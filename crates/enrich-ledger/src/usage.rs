@@ -7,15 +7,14 @@ use enrich_core::port::usage::{Use, UseOutcome};
 use enrich_core::{AccountId, KeyId, Timestamp};
 use rustc_hash::FxHashMap;
 
-/// The most usage counters in memory; they take about 15 MB. When the memory has this many, a call
-/// that needs a new counter is not counted.
+/// The most usage counters in memory. They take about 15 MB. When there are this many, a call that
+/// needs a new counter is not counted.
 const MAX_GATHERED: usize = 100_000;
 /// The largest value that a column of a database can hold.
 const MOST: u64 = i64::MAX as u64;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
-/// Names a usage counter: which calls it counts. These names sort in the same order as the rows of
-/// a store's table.
+/// Identifies a usage counter. These keys sort in the same order as the rows of a store's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UsageKey {
     /// The account that made the calls.

@@ -1,7 +1,7 @@
 //! Verifies a ledger: checks each row against the account's previous row, adds up the totals, and
 //! writes the texts of faults.
 //!
-//! A store reads the rows of each account in order; rows of several accounts may alternate. Some
+//! A store reads the rows of each account in order. Rows of several accounts may alternate. Some
 //! faults can occur in only one kind of store, for example in its indexes. That store finds and
 //! reports such faults itself.
 
@@ -17,7 +17,7 @@ use crate::row::{Chain, NO_ROW, Row};
 /// The most faults that are reported. In a wrong database, every row could have a fault.
 const MAX_FAULTS: usize = 1000;
 
-/// Names a row in the text of a fault, by account and sequence.
+/// Identifies a row in the text of a fault, by account and sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At(pub AccountId, pub u64);
 

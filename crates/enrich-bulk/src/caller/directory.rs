@@ -72,7 +72,7 @@ impl Caller for DirectoryCaller {
     }
 }
 
-/// Converts the fields of a row to the type that the parser of the endpoint reads.
+/// Converts the fields of a row to the type that the endpoint's parser takes.
 pub(crate) fn wire_fields(given: &RowFields) -> Fields<'_> {
     let mut fields = Fields::default();
     for (name, value) in given {

@@ -24,7 +24,7 @@ use reply::{RemoteAnswers, Reply};
 
 /// Time limit for opening a connection.
 const CONNECTING: Duration = Duration::from_secs(10);
-/// Time limit for an answer, counted from the moment when the request is sent.
+/// Time limit for an answer, from the sending of the request on.
 const ANSWERING: Duration = Duration::from_secs(60);
 /// Maximum length of an answer, in bytes: enough for a list of 100,000 items.
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
@@ -142,8 +142,8 @@ impl Caller for RemoteCaller {
             Ok(request) => request,
             Err(error) => return CallResult::Failed(error.to_string()),
         };
-        // The server may have answered an interrupted call. A retry is safe, because it has the
-        // same idempotency key.
+        // An interrupted call may have been charged. A retry is safe, because it has the same
+        // idempotency key.
         match tokio::time::timeout(ANSWERING, self.send(request)).await {
             Ok(sent) => sent.unwrap_or_else(CallResult::later),
             Err(_) => {

@@ -1,5 +1,5 @@
-//! Lists in folders that only one process sees: each process tells the others which lists it has,
-//! so that the account page can say where a list is.
+//! Announces lists in folders that only one process sees. Each process tells the others which lists
+//! it has, so that the account page can say on which machine a list is.
 
 use std::fs;
 use std::io;
@@ -20,10 +20,10 @@ use crate::part::private;
 
 /// The file with the id of the folder.
 const FOLDER_ID: &str = "folder.id";
-/// Interval at which a change of the lists is looked for.
+/// Interval at which this process checks whether its lists have changed.
 const LOOK_EACH: Duration = Duration::from_secs(2);
-/// Interval at which the lists are announced although nothing has changed. The others forget lists
-/// that were not announced for a week.
+/// Interval at which the lists are announced even without a change. The other processes forget
+/// lists that were not announced for a week.
 const REPEAT_EACH: Duration = Duration::from_secs(60 * 60);
 
 /// The other processes, and this process's own folder.
@@ -53,8 +53,8 @@ struct Summary {
 }
 
 impl Jobs {
-    /// Tells other processes which lists are in the folder, if only this process sees it, and makes
-    /// [`elsewhere`](Self::elsewhere) return theirs. Call this once.
+    /// If only this process sees the folder, tells other processes which lists are in it. Also lets
+    /// [`elsewhere`](Self::elsewhere) return the lists of other processes. Call this once.
     ///
     /// # Errors
     ///
@@ -86,8 +86,8 @@ impl Jobs {
     }
 }
 
-/// Reads what another process announced. A summary of another version of the program may be
-/// unreadable; then its list is not shown.
+/// Reads an announcement of another process. If that process has another version of the program,
+/// the summary may be unreadable. Then its list is not shown.
 fn read(job: RemoteJob) -> Option<RemoteList> {
     let Summary { file_name, created_at } = serde_json::from_str(&job.job.summary).ok()?;
     let created_at = Timestamp::from_second(created_at).ok()?;

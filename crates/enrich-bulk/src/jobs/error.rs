@@ -58,7 +58,7 @@ pub(super) fn with_cause(error: &ReadError) -> String {
     }
 }
 
-/// A limit that refuses an operation now. The operation may succeed later.
+/// A limit that refuses an operation for now. The operation may succeed later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The account's lists use the maximum number of bytes.

@@ -11,11 +11,11 @@ use super::{Entry, Job, JobError, JobRegistry, JobsState, scrub};
 use crate::part;
 use crate::run::Counts;
 
-/// The lock file. The process that works in the folder holds its lock. The operating system
-/// releases the lock when the process ends.
+/// The lock file. The process that works in the folder locks this file. When the process ends, the
+/// operating system releases the lock.
 const LOCK: &str = "in-use.lock";
-/// Name of the folder for uploads that are not finished. The clients of these uploads do not know a
-/// job id yet.
+/// Name of the folder for unfinished uploads. The clients of these uploads do not know a job id
+/// yet.
 pub(super) const ARRIVING: &str = "arriving";
 /// Name of the folder for jobs that cannot be read.
 const SET_ASIDE: &str = "set-aside";
@@ -118,7 +118,8 @@ impl Entry {
         }
     }
 
-    /// Returns how many values were suppressed when this list was last searched for such values.
+    /// Returns the number of suppressed values at the time when this list was last searched for
+    /// them.
     pub(super) fn scrubbed(&self) -> u64 {
         if self.stop.is_some() { self.scrubbed_running } else { self.record.scrubbed }
     }

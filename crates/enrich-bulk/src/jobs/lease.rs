@@ -17,10 +17,10 @@ use super::{Entry, JobsState};
 
 /// Interval between renewals of a lease. A request to stop arrives with the next renewal.
 const RENEW_EACH: Duration = Duration::from_secs(1);
-/// If the last renewal is less than this time ago, a commit needs no further renewal.
+/// If the last renewal was less than this time ago, a commit needs no further renewal.
 const SURE: Duration = Duration::from_secs(10);
 /// If the records cannot be reached, the lease still counts as held for this time after its last
-/// renewal. The rest of [`LEASE`] is a margin for a commit that has begun.
+/// renewal. The remaining part of [`LEASE`] is a margin for a commit that has already begun.
 const UNREACHABLE: Duration = LEASE.saturating_sub(SURE);
 
 /// The lease of one job in this process.
@@ -28,7 +28,8 @@ pub(super) struct Lease {
     id: JobId,
     /// The turn in which this process holds the job.
     pub(super) turn: u64,
-    /// Whether the earlier holder may still write files, because its lease expired.
+    /// Whether the earlier holder may still write files, because its lease expired without a
+    /// release.
     pub(super) was_expired: bool,
     records: Arc<dyn JobRecords>,
     /// The time just before the last successful renewal.
@@ -61,7 +62,7 @@ impl Lease {
         self.is_lost.load(Ordering::Acquire)
     }
 
-    /// Whether this process still holds the job, so that it may commit rows.
+    /// Whether this process still holds the job. If so, it may commit rows.
     pub(super) fn may_write(&self) -> bool {
         if self.is_lost() {
             return false;

@@ -31,7 +31,7 @@ impl Jobs {
                 Err(error) => return Err(error.into()),
             }
             match part::rows_until_now(&out) {
-                // The output was completed and renamed meanwhile, so the loop opens it again.
+                // The output was completed and renamed in the meantime, so the loop opens it again.
                 Err(PartError::Failed { error, .. })
                     if error.kind() == io::ErrorKind::NotFound && out.exists() => {}
                 // In the meantime another process continued the job in another folder.

@@ -23,7 +23,7 @@ const RECORD: &str = "job.json";
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(u128);
 
-/// The error for a text that is no job id.
+/// The error for a text that is not a job id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a job's id is 32 hexadecimal digits")]
 pub struct MalformedId;
@@ -70,7 +70,7 @@ impl fmt::Debug for JobId {
     }
 }
 
-/// What an account orders for a list: the endpoint, the mapping, the key that pays, and the
+/// The order of an account for a list: the endpoint, the mapping, the key that pays, and the
 /// ceiling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
@@ -153,7 +153,7 @@ pub(super) struct Record {
     /// Whether the list was rewritten with emptied rows. A rewritten list is UTF-8 text.
     #[serde(default)]
     pub(super) is_rewritten: bool,
-    /// Whether staged files are being renamed, so that they replace the present files.
+    /// Whether staged files are being renamed to replace the present files.
     #[serde(default)]
     pub(super) is_replacing: bool,
     /// The turn whose folder contains the files of a shared job; `None` for a job that is not
@@ -202,7 +202,7 @@ impl Record {
         for entry in fs::read_dir(self.folder(folder))? {
             bytes += match entry?.metadata() {
                 Ok(data) => data.len(),
-                // A file of a running job may have been renamed meanwhile.
+                // A file of a running job may have been renamed in the meantime.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
                 Err(error) => return Err(error),
             };

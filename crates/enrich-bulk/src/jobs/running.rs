@@ -113,7 +113,7 @@ pub(super) fn work(shared: &JobsState) {
             continue;
         }
         if is_closing && state == State::Ended(End::Stopped) {
-            // On disk, the state of the job is still "running", so the job continues when the
+            // On disk, the state of the job is still "running". So the job continues when the
             // folder is opened again.
             continue;
         }
@@ -126,8 +126,8 @@ pub(super) fn work(shared: &JobsState) {
             entry.record.save(&shared.folder).map_err(JobError::from)
         };
         // If the record cannot be saved, the state on disk is still "running", and the job runs
-        // again when the folder is opened. The idempotency keys of its rows prevent that rows are
-        // charged twice.
+        // again when the folder is opened. Its rows have the same idempotency keys again, so no row
+        // is charged twice.
         if let (Err(error), Some(entry)) = (saved, registry.jobs.get_mut(&id)) {
             entry.record.state = State::Broken(in_words(&error));
         }
@@ -227,7 +227,8 @@ fn in_words(error: &JobError) -> String {
 }
 
 impl JobsState {
-    /// Ends the turn of a shared job. A job that only gave up its place returns to the queue.
+    /// Ends the turn of a shared job. If the job only yielded to another account, it returns to the
+    /// queue.
     fn end_turn(&self, registry: &mut JobRegistry, id: JobId, state: State, gave_up_place: bool) {
         let Some(entry) = registry.jobs.get_mut(&id) else { return };
         let mut record = entry.record.clone();
@@ -262,7 +263,7 @@ struct Watch<'a> {
     stop: &'a Stop,
     began: Instant,
     looked: Option<Instant>,
-    /// The message to the account, if the job was stopped because a limit of space was reached.
+    /// The message to the account if the job was stopped because of a limit of space.
     held_back: Option<String>,
 }
 

@@ -1,8 +1,8 @@
-//! Removes forgotten values from lists. Only values that were forgotten after the upload of a list
-//! are removed from it.
+//! Removes forgotten values from lists. A list may keep values that were forgotten before its
+//! upload.
 //!
-//! Output rows that contain such a value are removed. In the list of an unfinished job, such rows
-//! are emptied instead: paid rows are recognised by their number, so all rows must keep their
+//! Output rows that contain a forgotten value are removed. In the list of an unfinished job, such
+//! rows are emptied instead. Paid rows are recognised by their number, so all rows must keep their
 //! numbers. The list of a finished job is deleted.
 
 mod emptied;
@@ -85,8 +85,8 @@ impl JobsState {
         Ok(values.filter(|values| values.count() > 0))
     }
 
-    /// Returns the number of suppressed values. If the number cannot be read, returns 0, so that
-    /// the list is searched again.
+    /// Returns the number of suppressed values. If it cannot be read, returns 0, so that the list
+    /// is searched again later.
     pub(super) fn suppressed_count(&self) -> u64 {
         self.suppressed().ok().flatten().map_or(0, |values| values.count())
     }
@@ -104,8 +104,8 @@ impl JobsState {
     }
 
     /// Searches a list for suppressed values, unless it was already searched for them. Returns
-    /// whether the list was changed. If the list is being run, the run is only stopped, and the
-    /// files are changed before the next run; such a list counts as changed.
+    /// whether the list was changed. If the job of the list is running, only stops the job; the
+    /// files are changed before its next run. Such a list counts as changed.
     fn scrub(&self, id: JobId, values: &dyn SuppressedValues) -> Result<bool, JobError> {
         if self.is_scrubbed(id, values.count()) {
             return Ok(false);
@@ -122,7 +122,7 @@ impl JobsState {
             (entry.record.clone(), entry.stop.is_some())
         };
         if !is_running {
-            // In the state `Running`, another process runs the list, and searches the list itself.
+            // In the state `Running`, another process runs the job. That process searches the list.
             return match record.state {
                 State::Running => Ok(false),
                 _ => self.with_turn(id, |record| self.scrub_files(record, values)),
@@ -203,7 +203,7 @@ impl JobsState {
         Ok(removed > 0)
     }
 
-    /// Stages the output of a finished list without the rows that contain a suppressed value.
+    /// Stages the output of a finished job without the rows that contain a suppressed value.
     /// Returns the number of removed rows; `None` if no rows can be removed, because the CSV rows
     /// of the workbook were not kept.
     fn without_rows(
@@ -218,8 +218,8 @@ impl JobsState {
         }
         let rows = part::rows_of_workbook(&out);
         if !rows.exists() {
-            // An earlier version of the program kept only the workbook, without the CSV rows. If a
-            // part of the workbook cannot be read, that part may contain a suppressed value.
+            // An earlier version of the program kept only the workbook, without the CSV rows. A
+            // part of the workbook that cannot be read may contain a suppressed value.
             let holds = rows_hold(|| Input::open(Source::file(&out)?), values);
             return Ok(if holds.unwrap_or(true) { None } else { Some((staged, 0)) });
         }
@@ -230,8 +230,8 @@ impl JobsState {
         Ok(Some((staged, removed)))
     }
 
-    /// Returns the record with the layout of the list. Detects the layout if the record is of an
-    /// earlier version, which did not store it.
+    /// Returns the record with the layout of the list. A record of an earlier version has no
+    /// layout. Then detects the layout.
     fn with_layout(&self, record: &Record) -> Record {
         let known = record.layout.clone();
         let detected = || self.input(&self.folder, record, &Stop::default()).ok()?.layout();
@@ -278,8 +278,8 @@ fn since<'a>(record: &Record, values: &'a dyn SuppressedValues) -> SuppressedSin
     SuppressedSince { values, since }
 }
 
-/// Returns the format of the rows in the output file. As long as a workbook is not complete, its
-/// rows are stored as CSV.
+/// Returns the format of the rows in the output file. Until a workbook is complete, its rows are
+/// stored as CSV.
 fn written(record: &Record) -> Written {
     let delimiter = record.layout.as_ref().and_then(|layout| layout.delimiter);
     match format_from_file_name(&record.file_name).0 {

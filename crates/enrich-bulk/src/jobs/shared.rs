@@ -1,8 +1,8 @@
-//! Jobs that several processes share: their records are in a store, and their files in a folder
+//! Jobs that several processes share. Their records are in a store, and their files in a folder
 //! that all processes see.
 //!
-//! The registry of a process has a copy of the records. The copy is read anew before each use, and
-//! a change is refused if the record has changed in the meantime.
+//! Each process has a copy of the records in its registry. The copy is read again before each use.
+//! A change is refused if the record has changed since then.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -25,17 +25,17 @@ use super::running::{self, Callers};
 use super::{Entry, JobError, JobRegistry, Jobs, JobsState, Settings, State, turn_folder};
 use crate::stop::Stop;
 
-/// Interval at which a thread without a job looks for a job.
+/// Interval at which an idle thread looks for a job.
 const LOOK_EACH: Duration = Duration::from_secs(1);
 /// The most records that are read in one query.
 const PAGE: u32 = 500;
-/// Files without a record are removed if they did not change for this time. The files of an upload
-/// that is still arriving have no record yet.
+/// The time after which files without a record are removed, if they did not change. The files of an
+/// upload that is still arriving have no record yet.
 const ORPHANS_AFTER: Duration = Duration::from_secs(60 * 60);
 
 impl Jobs {
-    /// Opens the jobs that several processes share. All of them must see the same `folder`. A job
-    /// runs in any process, and continues in another when its process ends.
+    /// Opens the jobs that several processes share. All of them must see the same `folder`. Any
+    /// process may run a job. If this process ends, another process continues the job.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl JobsState {
         Ok(all)
     }
 
-    /// Saves the record of a job that is not shared, or that this process holds, or that nobody
+    /// Saves the record of a job that is not shared, or that this process holds, or that no process
     /// holds. Then changes the copy in `entry`.
     pub(super) fn save(&self, entry: &mut Entry, record: Record) -> Result<(), JobError> {
         let Some(records) = &self.records else {
@@ -254,7 +254,7 @@ impl JobsState {
         let (Some(records), Some(lease)) = (&self.records, entry.lease.clone()) else { return };
         if !lease.is_lost()
             && let Ok(change) = change_to(entry, &record)
-            // If the release fails, the lease expires later, and a process continues the job.
+            // If the release fails, the lease expires later, and some process continues the job.
             && let Ok(true) = block_on(records.release(&change))
         {
             entry.record = record;

@@ -48,8 +48,8 @@ impl JobsState {
         found.ok_or_else(|| JobError::NoEndpoint(path.to_owned()))
     }
 
-    /// Opens the list of a job in `folder`. Reading the list fails when it exceeds a limit for
-    /// lists. `stop` interrupts the reading.
+    /// Opens the list of a job in `folder`. Reading fails when the list exceeds a limit for lists.
+    /// `stop` interrupts the reading.
     pub(super) fn input(
         &self,
         folder: &Path,
@@ -68,8 +68,8 @@ impl JobsState {
     ) -> Result<Input, ReadError> {
         let source = Source::file(path)?;
         let input = Input::open(source.read_as(record.read_as()).bounded(self.bounds(stop)))?;
-        // The stored layout is used in place of the detected one: emptied rows may change the
-        // detected layout, but the layout of the output must stay the same.
+        // The stored layout replaces the detected one. Emptied rows may change the detected layout,
+        // but the layout of the output must stay the same.
         Ok(match &record.layout {
             Some(layout) if record.is_rewritten => input.with_layout(layout.clone()),
             _ => input,

@@ -1,5 +1,5 @@
-//! The folder of a turn. Each holder of a shared job has a folder of its own for the job's files,
-//! so that an earlier holder that wakes up late changes no file of a later one.
+//! The folder of a turn. Each holder of a shared job has its own folder for the job's files. So an
+//! earlier holder that wakes up late cannot change the files of a later holder.
 //!
 //! `OUT.part` is the only file that is changed in place. All other files are replaced as a whole,
 //! so a hard link to them is enough. `OUT.part` is copied if the earlier holder may still write to
@@ -12,11 +12,11 @@ use std::path::Path;
 use super::folder::ARRIVING;
 use super::record::{JobId, Record, make_folder};
 
-/// Maximum number of attempts to carry the files over. An attempt fails if the earlier holder
-/// changes the files meanwhile.
+/// Maximum number of attempts to carry the files over to the new folder. An attempt fails if the
+/// earlier holder changes the files at the same time.
 const ATTEMPTS: u32 = 5;
 
-/// Makes the folder of `turn` with the files of the folder that the record names.
+/// Makes the folder of `turn`, with the files of the folder that the record names.
 pub(super) fn carry_over(
     root: &Path,
     record: &Record,

@@ -10,8 +10,8 @@ use super::{JobRegistry, Settings};
 
 impl JobRegistry {
     /// Takes the next job out of the queue. Jobs of the account with the fewest running jobs come
-    /// first. Of several such accounts, the one whose last turn was the longest ago comes first; of
-    /// several jobs of an account, the first in the queue.
+    /// first. If several accounts have equally few, the account whose last turn was the longest ago
+    /// comes first. Of several jobs of an account, the first in the queue comes first.
     pub(super) fn take_next(&mut self) -> Option<JobId> {
         let running = self.running();
         let rank = |at: &usize| {
@@ -30,8 +30,8 @@ impl JobRegistry {
     }
 
     /// Whether a job that has run for `ran` must yield, because an account without a running job
-    /// has a waiting job. If the job's own account runs several jobs, the job must yield at once;
-    /// otherwise it must yield when its turn is over.
+    /// has a waiting job. If the job's own account runs several jobs, the job must yield
+    /// immediately. Otherwise it must yield when its turn is over.
     pub(super) fn must_yield(&mut self, id: JobId, ran: Duration, settings: &Settings) -> bool {
         let running = self.running();
         let places: usize = running.values().sum();
@@ -41,8 +41,8 @@ impl JobRegistry {
         let waiting: BTreeSet<AccountId> =
             self.waiting.iter().filter_map(|id| self.account(*id)).collect();
         let without = waiting.iter().filter(|account| !running.contains_key(account)).count();
-        // Shared jobs do not wait in this process; `contenders` is the number of accounts that
-        // wait.
+        // Shared jobs do not wait in this process. `contenders` is the number of accounts that wait
+        // with shared jobs.
         let without = without + self.contenders;
         let yielding = self.jobs.values().filter(|entry| entry.is_yielding).count();
         if without <= yielding {

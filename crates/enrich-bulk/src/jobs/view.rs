@@ -17,8 +17,8 @@ pub struct Settings {
     pub running: usize,
     /// Number of rows in flight of each running job.
     pub concurrency: usize,
-    /// How long a job is kept, in seconds. The time begins when the job ends; for a job that was
-    /// not started, when its list was uploaded.
+    /// The time for which a job is kept, in seconds. It begins when the job ends. For a job that
+    /// was not started, it begins when the list was uploaded.
     pub keep_seconds: i64,
     /// Maximum size of an upload, in bytes.
     pub max_upload_bytes: u64,
@@ -33,9 +33,9 @@ pub struct Settings {
     /// If the file system has fewer free bytes than this, no list is accepted, and no job
     /// continues.
     pub min_free_bytes: u64,
-    /// How long a job may keep running while an account without a running job waits.
+    /// The time for which a job may keep running while an account without a running job waits.
     pub turn: Duration,
-    /// Time after the start of an upload in which its speed is not checked.
+    /// The time at the start of an upload in which its speed is not checked.
     pub upload_patience: Duration,
 }
 

@@ -11,8 +11,8 @@ use super::files::failed_at;
 use crate::export::Added;
 use crate::run::Counts;
 
-/// The properties in which a job must agree with its earlier runs to be continued: the endpoint,
-/// the mapping, the caller, the prefix, and how the list is split into columns.
+/// The properties of a job that must be the same as in its earlier runs, so that it can continue:
+/// the endpoint, the mapping, the caller, the prefix, and how the list is split into columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purpose {
     /// The endpoint's path.
@@ -64,8 +64,8 @@ impl Checkpoint {
         })
     }
 
-    /// Returns the checkpoint of a new output, whose idempotency keys begin with `prefix`; with
-    /// `None`, the prefix is random.
+    /// Returns the checkpoint of a new output. Its idempotency keys begin with `prefix`, or with a
+    /// random prefix if this is `None`.
     pub(super) fn begin_with(purpose: Purpose, prefix: Option<String>) -> io::Result<Self> {
         let begun = Self::begin(purpose)?;
         Ok(match prefix {

@@ -19,11 +19,11 @@ pub enum PartError {
         part: PathBuf,
         /// The file with the checkpoint.
         job: PathBuf,
-        /// The part of the purpose that is not the same.
+        /// The part of the purpose that differs.
         what: String,
     },
-    /// The output is a workbook, and its file name asks for compression. A workbook is compressed
-    /// already.
+    /// The output is a workbook, but its file name asks for compression. A workbook is already
+    /// compressed.
     #[error("an Excel workbook is already compressed; name the output .xlsx, without .gz or .zst")]
     PackedWorkbook,
     /// The extension of the output file belongs to an unsupported workbook format.

@@ -59,7 +59,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 }
 
 pub(crate) fn sync_folder_of(path: &Path) -> Result<(), PartError> {
-    // Only Unix can open a folder like a file, and only there the folder needs to be synced.
+    // Only on Unix can a folder be opened like a file, and only there must it be synced.
     #[cfg(unix)]
     {
         File::open(folder_of(path))
@@ -69,7 +69,7 @@ pub(crate) fn sync_folder_of(path: &Path) -> Result<(), PartError> {
     Ok(())
 }
 
-/// Removes a file. It is no error if the file does not exist.
+/// Removes a file. Does nothing if the file does not exist.
 pub(crate) fn remove(path: &Path) -> Result<(), PartError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed_at(path)(error)),

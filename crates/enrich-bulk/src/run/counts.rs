@@ -41,7 +41,7 @@ impl Counts {
 
 /// Receives the progress of a run.
 pub trait Progress {
-    /// Called when rows were written. `counts` covers all rows that are written so far;
+    /// Called when rows were written. `counts` covers all rows that were written so far.
     /// `read_bytes` is the number of bytes of the list that were read so far, before decompression.
     fn advance(&mut self, counts: &Counts, read_bytes: u64);
 

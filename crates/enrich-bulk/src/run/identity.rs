@@ -20,7 +20,7 @@ pub(super) fn skip(input: &mut Input, checkpoint: &Checkpoint) -> Result<(), Run
     }
 }
 
-/// Returns the hash of a row and all rows before it. `before` is the hash of the rows before.
+/// Returns the hash of a row and all rows before it. `before` is the hash of the earlier rows.
 pub(crate) fn chained(before: &str, row: &[u8]) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(before.as_bytes());
@@ -28,7 +28,7 @@ pub(crate) fn chained(before: &str, row: &[u8]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// Returns the idempotency key of a row. It is made of the job's prefix, the row's number and the
+/// Returns the idempotency key of a row. It is made from the job's prefix, the row's number and the
 /// row's fields. So if a field has changed, the row has another key and is sent as a new call.
 pub(super) fn idempotency(job: &str, number: u64, fields: &[(&'static str, String)]) -> String {
     let mut hasher = blake3::Hasher::new();

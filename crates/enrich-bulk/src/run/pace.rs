@@ -19,7 +19,7 @@ impl Ceiling {
         self.max.is_some()
     }
 
-    /// Reserves the highest cost of a row. If less than this cost is left, reserves nothing and
+    /// Reserves the highest cost of a row. If less credit than this is left, reserves nothing and
     /// returns `false`.
     pub(super) fn reserve(&mut self, highest: u64) -> bool {
         let sum = self.spent.saturating_add(self.reserved).saturating_add(highest);

@@ -77,7 +77,7 @@ fn all_lists_are_looked_through_once_a_value_was_forgotten_also_after_a_restart(
     assert_eq!(jobs.get(office.account, clean).unwrap().removed_rows, 0);
     assert_eq!(jobs.get(office.account, waiting).unwrap().removed_rows, 1);
 
-    // The value remains in a list that the account uploads after the value was forgotten.
+    // The account uploads a list after the value was forgotten. In this list, the value stays.
     let later = office.create(&jobs, LIST);
     assert_eq!(jobs.scrub().unwrap(), 0);
     assert_eq!(jobs.get(office.account, later).unwrap().removed_rows, 0);

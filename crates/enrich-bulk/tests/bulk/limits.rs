@@ -1,5 +1,5 @@
-//! Tests of the limits of an account: a list that becomes huge after decompression, or arrives
-//! slowly, affects no other list.
+//! Tests of the limits of an account. A list that becomes huge after decompression, or that arrives
+//! slowly, must not affect other lists.
 
 use std::io::{self, Read, Write};
 use std::time::Duration;

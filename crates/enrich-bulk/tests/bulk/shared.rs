@@ -1,5 +1,5 @@
-//! Lists that several nodes share: shown by all, continued by another when a node is lost, never
-//! paid twice.
+//! Tests of lists that several nodes share. All nodes show them, another node continues them when a
+//! node is lost, and no row is paid twice.
 
 use std::fs;
 use std::path::Path;
@@ -141,7 +141,7 @@ fn another_node_continues_the_list_of_a_node_that_died() {
     let id = nodes.office.create(&a.jobs, &numbered(3_000));
     a.jobs.start(nodes.office.account, id, order(None)).unwrap();
     nodes.office.wait(&a.jobs, id, |job| job.counts.rows > 300);
-    // Node `a` cannot reach the records, so it cannot end its lease.
+    // Node `a` cannot reach the records. So it cannot end its lease.
     a.connection.cut_off(true);
     drop(a);
     let b = nodes.start();
@@ -159,7 +159,7 @@ fn a_node_that_is_cut_off_and_goes_on_spoils_nothing() {
     let id = nodes.office.create(&a.jobs, &numbered(4_000));
     a.jobs.start(nodes.office.account, id, order(None)).unwrap();
     nodes.office.wait(&a.jobs, id, |job| job.counts.rows > 100);
-    // Node `a` cannot learn that its lease has ended, and continues to write rows.
+    // Node `a` does not notice that its lease has ended, and continues to write rows.
     a.connection.cut_off(true);
     nodes.records.expire_leases();
     let b = nodes.start();

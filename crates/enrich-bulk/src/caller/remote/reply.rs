@@ -1,5 +1,5 @@
-//! Parses a server's replies. A header gives the charge, but a replay has no such header. No header
-//! says whether something was found. A value that no header gives is determined from the body.
+//! Parses a server's replies. A header has the charge, except in a replay. No header says whether
+//! something was found. Values without a header are determined from the body.
 
 use std::time::Duration;
 
@@ -65,9 +65,9 @@ impl RemoteAnswers {
         Self { answers: Answers::of(endpoint), price: endpoint.price }
     }
 
-    /// Returns the number of items that are charged for an answer; 0 if nothing was found. If the
-    /// answer has a field `exists` or a confidence, this field shows whether something was found.
-    /// An answer without these fields is a list; if the list is empty, nothing was found.
+    /// Returns the number of items that are charged for an answer; 0 if nothing was found. A field
+    /// `exists` or a confidence shows whether something was found. An answer without these fields
+    /// is a list. If the list is empty, nothing was found.
     fn items(&self, answer: &Map<String, Value>) -> u64 {
         let list = || answer.values().filter_map(Value::as_array).map(Vec::len).max();
         let length = || list().unwrap_or_default() as u64;

@@ -1,7 +1,7 @@
 //! Empties the rows with forgotten values in the list of an unfinished job.
 //!
-//! Emptied rows keep their numbers. All other rows keep their numbers and texts, because paid rows
-//! are recognised by both. The rewritten list is UTF-8 text.
+//! Paid rows are recognised by their number and text. So emptied rows keep their numbers, and all
+//! other rows keep their numbers and texts. The rewritten list is UTF-8 text.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -58,7 +58,7 @@ impl JobsState {
         }
         removed += emptied.range(done..).count() as u64;
         if !emptied.is_empty() {
-            // Perhaps the value is only in rows whose output is already written, and not in this
+            // The value may be only in rows whose output was already written, and not in this
             // output. These rows are emptied in the list, and together count as one row.
             removed = removed.max(1);
             staged.replaces_list = true;
@@ -93,14 +93,14 @@ impl JobsState {
                 known.insert(number);
             }
         }
-        // The column names are not searched: they must not change, because the job is recognised by
+        // The column names are not searched. They must not change, because the job is recognised by
         // them.
         Ok(known)
     }
 
     /// Stages a copy of the list in which the rows with the numbers in `emptied` are empty. Returns
-    /// the hash of its first `done` rows; `None` if the new list, when it is read again, has
-    /// another number of rows.
+    /// the hash of its first `done` rows. The new list is read again as a check: if it has another
+    /// number of rows, returns `None`.
     fn write_list(
         &self,
         record: &Record,
@@ -147,14 +147,14 @@ impl JobsState {
     }
 }
 
-/// Whether the error comes from the content of the file, so that a retry cannot succeed.
+/// Whether the content of the file causes the error, so that a retry cannot succeed.
 fn is_damage(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, NotFound, UnexpectedEof};
     matches!(error.kind(), InvalidData | InvalidInput | NotFound | UnexpectedEof)
 }
 
-/// Returns the numbers of rows with an answer that contains a suppressed value, among the rows that
-/// were answered while an earlier row was still unanswered.
+/// Returns the numbers of the rows whose answer contains a suppressed value. Only considers rows
+/// that were answered while an earlier row was still unanswered.
 fn numbers_ahead(checkpoint: &Checkpoint, values: &dyn SuppressedValues) -> BTreeSet<u64> {
     let holds = |value: &serde_json::Value| json_holds(value, values);
     let held = checkpoint.ahead.iter().filter(|(_, added)| {
@@ -179,7 +179,7 @@ fn drop_ahead(checkpoint: &mut Checkpoint, emptied: &BTreeSet<u64>) {
     });
 }
 
-/// Returns the text that replaces an emptied row. This text must not be blank, because a blank line
+/// Returns the text that replaces an emptied row. The text must not be blank, because a blank line
 /// does not count as a row.
 fn emptied_text(input: &Input, row: &Row, delimiter: Delimiter) -> Vec<u8> {
     match (input.shape(), &row.cells) {
@@ -197,8 +197,8 @@ fn emptied_text(input: &Input, row: &Row, delimiter: Delimiter) -> Vec<u8> {
     }
 }
 
-/// Returns the text of a row unchanged. A malformed CSV row becomes one cell, with more cells after
-/// it than the list has columns. So the row is still invalid, and cannot merge with the next rows.
+/// Returns the text of a row unchanged. A malformed CSV row becomes a row with more cells than the
+/// list has columns. So the row is still invalid, and cannot merge with the next rows.
 fn kept_text(input: &Input, row: &Row, delimiter: Delimiter) -> io::Result<Vec<u8>> {
     let Shape::Csv(columns) = input.shape() else { return Ok(row.text.clone()) };
     if row.cells.is_ok() {

@@ -1,5 +1,5 @@
-//! Staged files. Each is written next to the file that it will replace. When all of them are
-//! written, they are renamed.
+//! Staged files. Each staged file is written next to the file that it will replace. When all staged
+//! files are written, they are renamed.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -83,8 +83,8 @@ impl Staged {
         into.sync_all()
     }
 
-    /// Renames the staged files, so that they replace the present files. If the process ends
-    /// meanwhile, [`complete`] renames the remaining files later.
+    /// Renames the staged files, so that they replace the present files. If the process ends before
+    /// all of them are renamed, [`complete`] renames the others later.
     pub(super) fn put_in_place(mut self) -> io::Result<()> {
         for path in std::mem::take(&mut self.files) {
             fs::rename(with_ending(&path, STAGED), &path)?;

@@ -25,7 +25,7 @@ static HASHES: LazyLock<Vec<String>> = LazyLock::new(|| {
     FILES.iter().map(|(_, plain, ..)| blake3::hash(plain).to_hex()[..DIGITS].to_owned()).collect()
 });
 
-/// Returns the URL path of an asset, which contains the hash of its content. The templates call
+/// Returns the URL path of an asset. The path contains the hash of the content. The templates call
 /// this function.
 pub(crate) fn path(name: &str) -> String {
     let at = FILES.iter().position(|(known, ..)| *known == name);

@@ -4,9 +4,9 @@
 //! `Secure`, and send it only to this host, for all paths, and only over https (RFC 6265bis,
 //! section 4.1.3.2).
 //!
-//! At a loopback address, Safari does not accept `Secure` cookies over plain http, although
-//! Chromium and Firefox do. So at a loopback address, the cookie has another name and no `Secure`,
-//! and the pages work in every browser. Requests to a loopback address never leave the machine.
+//! At a loopback address, Safari does not accept `Secure` cookies over plain http. So there, the
+//! cookie has another name and no `Secure`, and the pages work in every browser. Requests to a
+//! loopback address never leave the machine.
 
 use enrich_sign_in::Token;
 use jiff::SignedDuration;

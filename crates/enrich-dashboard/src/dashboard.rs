@@ -20,20 +20,19 @@ use crate::scans::Scans;
 use crate::settings::Settings;
 use crate::threads::Threads;
 
-/// Maximum number of reads of one account that run or wait at the same time. `SCANS_OF_ONE` is for
-/// long reads, such as exports and whole lists; `FILES_OF_ONE` is for short reads of files.
+/// Maximum number of reads of one account that run or wait at the same time. `SCANS_OF_ONE` limits
+/// long reads, such as exports and whole lists. `FILES_OF_ONE` limits short reads of files.
 const SCANS_OF_ONE: usize = 4;
 const FILES_OF_ONE: usize = 16;
-/// Maximum number of uploads that run at the same time: of all accounts together (`UPLOADS`), and
-/// of one account (`UPLOADS_OF_ONE`).
+/// Maximum number of uploads that run at the same time. `UPLOADS` is for all accounts together, and
+/// `UPLOADS_OF_ONE` for one account.
 const UPLOADS: usize = 8;
 const UPLOADS_OF_ONE: usize = 2;
 
 /// The time of a session's last use is recorded at most once in this interval.
 const NOTED_EACH: SignedDuration = SignedDuration::from_mins(1);
 
-/// The pages of all accounts: the state that they share, such as the settings and the login
-/// throttle.
+/// The state that the pages of all accounts share, such as the settings and the login throttle.
 pub struct Dashboard {
     pub(crate) service: Arc<Service>,
     pub(crate) api_versions: &'static [&'static ApiVersion],
@@ -74,8 +73,7 @@ pub struct Parts {
 }
 
 impl Dashboard {
-    /// Creates the state of the account page: the pages on which owners see their account, with the
-    /// service and the stores that these pages use.
+    /// Creates the state of the account page, with the service and the stores that the pages use.
     ///
     /// # Errors
     ///
@@ -127,9 +125,8 @@ impl Dashboard {
     }
 
     /// Returns the client's address, which is used only to throttle logins. This server does not
-    /// speak TLS. So if the public URL begins with `https://`, there is a proxy in front of the
-    /// server. The proxy writes the client's address as the last address in the header
-    /// `X-Forwarded-For`.
+    /// speak TLS. So if the public URL begins with `https://`, a proxy is in front of the server.
+    /// The proxy appends the client's address to the header `X-Forwarded-For`.
     pub(crate) fn client(&self, request: &Request) -> IpAddr {
         let is_behind_proxy =
             self.settings.public_url.as_deref().is_some_and(|url| url.starts_with("https://"));

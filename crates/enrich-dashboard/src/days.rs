@@ -77,8 +77,8 @@ impl Days {
         Ok(Self { first, last })
     }
 
-    /// Reads the fields `from` and `to` as [`Self::read`] does. If they cannot be read, returns the
-    /// last 30 days and the message for the user.
+    /// Reads the fields `from` and `to` like [`Self::read`]. If they are invalid, returns the last
+    /// 30 days together with the message for the user.
     pub(crate) fn read_or_usual(query: &Form, today: Day) -> (Self, Option<String>) {
         match Self::read(query, today) {
             Ok(days) => (days, None),

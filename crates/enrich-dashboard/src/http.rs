@@ -61,9 +61,9 @@ pub struct Request {
     pub request_id: Option<String>,
     /// The body of the request.
     pub body: Body,
-    /// Removes the time limit for the body. Called when the body is an upload of a signed-in owner:
-    /// the body may then take any time, as long as it makes progress. Every other body must arrive
-    /// within the time limit.
+    /// Removes the time limit for the body. Called for an upload of a signed-in owner, which may
+    /// take any time as long as it makes progress. Every other body must arrive within the time
+    /// limit.
     pub lift_time_limit: Option<Box<dyn Fn()>>,
 }
 
@@ -121,7 +121,7 @@ pub struct Response {
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
     /// The body of the response.
     pub body: ResponseBody,
-    /// If the server failed, the error that caused this response. The HTTP server logs this error.
+    /// The error that caused this response, if the server failed. The HTTP server logs this error.
     pub error: Option<Box<dyn Error + Send + Sync>>,
     /// The API call that the playground made for this page. The HTTP server counts and logs this
     /// call.

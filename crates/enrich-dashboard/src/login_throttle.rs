@@ -13,8 +13,8 @@ use std::net::IpAddr;
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 
-/// Maximum number of addresses that have an entry of their own, and maximum number of such
-/// accounts. All other addresses share one entry, and so do all other accounts.
+/// Maximum number of addresses that have their own entry, and maximum number of accounts that have
+/// one. All other addresses share one entry. All other accounts share another.
 const MOST: usize = 10_000;
 
 /// The number of attempts (`at_once`), and the interval after which one used attempt is available
@@ -38,7 +38,7 @@ pub(crate) struct LoginThrottle {
     addresses: Mutex<Tries>,
     accounts: Mutex<Tries>,
     /// The seed of the hashes under which addresses and accounts are stored. It is random, so that
-    /// nobody can find two names with the same hash.
+    /// nobody can choose two names with the same hash.
     seed: RandomState,
 }
 
@@ -52,12 +52,12 @@ struct Tries {
 const SHARED: u64 = 0;
 
 impl LoginThrottle {
-    /// Takes one attempt from the address and one from the account name that was typed.
+    /// Takes one attempt from the address and one from the typed account name.
     ///
     /// # Errors
     ///
-    /// The time to wait, if the address or the account has no attempt left. In this case, no
-    /// attempt is taken from the other one either.
+    /// The time to wait, if the address or the account has no attempt left. Then no attempt is
+    /// taken from either of them.
     pub(crate) fn take(
         &self,
         peer: IpAddr,
@@ -71,7 +71,7 @@ impl LoginThrottle {
         })
     }
 
-    /// Gives back the attempt that was taken from the address, and the attempt of the account name.
+    /// Gives back the attempts that were taken from the address and from the account name.
     pub(crate) fn give_back(&self, peer: IpAddr, typed: &str) {
         self.addresses.lock().give_back(self.number(&network(peer)), OF_ADDRESS);
         self.accounts.lock().give_back(self.number(&typed), OF_ACCOUNT);

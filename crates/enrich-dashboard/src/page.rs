@@ -1,5 +1,4 @@
-//! The pages. Each page has its own file. The file shows the page, and handles the forms on the
-//! page.
+//! The pages. Each page has its own file, which shows the page and handles its forms.
 
 pub(crate) mod bulk;
 pub(crate) mod calls;

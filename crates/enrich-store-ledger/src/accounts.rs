@@ -152,8 +152,8 @@ impl Accounts for SqliteAccounts {
             if successor.account != account {
                 return Err(StoreError::failed(Unfit::OtherAccount).into());
             }
-            // If the old key is active and ends at once, the number of active keys does not grow.
-            // So the new key is allowed even if this number has reached its limit.
+            // If the old key is active and ends now, the number of active keys does not grow. So
+            // the new key is allowed even if this number has reached its limit.
             let takes_its_place = is_active && old_until <= now;
             match find_full(connection, &successor, limit)? {
                 Some(KeyStored::TooManyActive) if takes_its_place => {}

@@ -39,9 +39,8 @@ impl Changes {
         Ok(Self { connection: Arc::new(Mutex::new(connection)), files: Arc::clone(files) })
     }
 
-    /// Runs `change` in a transaction, on a thread of its own, because a commit waits for the disk.
-    /// Then calls `after`, even if the commit failed, because the change may be on disk
-    /// nevertheless.
+    /// Runs `change` in a transaction, on its own thread, because a commit waits for the disk. Then
+    /// calls `after`, even if the commit failed, because the change may be on disk nevertheless.
     pub(crate) async fn make<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection) -> Result<T, NotChanged> + Send + 'static,

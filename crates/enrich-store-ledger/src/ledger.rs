@@ -122,7 +122,7 @@ pub struct SqliteLedger {
     _writer: Worker,
 }
 
-/// The error for a decision that the writing thread did not deliver before it ended. It is unknown
+/// The error for a decision that the writing thread did not deliver before it ended. Nobody knows
 /// whether the charge was written.
 #[derive(Debug, thiserror::Error)]
 #[error("the decision was lost")]
@@ -210,8 +210,8 @@ impl SqliteLedger {
         self.heads.get(account).map(Some).ok_or(StoreError::Overloaded)
     }
 
-    /// Asks the writing thread for a decision. The job is put into the queue before this function
-    /// returns a future, so the future needs no memory for the job.
+    /// Asks the writing thread for a decision. Puts the job into the queue before it returns a
+    /// future, so that the future needs no memory for the job.
     fn ask<A, T>(
         &self,
         job: impl FnOnce(Open<A, T>) -> Job,
@@ -243,8 +243,8 @@ impl SqliteLedger {
     }
 }
 
-/// Waits for the decision. If the writing thread ends without delivering one, it is unknown whether
-/// the charge was written.
+/// Waits for the decision. If the writing thread ends without a decision, nobody knows whether the
+/// charge was written.
 async fn decided<T>(decision: Awaited<T>) -> Result<T, ChargeError> {
     decision.await.unwrap_or_else(|_| Err(ChargeError::Unknown(Lost.into())))
 }
@@ -347,7 +347,7 @@ impl Ledger for SqliteLedger {
             let replaced = files.check().err();
             let verified = match verify::verify(&path, &secrets) {
                 Ok(verified) => verified,
-                // The file of the ledger was replaced by another file, which perhaps is no ledger.
+                // Another file has replaced the file of the ledger, and may not be a ledger.
                 Err(_) if replaced.is_some() => Verification::default(),
                 Err(error) => return Err(store_error(error)),
             };

@@ -2,9 +2,9 @@
 //!
 //! Counts are collected in memory ([`MissCounter`]); the usage counters' thread writes them once a
 //! minute. A name is stored as a keyed hash of its folded form without legal forms and spaces. The
-//! name's text is stored only if the operator enables texts. Counts are per day and are deleted
-//! after 30 days. At most [`MissCounter::MOST_A_DAY`] names are kept for each day; if there are
-//! more, the least frequent names are deleted.
+//! name's text is stored only if the operator enables texts. Each count belongs to a day and is
+//! deleted after 30 days. At most [`MissCounter::MOST_A_DAY`] names are kept for each day. If there
+//! are more, the least frequent names are deleted.
 
 use enrich_core::Timestamp;
 use enrich_ledger::{

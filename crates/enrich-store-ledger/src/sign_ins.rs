@@ -1,7 +1,7 @@
 //! The owners' sign-ins to account pages, in `ledger.sqlite`.
 //!
 //! Email addresses and tokens are found by keyed hashes, as API keys are. Nothing is cached in
-//! memory, so a change that a command makes takes effect at once.
+//! memory, so a change that a command makes takes effect immediately.
 //!
 //! Some changes must not be lost: the end of a session, the use of an invitation, a new password.
 //! These changes are on disk before they are acknowledged. The beginning or the use of a session is
@@ -34,8 +34,8 @@ use rows::{
     read_sign_in, set_password,
 };
 
-/// The most ended sessions that are deleted in one transaction. Charges wait while the transaction
-/// runs, so it must be short.
+/// The most ended sessions that one transaction deletes. Charges wait for this transaction, so it
+/// must be short.
 const SETTLED_AT_ONCE: u32 = 10_000;
 /// The statement that deletes sessions that have ended by the time `?1`, at most `?2` of them, the
 /// oldest first.
@@ -188,7 +188,7 @@ impl SignIns for SqliteSignIns {
             .map_err(StoreError::failed)?;
         self.write(move |connection| {
             // The invitation is read again inside the transaction, because it may have been used or
-            // replaced since it was read before.
+            // replaced since the first read.
             let invitation = first_of(connection, INVITATION, &hashes, read_invitation)?;
             if !invitation.is_some_and(|(of, until)| of == account && now < until) {
                 return Ok(None);

@@ -14,9 +14,9 @@ use rusqlite::Connection;
 pub struct Outcomes {
     /// The number of calls that were answered and charged.
     pub found: u64,
-    /// The number of calls that were a miss; they are free.
+    /// The number of calls that found nothing. They are free.
     pub not_found: u64,
-    /// The number of calls that got a stored response; they are free.
+    /// The number of calls that got a stored response. They are free.
     pub replayed: u64,
     /// The number of calls that were refused after their key was identified.
     pub refused: u64,
@@ -59,7 +59,7 @@ impl Outcomes {
     }
 
     /// Returns the share of look-ups that found something, from 0 to 1; `None` when there were no
-    /// look-ups. A replay or a refused call is no look-up.
+    /// look-ups. Replays and refused calls do not count as look-ups.
     pub fn hit_rate(&self) -> Option<f64> {
         let all = self.found.saturating_add(self.not_found);
         (all > 0).then(|| self.found as f64 / all as f64)
@@ -132,7 +132,7 @@ fn add_up(
         if outcomes.calls() > 0 {
             counted.by_account.push(AccountUse { account, name, outcomes });
         }
-        // The list is sorted and cut only when it is twice as long as needed, so that it is rarely
+        // The list is sorted and cut only when it is twice as long as needed. So it is rarely
         // sorted.
         if counted.by_account.len() >= most.saturating_mul(2).max(1) {
             keep_first(&mut counted, most);
@@ -142,7 +142,7 @@ fn add_up(
     Ok(counted)
 }
 
-/// Keeps the `most` accounts with the most calls. The others are only counted.
+/// Keeps the `most` accounts with the most calls. Counts the others without keeping them.
 fn keep_first(counted: &mut UseStatistics, most: usize) {
     counted.by_account.sort_by(|one, other| {
         let by_calls = other.outcomes.calls().cmp(&one.outcomes.calls());

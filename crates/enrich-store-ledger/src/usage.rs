@@ -29,7 +29,7 @@ use crate::misses;
 
 /// Interval between writes of counts.
 const ROUND: Duration = Duration::from_secs(5);
-/// Interval between writes of the time when each key was last used. It is longer than [`ROUND`],
+/// Interval between writes of the times when keys were last used. It is longer than [`ROUND`],
 /// because these writes cost more: each key is on another page of the database.
 const MARK_ROUND: Duration = Duration::from_secs(60);
 /// Interval between writes of the counts of missed names.
@@ -149,7 +149,7 @@ enum Pace {
 }
 
 impl Pace {
-    /// Pauses, so that charges can be written meanwhile. Does not pause if a caller waits.
+    /// Pauses, so that charges can be written. Does not pause if a caller waits.
     fn pause(self) {
         if self == Self::Steady {
             thread::sleep(PAUSE);
@@ -192,7 +192,8 @@ impl UsageWriter {
             for reply in mem::take(&mut self.waiting) {
                 let written =
                     self.write(Pace::Hurried).and_then(|()| self.write_misses(Pace::Hurried));
-                // Sending fails if the caller no longer waits. The counts are written nevertheless.
+                // Sending fails if the caller no longer waits. The counts were written
+                // nevertheless.
                 let _ = reply.send(written.map_err(store_error));
             }
         }
@@ -258,8 +259,8 @@ impl UsageWriter {
         Ok(())
     }
 
-    /// Pauses, so that charges can be written meanwhile. If a caller requests a flush, or the
-    /// counters are dropped, the pause ends early. Returns the pace at which the caller goes on.
+    /// Pauses, so that charges can be written. If a caller requests a flush, or the counters are
+    /// dropped, the pause ends early. Returns the pace at which the caller continues.
     fn pause(&mut self) -> Pace {
         match self.asked.recv_timeout(PAUSE) {
             Ok(reply) => {

@@ -2,7 +2,7 @@
 
 use enrich_core::{Clock, Timestamp};
 
-/// Tells the time by the clock of the operating system.
+/// Returns the time of the operating system's clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

@@ -1,8 +1,9 @@
 //! Opens databases: connections, their settings, and the schema.
 //!
 //! The number `application_id` in the header of a file shows which database the file is. So a file
-//! of another program, or the other database of Enrich, is refused before anything is written to
-//! the file. The schema is migrated in one transaction. A database with a newer schema is refused.
+//! of another program is refused before anything is written to it. The same applies to the other
+//! database of Enrich. The schema is migrated in one transaction. A database with a newer schema is
+//! refused.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -41,24 +42,24 @@ pub enum Durability {
     Checkpoint,
 }
 
-/// How long a connection waits for a lock of another connection before it returns the error `BUSY`.
+/// The time for which a connection waits for a lock of another connection, before it returns the
+/// error `BUSY`.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// When the write-ahead log has this length, in pages, its content is moved into the database file:
-/// 16 MiB. If many commits have changed a page, the page is moved only once. So a longer log costs
-/// less (`docs/performance.md` shows how much). SQLite's default is a quarter of this length. After
-/// a crash, SQLite reads the whole log when the database is opened.
+/// The length of the write-ahead log, in pages, at which its content is moved into the database
+/// file: 16 MiB. If many commits have changed a page, the page is moved only once. So a longer log
+/// costs less (`docs/performance.md` shows how much). SQLite's default is a quarter of this length.
+/// After a crash, SQLite reads the whole log when the database is opened.
 const CHECKPOINT_PAGES: i64 = 4096;
 /// After a large transaction, the write-ahead log is truncated to this length, in bytes: 64 MiB.
 const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
-/// How many bytes of a file are mapped into memory for reading, so that pages need not be copied
-/// from the system's cache. On systems with 64-bit addresses, this is enough for the whole file.
-/// SQLite maps at most as much as `SQLITE_MAX_MMAP_SIZE` allows, which was set when SQLite was
-/// compiled.
+/// The number of bytes of a file that are mapped into memory for reading, so that pages need not be
+/// copied from the system's cache. On systems with 64-bit addresses, this is enough for the whole
+/// file. SQLite maps at most `SQLITE_MAX_MMAP_SIZE` bytes, which was set when SQLite was compiled.
 ///
 /// If the file became shorter, reading a mapped page behind its new end would kill the process.
 /// Only the checkpoint of a compaction makes the file shorter. This checkpoint waits until all
 /// earlier reads have ended, and later reads map the file again. If the data folder is replaced,
-/// the mapped file stays as it is.
+/// the mapped file does not change.
 const MAPPED_BYTES: i64 = if cfg!(target_pointer_width = "64") { 64 << 30 } else { 0 };
 /// The most prepared statements that one connection keeps in its cache.
 const STATEMENT_CACHE: usize = 64;
@@ -112,8 +113,8 @@ pub fn prepare(path: &Path, database: &Database) -> Result<(), OpenError> {
         _ => connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?,
     }
     migrate(&mut connection, path, database)?;
-    // A copy that `VACUUM INTO` has made does not use a write-ahead log yet. Without this log,
-    // readers would wait for the writer.
+    // A copy made by `VACUUM INTO` does not use a write-ahead log yet. Without this log, readers
+    // would wait for the writer.
     let mode: String =
         connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(failed)?;
     if mode != "wal" {
@@ -185,7 +186,7 @@ pub struct Readers {
 
 impl Readers {
     /// Creates readers of the database at `path`. `connect` opens a connection to this database.
-    /// The connection of the calling thread is opened at once, so that an error is noticed here.
+    /// The connection of the calling thread is opened here, so that an error is noticed.
     ///
     /// # Errors
     ///
@@ -237,7 +238,7 @@ pub struct DatabaseReport {
     pub schema_version: i64,
     /// The faults that were found; empty if there are none.
     pub problems: Vec<String>,
-    /// Notes about the content for the operator, which are no faults of the database.
+    /// Notes for the operator about the content. They are not faults of the database.
     pub notes: Vec<String>,
     /// The counted rows: the name of each count and the number of rows.
     pub counts: Vec<(&'static str, u64)>,
@@ -284,7 +285,7 @@ fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
     // of this program.
     connection.pragma_update(None, "trusted_schema", false)?;
     // With this setting, a prepared statement keeps its plan. Without it, SQLite plans some
-    // statements again whenever a value is bound, which takes longer than running them.
+    // statements again whenever a value is bound. This takes longer than running them.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }
@@ -304,8 +305,8 @@ fn migrate(connection: &mut Connection, path: &Path, database: &Database) -> Res
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 OpenError::Damaged { path, source: error.into() }
             }
-            // SQLite refused a statement of a migration: the tables do not have the form that the
-            // stored schema version says.
+            // SQLite refused a statement of a migration. So the tables do not have the form that
+            // belongs to the stored schema version.
             None | Some(ErrorCode::Unknown) => OpenError::Schema { path, source: error.into() },
             Some(_) => OpenError::unusable(path, error),
         }
@@ -313,8 +314,8 @@ fn migrate(connection: &mut Connection, path: &Path, database: &Database) -> Res
 }
 
 /// Returns the version of a database's schema; `None` when the database has no schema. Also reads
-/// every value that the migrations will read: the library for migrations panics if a value cannot
-/// be read.
+/// every value that the migrations will read, because the library for migrations panics if it
+/// cannot read a value.
 ///
 /// # Errors
 ///

@@ -7,8 +7,8 @@ use std::path::Path;
 const RESERVE_BYTES: u64 = 16_000_000;
 const MEGABYTE: u64 = 1_000_000;
 
-/// Checks that the disk of a folder has space for `bytes` bytes. If it has not, the inner error
-/// contains two numbers of megabytes: how much is needed, and how much is free.
+/// Checks that the disk of a folder has space for `bytes` bytes. If it has too little space, the
+/// inner error contains two numbers of megabytes: the needed space and the free space.
 ///
 /// # Errors
 ///

@@ -86,7 +86,7 @@ pub enum OpenError {
         #[source]
         source: Source,
     },
-    /// Other processes use the folder, but the command must be the only one.
+    /// Other processes use the folder, but this command must be the only process.
     #[error(
         "{0} is in use; stop the server and other commands that use it, or wait for another \
          `enrich reindex` or `enrich restore`, and try again"
@@ -163,7 +163,7 @@ impl OpenError {
         Self::Unusable { path: path.into(), source: source.into() }
     }
 
-    /// Converts an error of SQLite about the file at `path`: to [`Self::Damaged`] or
+    /// Converts an error of SQLite about the file at `path` to [`Self::Damaged`] or
     /// [`Self::Unusable`].
     pub fn of_sqlite(path: impl Into<PathBuf>, source: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};

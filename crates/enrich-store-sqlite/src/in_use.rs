@@ -11,8 +11,8 @@ use std::path::Path;
 use crate::OpenError;
 use enrich_secrets::private_file;
 
-/// The name of the lock file. The file must never be replaced or removed, because two processes
-/// could then hold locks on different files. A copy of the folder does not need the file.
+/// The name of the lock file. The file must never be replaced or removed: two processes could then
+/// hold locks on different files. A copy of the folder does not need the file.
 pub const FILE: &str = "in-use.lock";
 /// The name of the file that a process locks while it migrates the schema. Other processes wait for
 /// this lock.
@@ -26,8 +26,8 @@ pub struct InUse {
     _locked: File,
 }
 
-/// Marks a folder as in use by this process and perhaps others. Returns an error if another process
-/// uses the folder exclusively.
+/// Marks a folder as in use by this process. Other processes may use it too. Returns an error if
+/// another process uses the folder exclusively.
 pub fn lock_shared(folder: &Path) -> Result<InUse, OpenError> {
     lock(folder, File::try_lock_shared, |folder| OpenError::BeingReindexed(folder.into()))
 }

@@ -1,5 +1,5 @@
-//! Works with the file of a database's write-ahead log: begins the log, moves its content into the
-//! database, writes it again, and notices that it was removed.
+//! Works with the file of a database's write-ahead log. Begins the log, moves its content into the
+//! database, writes it again, and notices when it was removed.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -17,15 +17,15 @@ const LOG_CHUNK_BYTES: usize = 1024 * 1024;
 /// Begins the write-ahead log: commits a transaction that changes nothing, which creates the log. A
 /// reader must have the database open, because closing the last connection removes the log.
 ///
-/// While the log is empty, SQLite asks the system for the length of the database file at the
-/// beginning of each read (`pagerPagecount`). After a commit, it reads this length from the log's
-/// index, which is in memory. This makes a short look-up about 2.5 % cheaper. This function then
-/// moves the commit from the log into the database file, so that readers need not search the log.
-/// The index keeps the length even after that.
+/// This makes a short look-up about 2.5 % cheaper. While the log is empty, SQLite asks the system
+/// for the length of the database file at the beginning of each read (`pagerPagecount`). After a
+/// commit, it reads this length from the log's index, which is in memory. This function then moves
+/// the commit from the log into the database file, so that readers need not search the log. The
+/// index keeps the length nevertheless.
 pub fn begin_log(path: &Path) -> rusqlite::Result<()> {
     let connection = writer(path, Durability::Checkpoint)?;
-    // If another writer is active, the commit fails at once. This does no harm, because that writer
-    // begins the log.
+    // If another writer is active, the commit fails immediately. This does no harm, because that
+    // writer begins the log.
     connection.busy_timeout(Duration::ZERO)?;
     let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     connection.pragma_update(None, "user_version", version)?;
@@ -62,7 +62,7 @@ pub fn refuse_without_log(path: &Path) -> Result<(), OpenError> {
     let [log, index] = wal_and_shm_paths(&path);
     let is_there =
         |file: &Path| file.try_exists().map_err(|source| OpenError::unusable(file, source));
-    // The log is looked for a second time, because another process may just have opened the
+    // The log is looked for a second time, because another process may have just opened the
     // database and created both files.
     if !is_there(&log)? && is_there(&index)? && !is_there(&log)? {
         return Err(OpenError::LogRemoved { path, log, index });

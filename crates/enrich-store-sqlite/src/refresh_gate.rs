@@ -1,4 +1,5 @@
-//! Limits how long a process uses cached content of a file that other processes may change.
+//! Limits the time for which a process uses cached content of a file that other processes may
+//! change.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -6,16 +7,16 @@ use std::time::{Duration, Instant};
 /// The default of [`RefreshGate`]'s `interval`.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(10);
 const LONGEST_INTERVAL: Duration = Duration::from_millis(100);
-/// The value of a moment that means: there was no check yet.
+/// The value of a moment that means "there was no check yet".
 const NEVER: u64 = 0;
 
-/// Knows when a file was last checked for changes of other processes. Decides which thread makes
-/// the next check.
+/// Knows when a file was last checked for changes of other processes, and decides which thread
+/// makes the next check.
 #[derive(Debug)]
 pub struct RefreshGate {
-    /// How long the cache may be used before the file must be checked again.
+    /// The time for which the cache may be used before the file must be checked again.
     interval: Duration,
-    /// How long the cache may be used while another thread looks for changes.
+    /// The time for which the cache may be used while another thread checks the file.
     longest: Duration,
     since: Instant,
     /// The time up to which all changes are known, in microseconds after `since`.
@@ -41,9 +42,9 @@ impl RefreshGate {
         Self { interval, longest, since: Instant::now(), seen, checked }
     }
 
-    /// Whether the caller must check the file for changes. If the last check is older than
-    /// `interval`, only one of several callers gets `true`. If the last check is older than
-    /// `longest`, or there was no check yet, every caller gets `true`.
+    /// Whether the caller must check the file for changes. If the last check was longer ago than
+    /// `interval`, only one of several callers gets `true`. If it was longer ago than `longest`, or
+    /// there was no check yet, every caller gets `true`.
     pub fn is_due(&self) -> bool {
         let now = self.now();
         let is_past =
@@ -83,7 +84,7 @@ fn micros(duration: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    /// Returns a gate whose last check was made the time `ago` before now.
+    /// Returns a gate whose last check was `ago` before now.
     fn seen(ago: Duration) -> RefreshGate {
         let since = Instant::now().checked_sub(ago).unwrap();
         RefreshGate { since, seen: AtomicU64::new(NEVER + 1), ..RefreshGate::default() }

@@ -3,8 +3,8 @@
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
-/// Methods that run a statement once. The prepared statement is taken from the connection's cache;
-/// if the cache does not contain it, the statement is prepared first.
+/// Methods that run a statement once. The prepared statement is taken from the connection's cache.
+/// If it is not in the cache, it is prepared first.
 pub trait Statements {
     /// Runs a statement that changes rows. Returns how many rows were changed.
     ///
@@ -21,7 +21,7 @@ pub trait Statements {
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Option<T>>;
 
-    /// Returns the value in the first column of the first row. It is an error if there is no row.
+    /// Returns the value in the first column of the first row. Returns an error if there is no row.
     fn value<T: FromSql>(&self, query: &str, values: impl Params) -> rusqlite::Result<T>;
 
     /// Whether a query returns at least one row.

@@ -13,7 +13,7 @@ use crate::OpenError;
 
 /// A thread that ends by itself, for example when its channel closes. Dropping this value waits for
 /// the end of the thread. Fields of a struct are dropped in the order of their declaration. So a
-/// struct must declare its end of the channel before this value: the channel then closes first, and
+/// struct must declare its end of the channel before this value. Then the channel closes first, and
 /// the thread can end.
 #[derive(Debug)]
 pub struct Worker(Option<JoinHandle<()>>);
@@ -52,7 +52,7 @@ pub struct Background {
     _worker: Worker,
 }
 
-/// Tells the thread of a [`Background`] whether the owner still exists.
+/// Shows the thread of a [`Background`] whether the owner still exists.
 pub struct Owner(Receiver<()>);
 
 impl Background {
@@ -80,10 +80,8 @@ impl Owner {
     }
 }
 
-/// Runs `work` on a thread of its own and returns its result.
-///
-/// This function is for commands of the operator, which are rare. Calls use threads that already
-/// run.
+/// Runs `work` on a new thread and returns its result. This function is for commands of the
+/// operator, which are rare. Calls use threads that already run.
 ///
 /// # Errors
 ///
@@ -93,7 +91,7 @@ pub async fn run_on_new_thread<T: Send + 'static>(
 ) -> Result<T, StoreError> {
     let (reply, answer) = oneshot::channel();
     let run = move || {
-        // Sending fails if the caller no longer waits. The work is done nevertheless.
+        // Sending fails if the caller no longer waits. The work was done nevertheless.
         let _ = reply.send(work());
     };
     let thread = thread::Builder::new().name("enrich-store".to_owned()).spawn(run);

@@ -1,9 +1,7 @@
-//! Shows a writer of a database whether other writers wait for it.
-//!
-//! SQLite has one writer at a time, and does not show whether others wait. Therefore each writer
-//! locks an empty file beside the database while it waits, together with other waiting writers. A
-//! long transaction looks from time to time whether the file is locked, and then ends early. When a
-//! process ends, even by a crash, the system releases its lock.
+//! Shows a writer of a database whether other writers wait for it. SQLite has one writer at a time,
+//! and does not show whether others wait. So each waiting writer takes a shared lock on an empty
+//! file beside the database. A long transaction checks from time to time whether the file is
+//! locked, and then ends early. When a process ends, even by a crash, the system releases its lock.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -21,8 +19,8 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Marks that the writer of `connection` waits for its turn. If the file cannot be locked, there
-    /// is no mark; the writer then waits longer.
+    /// Marks that the writer of `connection` waits for its turn. If the file cannot be locked,
+    /// there is no mark, and the writer waits longer.
     pub fn for_turn(connection: &Connection) -> Self {
         let file = path(connection).and_then(|path| open(&path));
         Self { _locked: file.filter(|file| file.lock_shared().is_ok()) }

@@ -2,9 +2,9 @@
 //! gets its final name only when it is complete and checked.
 //!
 //! Both databases are copied page by page (SQLite's backup API). Before the copying, a read
-//! transaction begins in each database; it stays open until the copy is done. A read transaction
+//! transaction begins in each database. It stays open until the copy is done. A read transaction
 //! blocks no writer, so charges continue. It always reads the same state, so copying need not start
-//! again when the ledger changes. `VACUUM INTO` could also make a copy, but it rebuilds every
+//! again when the ledger changes. `VACUUM INTO` could also make a copy. But it rebuilds every
 //! B-tree, which takes several times as much processor time.
 //!
 //! The files are copied in an order that keeps them consistent:
@@ -102,7 +102,7 @@ pub enum BackupError {
          `enrich ledger verify`", .0.join("; ")
     )]
     Unsound(Vec<String>),
-    /// The folder that was to be restored is not a backup.
+    /// The folder to restore is not a backup.
     #[error("{folder} is no complete backup: {why}")]
     NoBackup {
         /// The folder that was named as the backup.

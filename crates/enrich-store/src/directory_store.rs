@@ -1,4 +1,4 @@
-//! A data folder without a ledger: it has only the directory and `secret.key`, because the accounts
+//! A data folder without a ledger. It has only the directory and `secret.key`, because the accounts
 //! and the ledger are in a remote store.
 
 use std::path::{Path, PathBuf};
@@ -58,12 +58,13 @@ impl DirectoryStore {
     }
 
     /// Opens a folder like [`open_with`](Self::open_with). If the folder contains only
-    /// `secret.key`, as the folder of a new node does, first creates an empty directory in it.
+    /// `secret.key`, first creates an empty directory in it. The folder of a new node is such a
+    /// folder.
     ///
     /// # Errors
     ///
     /// The errors of [`open_with`](Self::open_with). [`OpenError::Missing`] when the folder does
-    /// not exist or is empty: it must already contain the secrets of the remote store.
+    /// not exist or is empty, because it must already contain the secrets of the remote store.
     pub fn open_or_create_with(
         folder: impl AsRef<Path>,
         options: &Options,

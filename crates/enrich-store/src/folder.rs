@@ -35,8 +35,8 @@ pub(crate) enum Found {
     All,
 }
 
-/// The name of a file that shows that the folder's ledger was moved to a remote store. The ledger
-/// in the folder is then outdated, so a command that would use it refuses the folder.
+/// The name of a file. It shows that the folder's ledger was moved to a remote store. The ledger in
+/// the folder is then outdated, so a command that would use it refuses the folder.
 pub(crate) const LEDGER_MOVED: &str = "ledger.moved";
 
 /// A folder that some file systems create in every new disk. It does not count as content.
@@ -49,7 +49,7 @@ pub(crate) const UNFINISHED_RESTORE: &str = "restore.unfinished";
 
 impl Parts {
     /// Returns the names of the files, in the order in which they are created. The ledger comes
-    /// last, so a folder that has a ledger has the other files too.
+    /// last. So a folder that has a ledger also has the other files.
     fn files(self) -> &'static [&'static str] {
         const FILES: [&str; 3] = [SECRET_FILE, DIRECTORY.file, LEDGER.file];
         match self {
@@ -65,8 +65,8 @@ impl Parts {
         }
     }
 
-    /// Returns an error in two cases: the command needs no ledger, but the folder has one; or the
-    /// command needs the folder's ledger, but this ledger was moved to a remote store.
+    /// Returns an error in two cases. Either the command needs no ledger, but the folder has one.
+    /// Or the command needs the folder's ledger, but this ledger was moved to a remote store.
     fn check_ledger(self, folder: &Path, names: &[OsString]) -> Result<(), OpenError> {
         let has = |file: &str| names.iter().any(|name| name == file);
         let has_ledger = names.iter().any(|name| is_left_over(name, &[LEDGER.file]));
@@ -103,8 +103,8 @@ pub(crate) fn find(folder: &Path, parts: Parts) -> Result<Found, OpenError> {
     } else if parts == Parts::Directory && names == [SECRET_FILE] {
         Ok(Found::Secrets)
     } else if names.iter().any(|name| is_left_over(name, parts.files())) {
-        // A write-ahead log alone counts as a file of Enrich too, because it shows that there was a
-        // database.
+        // A write-ahead log alone also counts as a file of Enrich, because it shows that there was
+        // a database.
         Err(OpenError::Incomplete { folder: folder.into(), missing: missing.join(", ") })
     } else {
         Err(OpenError::NotOurs(folder.into()))
@@ -161,8 +161,7 @@ fn create_secrets(folder: &Path) -> Result<Secrets, OpenError> {
         .map_err(|source| OpenError::unusable(folder, source))?;
     let path = folder.join(SECRET_FILE);
     let secrets = Secrets::create(&path).map_err(|source| OpenError::Secret { path, source })?;
-    // After a power failure, the files and folders must still have their names, so the folders are
-    // synced.
+    // The folders are synced, so that the files and folders keep their names after a power failure.
     for folder in std::iter::once(folder).chain(grown) {
         enrich_secrets::sync_folder(folder)
             .map_err(|source| OpenError::unusable(folder, source))?;
@@ -171,7 +170,7 @@ fn create_secrets(folder: &Path) -> Result<Secrets, OpenError> {
 }
 
 /// Returns the secrets of a folder whose ledger is in a remote store. If the folder does not exist
-/// or is empty, creates it with a new `secret.key`. The second value tells whether `secret.key` was
+/// or is empty, creates it with a new `secret.key`. The second value shows whether `secret.key` was
 /// created.
 ///
 /// # Errors
@@ -192,7 +191,7 @@ pub fn load_or_create_secrets(folder: &Path) -> Result<(Secrets, bool), OpenErro
 /// or is empty.
 pub fn load_secrets(folder: &Path) -> Result<Secrets, OpenError> {
     match find(folder, Parts::Directory) {
-        // The folder of a node that answers from snapshots has no directory of its own.
+        // The folder of a node that answers from snapshots does not contain a directory.
         Err(OpenError::Incomplete { missing, .. }) if missing == DIRECTORY.file => {
             read_secrets(folder)
         }
@@ -202,8 +201,8 @@ pub fn load_secrets(folder: &Path) -> Result<Secrets, OpenError> {
     }
 }
 
-/// Removes the `secret.key` that [`load_or_create_secrets`] has created, if it is not needed after
-/// all. If the folder contains anything else, removes nothing.
+/// Removes the `secret.key` that [`load_or_create_secrets`] has created, if it turns out that the
+/// key is not needed. If the folder contains anything else, removes nothing.
 pub fn discard_new_secrets(folder: &Path) {
     if find(folder, Parts::Directory).is_ok_and(|found| found == Found::Secrets) {
         // If `secret.key` stays, the next command reports that it does not fit the remote store.
@@ -247,8 +246,8 @@ pub fn read_secrets(folder: &Path) -> Result<Secrets, OpenError> {
     Secrets::load(&path).map_err(|source| OpenError::Secret { path, source })
 }
 
-/// Returns the folders in which creating `folder` adds a name: the parent of every folder that does
-/// not exist yet.
+/// Returns the folders that get a new name when `folder` is created: the parent of every folder
+/// that does not exist yet.
 fn grown_by(folder: &Path) -> Vec<&Path> {
     let missing = folder.ancestors().take_while(|path| !is_here(path) && !path.exists());
     let parents = missing.filter_map(Path::parent);
@@ -285,7 +284,7 @@ fn refuse_new(folder: &Path, parts: Parts) -> Result<(), OpenError> {
 }
 
 /// Reads the secrets of a complete folder, migrates its databases, and checks that they were made
-/// with these secrets. Records secrets that are new in the databases.
+/// with these secrets. Records secrets that the databases do not know yet.
 pub(crate) fn load(folder: &Path, parts: Parts) -> Result<Secrets, OpenError> {
     refuse_new(folder, parts)?;
     let secrets = read_secrets(folder)?;
@@ -322,8 +321,8 @@ pub fn read_through(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Checks that the databases were made with these secrets. Records secrets that are new in the
-/// databases.
+/// Checks that the databases were made with these secrets. Records secrets that the databases do
+/// not know yet.
 fn match_secrets(folder: &Path, secrets: &Secrets, parts: Parts) -> Result<(), OpenError> {
     let mut unknown = Vec::new();
     for database in parts.databases() {

@@ -54,7 +54,7 @@ pub struct CheckReport {
     pub sqlite: &'static str,
     /// The result for the directory.
     pub directory: DatabaseReport,
-    /// The result for the ledger, whose file also contains accounts, keys, idempotency records and
+    /// The report on the ledger. Its file also contains accounts, keys, idempotency records and
     /// sign-ins.
     pub ledger: DatabaseReport,
 }
@@ -65,10 +65,9 @@ impl Store {
     /// # Errors
     ///
     /// [`OpenError::Missing`] when the folder does not exist or is empty. The messages of the other
-    /// errors say what to do; existing files are never replaced or repaired. It is an error if one
-    /// of the folder's files is missing, or if a database is damaged, belongs to another program,
-    /// or is from a newer Enrich. It is also an error if the databases were made with other
-    /// secrets, or if other users may read `secret.key`.
+    /// errors say what to do; existing files are never replaced or repaired. Reasons are: a file of
+    /// the folder is missing; a database is damaged, belongs to another program, or is from a newer
+    /// Enrich; the databases were made with other secrets; other users may read `secret.key`.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
         Self::open_with(folder, Options::default())
     }
@@ -165,8 +164,8 @@ impl Store {
 
     /// Derives all look-up data of the directory from the facts again. This is needed if an earlier
     /// Enrich derived it by other rules ([`OpenError::DerivedBefore`]). Calls `done` from time to
-    /// time with two numbers: how many subjects are done, and how many there are. Returns the
-    /// number of all subjects. No other process can open the folder meanwhile.
+    /// time with two numbers: the number of finished subjects, and the number of all subjects.
+    /// Returns the number of all subjects. No other process can open the folder during this time.
     ///
     /// # Errors
     ///
@@ -273,7 +272,7 @@ pub fn sqlite_version() -> &'static str {
 }
 
 /// Makes the directory's file smaller: rewrites it without unused space. Other processes may use
-/// the folder meanwhile.
+/// the folder at the same time.
 ///
 /// # Errors
 ///

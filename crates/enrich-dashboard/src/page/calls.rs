@@ -45,7 +45,7 @@ struct CallsPage<'a> {
     older: Option<String>,
     /// The query string of the CSV file with the charges of the range.
     export: String,
-    /// How far the search by request id has read; `None` if the user does not search.
+    /// How far the search by request id has read; `None` if the user is not searching.
     progress: Option<SearchProgress>,
 }
 
@@ -85,8 +85,8 @@ impl CallRow {
     }
 }
 
-/// The entries in a range of days: those with a sequence from `first` up to `end`, without `end`.
-/// If the clock was set back, some of these entries may belong to other days.
+/// The entries in a range of days. Their sequences are from `first` up to `end`, without `end`. If
+/// the clock was set back, some of these entries may belong to other days.
 #[derive(Clone, Copy)]
 struct Rows {
     first: u64,
@@ -139,12 +139,12 @@ async fn rows(service: &Service, account: AccountId, days: Days) -> Result<Rows,
     Ok(Rows { first, end, days })
 }
 
-/// The charges of one page, and how far the ledger was read for them.
+/// The charges of one page, and how far the ledger was read to find them.
 struct Gathered {
     charges: Vec<Entry>,
     looked_through: u64,
     back_to: Option<Time>,
-    /// The next page starts before the entry with this sequence; `None` if the range has no further
+    /// The next page begins before the entry with this sequence; `None` if the range has no further
     /// entry.
     goes_on_before: Option<u64>,
 }
@@ -221,8 +221,8 @@ pub(crate) async fn export(context: &OwnerContext<'_>) -> Result<Response, Fault
     Ok(csv_file::response(&name, stream::iter([head]).chain(body)))
 }
 
-/// Returns the next lines of the CSV file, and a sequence: the next call must read the entries
-/// before it. The sequence is `None` at the end of the range.
+/// Returns the next lines of the CSV file, and a sequence. The next call must read the entries
+/// before this sequence. The sequence is `None` at the end of the range.
 async fn lines(
     service: &Service,
     account: AccountId,

@@ -49,7 +49,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     }
     match begin(context, &sign_in, Some(&hash)).await? {
         Some(cookie) => Ok(Response::see_other("/account/welcome").with("set-cookie", cookie)),
-        // Another request has set another password in the meantime, so no session was begun.
+        // Another request has set another password since then, so no session was begun.
         None => Ok(Response::see_other("/account/sign-in")),
     }
 }

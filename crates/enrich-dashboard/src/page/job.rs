@@ -50,7 +50,7 @@ struct JobPage {
     keys: Vec<KeyChoice>,
 }
 
-/// What the page shows about a list that waits because its key has reached the rate limit.
+/// The content of the page for a list that waits because its key has reached the rate limit.
 struct HeldUp {
     limit: RateLimit,
     continues_in: String,
@@ -127,8 +127,8 @@ pub(crate) async fn delete(context: &OwnerContext<'_>) -> Result<Response, Fault
     }
 }
 
-/// Downloads the rows with their answers. If the list has not ended, these are the rows that are
-/// done so far.
+/// Downloads the rows with their answers. If the list has not ended, downloads the rows that are
+/// already done.
 pub(crate) async fn output(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = id(context)?;
     let output = move |jobs: &Jobs, account: AccountId| jobs.output(account, id);
@@ -195,7 +195,7 @@ async fn acted(
     }
 }
 
-/// Shows the page of the list with `said`, the reason why nothing was changed.
+/// Shows the page of the list with the text `said`, which says why nothing was changed.
 async fn refused(context: &OwnerContext<'_>, said: impl Into<String>) -> Result<Response, Fault> {
     shown(context, Some(Complaint::Page(said.into()))).await
 }

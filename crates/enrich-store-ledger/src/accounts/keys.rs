@@ -50,8 +50,8 @@ pub(super) fn find_full(
     })
 }
 
-/// Ends a key at `at`. If the key already ends earlier, its end stays as it is. An end that has
-/// passed at `now` becomes final: no change of the clock makes the key valid again. Returns whether
+/// Ends a key at `at`, unless the key already ends earlier. If the key then ends at or before
+/// `now`, its end becomes final: no change of the clock makes the key valid again. Returns whether
 /// the key exists.
 pub(super) fn end_key(
     connection: &Connection,

@@ -2,15 +2,15 @@
 //!
 //! Every half second, one of the callers reads the number of all changes of keys so far
 //! (`key_changes`). If this number has changed, the cache is cleared. A change that this process
-//! makes clears the cache at once. Unknown keys are not cached, so a new key works at once.
+//! makes clears the cache immediately. Unknown keys are not cached, so a new key works immediately.
 
 use std::time::Duration;
 
 use enrich_ledger::KeyCache;
 use enrich_store_sqlite::RefreshGate;
 
-/// How long the cache may be used before the number of changes must be read again. It is half a
-/// second, because a key that was revoked must be refused within a second.
+/// The time for which the cache may be used before the number of changes must be read again. It is
+/// half a second, because a revoked key must be refused within a second.
 const VALID_FOR: Duration = Duration::from_millis(500);
 
 /// The recently used keys.

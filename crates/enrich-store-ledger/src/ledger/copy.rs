@@ -1,7 +1,6 @@
-//! Copies a whole ledger from `ledger.sqlite`, or into a new one.
-//!
-//! Values are copied as they are, and so is the hash of each ledger row. The import creates
-//! everything else: the positions, the sequence index, the heads and the seal.
+//! Copies a complete ledger from `ledger.sqlite`, or into a new one. All values are copied
+//! unchanged, also the hash of each ledger row. The import creates everything else: the positions,
+//! the sequence index, the heads and the seal.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -36,7 +35,7 @@ pub enum CopyError {
     Other(#[source] BoxError),
 }
 
-/// Reads all tables of the ledger at `path`, all from the same moment, and passes their rows to
+/// Reads all tables of the ledger at `path` in one consistent state, and passes their rows to
 /// `each` in batches. The rows of an account are in the order of their sequence.
 ///
 /// # Errors
@@ -241,7 +240,7 @@ impl NewLog {
             ];
             insert.execute(params_from_iter(values.iter().chain(&links).map(Stored)))?;
             // The span covers the rows after the last entry of the sequence index. So the first row
-            // after an index entry begins a new span.
+            // after such an entry begins a new span.
             let span = match head.span {
                 Some(span) if !head.last.sequence.is_multiple_of(MARK_ROWS) => span.and(row.at),
                 _ => Span::of(row.at),

@@ -1,8 +1,6 @@
-//! Decides the charges and grants of a group, inside the group's transaction.
-//!
-//! Every decision starts from the head of its account in the group's write batch. This head
-//! includes the rows of other processes, and the rows that earlier decisions of the group have
-//! added.
+//! Decides the charges and grants of a group, inside the group's transaction. Every decision starts
+//! from the head of its account in the group's write batch. So it takes account of the rows of
+//! other processes, and of the rows that earlier decisions of the group have added.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, ChargeId, Credits};
@@ -149,8 +147,8 @@ impl GroupDecider<'_> {
 
     /// Finds out whether an error affects only one decision, or the whole group.
     ///
-    /// An error affects only one decision if a row breaks a constraint or cannot be read: the
-    /// failed statement has then changed nothing in the transaction.
+    /// An error affects only one decision if a row breaks a constraint or cannot be read. In these
+    /// cases, the failed statement has changed nothing in the transaction.
     fn sort_out<T>(&self, error: rusqlite::Error) -> Decided<T> {
         let is_of_one = match &error {
             rusqlite::Error::SqliteFailure(failure, _) => {

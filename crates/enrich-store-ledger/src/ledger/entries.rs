@@ -1,9 +1,9 @@
 //! Reads the rows of one account, which are scattered over the log.
 //!
 //! Each row stores the position of the account's previous row, and every 256th row is in the
-//! sequence index. A read of a row first finds the next index entry from that row on. From there,
-//! the read goes back row by row, by the stored positions. So reading a row costs about the same
-//! everywhere in the log, and writing a row needs no index of all rows. A search by time first
+//! sequence index. To read a row, the next index entry at or after the row is found first. From
+//! there, the read goes back row by row, by the stored positions. So reading a row costs about the
+//! same everywhere in the log, and writing a row needs no index of all rows. A search by time first
 //! reads the index entries: each entry contains the earliest and the latest time of the rows since
 //! the previous entry.
 
@@ -57,7 +57,7 @@ pub(super) fn newest(
 /// row, returns the sequence after `head`.
 ///
 /// For an account with ten million rows, this reads at most 39,000 index entries, which are
-/// adjacent in the table, and then at most the 256 rows up to one of them.
+/// adjacent in the table. Then it reads at most the 256 rows before one of them.
 pub(super) fn first_at(
     connection: &Connection,
     account: AccountId,
@@ -146,9 +146,9 @@ fn find_mark(
     connection.find(query, values, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Reads a block from its end: goes back from the row `entry` (sequence and position) to the first
-/// row after the previous index entry. Calls `each` with the sequence and the time of each row.
-/// Stops early if `each` returns `Break`.
+/// Reads a block of rows from its end. Goes back from the row `entry` (sequence and position) to
+/// the first row after the previous index entry. Calls `each` with the sequence and the time of
+/// each row. Stops early if `each` returns `Break`.
 fn back_through_block(
     connection: &Connection,
     account: AccountId,
@@ -218,8 +218,8 @@ fn unreadable(account: AccountId, sequence: u64) -> NotAsWritten {
 }
 
 /// Returns the sequence and the position of the row at which a read of row `last` begins. This is
-/// the first row from `last` on that is in the sequence index. If there is none, it is the last row
-/// of the account.
+/// the first row at or after `last` that is in the sequence index. If there is none, it is the last
+/// row of the account.
 fn begin_at(
     connection: &Connection,
     account: AccountId,

@@ -1,11 +1,10 @@
-//! Checks that the ledger's paths still lead to the files that this process has open.
-//!
-//! After somebody has unlinked or replaced a file, a process that has the old file open can go on
-//! writing to it. But everything that is written then is lost when the process ends. SQLite does
-//! not check this. So this process stores the identities of three files when it opens the ledger:
-//! of the database, its write-ahead log (`-wal`) and the log's index (`-shm`). It compares them
-//! with the files at the paths before it decides a group of charges, and again before it
-//! acknowledges the group. This takes three system calls each time.
+//! Checks that the ledger's paths still lead to the files that this process has open. If somebody
+//! has unlinked or replaced a file, a process can still write to the old file that it has open. But
+//! everything that it writes there is lost when the process ends. SQLite does not check this. So
+//! this process stores the identities of three files when it opens the ledger: of the database, its
+//! write-ahead log (`-wal`) and the log's index (`-shm`). It compares them with the files at the
+//! paths before it decides a group of charges, and again before it acknowledges the group. This
+//! takes three system calls each time.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -20,9 +19,9 @@ pub(crate) struct LedgerFiles {
     database: OpenFile,
     log: OpenFile,
     index: OpenFile,
-    /// A connection that keeps the write-ahead log open, so that another process that closes the
-    /// ledger does not remove the log. If the log was unlinked, its content is moved into the
-    /// database by this connection.
+    /// A connection that keeps the write-ahead log open. Without it, another process that closes
+    /// the ledger would remove the log. If the log was unlinked, this connection moves the log's
+    /// content into the database.
     connection: Mutex<Connection>,
     is_reported: AtomicBool,
 }

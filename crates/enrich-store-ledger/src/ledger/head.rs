@@ -45,7 +45,7 @@ impl Span {
 
     /// Returns the span after the account's next row, whose time is `at`. The span covers the rows
     /// after the last index entry. `sequence` is the sequence of the account's last row, and
-    /// `before` is the span before the next row.
+    /// `before` is the span up to that row.
     pub(super) fn with_next(sequence: u64, before: Option<Self>, at: Timestamp) -> Option<Self> {
         match before {
             _ if sequence.is_multiple_of(MARK_ROWS) => Some(Self::of(at)),

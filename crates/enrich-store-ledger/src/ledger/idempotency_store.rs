@@ -11,8 +11,8 @@ use enrich_secrets::{CannotDecrypt, Secrets};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, Row, named_params};
 
-/// How long a count of the records stays in use while other connections write. If the table is
-/// nearly full, the records are counted again at once.
+/// The time for which a count of the records is used while other connections write. If the table is
+/// nearly full, the records are counted again immediately.
 const RECOUNT: Duration = Duration::from_secs(1);
 
 /// The columns that [`read`] reads, in this order.
@@ -36,8 +36,8 @@ pub(super) enum RecordState {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordCount {
     pub(super) records: u64,
-    /// SQLite's `data_version` when the records were counted. If it is different now, another
-    /// connection of this or another process has written to the database since.
+    /// SQLite's `data_version` when the records were counted. If it has changed, another connection
+    /// of this or another process has written to the database since then.
     version: i64,
     pub(super) counted: Instant,
 }
@@ -96,7 +96,7 @@ fn charged_items(connection: &Connection, recorded: RecordedCharge) -> rusqlite:
         connection.find("SELECT items FROM entry WHERE id = ?1", [Column(charge)], |row| {
             row.get::<_, Option<u64>>(0)
         })?;
-    // If the row of the charge is missing, `verify` reports this. Here, the response counts as
+    // If the row of the charge is missing, `verify` reports the fault. Here, the response counts as
     // found.
     Ok(items.flatten().unwrap_or(1))
 }
@@ -130,7 +130,7 @@ pub(super) fn check(
 
 /// Stores a response. If an expired record has the same name, the response replaces that record.
 ///
-/// Returns by how much the number of records has grown.
+/// Returns the change of the number of records.
 pub(super) fn write(
     connection: &Connection,
     secrets: &Secrets,
@@ -167,8 +167,8 @@ pub(super) fn write(
     Ok(1 - i64::try_from(replaced).unwrap_or(i64::MAX))
 }
 
-/// Removes at most `limit` records that have expired at `now`, the oldest first. Returns by how
-/// much the number of records has grown, which is 0 or negative.
+/// Removes at most `limit` records that have expired at `now`, the oldest first. Returns the change
+/// of the number of records, which is 0 or negative.
 pub(super) fn prune(
     connection: &Connection,
     now: Timestamp,
@@ -205,8 +205,7 @@ pub(super) fn has_share(
 
 impl RecordCount {
     /// Returns the number of records. The caller must be in a write transaction, so that no other
-    /// process changes the number meanwhile. `known` is the number after this connection's last
-    /// change.
+    /// process can change the number. `known` is the number after this connection's last change.
     ///
     /// If another connection has written since, the records must be counted again, which takes
     /// milliseconds for a million records. But as long as `wanted` more records fit below `most`,
@@ -235,8 +234,8 @@ impl RecordCount {
         self.records.saturating_add(wanted) <= most
     }
 
-    /// Returns the number of records after this connection has added `by` records. A negative `by`
-    /// means that it has removed records.
+    /// Returns the number of records after this connection has added `by` records, or has removed
+    /// records if `by` is negative.
     pub(super) fn after_growing(self, by: i64) -> Self {
         Self { records: self.records.saturating_add_signed(by), ..self }
     }

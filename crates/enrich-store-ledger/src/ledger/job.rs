@@ -20,8 +20,8 @@ pub(super) enum Job {
     Balance(Open<AccountId, Option<Credits>>),
 }
 
-/// A request to the writing thread: the question, the decision as soon as it is made, and the
-/// channel on which the caller waits for it.
+/// A request to the writing thread. It contains the question, the decision as soon as it is made,
+/// and the channel on which the caller waits for it.
 #[derive(Debug)]
 pub(super) struct Open<A, T> {
     asked: A,
@@ -77,8 +77,8 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
         )
         .map_err(GroupFailed)?;
         // The group can add at most one record for each job. Twice as many expired records may be
-        // removed, so that their number falls. More are not removed, so that the group does not
-        // wait long.
+        // removed, so that the number of expired records falls. No more are removed, so that the
+        // group does not wait long.
         let limit = 2 * group.len() + 16;
         let grown =
             idempotency_store::prune(decider.connection, now, limit).map_err(GroupFailed)?;

@@ -23,8 +23,8 @@ use crate::ledger::ledger_state_error::LedgerStateError;
 use crate::ledger::row::{self, Link, link_columns, row_columns};
 use crate::ledger::seal::{LogPosition, Seal};
 
-/// The number of rows between two checkpoints. Opening the ledger reads at most this many rows, and
-/// a checkpoint writes at most this many heads.
+/// The number of rows between two checkpoints. It is also the most rows that are read when the
+/// ledger is opened, and the most heads that a checkpoint writes.
 const CHECKPOINT_ROWS: u64 = 16_384;
 /// The most accounts whose heads are kept in memory, about 15 MB. The heads of accounts with rows
 /// after the checkpoint stay in memory in any case.
@@ -42,8 +42,8 @@ const ROWS_BEHIND: &str = concat!(
 pub(super) struct Heads {
     known: RwLock<FxHashMap<AccountId, Head>>,
     /// Knows when this process last looked for rows of other processes. If that was recent, a
-    /// cached balance may be read without a new look. Before a decision, the writing thread always
-    /// looks.
+    /// cached balance may be read without looking again. Before a decision, the writing thread
+    /// always looks.
     refresh_gate: RefreshGate,
 }
 
@@ -79,8 +79,8 @@ struct SequenceIndexEntry {
     account: AccountId,
     sequence: u64,
     position: u64,
-    /// The earliest and the latest time of the rows after the previous index entry up to this row.
-    /// `None` when some of these rows were not read, because they are before the checkpoint.
+    /// The earliest and the latest time of the rows from the previous index entry up to this row.
+    /// `None` if some of these rows were not read, because they are before the checkpoint.
     span: Option<Span>,
 }
 
@@ -116,7 +116,7 @@ impl LedgerState {
         Arc::clone(&self.heads)
     }
 
-    /// Forgets the last `data_version`. Must be called when a new connection replaces the old one,
+    /// Forgets the last `data_version`. Call this when a new connection replaces the old one,
     /// because each connection counts versions differently.
     pub(super) fn new_connection(&mut self) {
         self.version = None;
@@ -236,14 +236,15 @@ impl LedgerState {
         Ok(WriteBatch { ledger_state: self, connection, insert, written })
     }
 
-    /// Returns the present moment, which is passed to [`Self::apply`] later.
+    /// Returns the present moment. The caller passes it to [`Self::apply`] later.
     pub(super) fn moment(&self) -> Moment {
         self.heads.refresh_gate.moment()
     }
 
-    /// Applies a batch that is now durable. `moment` must be taken before the commit, while the
-    /// transaction keeps other processes from writing. After the commit would be too late: a commit
-    /// that moves the log into the database takes long, and other processes may write meanwhile.
+    /// Applies a batch that is now durable. `moment` must be taken before the commit, when the
+    /// transaction still keeps other processes from writing. After the commit would be too late: a
+    /// commit that moves the log into the database takes long, and other processes may write during
+    /// this time.
     pub(super) fn apply(&mut self, batch: Written, moment: Moment) {
         let is_checkpoint = batch.seal.checkpoint != self.seal.checkpoint;
         let mut known = self.heads.known.write();
@@ -342,7 +343,7 @@ impl WriteBatch<'_> {
             let newer = newer.filter(|(_, head)| head.position > seal.checkpoint.position);
             let mut due: Vec<_> = newer.chain(older).collect();
             drop(known);
-            // The heads are written in the order of the table, so that each of its pages is written
+            // The heads are written in the order of the table. So each page of the table is written
             // only once.
             due.sort_unstable_by_key(|(account, _)| *account);
             for (account, head) in due {

@@ -2,7 +2,7 @@
 
 use crate::ledger::NotAsWritten;
 
-/// Why the state of the log cannot be built or brought up to date.
+/// Why the ledger state cannot be built or brought up to date.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LedgerStateError {
     /// The log cannot be read.

@@ -1,9 +1,7 @@
-//! Verifies the whole ledger and adds up its totals.
-//!
-//! The rows are read once, in the order of the log. The state of each account after the rows read
-//! so far is in memory, so that the account's next row can be checked. At the end, the states are
-//! compared with the stored heads, the seal, the sequence index and the tables that belong to the
-//! log ([`related_tables`]).
+//! Verifies the whole ledger and adds up its totals. The rows are read once, in the order of the
+//! log. For each account, its state after the rows read so far is in memory, so that its next row
+//! can be checked. At the end, the states are compared with the stored heads, the seal, the
+//! sequence index and the tables that belong to the log ([`related_tables`]).
 
 mod related_tables;
 
@@ -27,12 +25,12 @@ use crate::ledger::verify::related_tables::Ids;
 const ROWS: &str =
     concat!("SELECT ", row_columns!(), ", ", link_columns!(), " FROM entry ORDER BY position");
 
-/// Verifies the ledger at `path` in the state of one moment, while charging continues. This works
-/// even if the ledger was altered and therefore cannot be opened for charging.
+/// Verifies one consistent state of the ledger at `path`. Charging continues during this time. This
+/// works even if the ledger was altered and therefore cannot be opened for charging.
 ///
 /// # Errors
 ///
-/// When the file itself cannot be read. Wrong content is no error: it is reported as a fault.
+/// When the file itself cannot be read. Wrong content is not an error: it is reported as a fault.
 pub fn verify(path: &Path, secrets: &Secrets) -> rusqlite::Result<Verification> {
     let mut connection = sqlite::reader(path)?;
     let moment = connection.transaction()?;
@@ -143,8 +141,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// If `position` is the first one after the checkpoint, keeps the states of the accounts at the
-    /// checkpoint.
+    /// Keeps the states of the accounts at the checkpoint, if `position` is the first position
+    /// after the checkpoint.
     fn pass_checkpoint(&mut self, position: u64) {
         let checkpoint = self.seal.map_or(u64::MAX, |seal| seal.checkpoint.position);
         if position > checkpoint && self.at_checkpoint.is_none() {
@@ -214,8 +212,8 @@ impl<'a> Walk<'a> {
         check.check_balance(row, found);
     }
 
-    /// After the last row: compares the states of the accounts with the seal, the stored heads and
-    /// the sequence index.
+    /// Called after the last row. Compares the states of the accounts with the seal, the stored
+    /// heads and the sequence index.
     fn end(&mut self) -> rusqlite::Result<()> {
         if let Some(seal) = self.seal {
             self.pass_checkpoint(u64::MAX);
@@ -268,7 +266,7 @@ impl<'a> Walk<'a> {
                 return Ok(true);
             }
         };
-        // If there is no such account, this was already reported.
+        // If the account does not exist, this fault was already reported.
         let Some(head) = head else { return Ok(false) };
         let Some(last) = state.check.last_row() else { return Ok(true) };
         if head != (Head { last, position: state.position, span: None }) {

@@ -1,4 +1,4 @@
-//! The one thread that writes the ledger. It decides groups of charges and grants; each group takes
+//! The one thread that writes the ledger. It decides groups of charges and grants. Each group takes
 //! one transaction and one sync to disk.
 
 use std::mem;
@@ -21,13 +21,11 @@ use crate::ledger::job::{Job, decide, deliver, refuse};
 use crate::ledger::ledger_state::{Heads, LedgerState, Written};
 use crate::ledger::ledger_state_error::LedgerStateError;
 
-/// Minimum time between the beginnings of two groups, while there is more than one charge or grant
-/// at a time.
-///
-/// A commit takes about 100 µs of kernel time, whatever its size. With this interval, a group has
-/// more decisions, so each of them costs less. With 0.5 ms, a few concurrent callers would get more
-/// decisions a second, but many callers would get fewer, if the processor is the limit. With 2 ms,
-/// a few callers would get fewer decisions, and many would not get more (`docs/performance.md`).
+/// Minimum time between the beginnings of two groups, as long as there is more than one charge or
+/// grant at a time. A commit takes about 100 µs of kernel time, whatever its size. With this
+/// interval, a group has more decisions, so each of them costs less. `docs/performance.md` compares
+/// other intervals: 0.5 ms is better for a few callers and worse for many callers, if the processor
+/// is the limit. 2 ms is worse for a few callers and not better for many.
 const GROUP_INTERVAL: Duration = Duration::from_millis(1);
 /// A group is complete when no further job arrives for this time.
 const QUIET_DELAY: Duration = Duration::from_micros(200);
@@ -40,8 +38,8 @@ pub(super) struct Writer {
     path: PathBuf,
     secrets: Secrets,
     limits: Options,
-    /// The connection to the database. `None` after it could not be used any more; the next group
-    /// then opens a new one.
+    /// The connection to the database. `None` if it could not be used any more; then the next group
+    /// opens a new one.
     connection: Option<Connection>,
     ledger_state: LedgerState,
     /// The number of idempotency records, as `connection` has last counted it.
@@ -51,7 +49,7 @@ pub(super) struct Writer {
     commit: Commit,
 }
 
-/// Why a group was not written, or why it is unknown whether it was written.
+/// Why a group was not written, or may not have been written.
 enum Failed {
     /// The group was not written, because other processes have locked the database for too long.
     Busy,
@@ -60,7 +58,7 @@ enum Failed {
     /// The group was not written, and charging must stop, because the log was altered or a file was
     /// replaced.
     Stopped(BoxError),
-    /// It is unknown whether the group was written, and charging must stop.
+    /// Nobody knows whether the group was written, so charging must stop.
     InDoubt(BoxError),
 }
 
@@ -116,14 +114,13 @@ impl Writer {
 
     /// Decides jobs until the queue is empty and all its senders are dropped.
     pub(super) fn run(mut self, mut queue: Receiver<Job>) {
-        // Charging also stops if this thread panics, so that later callers do not wait for an
-        // answer in vain.
+        // Charging also stops if this thread panics. Otherwise later callers would wait forever.
         let _stop = StopAtEnd(Arc::clone(&self.is_charging));
         let (mut began, mut last_len) = (Instant::now(), 1);
         let mut group = Vec::new();
         while let Some(first) = queue.blocking_recv() {
-            // If the last group had only one job, there is probably only one caller, and waiting
-            // for other jobs would only delay it.
+            // If the last group had only one job, there is probably only one caller. Waiting for
+            // other jobs would only delay it.
             if last_len > 1 {
                 self.gather(&queue, began + GROUP_INTERVAL);
             }
@@ -139,9 +136,9 @@ impl Writer {
         }
     }
 
-    /// Waits as long as more jobs arrive, but not longer than until `until`. The thread sleeps
-    /// instead of waiting at the queue: if each job woke it, each caller would have to make a
-    /// system call.
+    /// Waits as long as more jobs arrive, but at most until `until`. The thread sleeps instead of
+    /// waiting at the queue. If each job woke the thread, each caller would have to make a system
+    /// call.
     fn gather(&self, queue: &Receiver<Job>, until: Instant) {
         let (mut known, mut waiting) = (0, 1 + queue.len());
         while waiting < self.limits.charge_group && waiting > known && Instant::now() < until {
@@ -193,7 +190,7 @@ impl Writer {
             }
         };
         let settled = self.write_on(&connection, group);
-        // If the rollback fails, the connection is closed; this rolls the transaction back too.
+        // If the rollback fails, the connection is closed. This also rolls the transaction back.
         if connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok() {
             self.connection = Some(connection);
         }
@@ -248,19 +245,18 @@ fn fail(group: &mut Vec<Job>, error: BoxError, outcome: fn(BoxError) -> ChargeEr
     refuse(group, || outcome(Box::new(shared.clone())));
 }
 
-/// Makes those commits durable that a process wrote before it crashed, but did not sync to disk.
-/// Otherwise a power failure could lose these commits, and with them the charges that follow.
-///
-/// Syncing the log is not enough: if a write has failed before, the system may believe that the
-/// disk has pages that it does not have. So the commits are written once more, by moving them into
-/// the database. If another process prevents this, because it reads an older state or moves the log
-/// itself, the log is written again instead.
+/// Makes the commits of an earlier process durable. That process may have crashed before it synced
+/// them to disk. A power failure could then lose these commits, and with them the charges that
+/// follow. Syncing the log is not enough: if a write has failed before, the system may believe that
+/// the disk has pages that it does not have. So the commits are written once more, by moving them
+/// into the database. Another process may prevent this, because it reads an older state or moves
+/// the log itself. Then the log is written again instead.
 fn make_durable(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let failed = |error| OpenError::of_sqlite(path, error);
     match sqlite::move_log(connection) {
         Ok(true) => return Ok(()),
         Ok(false) => {}
-        // The disk has no space for the database, but SQLite has synced the log before it noticed
+        // The disk has no space for the database. But SQLite has synced the log before it noticed
         // this.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => return Ok(()),
         Err(error) => return Err(failed(error)),
@@ -272,7 +268,7 @@ fn make_durable(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     written.map_err(|error| OpenError::unusable(path, error))
 }
 
-/// Stops charging when this value is dropped, which is at the end of the writing thread.
+/// Stops charging when this value is dropped, at the end of the writing thread.
 struct StopAtEnd(Arc<AtomicBool>);
 
 impl Drop for StopAtEnd {

@@ -90,8 +90,8 @@ pub(super) fn end_session_of(
     )? > 0)
 }
 
-/// If an account has more than [`Session::MOST_OF_AN_ACCOUNT`] sessions, ends the oldest ones. The
-/// session with the hash `newest` is not ended, even if it seems to be older than others because
+/// If an account has more than [`Session::MOST_OF_AN_ACCOUNT`] sessions, ends the oldest ones.
+/// Never ends the session with the hash `newest`, even if it seems to be older than others because
 /// the clock was set back.
 pub(super) fn end_oldest_sessions(
     connection: &Connection,

@@ -21,8 +21,8 @@ const LOCK: &str = "in-use.lock";
 /// The name of the folder with uploads that are not acknowledged yet. It is never copied.
 const ARRIVING: &str = "arriving";
 
-/// Copies the bytes that a file has when copying begins, even if the file grows meanwhile. Syncs
-/// the copy to disk. `name` is the path of the file in the backup.
+/// Copies the bytes that a file has when copying begins, even if the file then grows. Syncs the
+/// copy to disk. `name` is the path of the file in the backup.
 pub(super) fn copy(from: &Path, to: &Path, name: &str) -> io::Result<FileEntry> {
     let source = File::open(from)?;
     let length = source.metadata()?.len();
@@ -55,11 +55,11 @@ fn transfer(from: &mut dyn Read, to: &mut dyn Write, name: &str) -> io::Result<F
     Ok(FileEntry { name: name.to_owned(), bytes, blake3: hasher.finalize().to_string() })
 }
 
-/// Copies a folder to which other processes may write meanwhile. A file that is deleted meanwhile
-/// is left out.
+/// Copies a folder to which other processes may write at the same time. A file that is deleted
+/// during the copy is left out.
 ///
-/// Small files (`*.json`, `*.job`) are copied first, because a small file says how much of a larger
-/// file is valid (`enrich-bulk`). So the copy of the larger file contains at least that much.
+/// Small files (`*.json`, `*.job`) are copied first. A small file says how much of a larger file is
+/// valid (`enrich-bulk`). So the copy of the larger file contains at least that much.
 pub(super) fn copy_folder(
     from: &Path,
     to: &Path,
@@ -80,7 +80,7 @@ fn copy_level(
     let mut seen = BTreeSet::new();
     loop {
         // The names are read again, because another process may have given a file its final name
-        // meanwhile.
+        // since then.
         let new = match names(from) {
             Ok(names) => names.into_iter().filter(|name| !seen.contains(name)).collect::<Vec<_>>(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => break,
@@ -106,15 +106,15 @@ fn copy_level(
         }
     }
     if depth > 0 && !from.exists() {
-        // The folder was deleted meanwhile, so the copies of its files are not needed.
+        // The folder was deleted in the meantime, so the copies of its files are not needed.
         copied.retain(|entry| !entry.name.starts_with(&format!("{name}/")));
         return fs::remove_dir_all(to).map_err(|source| BackupError::file(to, source));
     }
     sync_folder(to).map_err(|source| BackupError::file(to, source))
 }
 
-/// Returns the names of the files and folders in a folder that are copied, each with a rank. Names
-/// with a lower rank are copied first.
+/// Returns the names of the files and folders in a folder that must be copied, each with a rank.
+/// Names with a lower rank are copied first.
 fn names(folder: &Path) -> io::Result<Vec<(u8, String)>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {

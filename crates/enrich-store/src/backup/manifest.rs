@@ -1,5 +1,5 @@
 //! `backup.json`, the manifest: the list of a backup's files. It is written last, so an incomplete
-//! backup has none. It contains no personal data and no key.
+//! backup has no manifest. It contains no personal data and no key.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,14 +19,14 @@ use super::{BackupError, BackupReport};
 /// The name of the manifest's file in the backup.
 pub(super) const FILE: &str = "backup.json";
 const FORMAT: u32 = 1;
-/// The most bytes that are read of a manifest. This is enough for some hundred thousand files.
+/// The most bytes of a manifest that are read. This is enough for some hundred thousand files.
 const LIMIT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The list of the files in a backup, and the time of the backup.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     format: u32,
-    /// The moment whose state the copied databases contain, as text.
+    /// The time at which the copied databases had the state that the backup contains, as text.
     made_at: String,
     pub(super) ledger_rows: u64,
     /// Every file of the backup except the manifest itself.
@@ -96,7 +96,8 @@ impl Manifest {
         }
     }
 
-    /// Returns the moment whose state the copied databases contain; `None` if the text is no time.
+    /// Returns the time at which the copied databases had the state that the backup contains;
+    /// `None` if the text is not a time.
     fn made_at(&self) -> Option<Timestamp> {
         self.made_at.parse().ok()
     }

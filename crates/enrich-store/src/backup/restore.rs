@@ -21,15 +21,15 @@ use crate::folder::{self, UNFINISHED_RESTORE};
 ///
 /// # Errors
 ///
-/// See [`BackupError`]. After an error, `folder` is as it was before, or opening it is refused
-/// because a restore is not finished.
+/// See [`BackupError`]. After an error, `folder` is unchanged, or opening it is refused because a
+/// restore is not finished.
 pub fn restore(backup: &Path, folder: &Path) -> Result<BackupReport, BackupError> {
     sqlite::check_version()?;
     let manifest = Manifest::read(backup)?;
     check_empty(folder)?;
     let is_made = make(folder)?;
-    // With this lock, no other process can open the folder any more. If a server still uses the
-    // folder, locking fails.
+    // With this lock, no other process can open the folder. If a server still uses the folder,
+    // locking fails.
     let lock = in_use::lock_exclusive(folder)?;
     let report = match prepare(backup, folder, &manifest) {
         Ok(report) => report,
@@ -55,8 +55,8 @@ fn check_empty(folder: &Path) -> Result<(), BackupError> {
         Ok(false)
         | Err(OpenError::Incomplete { .. } | OpenError::NotOurs(_) | OpenError::LedgerMoved(_)) => {
             if folder.join(in_use::FILE).exists() {
-                // If another process has the folder open, locking fails, and this error explains
-                // more than `NotEmpty` does.
+                // If another process has the folder open, locking fails. Its error explains more
+                // than `NotEmpty`.
                 drop(in_use::lock_exclusive(folder)?);
             }
             Err(BackupError::NotEmpty(folder.into()))

@@ -18,8 +18,8 @@ use super::manifest::{self, Manifest};
 use super::{BackupError, BackupReport, files};
 use crate::folder::{self, Parts};
 
-/// The number of pages that are copied between two syncs to disk: 16 MiB. When a charge syncs, it
-/// waits until these pages are written, so with more pages charges would wait longer.
+/// The number of pages that are copied between two syncs to disk: 16 MiB. A charge that syncs waits
+/// until these pages are written. So with more pages, charges would wait longer.
 const STEP_PAGES: i32 = 4096;
 /// The ending of a backup's name until the backup is complete.
 const UNFINISHED: &str = ".unfinished";
@@ -27,10 +27,11 @@ const UNFINISHED: &str = ".unfinished";
 const BESIDE_DATABASES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// Writes a backup of the data folder at `folder` to the folder `into`. The backup also contains
-/// the subfolders `others` of the data folder. Other processes may use the data folder meanwhile.
+/// the subfolders `others` of the data folder. Other processes may use the data folder at the same
+/// time.
 ///
-/// While copying, calls `progress` with two numbers: the bytes of the databases that are copied so
-/// far, and the bytes of both databases.
+/// While copying, calls `progress` with two numbers: the bytes that are already copied, and the
+/// bytes of both databases.
 ///
 /// # Errors
 ///
@@ -67,8 +68,8 @@ pub fn back_up(
 struct BackupPaths {
     /// The path that the backup will have when it is complete.
     complete: PathBuf,
-    /// The path of the backup until it is complete; on the same disk, so that the folder can be
-    /// renamed.
+    /// The path of the backup until it is complete. It is on the same disk, so that the folder can
+    /// be renamed.
     unfinished: PathBuf,
     /// The folder that contains both paths.
     parent: PathBuf,
@@ -129,7 +130,8 @@ impl BackupPaths {
             }
             left.push((entry.path(), is_folder));
         }
-        // No file is removed before it is clear that a backup has written all of them.
+        // The loop above has checked that a backup has written all of these files. Only now they
+        // may be removed.
         for (path, is_folder) in left {
             let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
             removed.map_err(failed)?;
@@ -143,7 +145,7 @@ impl BackupPaths {
         fs::rename(&self.unfinished, &self.complete).map_err(failed)?;
         enrich_secrets::sync_folder(&self.parent).map_err(failed)?;
         for file in in_use::FILES {
-            // If the lock file stays, this does no harm: it is not part of the backup.
+            // The lock file is not part of the backup. So it does no harm if it stays.
             let _ = fs::remove_file(self.complete.join(file));
         }
         Ok(())
@@ -190,7 +192,7 @@ fn write(
     Ok(manifest.report(ledger, last_entry_at))
 }
 
-/// Copies both databases as they are at one moment, and returns the time of this moment.
+/// Copies both databases in the state of one moment, and returns the time of this moment.
 fn copy_databases(
     folder: &Path,
     to: &Path,
@@ -206,8 +208,8 @@ fn copy_databases(
     let directory = hold(DIRECTORY)?;
     let size = |connection: &Connection| sqlite::bytes(connection).unwrap_or_default();
     let (first, all) = (size(&ledger), size(&ledger) + size(&directory));
-    // The ledger is copied first: as long as its transaction is open, every charge makes its
-    // write-ahead log longer.
+    // The ledger is copied first, because its open transaction makes the write-ahead log longer
+    // with every charge.
     copy_database(ledger, &to.join(LEDGER.file), &mut |done| progress(done, all))?;
     copy_database(directory, &to.join(DIRECTORY.file), &mut |done| progress(first + done, all))?;
     Ok(made_at)

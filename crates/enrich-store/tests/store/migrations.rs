@@ -12,7 +12,7 @@ use crate::customer::{Customer, now, open};
 
 /// Every file of the schema, with the BLAKE3 hash of its text.
 ///
-/// A released file must never change, not even in a comment: databases were created with the old
+/// A released file must never change, not even in a comment. Databases were created with the old
 /// text, and a database with another history is refused. To change the schema, add a new file and a
 /// new row to this table.
 const FILES: [(&str, &str); 14] = [

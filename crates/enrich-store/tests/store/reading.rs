@@ -25,7 +25,7 @@ fn another_process_s_end_of_a_key_shows_within_a_second() {
     assert!(found().is_active(now()));
     assert!(block_on(command_line.accounts.expire_key(customer.key, now(), now())).unwrap());
     let ended = Instant::now();
-    // The loop asks every 5 ms, so most answers come from the cache.
+    // The loop reads every 5 ms, so most answers come from the cache.
     while found().is_active(now()) {
         assert!(ended.elapsed() < Duration::from_secs(1), "the key still works");
         thread::sleep(Duration::from_millis(5));
@@ -75,7 +75,7 @@ fn what_another_process_imports_is_found_while_others_read() {
                 while !is_done.load(Ordering::SeqCst) {
                     let there = committed.load(Ordering::SeqCst);
                     number = (number + 1) % (there + 1);
-                    // A committed record is always found; a record that is not committed yet may be
+                    // A committed record is always found. A record that is not committed yet may be
                     // found.
                     if number < there {
                         assert_eq!(find(number), Some(named(number)));

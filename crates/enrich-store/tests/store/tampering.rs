@@ -1,4 +1,4 @@
-//! Verification finds every change in the ledger's file, and names its place.
+//! Tests that a verification finds every change in the ledger's file, and names its place.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Ledger as _};
 use enrich_store::{OpenError, Store};
@@ -203,7 +203,7 @@ fn beyond_a_checkpoint() -> Customer {
             assert!(charged.is_ok(), "{charged:?}");
         }
     }
-    // Wherever the checkpoint was made, this charge is after it.
+    // Wherever the checkpoint was made, this charge comes after it.
     customer.take(customer.charge());
     assert_eq!(customer.faults(), [] as [&str; 0]);
     customer

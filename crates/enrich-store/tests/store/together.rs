@@ -142,7 +142,7 @@ fn what_is_queued_is_decided_before_the_ledger_ends() {
     let (started, waiting) = mpsc::channel();
     let asking = thread::spawn(move || {
         let mut charges: Vec<_> = charges.into_iter().map(|c| Box::pin(ledger.charge(c))).collect();
-        // Each future is polled once, which puts its charge into the queue. Nobody waits for the
+        // Each future is polled once, which puts its charge into the queue. No caller waits for the
         // results.
         block_on(poll_fn(|context| {
             for charge in &mut charges {
@@ -167,8 +167,8 @@ fn a_full_queue_refuses_and_takes_nothing() {
     let customer = Customer::with(1_000);
     let options = Options { charge_queue: 4, charge_group: 1, ..Options::default() };
     let narrow = Store::open_with(customer.folder.path(), options).unwrap();
-    // While this connection holds the lock, the writing thread has taken only the first charge from
-    // the queue and waits.
+    // This connection holds the lock. So the writing thread takes only the first charge from the
+    // queue, and waits.
     let file = customer.file();
     file.execute_batch("BEGIN IMMEDIATE").unwrap();
     let (asked, all_asked) = mpsc::channel();

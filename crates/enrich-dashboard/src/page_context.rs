@@ -23,7 +23,7 @@ pub(crate) struct PageContext<'a> {
     /// The form fields. Empty if the request is not a POST.
     pub(crate) form: Form,
     pub(crate) now: Timestamp,
-    /// Tells whether a path belongs to a page that needs a session.
+    /// A function that returns whether a path belongs to a page that needs a session.
     pub(crate) is_account_page: fn(&str) -> bool,
 }
 
@@ -54,8 +54,8 @@ pub(crate) struct Frame {
 pub(crate) struct Owner {
     pub(crate) name: String,
     pub(crate) balance: Number,
-    /// If the account is suspended, the operator's reason, which may be empty; `None` if the
-    /// account is not suspended.
+    /// The operator's reason if the account is suspended, which may be empty; `None` if the account
+    /// is not suspended.
     pub(crate) suspended: Option<String>,
 }
 

@@ -91,7 +91,7 @@ pub(crate) struct Passwords {
     threads: Threads,
     argon2: Argon2<'static>,
     /// The hash of a random password. If the account is unknown, the typed password is compared
-    /// with this hash, so that the answer takes as long as for an existing account.
+    /// with this hash. So the answer takes as long as for an existing account.
     nobodys: PasswordHash,
 }
 

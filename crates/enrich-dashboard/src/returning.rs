@@ -25,7 +25,7 @@ pub(crate) fn to_sign_in(request: &Request, is_account_page: fn(&str) -> bool) -
 }
 
 /// Returns the return address in the field `to`; `None` if it is not the address of an account
-/// page, so that no link can lead to another site.
+/// page. So no link can lead to another site.
 pub(crate) fn target(fields: &Form, is_account_page: fn(&str) -> bool) -> Option<String> {
     let (path, query) = fields.text("to").split_once('?').unwrap_or((fields.text("to"), ""));
     page_of(path, query, is_account_page)

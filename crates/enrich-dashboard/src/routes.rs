@@ -15,7 +15,7 @@ use Handler::{Open, Owner, Upload};
 
 type Answering<'a> = LocalBoxFuture<'a, Result<Response, Fault>>;
 
-/// The handler of a page. The variant says who may open the page.
+/// The handler of a page. The variant decides who may open the page.
 #[derive(Clone, Copy)]
 pub(crate) enum Handler {
     /// A page that is open to everybody.

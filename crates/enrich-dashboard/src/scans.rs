@@ -1,5 +1,5 @@
 //! Long reads and reads of files. They run on separate threads, so that pages do not wait for them.
-//! Each account has only one running read at a time, so that no account delays the others.
+//! Each account has only one running read at a time. So no account delays the others.
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ pub(crate) struct Scans {
     downloads: AccountLimit,
 }
 
-/// The right of an account to one read or download, which runs in pieces. Dropping this value gives
-/// the right back.
+/// The permit of an account for one read or download, which runs in pieces. Dropping this value
+/// releases the permit.
 pub(crate) struct Download {
     threads: Arc<Threads>,
     permit: Arc<AccountPermit>,

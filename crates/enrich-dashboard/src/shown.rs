@@ -41,15 +41,15 @@ impl fmt::Display for Share {
         }
         let (part, whole) = (u128::from(self.part), u128::from(self.whole));
         let rounded = (part * 1000 + whole / 2) / whole;
-        // Only a part of 0 is shown as 0 %, and only the whole as 100 %. All other shares are shown
-        // as at least 0.1 % and at most 99.9 %.
+        // Only a part of 0 is shown as 0 %, and only a complete part as 100 %. All other shares are
+        // shown as at least 0.1 % and at most 99.9 %.
         let tenths = if part == 0 || part == whole { rounded } else { rounded.clamp(1, 999) };
         write!(f, "{}.{} %", tenths / 10, tenths % 10)
     }
 }
 
-/// A time in UTC, to the second: `2026-03-04 12:00:30`. The text on the page says that the times
-/// are in UTC.
+/// A time in UTC, to the second: `2026-03-04 12:00:30`. A text on the page says that the times are
+/// in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Time(pub(crate) Timestamp);
 

@@ -1,7 +1,7 @@
 //! Limits work that takes long: hashing passwords, and reading and writing files.
 //!
-//! A worker of the HTTP server handles many pages and must not block. Blocking work runs on tokio's
-//! blocking threads. For each kind of work, the numbers of running and of waiting tasks are
+//! A worker of the HTTP server handles many pages and must not block. So blocking work runs on
+//! tokio's blocking threads. For each kind of work, the numbers of running and of waiting tasks are
 //! limited.
 
 use std::sync::Arc;

@@ -76,8 +76,8 @@ pub(crate) async fn take(
         piece => piece,
     });
     // The parser requires a stream that is `Send`. The body is not `Send`, but its request stays on
-    // one thread. The parser buffers all bytes that are ready: with this HTTP server, some tens of
-    // KiB.
+    // one thread, so it is wrapped. The parser buffers all bytes that are ready: with this HTTP
+    // server, some tens of KiB.
     let form = Multipart::with_constraints(SendWrapper::new(body), boundary, constraints);
     take_field(dashboard, account, form).await
 }
@@ -180,7 +180,7 @@ async fn read(
 }
 
 /// The reader of a list that arrives in pieces. `None` comes after the last piece. If the channel
-/// closes before `None` has arrived, the upload was interrupted.
+/// closes before that, the upload was interrupted.
 struct Arriving {
     pieces: mpsc::Receiver<Option<Bytes>>,
     piece: Bytes,

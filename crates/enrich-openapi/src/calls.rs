@@ -8,8 +8,8 @@ use std::{fs, io};
 use enrich_wire::{Endpoint, Value as Sent, decode};
 use serde_json::{Map, Value};
 
-/// In the recorded calls, a placeholder stands for each key. Every placeholder begins with this
-/// text.
+/// The beginning of every placeholder for a key. In the recorded calls, a placeholder stands for
+/// each key.
 const KEY_BEGINS: &str = "{{";
 
 /// A recorded call: its request and its answer.
@@ -17,9 +17,9 @@ const KEY_BEGINS: &str = "{{";
 pub struct Call {
     /// The name of the case that the call is an example of, such as `found` or `nothing`.
     pub case: String,
-    /// The fields of the request, from JSON or from a form. The key is left out, because readers
-    /// send an example unchanged: a key in the body would be used in place of the reader's own key
-    /// in a header.
+    /// The fields of the request, from JSON or from a form. The key is left out. Readers send an
+    /// example unchanged, and a key in the body would be used in place of the reader's own key in a
+    /// header.
     pub sent: Value,
     /// The HTTP status code of the answer.
     pub status: u16,

@@ -121,8 +121,8 @@ fn schemas(api_versions: &[&'static ApiVersion], calls: &Calls) -> Map<String, V
     schemas
 }
 
-/// Makes the schema of an object exact: the object has no fields except those that are listed. Also
-/// removes the formats of Rust's integers, such as `uint64`.
+/// Makes the schema of an object exact: the object may only have the listed fields. Also removes
+/// the formats of Rust's integers, such as `uint64`.
 fn exact(shape: &mut Schema) {
     if shape.get("properties").is_some() && shape.get("additionalProperties").is_none() {
         shape.insert("additionalProperties".to_owned(), false.into());

@@ -118,8 +118,8 @@ pub(crate) fn of_answer() -> Value {
     ]))
 }
 
-/// Returns the headers of a refusal. `can_know_key` tells whether the key may already be identified
-/// when the call is refused; the refusal then has further headers.
+/// Returns the headers of a refusal. If `can_know_key` is `true`, the key may already be identified
+/// when the call is refused. Then the refusal has further headers.
 pub(crate) fn of_refusal(can_know_key: bool, has_retry_after: bool) -> Value {
     let mut headers = header_refs(&[("X-Credits-Used", "CreditsUsed")]);
     if can_know_key {

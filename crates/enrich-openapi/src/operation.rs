@@ -108,9 +108,8 @@ fn credits(price: Price) -> Value {
     rule
 }
 
-/// Gives each form field an example: the field's text in a recorded call. If there is none, the
-/// example is an empty text, because Swagger UI would otherwise put an invented text into the
-/// field.
+/// Gives each form field an example: the field's text in a recorded call. Without a recorded call,
+/// the example is an empty text, because Swagger UI would otherwise fill in an invented text.
 fn add_examples(form: &mut Value, call: Option<&Call>) {
     let fields = form["properties"].as_object_mut().into_iter().flatten();
     for (name, property) in fields {

@@ -18,7 +18,7 @@ struct RefusalDescription {
     name: &'static str,
     /// A sentence that says in which case a call gets this refusal.
     when: &'static str,
-    /// Whether calls of an endpoint can get this refusal. If not, the refusal is about the path,
+    /// Whether calls of an endpoint can get this refusal. Otherwise the refusal is about the path,
     /// before an endpoint is found.
     is_of_endpoint: bool,
     /// Whether the key may already be identified when the call is refused.
@@ -158,7 +158,7 @@ pub(crate) fn response_name(api_version: &ApiVersion, status: u16) -> String {
     format!("V{}Refusal{status}", api_version.number)
 }
 
-/// Returns the descriptions of all refusals, one for each HTTP status. The `bool` tells whether
+/// Returns the descriptions of all refusals, one for each HTTP status. The `bool` says whether
 /// calls of endpoints can get this response.
 pub(crate) fn responses(api_version: &ApiVersion) -> BTreeMap<u16, (Value, bool)> {
     let mut by_status: BTreeMap<u16, Vec<(RequestRefusal, Vec<u8>)>> = BTreeMap::new();

@@ -13,13 +13,14 @@ pub struct SiteFile {
     pub gzip: &'static [u8],
     /// The file's bytes, compressed with Brotli.
     pub brotli: &'static [u8],
-    /// How long a browser may cache the file, in seconds. It is 0 for a file that can change with
-    /// each version of this program.
+    /// The time for which a browser may cache the file, in seconds. It is 0 for a file that can
+    /// change with each version of this program.
     pub kept_seconds: u32,
 }
 
-/// How long browsers may cache the files of Swagger UI, in seconds. These files are large, so
-/// caching helps. Caching does no harm, because older files can show a newer document too.
+/// The time for which browsers may cache the files of Swagger UI, in seconds. These files are
+/// large, so caching helps. Caching does no harm, because older files can also show a newer
+/// document.
 const HOUR: u32 = 60 * 60;
 
 const JSON: &str = "application/json";

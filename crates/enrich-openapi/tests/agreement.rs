@@ -187,7 +187,7 @@ fn every_recorded_call_is_as_the_document_says() {
 }
 
 /// On the documentation page, a reader enters a key after "Authorize" and sends an example
-/// unchanged. The request then contains this key in a header. It must contain no other key, and
+/// unchanged. The request then has this key in a header. The request must contain no other key, and
 /// must be answered with this key.
 #[test]
 fn an_example_sent_with_a_key_in_a_header_is_asked_with_that_key() {

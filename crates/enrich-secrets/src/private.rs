@@ -1,4 +1,4 @@
-//! Files and folders that only their owner, a user of the operating system, may use.
+//! Files and folders that only their owner may use. The owner is a user of the operating system.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;

@@ -4,7 +4,7 @@
 //! reveals no API key, idempotency key, stored response, email address or password. The file is
 //! text with one secret on each line: the secret's number and 32 bytes in hex. The last secret in
 //! the file is the current one: new hashes and encrypted values are made with it. Older values were
-//! made with earlier secrets. The number of its secret is stored beside each value.
+//! made with earlier secrets. Beside each value, the number of its secret is stored.
 //!
 //! A secret is never used directly. For each purpose, a key is derived from the secret
 //! (`blake3::derive_key`), so that a hash for one purpose is not valid for another purpose.
@@ -25,11 +25,11 @@ use crate::private::{private_file, sync_folder};
 pub const FILE: &str = "secret.key";
 
 const SECRET_LEN: usize = 32;
-/// The length of a nonce of XChaCha20, in bytes. A nonce of this length can be chosen at random,
-/// because it is practically never chosen twice.
+/// The length of a nonce of XChaCha20, in bytes. This is long enough for random nonces, because
+/// practically no nonce occurs twice.
 const NONCE_LEN: usize = 24;
-/// The most bytes that are read of the secrets' file. This is enough for 3,000 secrets, which have
-/// at most 10 + 1 + 64 + 1 characters each.
+/// The most bytes of the secrets' file that are read. This is enough for 3,000 secrets, each with
+/// at most 10 + 1 + 64 + 1 characters.
 const FILE_LIMIT_BYTES: u64 = 256 * 1024;
 
 /// Why the secrets cannot be used. The messages contain no part of a secret.
@@ -90,7 +90,7 @@ pub struct CannotDecrypt;
 
 macro_rules! purposes {
     ($($(#[$doc:meta])* $purpose:ident = $context:literal,)+) => {
-        /// What a keyed hash or an encryption is used for. Each purpose has a key of its own.
+        /// The purpose of a keyed hash or an encryption. Each purpose has its own key.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Purpose {
             $($(#[$doc])* $purpose,)+
@@ -101,8 +101,8 @@ macro_rules! purposes {
     };
 }
 
-// No other program may use the same context, so each context begins with this program's name and a
-// date. A context must never change: values that were made with it could then not be read.
+// No other program may use the same context. So each context begins with this program's name and a
+// date. A context must never change, because values that were made with it could then not be read.
 purposes! {
     /// Makes the hash that shows whether a secret is the one with which a database was made.
     Check = "enrich 2026-11 secret check",
@@ -260,11 +260,9 @@ impl Secret {
         *blake3::keyed_hash(self.key(purpose), bytes).as_bytes()
     }
 
-    /// Encrypts `plain`. `belongs_to` is for example the id of the record; the same value is needed
-    /// to decrypt the result.
-    ///
-    /// The result is the nonce, then the ciphertext with its authentication tag
-    /// (XChaCha20-Poly1305).
+    /// Encrypts `plain`. `belongs_to` identifies the record, for example by its id. The same value
+    /// is needed to decrypt the result. The result is the nonce, then the ciphertext with its
+    /// authentication tag (XChaCha20-Poly1305).
     pub fn seal(
         &self,
         purpose: Purpose,

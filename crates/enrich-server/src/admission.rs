@@ -1,9 +1,9 @@
 //! Limits the number of connections: of all clients together, and of each client address.
 //!
-//! A connection beyond the limit does not wait in the system's accept queue, because a supervisor's
-//! health probe would have to wait behind it. The connection is accepted as a guest. A guest may
+//! A connection beyond the limit must not wait in the system's accept queue, because a supervisor's
+//! health probe would have to wait behind it. So the connection is accepted as a guest. A guest may
 //! request the health pages; other requests are refused with status 503. The number of guests is
-//! limited too: for a new guest, the connection of the oldest guest is closed. So a probe is always
+//! limited too. For a new guest, the connection of the oldest guest is closed. So a probe is always
 //! answered if it sends its request as soon as it is connected.
 
 use std::cell::{Cell, RefCell};
@@ -30,7 +30,7 @@ struct Held {
     by_client: HashMap<IpAddr, usize>,
 }
 
-/// One connection slot that is taken. Dropping this value makes the slot free again.
+/// A connection slot that is in use. Dropping this value makes the slot free again.
 struct ConnectionSlot {
     places: Arc<ConnectionSlots>,
     client: Option<IpAddr>,
@@ -77,8 +77,8 @@ impl Drop for ConnectionSlot {
 
 /// Returns the address under which a client's connections are counted. For IPv6, this is the /64
 /// network of the client, because providers give each customer at least one such network. Returns
-/// `None` for a loopback address: such connections are not counted, because a program on this
-/// machine, such as a proxy, connects on behalf of many clients.
+/// `None` for a loopback address. Such connections are not counted, because they may come from a
+/// proxy on this machine, which connects for many clients.
 fn client(peer: IpAddr) -> Option<IpAddr> {
     let peer = peer.to_canonical();
     let counted = match peer {
@@ -103,7 +103,7 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
-    /// Whether the connection has a slot. If it has none and a slot is free now, takes this slot.
+    /// Whether the connection has a slot. If it has none, takes a slot that is free now.
     pub(crate) fn has_slot(&self) -> bool {
         let mut place = self.place.borrow_mut();
         if place.is_none() {
@@ -242,8 +242,8 @@ mod tests {
         assert_eq!(evicted, [true, false, false]);
         drop(first);
         assert!(guests[1].has_slot() && !guests[2].has_slot());
-        // `guests[1]` has got a slot and is no guest any more, so closing it would make no room for
-        // a new guest. The next guest is closed instead.
+        // `guests[1]` has got a slot and is not a guest any more. Closing it would make no room for
+        // a new guest, so the next guest is closed instead.
         let others = [control.admit(None), control.admit(None)];
         assert!(!guests[1].is_evicted(&context) && guests[2].is_evicted(&context));
         assert!(others.iter().all(|guest| !guest.is_evicted(&context)));

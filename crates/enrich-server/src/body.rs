@@ -25,8 +25,8 @@ pub(crate) struct Unread {
 }
 
 /// Reads the body of a request. The body is refused if it has more than [`MAX_BODY_BYTES`] bytes,
-/// is not complete within `limit`, or is compressed. Through `poll_again`, this function asks the
-/// connection to poll the request once more; it is `None` in tests without a connection.
+/// is not complete within `limit`, or is compressed. With `poll_again`, this function asks the
+/// connection to poll the request once more. `poll_again` is `None` in tests without a connection.
 pub(crate) async fn read(
     headers: &HeaderMap,
     body: &mut Payload,
@@ -51,8 +51,8 @@ pub(crate) async fn read(
     Ok(bytes)
 }
 
-/// Returns the value of `Content-Length`, or 0 if there is no such header. The HTTP layer refuses
-/// an invalid value before.
+/// Returns the value of `Content-Length`, or 0 if there is no such header. The HTTP layer has
+/// already refused invalid values.
 fn declared_length(headers: &HeaderMap) -> u64 {
     let value = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     value.and_then(|text| text.trim().parse().ok()).unwrap_or(0)
@@ -80,10 +80,10 @@ async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRe
 /// it has the head. When it has delivered bytes of the body in the same turn, it polls the handler
 /// again. So a body that is not complete at the first poll is usually complete at the second one.
 ///
-/// The first poll has a waker that does nothing, because the second poll comes anyway. A wake-up
+/// At the first poll, the waker does nothing, because the second poll comes anyway, and a wake-up
 /// would make the HTTP layer process the whole connection once more. A timer starts only at the
-/// second poll, so most calls need no timer. If requests are pipelined, the handler may be polled
-/// only once in a turn; then the connection starts another turn.
+/// second poll, so most calls need no timer. With pipelined requests, the handler may be polled
+/// only once in a turn. Then the connection starts another turn.
 async fn within<F: Future>(
     limit: Duration,
     poll_again: Option<&PollAgain>,

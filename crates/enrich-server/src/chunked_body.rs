@@ -1,8 +1,8 @@
 //! Gives a body that is in memory to the HTTP layer in pieces.
 //!
 //! The HTTP layer copies each piece into the buffer of the connection, where the piece stays until
-//! the client reads it. If the client reads slowly, small pieces keep this buffer small. If the
-//! whole body were given at once, it would be in memory twice.
+//! the client reads it. If the client reads slowly, small pieces keep this buffer small. With the
+//! whole body as one piece, the body would be in memory twice.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -11,9 +11,8 @@ use std::task::{Context, Poll};
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use bytes::Bytes;
 
-/// The size of a piece, in bytes. A body that is not longer is one piece. The HTTP layer sends its
-/// buffer when it contains this number of bytes. The buffer has 8 KiB at first, enough for two
-/// pieces.
+/// The size of a piece, in bytes. A shorter body is one piece. The HTTP layer sends its buffer when
+/// it contains this number of bytes. The buffer has 8 KiB at first, enough for two pieces.
 pub(crate) const PIECE_BYTES: usize = 4 * 1024;
 
 struct Pieces(Bytes);

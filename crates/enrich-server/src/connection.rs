@@ -40,21 +40,21 @@ pub struct StallTimeouts {
     pub write: Duration,
 }
 
-/// How long input is read and discarded after the last answer. If the connection were closed at
-/// once, the system of the client could discard the answer before the client reads it (RFC 9112,
-/// section 9.6).
+/// The time for which input is read and discarded after the last answer. If the connection were
+/// closed immediately, the client's system could discard the answer before the client reads it (RFC
+/// 9112, section 9.6).
 pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
 /// When a connection has written this number of bytes in a turn, it writes no more until the next
 /// turn. More bytes would delay the other connections of the worker, including health probes.
 const TURN_BYTES: usize = 16 * 1024;
 
-/// A flag: whether the handler has given the last answer of the connection.
+/// A flag that is set when the handler has given the last answer of the connection.
 #[derive(Clone, Default)]
 pub(crate) struct LastAnswer(Rc<Cell<bool>>);
 
 impl LastAnswer {
-    /// Sets the flag. What arrives later is not parsed as a request.
+    /// Sets the flag. Input that arrives later is not parsed as a request.
     pub(crate) fn give(&self) {
         self.0.set(true);
     }
@@ -64,8 +64,8 @@ impl LastAnswer {
     }
 }
 
-/// A flag: whether the current request is an upload. An upload may take any time, as long as bytes
-/// arrive.
+/// A flag that is set while the current request is an upload. An upload may take any time, as long
+/// as bytes arrive.
 #[derive(Clone, Default)]
 pub(crate) struct UploadExemption(Rc<Cell<bool>>);
 
@@ -76,13 +76,13 @@ impl UploadExemption {
     }
 }
 
-/// A flag: whether the current request was read to its end. While the flag is set, further input
+/// A flag that is set when the current request was read to its end. While it is set, further input
 /// stays in the system's buffer, until the request is answered.
 #[derive(Clone, Default)]
 pub(crate) struct InputGate(Rc<Cell<bool>>);
 
 impl InputGate {
-    /// Sets the flag: the current request was read to its end.
+    /// Sets the flag, because the current request was read to its end.
     pub(crate) fn close(&self) {
         self.0.set(true);
     }
@@ -97,8 +97,9 @@ impl InputGate {
     }
 }
 
-/// A flag: whether the connection must poll the current request once more. The HTTP layer does this
-/// in the same turn if it delivers more bytes; otherwise the connection starts another turn.
+/// A flag that is set when the connection must poll the current request once more. If the HTTP
+/// layer delivers more bytes, it does this in the same turn. Otherwise the connection starts
+/// another turn.
 #[derive(Clone, Default)]
 pub(crate) struct PollAgain(Rc<Cell<bool>>);
 
@@ -115,7 +116,7 @@ impl PollAgain {
     }
 }
 
-/// What a connection shares with the handler of its requests.
+/// The signals that a connection shares with the handler of its requests.
 #[derive(Clone)]
 pub(crate) struct ConnectionSignals {
     pub(crate) last_answer: LastAnswer,
@@ -128,14 +129,15 @@ pub(crate) struct ConnectionSignals {
 /// What the connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaits {
-    /// For nothing: every request was answered. The HTTP layer limits the time until the next
-    /// request.
+    /// The connection waits for nothing, because every request was answered. The HTTP layer limits
+    /// the time until the next request.
     Nothing,
-    /// For the first bytes of an answer, because bytes of a request have arrived.
+    /// The connection waits for the first bytes of an answer, because bytes of a request have
+    /// arrived.
     Answer,
-    /// For the client, which must read more of its answer.
+    /// The connection waits for the client to read more of its answer.
     Reader,
-    /// For the client, which must close the connection, because the last answer was sent.
+    /// The connection waits for the client to close it, because the last answer was sent.
     End,
 }
 
@@ -217,8 +219,8 @@ impl Connection {
         if self.woken.as_ref().is_some_and(is_known) && !timer.is_elapsed() {
             return Ok(());
         }
-        // The timer is polled outside of tokio's cooperative budget. Otherwise, if the task had
-        // used up its budget, the timer would not be polled and would never wake the task.
+        // The timer is polled outside of tokio's cooperative budget. If the task had used up its
+        // budget, the timer would otherwise not be polled, and would never wake the task.
         while unconstrained(timer.as_mut()).poll_unpin(context).is_ready() {
             if self.deadline <= timer.deadline() {
                 return Err(io::ErrorKind::TimedOut.into());
@@ -306,8 +308,8 @@ impl AsyncWrite for Connection {
         Poll::Pending
     }
 
-    /// Flushes the stream, and ends the turn: the HTTP layer calls this when it has written all
-    /// output that it has.
+    /// Flushes the stream, and ends the turn. The HTTP layer calls this when it has written all its
+    /// output.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
         if self.signals.last_answer.is_given() && self.awaits == Awaits::Nothing {

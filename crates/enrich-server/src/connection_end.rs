@@ -1,5 +1,5 @@
-//! The outer part of the middleware: it creates the context of a request, and closes the connection
-//! if the request was not read completely. The bytes that are left of such a request must never be
+//! The outer part of the middleware. It creates the context of a request. It closes the connection
+//! if the request was not read completely, because the remaining bytes of the request must never be
 //! parsed as the next request.
 
 use actix_web::Error;
@@ -15,7 +15,7 @@ use crate::record::record;
 use crate::state::ListenerState;
 
 /// Runs the handler of a request. If the connection must end after the response, adds the header
-/// `Connection: close` to the response. Even if the client disconnects, a call runs to its end.
+/// `Connection: close` to the response. A call runs to its end even if the client disconnects.
 pub(crate) async fn end_connection(
     listener: Data<ListenerState>,
     mut request: ServiceRequest,
@@ -24,7 +24,7 @@ pub(crate) async fn end_connection(
     let context = CallContext::begin(&mut request, listener);
     if context.signals().is_some_and(|signals| signals.last_answer.is_given()) {
         // This request arrived after the last answer of the connection, so the client expects no
-        // response. The connection will soon be dropped, and this future with it.
+        // response. The connection is soon dropped, and this future too.
         return std::future::pending().await;
     }
     let mut response = DetachOnDrop::new(Box::pin(record(context.clone(), request, next))).await?;

@@ -32,7 +32,7 @@ struct Fields {
     listener: Data<ListenerState>,
 }
 
-/// What the log and the metrics need to know of a response.
+/// The data of a response for the log and the metrics.
 pub(crate) struct Answered {
     /// The label of the endpoint or page, in the log and the metrics.
     pub(crate) label: &'static str,
@@ -106,7 +106,7 @@ impl CallContext {
         self.0.is_body_read.get()
     }
 
-    /// Stores what the log and the metrics need to know of the response.
+    /// Stores the data of the response for the log and the metrics.
     pub(crate) fn answer(&self, label: &'static str, status: u16, record: Option<CallRecord>) {
         self.0.answered.replace(Some(Answered { label, status, record }));
     }

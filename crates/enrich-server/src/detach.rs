@@ -3,8 +3,8 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A future that goes on as a task of its own if it is dropped before its end. So a client that
-/// disconnects cannot stop a call after its charge and before it is counted.
+/// A future that continues as a separate task if it is dropped before its end. So a client that
+/// disconnects cannot stop a call between its charge and its counting.
 pub(crate) struct DetachOnDrop<T: 'static>(Option<Pin<Box<dyn Future<Output = T>>>>);
 
 impl<T> DetachOnDrop<T> {

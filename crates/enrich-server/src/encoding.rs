@@ -1,12 +1,13 @@
 //! Compression: chooses the encoding, and decides which responses are compressed.
 //!
-//! Static files are compressed when the program is built, and some pages when they are sent. If a
-//! page contains a secret, and also text that an attacker chooses, the attacker can find out the
-//! secret from the lengths of the compressed pages (the BREACH attack). So a page is compressed
-//! only if the request cannot influence its text: the method is GET or HEAD, and the URL has no
-//! query. Answers to forms, such as the page that shows a new key, are never compressed. Downloads
-//! and the answers of endpoints are not compressed either, because they contain inputs of the
-//! request.
+//! Static files are compressed when the program is built, and some pages when they are sent.
+//! Downloads and the answers of endpoints are never compressed.
+//!
+//! The reason is the BREACH attack: if a response contains a secret, and also text that an attacker
+//! chooses, the attacker can find out the secret from the lengths of the compressed responses. So a
+//! page is compressed only if the request cannot influence its text: the method is GET or HEAD, and
+//! the URL has no query. Answers to forms, such as the page that shows a new key, are never
+//! compressed. The answers of endpoints contain inputs of the request.
 
 use std::io::{self, Write};
 
@@ -47,8 +48,8 @@ impl Encoding {
     }
 }
 
-/// Of the encodings that the server has, returns the one that the client prefers (RFC 9110, section
-/// 12.5.3). If the client accepts Brotli and gzip equally, returns Brotli. Without the header
+/// Returns the encoding that the client prefers, of those that the server has (RFC 9110, section
+/// 12.5.3). Prefers Brotli if the client accepts Brotli and gzip equally. Without the header
 /// `Accept-Encoding`, returns [`Encoding::Identity`].
 pub(crate) fn accepted(headers: &HeaderMap) -> Encoding {
     let Some(accepted) = text(headers, ACCEPT_ENCODING) else { return Encoding::Identity };

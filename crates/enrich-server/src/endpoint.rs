@@ -23,8 +23,8 @@ use crate::versions::API_VERSIONS;
 struct Panicked;
 
 /// Adds the routes of each endpoint. Many clients add a slash to the path, so each path also has a
-/// route with a slash. These routes come last, because most calls need none of them, and routes are
-/// tried in order.
+/// route with a slash. These routes come last. Routes are tried in order, and most calls do not
+/// need these.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     for suffix in ["", "/"] {
         for api_version in API_VERSIONS {
@@ -92,12 +92,12 @@ async fn answer(
         idempotency_key: idempotency_key.as_deref(),
         body: &body,
     };
-    // The future of the call is boxed, so that a connection needs no memory for it while the body
-    // is still arriving.
+    // The future of the call is boxed. So a connection needs no memory for it while the body is
+    // still arriving.
     let id = context.request_id();
     let answer = Box::pin(respond(&app.service, api_version, endpoint, id, call));
-    // If the handler panics, the client gets a refusal, which says that it is unknown whether the
-    // call was charged.
+    // If the handler panics, the client gets a refusal. It says that nobody knows whether the call
+    // was charged.
     let answer = AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_| {
         refuse(api_version, Refusal::OutcomeUnknown(Panicked.into()).into(), id)
     });

@@ -3,15 +3,15 @@
 use actix_web::guard::{Guard, fn_guard};
 use actix_web::http::Method;
 
-/// Returns a guard that accepts only paths without percent-encoding. The router compares decoded
-/// paths, but `/v1/%63uf` must not match `/v1/cuf`. No path of the server needs percent-encoding.
+/// Returns a guard that refuses paths with percent-encoding. The router compares decoded paths, but
+/// `/v1/%63uf` must not match `/v1/cuf`. No path of the server needs percent-encoding.
 pub(crate) fn is_not_escaped() -> impl Guard {
     fn_guard(|context| !context.head().uri.path().contains('%'))
 }
 
-/// Returns a guard that accepts only `POST`. The guard of actix-web itself makes two more
-/// allocations for each request: it lists the methods that are accepted, for a default answer that
-/// no endpoint uses.
+/// Returns a guard that accepts only `POST`. The guard of actix-web makes two more allocations for
+/// each request, because it lists the accepted methods for a default answer. No endpoint uses that
+/// answer.
 pub(crate) fn is_post() -> impl Guard {
     fn_guard(|context| context.head().method == Method::POST)
 }

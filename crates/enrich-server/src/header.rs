@@ -13,7 +13,7 @@ pub(crate) const CREDITS_REMAINING: HeaderName = HeaderName::from_static("x-cred
 pub(crate) const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 pub(crate) const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Returns the request id that the caller gives, if it is valid; otherwise a new id.
+/// Returns the caller's request id if it is valid; otherwise a new id.
 pub(crate) fn request_id(headers: &HeaderMap, clock: &dyn Clock) -> RequestId {
     text(headers, REQUEST_ID)
         .and_then(|text| RequestId::accept(&text))
@@ -22,7 +22,8 @@ pub(crate) fn request_id(headers: &HeaderMap, clock: &dyn Clock) -> RequestId {
 
 /// Returns the value of a header as text. If a request has the header several times, the values are
 /// joined with commas (RFC 9110, section 5.3). No API key contains a comma, so a request with two
-/// keys is refused. Otherwise a proxy could use one of the keys, and this server the other.
+/// keys is refused. This is needed because a proxy could use one of the keys, and this server the
+/// other.
 pub(crate) fn text(headers: &HeaderMap, name: impl AsHeaderName) -> Option<Cow<'_, str>> {
     let mut values = headers.get_all(name).map(|value| lossy(value.as_bytes()));
     let first = values.next()?;

@@ -42,11 +42,11 @@ pub struct ListenerLimits {
     pub guests: NonZeroUsize,
     /// The time limit for the head of a connection's first request.
     pub head: Duration,
-    /// How long a connection stays open while it waits for the next request.
+    /// The time for which a connection stays open while it waits for the next request.
     pub keep_alive: Duration,
     /// How long a connection may make no progress.
     pub stall_timeouts: StallTimeouts,
-    /// How long a shutdown waits for requests that are being answered, in seconds.
+    /// The time for which a shutdown waits for requests that are being answered, in seconds.
     pub drain_seconds: u64,
 }
 
@@ -83,14 +83,14 @@ impl Listener {
         self.address
     }
 
-    /// Creates the HTTP server. The server runs while the returned value is polled, and stops only
-    /// when its handle is asked to stop it.
+    /// Creates the HTTP server. The server runs while the returned value is polled. It stops only
+    /// when its handle is told to stop it.
     ///
     /// # Errors
     ///
     /// When the system does not accept the socket.
     pub fn serve(self, listener: ListenerState, limits: ListenerLimits) -> io::Result<Server> {
-        // The limit of connections is enforced by `ConnectionSlots`. A single worker may get all
+        // `ConnectionSlots` enforces the limit of connections. A single worker may get all
         // connections, so actix-web must allow this number for each worker.
         let per_worker = limits.connections.get().saturating_add(2 * limits.guests.get());
         let places = ConnectionSlots::new(limits.connections, limits.connections_per_address);
@@ -101,8 +101,8 @@ impl Listener {
             .disable_signals();
         let closing = builder.graceful_shutdown_signal();
         let server = builder.listen("http", self.socket, move || {
-            // Each worker gets a `Data` of its own. With a shared `Data`, the workers would wait
-            // for each other whenever they count references to it.
+            // Each worker gets its own `Data`. With a shared `Data`, the workers would wait for
+            // each other whenever they count references to it.
             let application = app(Data::new(listener.clone())).into_factory();
             let application = application.map_err(|error: actix_web::Error| error.error_response());
             let closing = closing.clone();

@@ -21,8 +21,8 @@ struct Logged {
 }
 
 impl LogThrottle {
-    /// Decides whether a refusal is logged at `now`. If the refusal is logged, returns how many
-    /// refusals of the same kind were not logged since the last log line. Otherwise returns `None`.
+    /// Decides whether a refusal is logged at `now`. If so, returns how many refusals of the same
+    /// kind were not logged since the last log line. Otherwise returns `None`.
     pub(crate) fn admit(&self, refusal: &Refusal, now: Instant) -> Option<u64> {
         let kind = discriminant(refusal);
         // There are only a few kinds of refusals, so a linear search is enough.

@@ -1,8 +1,8 @@
 //! The metrics, with their names and labels.
 //!
 //! No label contains an account, a key, or other text that a caller can choose. Finding a metric
-//! takes time, because its labels are created, hashed and compared. So the metrics that most
-//! requests use are found once and then kept.
+//! takes time, because its labels are created, hashed and compared. So the most used metrics are
+//! found once and then kept.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -132,7 +132,7 @@ impl Metrics {
         known.get_or_init(|| self.recording(|| lookups(found))).increment(1);
     }
 
-    /// Runs `record`, so that its metrics go into this recorder.
+    /// Runs `record`. Its metrics go into this recorder.
     fn recording<T>(&self, record: impl FnOnce() -> T) -> T {
         with_local_recorder(&self.recorder, record)
     }
@@ -148,8 +148,8 @@ impl Metrics {
         self.recorder.handle().render()
     }
 
-    /// Sorts the durations that were counted since the last call into buckets. Until this is done,
-    /// each duration takes memory of its own.
+    /// Sorts the durations that were counted since the last call into buckets. Before that, each
+    /// duration takes its own memory.
     pub(crate) fn tidy(&self) {
         self.recorder.handle().run_upkeep();
     }

@@ -1,7 +1,6 @@
-//! Lets slow readers of the metrics share one text.
-//!
-//! Anybody who can reach `/metrics` can request it any number of times. Each text takes much memory
-//! until the client has read it. So if many clients read slowly, they get the same text.
+//! Lets slow readers of the metrics share one text. Anybody who can reach `/metrics` can request it
+//! any number of times. Each text takes much memory until the client has read it. So when many
+//! clients read slowly, new clients get a text that already exists.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -9,12 +8,13 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-/// While fewer texts than this are being read, each reader gets a new text.
+/// As long as fewer texts than this are being read, each reader gets a new text.
 const OWN: usize = 8;
-/// If [`OWN`] or more texts are being read, further readers get the newest text for this time.
+/// If [`OWN`] or more texts are being read, further readers get the newest text, until it has this
+/// age.
 const SHARED_TIME: Duration = Duration::from_secs(1);
 
-/// The texts that are being read, each with the time of its creation. The newest is last.
+/// The texts that are being read, each with the time of its creation. The newest text is last.
 #[derive(Default)]
 pub(crate) struct MetricsCache(Mutex<Vec<(Instant, Weak<Vec<u8>>)>>);
 
@@ -28,7 +28,7 @@ impl AsRef<[u8]> for Rendering {
 
 impl MetricsCache {
     /// Returns a text that `render` creates. But if [`OWN`] or more texts are being read, and the
-    /// newest is younger than [`SHARED_TIME`], returns the newest.
+    /// newest text is younger than [`SHARED_TIME`], returns the newest text.
     pub(crate) fn get(&self, render: impl FnOnce() -> Vec<u8>) -> Bytes {
         let mut kept = self.0.lock();
         kept.retain(|(_, text)| text.strong_count() > 0);

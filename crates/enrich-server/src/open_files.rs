@@ -8,9 +8,9 @@ const OTHER_FILES: usize = 512;
 
 /// Returns how many connections to allow: `wanted`, or fewer if the limit of open files is too low.
 ///
-/// Before that, raises the limit of open files as far as this is needed and permitted. Services
-/// often start with a limit of 1,024, although far more is permitted. With such a limit,
-/// connections could take all files, and none would be left for the databases.
+/// First raises the limit of open files, as far as this is needed and permitted. Services often
+/// start with a limit of 1,024, although far more is permitted. With so few files, connections
+/// could take all of them, and leave none for the databases.
 pub(crate) fn connection_limit(wanted: NonZeroUsize) -> NonZeroUsize {
     let Some(limit) = raised(wanted.get().saturating_add(OTHER_FILES)) else { return wanted };
     let connections = fitting(wanted, limit);

@@ -121,8 +121,7 @@ impl Recorder<'_> {
     }
 }
 
-/// Returns the name of a method for the log. An unknown method is not logged as the caller writes
-/// it.
+/// Returns the name of a method for the log. An unknown method is not logged literally.
 fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

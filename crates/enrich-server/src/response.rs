@@ -1,5 +1,5 @@
-//! Converts responses of the API to those of actix-web, and stores what the log and the metrics
-//! need to know of them.
+//! Converts responses of the API to those of actix-web, and stores their data for the log and the
+//! metrics.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ pub(crate) fn response(
     sent(status, headers, body.into())
 }
 
-/// Creates a response of something that is not a call. Bytes that are shared are not copied.
+/// Creates a response that does not belong to a call. Shared bytes are not copied.
 pub(crate) fn unmetered(
     context: &CallContext,
     label: &'static str,

@@ -1,5 +1,5 @@
-//! Metrics that another part of the process counts, such as a store. They are read when the metrics
-//! are requested.
+//! Metrics that another part of the process counts, such as a store. They are read when a client
+//! requests the metrics.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub enum SampledKind {
 pub struct SampledMetric {
     /// The name, which begins with `enrich_`.
     pub name: &'static str,
-    /// What the metric counts, as one sentence on one line, without backslashes.
+    /// The description of the metric: one sentence on one line, without backslashes.
     pub help: &'static str,
     /// What its values are.
     pub kind: SampledKind,

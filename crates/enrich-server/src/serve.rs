@@ -25,7 +25,7 @@ use crate::upkeep::Upkeep;
 use crate::versions::API_VERSIONS;
 use crate::{shutdown, upkeep};
 
-/// What a server serves: the service, and the stores of the account page.
+/// The content of a server: the service, and the stores of the account page.
 pub struct Prepared {
     /// The metered service, which answers calls.
     pub service: Service,
@@ -33,7 +33,7 @@ pub struct Prepared {
     pub sign_ins: Arc<dyn SignIns>,
     /// The folder with the lists of accounts.
     pub lists: PathBuf,
-    /// The records by which several processes share lists, or tell each other of their lists;
+    /// The records by which several processes share lists, or announce their lists to each other;
     /// `None` if this process is the only one.
     pub job_records: Option<Arc<dyn JobRecords>>,
     /// Whether all processes see the folder with the lists.

@@ -37,7 +37,7 @@ pub enum ServeError {
     /// The HTTP server cannot run.
     #[error("the server cannot run")]
     Server(#[source] io::Error),
-    /// A server ended although nobody had asked it to stop.
+    /// A server ended, although nobody told it to stop.
     #[error("the server ended by itself")]
     Ended,
 }

@@ -21,10 +21,10 @@ pub struct ServerSettings {
     pub head_timeout: Duration,
     /// The time limit for the body of a request to arrive.
     pub body_timeout: Duration,
-    /// How long a connection stays open while it waits for the next request.
+    /// The time for which a connection stays open while it waits for the next request.
     pub keep_alive: Duration,
-    /// How long a shutdown waits for requests that are being answered. A fraction of a second is
-    /// ignored.
+    /// The time for which a shutdown waits for requests that are being answered. A fraction of a
+    /// second is ignored.
     pub shutdown_timeout: Duration,
     /// Whether each request is logged.
     pub logs_requests: bool,

@@ -1,4 +1,4 @@
-//! The shutdown of the process: the signals that ask for it, and its time limit.
+//! The shutdown of the process: the signals that request it, and its time limit.
 
 use std::io;
 use std::pin::pin;
@@ -7,8 +7,8 @@ use std::time::Duration;
 use futures_util::future::select;
 use tracing::{error, warn};
 
-/// The time limit for the steps of the shutdown after it has waited for requests. By default, it
-/// waits at most 5 seconds for requests, so the process ends at most 9 seconds after the signal.
+/// The time limit for the last steps of the shutdown, after the waiting for requests. By default,
+/// that waiting takes at most 5 seconds, so the process ends at most 9 seconds after the signal.
 const LAST_STEPS: Duration = Duration::from_secs(4);
 
 /// Starts a thread that ends the process after `shutdown_timeout` plus [`LAST_STEPS`], even if a

@@ -1,4 +1,4 @@
-//! What handlers share: one state for the process, and one for each listener.
+//! The state that handlers share: one state for the process, and one for each listener.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,12 +24,12 @@ pub enum Serves {
     Admin,
 }
 
-/// A function that tells why the store that several processes share cannot be used now; it returns
-/// `None` if the store can be used. It is called for each request to `/readyz`, so it must not
+/// A function that returns why the store that several processes share cannot be used now; it
+/// returns `None` if the store can be used. Each request to `/readyz` calls it, so it must not
 /// block.
 pub type UnreadyReason = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
-/// What a server asks of the store that several processes share.
+/// The functions by which a server asks about the store that several processes share.
 #[derive(Clone)]
 pub struct SharedStore {
     /// Tells why the store cannot be used now.

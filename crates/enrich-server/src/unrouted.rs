@@ -9,7 +9,7 @@ use crate::context::{CallContext, OTHER};
 use crate::response::{refusal, unmetered};
 use crate::versions::api_version_of;
 
-/// How long a browser may keep the answer to a preflight request, in seconds: 24 hours.
+/// The time for which a browser may keep the answer to a preflight request, in seconds: 24 hours.
 const PREFLIGHT_SECONDS: &str = "86400";
 
 /// Returns the refusal for a path that does not exist.

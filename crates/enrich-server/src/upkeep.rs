@@ -1,8 +1,7 @@
-//! What the server does from time to time, and the last steps of its shutdown. From time to time it
-//! tidies the metrics, makes the passed ends of keys, invitations and sessions final, deletes old
-//! lists, and removes forgotten values from the other lists.
-//!
-//! Steps that cannot be undone wait until the clock can be trusted ([`ClockWatch`]).
+//! The periodic work of the server, and the last steps of its shutdown. The periodic work tidies
+//! the metrics, makes the passed ends of keys, invitations and sessions final, deletes old lists,
+//! and removes forgotten values from the other lists. Steps that cannot be undone wait until the
+//! clock can be trusted ([`ClockWatch`]).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -101,7 +100,7 @@ async fn scrub(jobs: Arc<Jobs>) {
     }
 }
 
-/// Deletes the lists that were kept for their whole retention time.
+/// Deletes the lists whose retention time is over.
 async fn sweep(jobs: Arc<Jobs>, now: Timestamp) {
     match spawn_blocking(move || jobs.sweep(now)).await {
         Ok(Ok(0)) => {}
@@ -113,8 +112,8 @@ async fn sweep(jobs: Arc<Jobs>, now: Timestamp) {
     }
 }
 
-/// Waits at most [`CLOSE_TIME`] for list rows that are being answered. Lists that are not done go
-/// on when the server starts again.
+/// Waits at most [`CLOSE_TIME`] for list rows that are being answered. Unfinished lists continue
+/// when the server starts again.
 pub(crate) async fn close(jobs: Arc<Jobs>) {
     if timeout(CLOSE_TIME, spawn_blocking(move || jobs.close())).await.is_err() {
         warn!("rows of lists were still on their way; they are asked again, and not paid twice");
@@ -184,8 +183,8 @@ mod tests {
         assert_eq!(settle(2 * DAY, 0), lives_on);
         assert_eq!(settle(2 * DAY + 540, 9), lives_on);
         // At minute 10, the clock is set back to a minute before the expiry, so the watch begins
-        // again. At minute 11, the expiry passes. The expiry becomes final at minute 20, when the
-        // clock has not jumped for ten minutes.
+        // again. At minute eleven, the expiry passes. It becomes final at minute 20, when the clock
+        // has not jumped for ten minutes.
         assert_eq!(settle(DAY - 60, 10), lives_on);
         assert_eq!(settle(DAY, 11), lives_on);
         assert_eq!(settle(DAY + 540, 20), ended);

@@ -62,9 +62,9 @@ pub trait SignIns: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<AccountId>, StoreError>;
 
-    /// Changes the password, ends all sessions of the account except `kept`, and makes an
-    /// invitation of the account invalid, all in one transaction. Returns `false` if the account
-    /// has no sign-in.
+    /// Changes the password, ends all sessions of the account except `kept`, and invalidates an
+    /// invitation of the account, all in one transaction. Returns `false` if the account has no
+    /// sign-in.
     async fn set_password(
         &self,
         account: AccountId,
@@ -76,15 +76,15 @@ pub trait SignIns: Send + Sync {
     /// [`Session::MOST_OF_AN_ACCOUNT`], its oldest sessions end.
     async fn begin_session(&self, token: &Token, session: Session) -> Result<(), StoreError>;
 
-    /// Returns the session with this token, even if the session has expired: the caller checks its
-    /// end and how long it was idle. Returns `None` if somebody has ended the session, or if it
-    /// does not exist.
+    /// Returns the session with this token, even if the session has expired. The caller checks the
+    /// session's end, and how long it was idle. Returns `None` if somebody has ended the session,
+    /// or if it does not exist.
     async fn session(&self, token: &Token) -> Result<Option<Session>, StoreError>;
 
     /// Stores `at` as the time of a session's last use.
     async fn touch_session(&self, token: &Token, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Ends the session with this token. Succeeds also if there is no such session.
+    /// Ends the session with this token. Also succeeds if there is no such session.
     async fn end_session(&self, token: &Token) -> Result<(), StoreError>;
 
     /// Deletes the invitations and sessions that have expired at `now`, so that they stay expired

@@ -109,7 +109,7 @@ pub struct Session {
     pub started_at: Timestamp,
     /// The time of the session's last use, accurate to a minute.
     pub seen_at: Timestamp,
-    /// The time at which the session ends in any case, even if it is in use.
+    /// The time at which the session ends, even if it is in use.
     pub ends_at: Timestamp,
 }
 

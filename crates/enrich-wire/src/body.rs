@@ -1,9 +1,8 @@
-//! Parses the body of a request, which is a JSON object or a form. The first byte and a header
-//! decide which it is.
+//! Parses the body of a request, which is a JSON object or a form.
 //!
-//! If the first byte that is not white space is `{`, the body is parsed as JSON, even if the header
-//! says that it is a form: this is what `curl -d '{…}'` sends. Otherwise the header decides:
-//! `application/json` is parsed as JSON, and everything else as a form.
+//! If the first character that is not white space is `{`, the body is parsed as JSON, even if the
+//! header says that it is a form, because `curl -d '{…}'` sends such requests. Otherwise the header
+//! decides: `application/json` is parsed as JSON, and everything else as a form.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -17,7 +16,7 @@ use crate::input::{Fields, Value};
 
 /// The most bytes of a body: 64 KiB.
 pub const MAX_BODY_BYTES: usize = 64 * 1024;
-/// How deep a body may be nested, in levels. The body itself is the first level.
+/// The maximum depth of nesting in a body. The body itself is the first level.
 pub const MAX_DEPTH: usize = 32;
 /// The most fields in a body.
 pub const MAX_FIELDS: usize = 64;
@@ -81,7 +80,7 @@ fn decode_json(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
 }
 
 /// Parses `application/x-www-form-urlencoded` (WHATWG URL, section 5.1). The parser replaces bytes
-/// that are not UTF-8 and does not refuse them, so the body is checked first. The parser decodes
+/// that are not UTF-8 instead of refusing them. So the body is checked first. The parser decodes
 /// each piece between `&` and `=` alone. One check of the whole body is enough, because these two
 /// bytes are never part of a longer UTF-8 character.
 fn decode_form(body: &[u8]) -> Result<Fields<'_>, Undecodable> {

@@ -17,7 +17,7 @@ use crate::unknown;
 /// An endpoint: one row of an API version's table.
 #[derive(Clone, Copy, Debug)]
 pub struct Endpoint {
-    /// The path of the endpoint. No two endpoints have the same path, in all API versions together.
+    /// The path of the endpoint. No other endpoint of any API version has the same path.
     pub path: &'static str,
     /// The rule for the price of an answer.
     pub price: Price,
@@ -49,8 +49,8 @@ impl Endpoint {
     /// # Errors
     ///
     /// All inputs that are missing or invalid. If a required input is missing, the messages also
-    /// contain the names of up to three unknown fields, because one of these may be a misspelling
-    /// of the required input.
+    /// name up to three unknown fields, because one of them may be a misspelling of the required
+    /// input.
     pub fn read(&self, fields: &Fields, country: Option<Country>) -> Result<Ask, InvalidFields> {
         let reads_phones = || self.wire.inputs.iter().any(|input| input.kind == Kind::PhoneNumber);
         let asked = match country {
@@ -100,7 +100,7 @@ impl Wire {
     }
 }
 
-/// Where the server looks first for the API key of a call. If the key is not there, the server
+/// Where the server first looks for the API key of a call. If the key is not there, the server
 /// looks in the other of these two places, and then in `Authorization: Bearer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPlace {

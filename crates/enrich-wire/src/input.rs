@@ -1,4 +1,4 @@
-//! Parses the fields of a body one by one, and collects everything that is wrong with them.
+//! Parses the fields of a body one by one, and collects all their errors.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,8 +22,7 @@ pub enum Value<'a> {
     Other(&'static str),
 }
 
-/// The fields of a body. `Debug` shows only how many there are, because even their names are chosen
-/// by callers.
+/// The fields of a body. `Debug` shows only their number, because callers choose even the names.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Fields<'a> {
     sent: Vec<(Cow<'a, str>, Value<'a>)>,
@@ -80,7 +79,7 @@ impl<'a> Fields<'a> {
 }
 
 /// Parses the fields of one call. It collects all errors, so that they are reported together. It
-/// also collects all parsed values; the canonical form of the question is made from them. `Debug`
+/// also collects all parsed values, from which the canonical form of the question is made. `Debug`
 /// shows only the names of the parsed fields.
 pub struct Input<'a> {
     fields: &'a Fields<'a>,
@@ -141,7 +140,7 @@ impl<'a> Input<'a> {
         }
         let is_decimal =
             digits.len() <= MAX_CHARACTERS && digits.bytes().all(|b| b.is_ascii_digit());
-        // A number that needs more than 64 bits becomes the largest number, which has the same
+        // A number that needs more than 64 bits becomes the largest number. This has the same
         // effect as no limit.
         match is_decimal.then(|| digits.parse().unwrap_or(u64::MAX)) {
             None | Some(0) => {
@@ -183,7 +182,7 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     ///
-    /// Everything that was noted as wrong, if there is anything.
+    /// All errors of the fields, if there are any.
     pub fn ask(
         self,
         question: Question,

@@ -1,8 +1,8 @@
-//! The parts that both API versions use: they parse bodies, describe endpoints in rows of a table,
+//! The parts that both API versions use. They parse bodies, describe endpoints in rows of a table,
 //! and handle a call from the bytes of its request to the bytes of its response.
 //!
 //! An API version is a table of [`Endpoint`] rows, and a function that writes refusals
-//! ([`ApiVersion`]). [`respond`] handles a request; an HTTP server of any kind can call it.
+//! ([`ApiVersion`]). [`respond`] handles a request. An HTTP server of any kind can call it.
 //!
 //! What is not here: a web framework, a store, the shape of any answer.
 

@@ -3,7 +3,7 @@
 
 use enrich_core::Refusal;
 
-/// Why a request is refused. The message is for the caller: it says what to do, and contains
+/// Why a request is refused. The message is for the caller. It says what to do, and contains
 /// nothing of the input.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestRefusal {

@@ -98,8 +98,8 @@ pub async fn respond(
     }
 }
 
-/// Refuses a request that was not passed to an endpoint, because its path is unknown or its body
-/// was not read.
+/// Refuses a request that did not reach an endpoint, because its path is unknown or its body was
+/// not read.
 pub fn refuse(
     api_version: &ApiVersion,
     refusal: RequestRefusal,
@@ -146,9 +146,9 @@ fn headers(
     headers
 }
 
-/// Returns the API key of a request. The key is looked for in the place of the API version, then in
-/// the other place, then in `Authorization`. If the value in the body is not a text, it counts as
-/// an invalid key.
+/// Returns the API key of a request. Looks in the place of the API version, then in the other
+/// place, then in `Authorization`. If the value in the body is not a text, it counts as an invalid
+/// key.
 fn sent_key<'a>(place: KeyPlace, fields: &'a Fields<'_>, request: &Request<'a>) -> Option<&'a str> {
     let in_body = match fields.get("apiKey") {
         None | Some(Value::Null) => None,

@@ -12,10 +12,11 @@ use crate::input::Fields;
 const MAX_NAME_BYTES: usize = 32;
 /// The most unknown fields whose names are in a refusal.
 const MAX_NAMED: usize = 3;
-/// How similar two names must be, from 0 to 1, so that one is probably a misspelling of the other.
+/// The least similarity of two names, from 0 to 1, at which one is probably a misspelling of the
+/// other.
 const ALIKE: f64 = 0.75;
-/// How similar two names are if one is the beginning or the end of the other, such as `domain` and
-/// `companyDomain`.
+/// The similarity of two names if one is the beginning or the end of the other, such as `domain`
+/// and `companyDomain`.
 const IS_PART: f64 = 0.9;
 /// The fewest bytes of a name that counts as the beginning or the end of another name.
 const MIN_PART_BYTES: usize = 4;

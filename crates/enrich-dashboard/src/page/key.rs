@@ -12,7 +12,7 @@ use crate::page_context::{Frame, OwnerContext, page};
 
 use super::keys::{KeyRow, no_room, read_label};
 
-/// Time after the creation of a key in which its page (`?new`) may show the text of the key.
+/// The time after the creation of a key in which its page (`?new`) may show the text of the key.
 const NEW_FOR: SignedDuration = SignedDuration::from_mins(10);
 
 /// The choices in the form for a rotation: how long the old key stays valid.
@@ -62,8 +62,9 @@ pub(crate) async fn label(context: &OwnerContext<'_>) -> Result<Response, Fault>
     }
 }
 
-/// Sets or removes the key's own rate limit; the length of its window stays the same. The new limit
-/// may be at most the server's limit, or the key's present limit if that is larger.
+/// Sets or removes the key's own rate limit. The length of its window stays the same. The new limit
+/// may be at most the server's limit. If the key's present limit is larger, it may be at most the
+/// present limit.
 pub(crate) async fn limit(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let key = own(context).await?;
     let server = context.dashboard.service.rate_limit;
@@ -80,7 +81,7 @@ pub(crate) async fn limit(context: &OwnerContext<'_>) -> Result<Response, Fault>
     Ok(saved(key.id, "limit"))
 }
 
-/// Rotates the key: creates a key with the same label and limit; the old key stays valid for the
+/// Rotates the key: creates a key with the same label and limit. The old key stays valid for the
 /// selected time.
 pub(crate) async fn rotate(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let key = own(context).await?;
@@ -129,7 +130,7 @@ async fn own(context: &OwnerContext<'_>) -> Result<KeyInfo, Fault> {
     key.filter(|key| key.account == context.session.account.id).ok_or(Fault::NoSuchPage)
 }
 
-/// Shows the page of the key with `said`, the reason why nothing was changed.
+/// Shows the page of the key with the text `said`, which says why nothing was changed.
 async fn refused(
     context: &OwnerContext<'_>,
     key: &KeyInfo,

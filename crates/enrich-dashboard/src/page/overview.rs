@@ -30,8 +30,8 @@ struct OverviewPage {
 /// The suggested first call, which is shown if the account has no calls.
 struct FirstCall {
     command: String,
-    /// Whether the command contains the full key. Otherwise it contains only the key's hint, the
-    /// first characters.
+    /// Whether the command contains the full key. Otherwise it contains only the first characters
+    /// of the key.
     has_key: bool,
 }
 

@@ -1,9 +1,6 @@
 //! The playground: it shows an endpoint's fields and price, and makes a real call, which is metered
-//! and charged.
-//!
-//! The browser may send a form twice, after a double click or when the answer is reloaded. So each
-//! form contains an idempotency key, and the call is charged only once even if the form is sent
-//! twice.
+//! and charged. The browser may send a form twice, after a double click or when the answer is
+//! reloaded. So each form contains an idempotency key, and the call is charged only once.
 
 use askama::Template;
 use enrich_bulk::Target;

@@ -98,8 +98,8 @@ async fn is_right(
 }
 
 /// Begins a session with a new token, ends the browser's previous session, and returns the cookie.
-/// If the password was changed after it was checked, returns `None`: the change has ended all
-/// sessions, and no new session may begin with the old password.
+/// Returns `None` if the password was changed after it was checked. The change has ended all
+/// sessions, so no new session may begin with the old password.
 pub(crate) async fn begin(
     context: &PageContext<'_>,
     sign_in: &SignIn,
@@ -153,7 +153,7 @@ fn failed(
 }
 
 /// The page that the browser loads after sign-in. If the browser has sent the session cookie,
-/// redirects to the return address. If not, explains that the browser did not keep the cookie.
+/// redirects to the return address. Otherwise explains that the browser did not keep the cookie.
 pub(crate) async fn welcome(context: &PageContext<'_>) -> Result<Response, Fault> {
     if context.dashboard.session(context.request, context.now).await?.is_some() {
         let to = returning::target(&context.query, context.is_account_page);

@@ -38,7 +38,7 @@ struct UsagePage {
     fault: Option<String>,
     days: Days,
     query: String,
-    /// Whether the numbers of the range may still grow, because the range ends today or later.
+    /// Whether the numbers may still grow, because the range ends today or later.
     is_growing: bool,
     rows: Vec<Row>,
     sum: Row,

@@ -279,8 +279,8 @@ fn what_is_no_list_is_not_taken_and_nothing_of_it_stays() {
     assert!(empty.body.contains("Choose a file first."), "{}", empty.body);
     let large = send(&world, &owner, whole(form("a.csv", &"x,y\n".repeat(1024 * 1024 + 1))));
     assert!(large.body.contains("The file is larger than 4 MiB"), "{}", large.body);
-    // This file is so large that the whole form is refused by its own limit, before the limit for
-    // the file is reached.
+    // This file is so large that the limit for the whole form refuses it, before the limit for the
+    // file is reached.
     let pieces = form("a.csv", &"x,y\n".repeat(2 * 1024 * 1024));
     let pieces = pieces.as_bytes().chunks(512 * 1024).map(|it| Ok(Bytes::copy_from_slice(it)));
     let larger = send(&world, &owner, pieces.collect());
@@ -353,7 +353,7 @@ fn one_value_for_every_row_is_looked_up_as_it_was_posted_at_the_start() {
     let (world, mut owner) = world();
     let path = upload(&world, &owner, "leads.csv", "id\n1\n2\n");
     let key = owner.key.to_string();
-    // The user has opened the page before with another value in the field `fixed.companyName`.
+    // The user has opened the page before, with another value in the field `fixed.companyName`.
     owner.browser.get(&world, &format!("{path}?endpoint=/v1/cuf&fixed.companyName=Nobody"));
     let fields = [
         ("endpoint", "/v1/cuf"),

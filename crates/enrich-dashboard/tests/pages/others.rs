@@ -1,5 +1,5 @@
-//! Tests that one account can neither see nor change anything of another account. They try every
-//! page of the table.
+//! Tests that one account can neither see nor change anything of another account. The tests try
+//! every page of the table.
 
 use enrich_dashboard::{Method, PageRoute, pages};
 

@@ -1,4 +1,4 @@
-//! Tests of lists that are slow to upload or to read: such a list delays no other account.
+//! Tests of lists that are slow to upload or to read. Such a list must not delay another account.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -81,7 +81,7 @@ fn an_account_uploads_two_lists_at_once_and_others_theirs() {
     }
     assert_eq!(send(&world, &ben, list()).status, 303);
     drop(under_way);
-    // Two threads store the dropped uploads. Only after a moment do they notice that no more bytes
+    // Two threads store the dropped uploads. They notice only after a moment that no more bytes
     // come.
     let is_taken = || {
         std::thread::sleep(Duration::from_millis(10));

@@ -1,4 +1,4 @@
-//! Tests of where a request ends: bodies in every framing are read, and an ambiguous framing is
+//! Tests of where a request ends. Bodies in every framing are read, and an ambiguous framing is
 //! refused.
 
 use super::Site;
@@ -83,8 +83,8 @@ fn a_body_that_was_not_read_is_never_the_next_request() {
         assert_eq!(client.next_answer().header("Connection"), Some("close"), "{asked}");
         assert_eq!(client.rest(), "", "{asked}");
     }
-    // The bytes after the body are not read as a request, because the answer has announced that the
-    // server closes the connection.
+    // The answer has announced that the server closes the connection. So the bytes after the body
+    // are not read as a request.
     let mut client = site.client();
     client.send(format!("{chunked}{inner}"));
     assert_eq!(client.next_answer().status, 404);

@@ -13,7 +13,7 @@ use crate::shown::Number;
 use super::on_list;
 use super::terms::{Ceiling, Complaint};
 
-/// The order for a list as the form shows it, with its estimated cost.
+/// The content of the form for the order of a list, with the estimated cost.
 pub(crate) struct OrderForm {
     pub(crate) path: &'static str,
     pub(crate) title: &'static str,
@@ -48,7 +48,7 @@ impl CostEstimate {
     }
 
     /// Returns the suggested ceiling: the highest cost of the list, or the balance if the balance
-    /// is lower and not 0. Returns an empty text if the highest cost is unlimited, because such a
+    /// is lower and not 0. Returns an empty text if the highest cost has no limit, because such a
     /// list cannot start with a ceiling.
     fn ceiling(&self) -> String {
         match self.highest {
@@ -59,8 +59,8 @@ impl CostEstimate {
     }
 }
 
-/// Returns the mapping that the form contains, or a message that says why the mapping is invalid.
-/// Returns `None` if there is no endpoint at `path`.
+/// Returns the mapping in the form, or a message that says why the mapping is invalid. Returns
+/// `None` if there is no endpoint at `path`.
 pub(crate) fn of_form(
     context: &PageContext<'_>,
     path: &str,
@@ -120,8 +120,8 @@ async fn estimate(
 }
 
 /// Returns the reason why an order with a ceiling cannot run; `None` if it can run. If an answer
-/// may have any number of items, its row has no highest price. With a ceiling, such a row would
-/// never be sent.
+/// may have any number of items, its row has no highest price. Such a row would never be sent with
+/// a ceiling.
 pub(super) async fn refused(
     context: &OwnerContext<'_>,
     id: JobId,
@@ -170,7 +170,7 @@ fn rows(endpoint: &'static Endpoint, fields: &Form, columns: &[String]) -> Vec<F
 /// # Errors
 ///
 /// When a field has both a column and a fixed text, because it is unclear which of them the user
-/// meant.
+/// wants.
 fn mapping(rows: &[FieldRow]) -> Result<Mapping, String> {
     let has_both = |row: &&FieldRow| !row.column.is_empty() && !row.fixed.is_empty();
     if let Some(row) = rows.iter().find(has_both) {

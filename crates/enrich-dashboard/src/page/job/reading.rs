@@ -1,4 +1,5 @@
-//! How the file of a new list is read: the detected format, and what the user can select instead.
+//! How the file of a new list is read: the detected format, and the settings that the user can
+//! select instead.
 
 use enrich_bulk::jobs::Sample;
 use enrich_bulk::{Delimiter, Format, ReadAs, TextEncoding};
@@ -48,8 +49,8 @@ impl Reading {
         });
         Self {
             layout: layout.map(ToString::to_string).unwrap_or_default(),
-            // If the list cannot be read with the options that the user selected, the options are
-            // shown again, because others may work.
+            // If the list cannot be read with the selected options, the options are shown again,
+            // because others may work.
             is_text: layout
                 .map_or(sample.read_as != ReadAs::default(), |layout| layout.format == Format::Csv),
             delimiters: delimiters.collect(),
@@ -58,8 +59,8 @@ impl Reading {
     }
 }
 
-/// Returns the options that the user selected in a form; `None` if an option is unknown. If an
-/// option is empty, it is detected from the file.
+/// Returns the options that the user selected in a form; `None` if an option is unknown. An empty
+/// option means that it is detected from the file.
 pub(super) fn of_form(form: &Form) -> Option<ReadAs> {
     let delimiter = match form.raw("delimiter") {
         "" => None,

@@ -8,7 +8,7 @@ use crate::form::Form;
 use crate::page::keys::active_keys;
 use crate::page_context::OwnerContext;
 
-/// An error in the form. The variant says where the page shows the message.
+/// An error in the form. The variant decides where the page shows the message.
 pub(super) enum Complaint {
     /// The message is shown above the page.
     Page(String),
@@ -56,7 +56,7 @@ pub(super) async fn chosen(
 }
 
 /// Parses a ceiling in digits, which may be in groups of three with one kind of separator. `1,5` is
-/// an error, because without the comma it would be read as 15. An empty text means no ceiling.
+/// an error, because it would be read as 15 without the comma. An empty text means no ceiling.
 fn read_ceiling(text: &str) -> Result<Option<u64>, String> {
     if text.is_empty() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Tests of `enrich bulk` with a data folder and with a server: every row is written once and
+//! Tests of `enrich bulk` with a data folder and with a server. Every row is written once and
 //! charged once, however the process ends.
 
 #![allow(
@@ -86,8 +86,8 @@ fn a_list_of_national_numbers_is_previewed_with_the_country_that_reads_it() {
     };
     assert_eq!(invalid(&[]), 2);
     assert_eq!(invalid(&["--country", "GB"]), 1);
-    // The command can't know the country of an account on another server, so it takes the highest
-    // possible cost.
+    // The command doesn't know the country of an account on another server. So it reports the
+    // highest possible cost.
     assert_eq!(invalid(&["--url", "http://127.0.0.1:1"]), 1);
 }
 
@@ -132,7 +132,7 @@ fn without_credits_it_ends_and_goes_on_once_there_are_some() {
 #[test]
 fn a_process_killed_at_ten_points_goes_on_and_pays_no_row_twice() {
     let fixture = Fixture::new("1000000");
-    // Each of the two connections gets at most one answer per 5 ms, so the list isn't complete
+    // Each of the two connections gets at most one answer per 5 ms. So the list isn't complete
     // before the last kill.
     let slow = Between::slow(fixture.server(), Duration::from_millis(5));
     let (rows, url) = (8_000, slow.url());

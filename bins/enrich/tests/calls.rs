@@ -1,5 +1,5 @@
-//! Sends the calls in `fixtures/calls` and compares the answers with their snapshots; checks what
-//! the compiler can't check in the endpoint tables.
+//! Sends the calls in `fixtures/calls` and compares the answers with their snapshots. Also checks
+//! what the compiler can't check in the endpoint tables.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ use pollster::block_on;
 #[path = "support/import.rs"]
 mod support;
 
-/// The names of the cases; every endpoint has one call for each.
+/// The names of the cases. Every endpoint has one call for each case.
 const CASES: [&str; 5] = ["found", "invalid", "no_credits", "nothing", "unknown_key"];
 /// The credits of the calling account, except in the case `no_credits`.
 const CREDITS: i64 = 100;

@@ -1,5 +1,5 @@
-//! When an account sends too many searches at once, the excess searches are refused and cost
-//! nothing, and other accounts' look-ups and searches are still answered.
+//! Tests of an account that sends too many searches at the same time. The excess searches are
+//! refused and cost nothing. The look-ups and searches of other accounts are still answered.
 
 #![allow(
     clippy::unwrap_used,
@@ -36,8 +36,8 @@ const GRANTED: u64 = 1_000_000;
 /// A misspelt company name, and the company's domain. The name is searched for, found and charged.
 const MISSPELT: (&str, &str) = ("Northmoor Lantrens", "northmoor-lanterns.example");
 
-/// A name whose search is most expensive: many companies have one of its words, but no company has
-/// them all.
+/// A name whose search is very expensive: many companies have one of its words, but no company has
+/// all of them.
 const NOBODY: &str = "Royal Bank Commercial International Airlines Canada Commonwealth Electronics \
                       Motors Industries Consultancy Pacific Mercado Turkish Deutsche Telekom";
 
@@ -72,7 +72,7 @@ fn a_flood_of_searches_is_refused_for_nothing_and_holds_up_nobody_else() {
             .map(|_| scope.spawn(|| ask_until_over(address, &other_key, &is_over)))
             .collect();
         let flooded = {
-            // If the flood fails, it must be marked as over too, so that the other clients stop.
+            // If the flood fails, it must also be marked as over, so that the other clients stop.
             let _over = OverWhenDropped(&is_over);
             flood(address, &flooding_key)
         };

@@ -1,8 +1,7 @@
 //! Tests of the layers: which of our crates may depend on which, what crates must not use, and
-//! which packages the product must use.
-//!
-//! docs/architecture.md has a picture of the dependencies. A new dependency between crates is a
-//! design decision: add it to the picture and to the table in this file.
+//! which packages the product must use. docs/architecture.md has a picture of the dependencies. A
+//! new dependency between crates is a design decision. Add it to the picture and to the table in
+//! this file.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,8 +17,8 @@ mod imports;
 #[path = "layers/limits.rs"]
 mod limits;
 
-/// Each crate of the workspace, with those of our crates that it may depend on. Its tests and
-/// examples may depend on more.
+/// Each crate of the workspace, with the crates of the workspace that it may depend on. Its tests
+/// and examples may depend on more.
 const ARROWS: [(&str, &[&str]); 26] = [
     ("enrich-text", &[]),
     ("enrich-core", &["enrich-text"]),

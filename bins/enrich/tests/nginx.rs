@@ -23,7 +23,7 @@ use socket2::{Domain, Socket, Type};
 const PUBLIC_URL: &str = "https://enrich.quill.example";
 const HOST: &str = "enrich.quill.example";
 const PASSWORD: &str = "correct horse battery";
-/// nginx must start within this time, which is more than it needs.
+/// Time limit for nginx to start. It is longer than nginx needs.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A proxy in the foreground, which is killed when this value is dropped.
@@ -167,8 +167,8 @@ fn the_documented_proxy_says_for_whom_it_asks() {
     let server = Server::start(&data, &log, &["--public-url", PUBLIC_URL]);
     let Some(nginx) = nginx(server.address, &folder.path().join("nginx")) else { return };
     let [guesser, other] = [Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::new(127, 0, 0, 3)];
-    // Each client address may try to sign in 20 times, whichever accounts it tries and whatever its
-    // requests' headers say.
+    // Each client address may try to sign in 20 times, whichever accounts it tries, and whatever
+    // headers it sends.
     let mut answers = Vec::new();
     for number in 0..24 {
         let call = sign_in(&format!("nobody{number}@quill.example"), "wrong horse battery");

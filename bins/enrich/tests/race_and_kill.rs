@@ -1,5 +1,5 @@
-//! No credit is spent twice and no acknowledged charge is lost: tests of many calls that compete
-//! for the last credit, and of servers that are killed.
+//! Tests that no credit is spent twice and no acknowledged charge is lost. In some tests, many
+//! calls compete for the last credit. In others, servers are killed.
 
 #![allow(
     clippy::unwrap_used,
@@ -113,8 +113,8 @@ struct History {
 }
 
 impl History {
-    /// Checks that every acknowledged call has a charge in the ledger, that no charge is there
-    /// without a call, and that no call is charged twice.
+    /// Checks that every acknowledged call has a charge in the ledger, that every charge belongs to
+    /// a call, and that no call is charged twice.
     fn check(&mut self, durable: &BTreeMap<String, usize>, seen: &[Sent], round: usize) {
         let twice: Vec<_> = durable.iter().filter(|(_, times)| **times != 1).collect();
         assert!(twice.is_empty(), "round {round}: charged more than once: {twice:?}");
@@ -136,7 +136,7 @@ impl History {
         assert_eq!(durable.len(), self.charges, "round {round}: {before} before, {charged} new");
     }
 
-    /// Repeats every call of the round that has an `Idempotency-Key`, as a client does that lost
+    /// Repeats every call of the round that has an `Idempotency-Key`, like a client that has lost
     /// the answer.
     fn repeat(&mut self, server: SocketAddr, key: &str, seen: &[Sent], round: usize) {
         for sent in seen {

@@ -224,8 +224,8 @@ fn the_least_confidence_decides_what_is_found_by_name() {
     let found = |command: &mut Command| {
         let process = Process::start(command);
         let mut client = Client::to(process.address);
-        // The first name is misspelt. The second name is similar to a company's name, but hardly
-        // means this company.
+        // The first name is misspelt. The second name is similar to a company's name, but probably
+        // doesn't mean this company.
         ["Nortmoor Lantrens", "Brass Lantern"].map(|name| {
             let asked = format!(r#"{{"apiKey":"{key}","companyName":"{name}"}}"#);
             let answer = client.request("POST", "/v1/cuf", "", &asked);

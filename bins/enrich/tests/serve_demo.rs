@@ -1,4 +1,4 @@
-//! Tests of `enrich demo` as a process: the commands that it prints can be pasted, and its data is
+//! Tests of `enrich demo` as a process. The commands that it prints can be pasted, and its data is
 //! removed at its end.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
@@ -95,7 +95,7 @@ fn its_data_is_gone_with_it() {
 
 #[test]
 fn a_taken_address_is_said_to_be_taken() {
-    // The first process is killed at the test's end, so it leaves its folder behind in `temporary`.
+    // The first process is killed at the test's end. So it leaves its folder behind in `temporary`.
     let temporary = tempfile::tempdir().unwrap();
     let mut command = enrich(&["demo", "--listen", "127.0.0.1:0"]);
     let first = Process::start(command.env("TMPDIR", temporary.path()));

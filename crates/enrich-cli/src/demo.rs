@@ -1,6 +1,6 @@
-//! `enrich demo`: serves sample data: a few hundred companies, and invented people.
-//!
-//! The demo does the same as `enrich serve` with default settings, on a temporary data folder.
+//! `enrich demo`: serves sample data, which consists of a few hundred companies and of invented
+//! people. The demo does the same as `enrich serve` with default settings, on a temporary data
+//! folder.
 
 use std::fmt::Write as _;
 use std::io::Cursor;
@@ -71,7 +71,7 @@ pub(crate) struct DemoArgs {
 }
 
 /// Serves the sample data, or the records of the given files, until the process gets a stop signal.
-/// The greeting says what came in from the files.
+/// The greeting says what was imported from the files.
 ///
 /// # Errors
 ///
@@ -136,7 +136,8 @@ struct Begun {
     key: ApiKey,
     /// The token of the account's invitation.
     invitation: Token,
-    /// What came in from the user's files; `None` if the sample data is served.
+    /// A text that says what was imported from the user's files; `None` if the sample data is
+    /// served.
     came_in: Option<String>,
 }
 

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use enrich_core::KEY_PREFIX;
 
-/// Replaces every API key in a text by its prefix and `…`. The errors of clap quote arguments, so a
-/// key that was given as the wrong argument would appear on the terminal or in a log.
+/// Replaces every API key in a text by its prefix and `…`. The errors of clap quote arguments. So a
+/// key in the wrong argument would appear on the terminal or in a log.
 pub(crate) fn without_keys(text: &str) -> Cow<'_, str> {
     let mut pieces = text.split(KEY_PREFIX);
     let mut cut = pieces.next().unwrap_or_default().to_owned();
@@ -20,8 +20,9 @@ pub(crate) fn without_keys(text: &str) -> Cow<'_, str> {
     if has_keys { Cow::Owned(cut) } else { Cow::Borrowed(text) }
 }
 
-/// Replaces two parts of a text with `…`: what follows `://` in a URL that contains a user name, and
-/// the value of `store = …`, which an error may quote from the settings file.
+/// Replaces two parts of a text with `…`. The first is the text after `://` in a URL with a user
+/// name. The second is the value of `store = …`, because an error may quote this line of the
+/// settings file.
 pub(crate) fn without_store_urls(text: &str) -> Cow<'_, str> {
     if !text.contains("://") && !text.contains("store") {
         return Cow::Borrowed(text);

@@ -545,8 +545,8 @@ mod tests {
         known.sort_unstable();
         assert_eq!(documented, known);
         load(&[], file).unwrap();
-        // In this document, a line shows the default value itself, or has the word `default:` and a
-        // description of the default. Only a value can be compared.
+        // In the help text, a setting's line has either the default value itself, or the word
+        // `default:` with a description. Only a value can be compared.
         let defaults = lines.iter().filter(|(_, rest)| !rest.contains("default: "));
         let defaults: Vec<String> =
             defaults.map(|(name, rest)| format!("{name} = {rest}")).collect();
@@ -565,7 +565,7 @@ mod tests {
         }
     }
 
-    /// Checks that the defaults in the help are the real ones.
+    /// Checks that the defaults in the help are the real defaults.
     #[test]
     fn every_default_is_told_and_every_setting_has_one_name() {
         let command = <Typed as clap::CommandFactory>::command();

@@ -1,4 +1,5 @@
-//! The metrics of a node: what its ledger does at the database, and from which snapshot it answers.
+//! The metrics of a node: the work of its ledger at the database, and the snapshot from which it
+//! answers.
 
 use enrich_core::{Clock as _, Timestamp};
 use enrich_server::SampledMetric as Metric;

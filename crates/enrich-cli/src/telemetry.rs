@@ -42,7 +42,7 @@ pub(crate) enum LogLevel {
 ///
 /// # Errors
 ///
-/// When the log was started before.
+/// When the log was already started.
 pub(crate) fn begin(format: LogFormat, level: LogLevel) -> Result<(), TryInitError> {
     let level = match level {
         LogLevel::Error => LevelFilter::ERROR,

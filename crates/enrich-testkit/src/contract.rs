@@ -1,14 +1,14 @@
-//! The contract suite: tests that every store passes.
-//!
-//! Each test is a public function in the module of its port. A store's tests call the macro of the
-//! port with a [`Harness`] and an executor. The macro makes a `#[test]` of each function:
+//! The contract suite: tests that every store passes. Each test is a public function in the module
+//! of its port. A store's tests call the macro of the port with a [`Harness`] and an executor. The
+//! macro makes a `#[test]` of each function:
 //!
 //! ```text
 //! enrich_testkit::ledger_contract!(Sqlite::new(), pollster::block_on);
 //! ```
 //!
-//! The functions use only the ports, so that they run unchanged with every store. If only one store
-//! promises something, such as to notice an altered file, the test is in the crate of this store.
+//! The functions use only the ports, so that they run unchanged with every store. Some promises are
+//! made by only one store, for example that it notices an altered file. Tests of such promises are
+//! in the crate of this store.
 
 pub mod accounts;
 pub mod directory;
@@ -56,7 +56,7 @@ pub trait Harness: Send + Sync {
     /// place of [`fresh`](Self::fresh).
     async fn fresh_keeping(&self, max_kept: u64) -> Ports;
 
-    /// Opens the store again, as after a restart of the process. Drops `ports` first. Everything
+    /// Opens the store again, like after a restart of the process. Drops `ports` first. Everything
     /// that was acknowledged must still exist.
     async fn reopen(&self, ports: Ports) -> Ports;
 }
@@ -116,7 +116,8 @@ pub async fn account_with_key(ports: &Ports, name: &str) -> (AccountId, NewKey) 
 
 #[cfg(test)]
 mod tests {
-    /// Each function of a contract must be in the list of its macro; otherwise it would never run.
+    /// Checks that each function of a contract is in the list of its macro. Otherwise it would
+    /// never run.
     #[test]
     fn every_sentence_is_run() {
         let sources = [

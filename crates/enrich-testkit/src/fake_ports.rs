@@ -1,5 +1,5 @@
-//! All ports in memory, for tests of the code that uses a store. A test can set the answers of the
-//! ports and see how the ports were called.
+//! All ports in memory, for tests of code that uses a store. A test can set the answers of the
+//! ports, and see how the ports were called.
 
 mod accounts;
 mod directory;
@@ -74,7 +74,8 @@ pub struct FakePorts {
     pub next_stored: Mutex<VecDeque<Option<StoredResponse>>>,
     /// The cached balance; `None` if the cached balance is the current balance.
     pub cached_balance: Mutex<Option<Credits>>,
-    /// A password that is set just before the next session begins; `None` if none is set then.
+    /// A password that is set just before the next session begins; `None` if no password is set
+    /// then.
     pub password_before_session: Mutex<Option<PasswordHash>>,
 
     /// The projections of all look-ups so far.
@@ -139,8 +140,8 @@ impl FakePorts {
         *self.decide_charge.lock() = Some(Box::new(decide));
     }
 
-    /// Returns the content of all ports as text. If the text is the same at two times, nothing was
-    /// changed between them. The text does not contain when keys and sessions were last used.
+    /// Returns the content of all ports as text. If two texts are the same, nothing was changed
+    /// between them. The text does not contain the times when keys and sessions were last used.
     pub fn state_text(&self) -> String {
         let sessions: Vec<String> = self.sessions.lock().keys().cloned().collect();
         let passwords: Vec<String> = self

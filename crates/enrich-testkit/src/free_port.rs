@@ -6,8 +6,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 
 /// The first port that may be reserved.
 const FIRST: u16 = 20_000;
-/// The first port above the ports that may be reserved, if the operating system does not tell from
-/// which port on it takes local ports for outgoing connections. On Linux, this is port 32,768 by
+/// All reserved ports are below this number, if the operating system does not report where its
+/// range of local ports for outgoing connections begins. On Linux, this range begins at 32,768 by
 /// default.
 const END: u16 = 32_768;
 /// Maximum number of ports that are tried.

@@ -2,8 +2,8 @@
 //! the same lines.
 //!
 //! Each line depends only on the seed and on the number of the line. So a person's line can contain
-//! the domain of a company without a stored list of companies. Names are combined from words;
-//! domains are under `.example`, and phone numbers are in ranges that are reserved for fiction.
+//! the domain of a company, although no list of companies is stored. Names are combined from words.
+//! Domains are under `.example`, and phone numbers are in ranges that are reserved for fiction.
 
 use std::fmt::Write as _;
 
@@ -386,7 +386,7 @@ impl Generator {
     }
 }
 
-/// The parts of which a company's name and domain are made.
+/// The parts from which a company's name and domain are made.
 struct Parts {
     first: &'static str,
     second: &'static str,
@@ -445,7 +445,7 @@ impl Chance {
     }
 }
 
-/// Returns a word without accents, punctuation and spaces, as host names and handles need it.
+/// Returns a word without accents, punctuation and spaces, for host names and handles.
 fn plain(word: &str) -> String {
     enrich_text::fold(word).replace(' ', "")
 }

@@ -1,6 +1,5 @@
 //! A plain HTTP/1.1 client. It sends exactly the given bytes and returns exactly the received
-//! bytes. An HTTP library would not do this: it would correct or refuse many of the malformed
-//! requests that tests send.
+//! bytes. An HTTP library would correct or refuse many of the malformed requests that tests send.
 
 mod call;
 mod client;

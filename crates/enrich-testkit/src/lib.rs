@@ -1,7 +1,7 @@
 //! Code for tests and benchmarks: the contract suite that every store passes, generated data,
 //! processes of the server and of PostgreSQL, and a network that fails.
 //!
-//! Nothing of this crate is linked into the program `enrich`.
+//! No part of this crate is linked into the program `enrich`.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,7 +1,6 @@
-//! Short constructors of invented records.
-//!
-//! A test sets the fields that matter to it. All other fields come from a constructor:
-//! `CompanyRecord { sites: sites(&["quill.example"]), ..company("Quill") }`.
+//! Short constructors of invented records. A test sets only the fields that matter to it. All other
+//! fields come from a constructor: `CompanyRecord { sites: sites(&["quill.example"]),
+//! ..company("Quill") }`.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

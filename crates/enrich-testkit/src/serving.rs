@@ -50,7 +50,7 @@ impl Serving {
             if has_admin {
                 output.read_line(&mut admin_line)?;
             }
-            // The rest of the output is read too: on a full pipe, the server would block.
+            // The rest of the output is read too. Otherwise the server would block on a full pipe.
             thread::spawn(move || io::copy(&mut output, &mut io::sink()));
         }
         let admin_address = address_behind(ADMIN_GREETING, &admin_line);

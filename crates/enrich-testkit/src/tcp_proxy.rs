@@ -1,9 +1,9 @@
 //! A TCP proxy that simulates a network: it delays, holds back and cuts connections.
 //!
 //! Each connection has a queue in each direction, the delay line. One thread reads bytes and puts
-//! them into the queue, with the time at which they must be sent; another thread sends them at this
-//! time. So the delay changes neither the order of the bytes nor the throughput. Sleeping makes a
-//! delay about 0.1 ms longer.
+//! them into the queue, with the time at which they must be sent. Another thread sends them at this
+//! time. So the delay changes neither the order of the bytes nor the throughput. A delay is about
+//! 0.1 ms too long, because the thread sleeps.
 
 mod connection;
 mod network;
@@ -89,8 +89,8 @@ impl TcpProxy {
         self.network.cut_all(how);
     }
 
-    /// If `refuse` is `true`, refuses new connections, as a machine without a server does; if
-    /// `false`, accepts them again. Returns when the change has taken effect.
+    /// If `refuse` is `true`, refuses new connections, like a machine without a server. If `false`,
+    /// accepts them again. Returns when the change has taken effect.
     pub fn refuse_new(&self, refuse: bool) {
         self.network.change(|rules| rules.is_refusing = refuse);
         if refuse {

@@ -123,7 +123,7 @@ fn a_frozen_primary_answers_nothing_and_goes_on_when_it_is_thawed() {
     old.thaw().unwrap();
     old.wait_until_accepting().unwrap();
     assert!(!old.is_standby().unwrap());
-    // The old primary has no standby any more, so no commit of it is confirmed.
+    // The old primary has no standby any more. So none of its commits is confirmed.
     let standbys = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
     assert_eq!(old.psql(standbys).unwrap(), "0");
 }
@@ -248,15 +248,15 @@ fn pgbouncer_leads_to_every_database_and_shares_connections() {
         String::from_utf8(output.stdout).unwrap()
     };
     assert_eq!(run(&["SELECT current_database()"]).trim(), database.name());
-    // A prepared statement still exists for the next client, because both use the same connection
-    // to the server.
+    // A prepared statement still exists for the next client, because both clients use the same
+    // connection to the server.
     run(&["PREPARE shared AS SELECT 7"]);
     assert_eq!(run(&["EXECUTE shared"]).trim(), "7");
     assert!(!bouncer.log().unwrap().contains("FATAL"), "{}", bouncer.log().unwrap());
 }
 
 /// This environment variable is set when the test below starts this program a second time. The
-/// second process is the one that is killed.
+/// second process is killed.
 const KILLED: &str = "ENRICH_TESTKIT_IS_KILLED";
 
 #[test]
@@ -286,7 +286,8 @@ fn nothing_is_left_of_a_test_that_is_killed() {
     // The started servers are a frozen primary, its standby, and pgbouncer. Each has a guard, and
     // each PostgreSQL server has at least three children.
     assert!(processes.len() > 10, "{processes:?}");
-    // The signal goes to the whole process group, as a test runner does after a time-out.
+    // The signal goes to the whole process group, like the signal of a test runner after a
+    // time-out.
     let group = format!("-{}", test.id());
     assert!(Command::new("kill").args(["-KILL", "--", &group]).status().unwrap().success());
     test.wait().unwrap();

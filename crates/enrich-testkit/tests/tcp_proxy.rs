@@ -11,7 +11,7 @@ use enrich_testkit::tcp_proxy::{Cut, TcpProxy, Trigger};
 
 /// Time limit for each wait. It is longer than anything here should take.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The time after which a read that got nothing counts as quiet.
+/// A read that gets nothing for this time counts as quiet.
 const QUIET: Duration = Duration::from_millis(150);
 
 /// Starts a server that sends all received bytes back. When a connection ends, the returned

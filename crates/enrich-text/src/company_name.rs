@@ -104,8 +104,8 @@ pub(crate) fn aside(text: &str) -> Option<(&str, &str)> {
     (is_name && !fold(aside).is_empty()).then_some((name, aside))
 }
 
-/// Whether the text in parentheses after a name is the initials of the name. Because of this check,
-/// `GE` in `General Electric (GE)` is not read as the country code of Georgia.
+/// Whether the text in parentheses after a name is the initials of the name. With this check, `GE`
+/// in `General Electric (GE)` is not read as the country code of Georgia.
 fn are_initials(name: &str, aside: &str) -> bool {
     let folded = fold(name);
     let initials = |name: &str| name.split(' ').filter_map(|word| word.chars().next()).collect();

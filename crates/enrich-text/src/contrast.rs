@@ -13,14 +13,15 @@ use crate::table;
 /// How two words contradict each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Contrast {
-    /// Two numbers, or two opposites: north and south, first and second.
+    /// Two numbers, or two opposites, such as north and south, or first and second.
     Sides,
-    /// Two kinds of organisation or subject: a school and a hospital, music and art.
+    /// Two kinds of organisation or two subjects, such as a school and a hospital, or music and
+    /// art.
     Kinds,
 }
 
-/// The names, in the data file, of the contrasts between kinds of organisation and between kinds of
-/// subject. They are [`Contrast::Kinds`], because a single name may contain both sides.
+/// The names of two contrasts in the data file: between kinds of organisation, and between
+/// subjects. They are [`Contrast::Kinds`], because a single name may contain both sides.
 const KINDS: [&str; 2] = ["house", "subject"];
 
 /// The largest Roman numeral that is read as a number. A larger numeral is read as a word.
@@ -105,8 +106,8 @@ fn side(word: &NameWord) -> Option<(&'static str, &'static str)> {
     SIDES.get(&word.root).or_else(|| SIDES.get(&word.text)).copied()
 }
 
-/// Returns the number that a word means: it may be written in digits, as an ordinal, as a Roman
-/// numeral, or as a word. Returns `None` if the word is no number.
+/// Returns the number that a word means. The word may be written in digits, as an ordinal, as a
+/// Roman numeral, or as a word. Returns `None` if the word is not a number.
 fn number(word: &NameWord) -> Option<u32> {
     const ENDINGS: [&str; 8] = ["st", "nd", "rd", "th", "er", "eme", "te", "e"];
     let digits = word.text.bytes().take_while(u8::is_ascii_digit).count();

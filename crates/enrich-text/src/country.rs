@@ -49,8 +49,8 @@ struct Countries {
     by_top_level_domain: FxHashMap<&'static str, Country>,
 }
 
-/// Codes that are accepted although ISO 3166-1 does not contain them: those that the European Union
-/// uses for the United Kingdom and Greece.
+/// Codes that are accepted although ISO 3166-1 does not contain them: the codes of the European
+/// Union for the United Kingdom and Greece.
 const OTHER_CODES: [(&str, &str); 2] = [("UK", "GB"), ("EL", "GR")];
 
 static COUNTRIES: LazyLock<Countries> = LazyLock::new(|| {

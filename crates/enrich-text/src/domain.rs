@@ -64,7 +64,7 @@ impl Domain {
     pub(crate) fn from_host(host: &str) -> Self {
         let mut rest = host;
         while let Some(shorter) = rest.strip_prefix("www.") {
-            // In `www.com`, `www` is not removed, because `com` alone is no domain.
+            // In `www.com`, `www` is not removed, because `com` alone is not a domain.
             if !shorter.contains('.') {
                 break;
             }
@@ -99,10 +99,10 @@ impl Domain {
     /// Returns the country of the domain's TLD, such as `.de` or an internationalised TLD; `None`
     /// if the TLD is not that of a country.
     ///
-    /// A TLD counts for its country even if many domains with it are used for other purposes: `.co`
-    /// is Colombia, and `.io` is the British Indian Ocean Territory. So a domain does not show that
-    /// a company has a seat in the country; the company's record says where its seats are. `.eu`
-    /// has no country.
+    /// A TLD counts for its country even if many domains use it for other purposes: `.co` is
+    /// Colombia, and `.io` is the British Indian Ocean Territory. So a domain does not show that a
+    /// company has a seat in the country. The company's record says where its seats are. `.eu` has
+    /// no country.
     pub fn country(&self) -> Option<Country> {
         Country::of_top_level_domain(self.0.rsplit('.').next()?)
     }

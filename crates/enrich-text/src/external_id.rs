@@ -77,7 +77,7 @@ impl ExternalId {
     ///
     /// # Errors
     ///
-    /// When the text has no scheme, and in the cases in which [`Self::parse`] fails.
+    /// When the text has no scheme, and when [`Self::parse`] fails.
     pub fn from_text(text: &str) -> Result<Self, InvalidExternalId> {
         let (scheme, id) = text.split_once(':').ok_or(InvalidExternalId::NoScheme)?;
         Self::parse(scheme, id)

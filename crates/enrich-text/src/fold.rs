@@ -29,8 +29,8 @@ pub fn fold(text: &str) -> String {
 /// Folds a text like [`fold`], but does not join neighbouring single letters.
 pub(crate) fn fold_words(text: &str) -> String {
     let mut folded = fold_once(text);
-    // When a sign is removed, the letters before and after it may compose a new letter. So folding
-    // is repeated until nothing changes.
+    // When a sign is removed, the letters around it may compose a new letter. So folding is
+    // repeated until nothing changes.
     while !folded.is_ascii() {
         let again = fold_once(&folded);
         if again == folded {
@@ -86,7 +86,7 @@ fn fold_signs(signs: impl Iterator<Item = char>) -> String {
     folded.text
 }
 
-/// Abbreviations of legal forms in Russian and similar languages. They stand before the name. In
+/// Abbreviations of legal forms in Russian and similar languages. They come before the name. In
 /// Latin letters, they would look like the first word of other names: `Too Good To Go`, `Pão de
 /// Açúcar`, `AO Smith`.
 const STAY_CYRILLIC: [&str; 7] = ["ао", "ат", "ип", "нао", "пао", "тоо", "чао"];

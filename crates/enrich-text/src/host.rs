@@ -49,10 +49,10 @@ fn read_in_any_form(text: &str) -> Result<String, BadHost> {
     Ok(if name.len() == host.len() { host } else { name.to_owned() })
 }
 
-/// Whether a name is certainly in the form that [`read`] returns. Its labels must have only
-/// lower-case letters, digits and hyphens, none may be an A-label, and the last one must begin with
-/// a letter, so that the name is no IP address. Most names are like this. If the result is `false`,
-/// the name must be parsed.
+/// Whether a name is certainly in the form that [`read`] returns. Most names are. Its labels must
+/// have only lower-case letters, digits and hyphens. None of them may be an A-label. The last one
+/// must begin with a letter, so that the name is not an IP address. If the result is `false`, the
+/// name must be parsed.
 fn is_as_it_is_stored(text: &str) -> bool {
     let is_plain = |label: &str| {
         let bytes = label.as_bytes();

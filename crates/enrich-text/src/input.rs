@@ -1,7 +1,7 @@
 //! The checks that every parser makes first: the text must not be empty or too long, and must not
 //! contain control characters.
 
-/// The most characters of a text that a parser accepts. They are counted after trimming.
+/// The most characters of a text that a parser accepts, counted after trimming.
 pub const MAX_CHARACTERS: usize = 512;
 
 /// Why a text is refused before it is parsed. Each parser has a message of its own for each of
@@ -32,7 +32,8 @@ pub(crate) fn plain(text: &str) -> Result<&str, Unreadable> {
 
 /// Whether a text has more than `characters` characters.
 fn is_longer_than(text: &str, characters: usize) -> bool {
-    // A text has at least as many bytes as characters, so a short text need not be counted.
+    // A text has at least as many bytes as characters. So a text with few bytes need not be
+    // counted.
     text.len() > characters && text.chars().nth(characters).is_some()
 }
 

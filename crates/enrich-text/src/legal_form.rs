@@ -8,8 +8,8 @@ use crate::fold::{fold, join_single_letters};
 use crate::misspelling::is_misspelt;
 use crate::table;
 
-/// Words that are no name by themselves. A legal form is not removed if only such words would be
-/// left.
+/// Words that are not a name by themselves. A legal form is not removed if only such words would
+/// remain.
 const NO_NAME: [&str; 4] = ["the", "and", "of", "de"];
 
 #[derive(Default)]
@@ -21,7 +21,7 @@ struct LegalForms {
     /// Legal forms that are attached to a name without a space, as in Chinese, Japanese, Korean and
     /// Thai. The longest come first.
     glued: Vec<String>,
-    /// The row in the data file of each spelling of a legal form.
+    /// For each spelling of a legal form, its row in the data file.
     lines: FxHashMap<String, u16>,
     /// The legal forms that are one long ASCII word. Misspellings are recognised only for these
     /// forms.
@@ -73,8 +73,8 @@ pub(crate) fn strip(folded: &str) -> String {
     }
 }
 
-/// Returns which legal forms `strip` has removed from a folded name, as rows of the data file, in
-/// ascending order. `Ltd` and `Limited` are in the same row.
+/// Returns the legal forms that `strip` has removed from a folded name, as rows of the data file,
+/// in ascending order. `Ltd` and `Limited` are in the same row.
 pub(crate) fn forms_around(folded: &str, stripped: &str) -> Vec<u16> {
     let Some((before, behind)) = folded.split_once(stripped) else { return Vec::new() };
     let mut found = Vec::new();
@@ -105,8 +105,8 @@ pub(crate) fn is_misspelt_form(word: &str) -> bool {
         && LEGAL_FORMS.long_ends.iter().any(|form| form != word && is_misspelt(form, word))
 }
 
-/// Returns the possible names in a word to which a legal form may be attached without a space:
-/// `acme` for `acmegmbh`.
+/// Returns the possible names in a word that may end with a legal form without a space: `acme` for
+/// `acmegmbh`.
 pub(crate) fn without_glued_ends(name: &str) -> impl Iterator<Item = &str> {
     (3..name.len())
         .filter(|&at| name.is_char_boundary(at) && LEGAL_FORMS.ends.contains(&name[at..]))

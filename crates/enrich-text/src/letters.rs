@@ -1,4 +1,4 @@
-//! Measures how usual the sequence of letters in a word is. A typing error makes it less usual.
+//! Measures how usual the sequence of letters in a word is. A typing error makes a word less usual.
 
 use std::sync::LazyLock;
 

@@ -18,9 +18,9 @@ pub struct NameForm {
     pub initials: String,
     /// The first letters of the words, with fillers.
     pub all_initials: String,
-    /// Only for a name of one word: for each letter of the word, the first letter of its Latin
-    /// transliteration. If the word is an acronym, this is the acronym in Latin letters (`РЖД`
-    /// becomes `rzd`, although its transliteration is `rzhd`). Empty for a name of several words.
+    /// Only for a name of one word: the first letter of the Latin transliteration of each letter.
+    /// If the word is an acronym, this is the acronym in Latin letters (`РЖД` becomes `rzd`,
+    /// although its transliteration is `rzhd`). Empty for a name of several words.
     pub acronym: String,
     /// The words in plain Latin letters, joined without spaces. Fillers are left out.
     pub squashed: String,
@@ -31,11 +31,11 @@ pub struct NameForm {
     /// The numbers of the legal forms in the name, in ascending order. All spellings of a legal
     /// form have the same number.
     pub legal_forms: Vec<u16>,
-    /// For each word, the root of the general word of which it may be a misspelling. Empty if
-    /// misspellings were not looked for.
+    /// For each word, the root of the general word that it may misspell. Empty if misspellings were
+    /// not looked for.
     pub meant: Vec<Option<&'static str>>,
-    /// The possible names, if a legal form may be attached to the name without a space
-    /// (`AcmeGmbH`). Empty if misspellings were not looked for.
+    /// The possible names, if the name may end with a legal form without a space (`AcmeGmbH`).
+    /// Empty if misspellings were not looked for.
     pub unglued: Vec<String>,
 }
 
@@ -45,8 +45,7 @@ impl NameForm {
         Self::lay_out(name, false)
     }
 
-    /// Prepares a name that somebody has typed: misspellings of general words and of legal forms
-    /// are recognised.
+    /// Prepares a typed name: recognises misspellings of general words and of legal forms.
     pub fn of_typed(name: &CompanyName) -> Self {
         let mut form = Self::lay_out(name, true);
         let general =

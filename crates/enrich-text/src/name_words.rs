@@ -15,10 +15,10 @@ use crate::table;
 pub struct NameWord {
     /// The word after folding.
     pub text: String,
-    /// The form of the word that is compared with other words. The root of a general word or a
-    /// place, in any language, is the English word (`universitat`: `university`; `wien`: `vienna`).
-    /// For another word that is not in Latin script, it is the Latin transliteration. Otherwise it
-    /// is the word itself.
+    /// The form of the word that is compared with other words. For a general word or a place in any
+    /// language, it is the English word (`universitat`: `university`; `wien`: `vienna`). For
+    /// another word that is not in Latin script, it is the Latin transliteration. Otherwise it is
+    /// the word itself.
     pub root: String,
     /// Whether the word is a general word or a place, according to the data files.
     pub is_general: bool,
@@ -107,7 +107,7 @@ pub(crate) fn listed_words() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the share of all organisation names that contain a word, from 0 to 1. Returns `None` for
-/// a word that is not in the data file; such a word is rare.
+/// a word that is not in the data file, because such a word is rare.
 pub fn common_share(word: &str) -> Option<f64> {
     static SHARES: LazyLock<FxHashMap<&str, f64>> = LazyLock::new(|| {
         let lines = include_str!("../data/common_words.csv").lines();
@@ -127,7 +127,7 @@ pub fn country_of_word(word: &NameWord) -> Option<Country> {
     Country::parse(LISTS.countries.get(&word.root).copied().unwrap_or(&word.root)).ok()
 }
 
-/// The long words of the data files, to find the word that a misspelling means. Each word has
+/// The long words of the data files, to find the word that a misspelling stands for. Each word has
 /// several keys: its hash, and for each letter, the hash of the word without this letter.
 static MISSPELT: LazyLock<FxHashMap<u64, Vec<&'static str>>> = LazyLock::new(|| {
     let mut by_rest: FxHashMap<u64, Vec<&str>> = FxHashMap::default();
@@ -158,8 +158,8 @@ fn deletion_hashes(word: &str) -> impl Iterator<Item = u64> + '_ {
     })
 }
 
-/// Returns the root of the general word of which `word` is a misspelling. Returns `None` if there
-/// is no such word, or if there are several with different roots.
+/// Returns the root of the general word that `word` misspells. Returns `None` if there is no such
+/// word, or if there are several with different roots.
 pub fn misspelt_root(word: &str) -> Option<&'static str> {
     if word.len() + 1 < FEWEST_LETTERS || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return None;

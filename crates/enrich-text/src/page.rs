@@ -128,8 +128,8 @@ fn on_network(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     }
 }
 
-/// Reads a path without a host as a page of the network that is asked for. Returns an error if the
-/// path may mean something else.
+/// Reads a path without a host as a page of the requested network. Returns an error if the path may
+/// mean something else.
 fn path_alone(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     let first = path.word(0);
     let is_path = match network {

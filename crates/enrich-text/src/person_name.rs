@@ -101,7 +101,7 @@ impl PersonName {
         Ok(Self { given: spread(given), family: spread(family), name_suffix })
     }
 
-    /// Reads a name whose given names come first, and whose family name comes last.
+    /// Reads a name with the given names first and the family name last.
     fn in_order(words: Vec<Word>) -> Result<Self, InvalidPersonName> {
         let (mut given, name_suffix) = without_ends(words);
         // A word such as `née` shows that a former name follows: `Ada Byte née Lovelace`. The
@@ -118,8 +118,8 @@ impl PersonName {
         let mut family = vec![last];
         while let [.., before, word] = &given[..]
             && word.is_particle()
-            // The particle in `van 't Hof` is a single letter, but so is the initial in `John T.
-            // Hof`. The letter is a particle only after another particle.
+            // The particle in `van 't Hof` is a single letter, and so is the initial in `John T.
+            // Hof`. A letter is a particle only after another particle.
             && (!is_initial(&word.text()) || before.is_particle())
         {
             family.extend(given.pop());
@@ -164,8 +164,8 @@ impl PersonName {
         let words = self.family.iter().map(String::as_str);
         let (particles, parts): (Vec<_>, Vec<_>) =
             words.partition(|word| reading::is_particle(word));
-        // If there are only particles, they are the family name: `Le` and `Van` are family names
-        // too.
+        // If there are only particles, they are the family name, because `Le` and `Van` are family
+        // names too.
         if parts.is_empty() { (particles, parts) } else { (parts, particles) }
     }
 
@@ -205,9 +205,9 @@ impl PersonName {
         orders.filter(Self::can_be_meant).collect()
     }
 
-    /// Whether this name, which was read with the family name first, can be meant. It cannot be
-    /// meant if both names are given names: `James Thomas` and `Thomas James` are two people. It
-    /// also cannot be meant if its family name contains an initial.
+    /// Whether this name, which was read with the family name first, can be right. It cannot be
+    /// right if both names are given names: `James Thomas` and `Thomas James` are two people. It
+    /// also cannot be right if its family name contains an initial.
     fn can_be_meant(&self) -> bool {
         let last = self.family.last().map_or("", String::as_str);
         let are_given = given_names::is_listed(self.first_given()) && given_names::is_listed(last);

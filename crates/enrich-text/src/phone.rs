@@ -12,7 +12,7 @@ use crate::input::{self, refuses_unreadable};
 /// A phone number in E.164: `+`, country calling code, national number.
 ///
 /// The number is possible: its country calling code exists, and numbers with this code can have its
-/// length. Perhaps nobody has the number.
+/// length. It may belong to nobody.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Phone(String);
 
@@ -104,7 +104,7 @@ impl Phone {
     }
 
     /// Loads the numbering plans, which takes tens of milliseconds. A server calls this before it
-    /// answers; otherwise the first number that it parses would take this time.
+    /// answers. Otherwise the first number that it parses would take this time.
     pub fn prepare() {
         LazyLock::force(&CALLING_CODES);
     }
@@ -238,9 +238,9 @@ struct CallingCode {
 
 /// All calling codes, with the possible lengths of their numbers. The index is the calling code.
 ///
-/// The lengths are from libphonenumber. They are calculated only once: to check a length, the
-/// parser of the crate `phonenumber` would run a regular expression for every kind of number in a
-/// country.
+/// The lengths are from libphonenumber. They are calculated only once. The parser of the crate
+/// `phonenumber` would run a regular expression for every kind of number in a country to check a
+/// length.
 static CALLING_CODES: LazyLock<Vec<Option<CallingCode>>> =
     LazyLock::new(|| (0..1000).map(calling_code).collect());
 
@@ -301,11 +301,9 @@ impl CallingCode {
     }
 
     /// Returns a national number without the trunk prefix, if somebody has left the prefix in the
-    /// number by mistake.
-    ///
-    /// If the trunk prefix of the country is a zero, it is always removed. Any other trunk prefix
-    /// may be the first digits of the number itself, and so may a zero in other countries. So such
-    /// a prefix is removed only if the number would be impossible with it.
+    /// number by mistake. A zero is always removed if it is the country's trunk prefix. Any other
+    /// trunk prefix may be the first digits of the number itself, and so may a zero in other
+    /// countries. So it is removed only if the number would be impossible with it.
     fn without_trunk_prefix(self, national: &str) -> &str {
         match self.trunk_prefix {
             Some("0") => national.strip_prefix('0').unwrap_or(national),

@@ -30,7 +30,7 @@ pub(crate) enum Written<'a> {
     OnNetwork(Network, Path<'a>),
     /// An address on a network's host that has no pages.
     NoPageHost,
-    /// An address on a site that is none of the networks.
+    /// An address on a site that does not belong to any of the networks.
     Elsewhere,
     /// A path without a host, such as `company/acme`.
     PathAlone(Path<'a>),

@@ -102,7 +102,7 @@ impl Fixture {
         let mut command = Command::new(env!("CARGO_BIN_EXE_enrich"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).env_remove("ENRICH_KEY");
         // The command must not write questions to the system's temporary folder. So `TMPDIR` names
-        // a folder that does not exist, where a write would fail.
+        // a folder that does not exist: a write would fail there.
         command.env("TMPDIR", self.path("no-folder-for-temporary-files"));
         if !self.key.is_empty() {
             command.env("ENRICH_KEY", &self.key);
@@ -174,8 +174,8 @@ pub(crate) fn numbered(rows: usize) -> Vec<u8> {
     list.into_bytes()
 }
 
-/// Waits until a started command prints the cost of its list on standard error; it sends no row
-/// earlier.
+/// Waits until a started command prints the cost of its list on standard error. Before that, the
+/// command sends no row.
 pub(crate) fn wait_for_a_word(running: &mut Child) {
     let mut byte = [0];
     let err = running.stderr.as_mut().unwrap();

@@ -1,4 +1,5 @@
-//! Tests of jobs that ask the metered service in the same process, as those of the account page do.
+//! Tests of jobs that call the metered service in the same process, like the jobs of the account
+//! page.
 
 use std::io::Read;
 use std::path::Path;

@@ -103,7 +103,7 @@ fn a_closed_account_is_closed_for_good_and_its_balance_stays() {
     ] {
         fixture.run(words).refused(1, "is closed for good");
     }
-    // Another account may have the email address of a closed account.
+    // After an account is closed, another account may have its email address.
     create(&fixture, "Quill Ltd", &["--email", "ada@quill.example"]);
     assert_eq!(fixture.json(&["ledger", "verify"])["ok"], true);
 }

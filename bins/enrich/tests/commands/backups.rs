@@ -176,8 +176,7 @@ fn a_backup_is_restored_only_where_nothing_is_and_nobody_works() {
     fixture.json(&["restore", "copy", "--data", "empty"]);
 }
 
-/// Starts a command and kills it after this time; returns whether the kill came before the
-/// command's end.
+/// Starts a command and kills it after this time. Returns whether it was killed before its end.
 fn killed_after(fixture: &Fixture, words: &[&str], micros: u64) -> bool {
     let mut child = fixture.command(words).stdout(Stdio::null()).spawn().unwrap();
     thread::sleep(Duration::from_micros(micros));
@@ -226,7 +225,7 @@ fn a_backup_that_is_killed_is_complete_or_not_there() {
     }
     assert!(early > 0, "none was killed before its end");
     println!("{early} were killed early, {complete} were complete");
-    // The unfinished copy that a killed backup left doesn't prevent the next backup.
+    // A killed backup has left an unfinished copy. It must not prevent the next backup.
     fixture.json(&["backup", "copy"]);
     assert!(!fixture.path().join("copy.unfinished").exists());
 }
@@ -248,7 +247,7 @@ fn a_restore_that_is_killed_leaves_no_folder_that_opens_and_can_be_run_again() {
             let is_refused = listed.err.contains("there is no data folder")
                 || listed.err.contains("is not finished");
             assert!(listed.status == 2 && is_refused, "{listed:?}");
-            // An import, too, refuses a folder with an unfinished restore; it doesn't create a new
+            // An import also refuses a folder with an unfinished restore. It doesn't create a new
             // store there.
             let served = fixture.run(&["import", "records.jsonl", "--data", "again"]);
             if again.join("restore.unfinished").exists() {

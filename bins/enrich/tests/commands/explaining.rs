@@ -17,7 +17,7 @@ const DOUBTFUL: &str = r#"{"type":"company","name":"Marsh Marlow Tannery","domai
 
 /// A misspelt name that is similar enough to be found.
 const NEAR: &str = "companyName=Quill Inkk Works";
-/// A name that is similar to a company's name, but hardly means this company.
+/// A name that is similar to a company's name, but probably doesn't mean this company.
 const FAR: &str = "companyName=Brass Ink Traders";
 
 fn fixture() -> Fixture {
@@ -87,8 +87,8 @@ fn a_confidence_that_cannot_be_is_a_wrong_command_line() {
     }
 }
 
-/// Checks only that the parts of the text come in this order, because its numbers depend on the
-/// weights of the features. Another test compares whole texts.
+/// Checks only that the parts of the text come in this order. The numbers in the text depend on the
+/// weights of the features, and another test compares complete texts.
 #[test]
 fn a_comparison_is_explained_for_people() {
     let fixture = fixture();
@@ -206,7 +206,7 @@ fn the_employer_of_a_person_is_explained() {
     assert_eq!(by_name["company_name"]["is_employer"], true);
     assert_eq!(by_name["company_name"]["only_bearer"]["name"], "Quill Ltd");
     assert_eq!(by_name["found"]["name"], "Ada Penn");
-    // A known domain is looked up as a domain; an unknown domain may be a name, so it is compared
+    // A known domain is looked up as a domain. An unknown domain may be a name, so it is compared
     // with names.
     assert_eq!(at("quill.example")["company_name"], Value::Null);
     assert_eq!(at("quil.example")["company_name"]["name"], "quil.example");

@@ -69,7 +69,7 @@ fn a_successor_has_the_label_and_limits_of_the_key_it_replaces() {
     let again = fixture.json(&["key", "rotate", &text(&rotated["key_id"])]);
     assert_eq!(ask(&again), 200);
     // The last rotation ended the key `rotated`. A server refuses an ended key within a second,
-    // even if the key was used a moment ago.
+    // even if the key was used just before.
     thread::sleep(Duration::from_secs(1));
     assert_eq!(ask(&rotated), 401);
     let ended = fixture.run(&["key", "rotate", &text(&rotated["key_id"])]);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, call, server};
 
-/// Creates a folder, and asks its service for these names. `count_misses` says how the service
+/// Creates a folder, and looks up these names with its service. `count_misses` says how the service
 /// counts names that are not found.
 fn asked(count_misses: CountMisses, names: &[&str]) -> Fixture {
     let fixture = Fixture::with_records();

@@ -143,7 +143,7 @@ fn the_same_key_for_something_else_is_refused() {
         let left = reply.number("X-Credits-Remaining");
         world.same(&format!("{what}: nothing deducted"), &left, &Some(9));
     }
-    // `limit` is a field like the others. A call without `limit` is another call, so it may not use
+    // `limit` is a field like the others. A call without `limit` is another call. So it may not use
     // the `Idempotency-Key` of the call with `limit`.
     let list = [("companyDomain", "orbeval.example"), ("limit", "1")];
     let limited = world.call("/v1/dte", &account.key, &list).header("Idempotency-Key", "limit");

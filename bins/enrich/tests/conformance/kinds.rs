@@ -126,8 +126,8 @@ fn phones_are_read_however_they_are_written() {
     ] {
         mti(text, person);
     }
-    // The numbers that `/v1/itm` returns are accepted as inputs, in any spelling. The landline
-    // belongs to the same person.
+    // The numbers that `/v1/itm` returns are accepted as inputs, in any spelling. The landline also
+    // belongs to this person.
     for text in ["491713920015", "+493023125220", "0049 30 23125-220"] {
         mti(text, gross);
     }
@@ -274,7 +274,7 @@ fn youtube_pages_are_read_however_they_are_written() {
     {
         finds(&world, &account, YTD, text, "billabrook.example");
     }
-    // In the id of a channel, the case of letters matters; in other handles it doesn't.
+    // In the id of a channel, the case of letters matters. In other handles it doesn't.
     for text in ["UCexampleQuillmark000000", "youtube.com/channel/UCexampleQuillmark000000"] {
         misses(&world, &account, YTD, text);
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::world::{Account, Fields, World};
 
-/// With this option of the operator, matches with a confidence from 30 are answers too.
+/// With this option, matches with a confidence from 30 on are answers too.
 const LESS_SURE: [&str; 2] = ["--min-confidence", "30"];
 
 #[test]
@@ -102,7 +102,7 @@ fn person_names_match_in_any_order_case_and_spelling() {
     for name in ["Robert B. Hargreave", "Roberta Hargreave", "Rupert Hargreave"] {
         lpuf(name, "Copperlane Works LLC", "", 0);
     }
-    // Two people have this name; the company decides which of them is meant.
+    // Two people have this name. The company decides which of them is found.
     let kaethe = "Käthe Sommerfeldt";
     lpuf(kaethe, "Quillmark", "linkedin.com/in/kaethe-sommerfeldt-quillmark-example", 1);
     lpuf(kaethe, "Maison Orbeval", "linkedin.com/in/kaethe-sommerfeldt-orbeval-example", 1);
@@ -116,8 +116,8 @@ fn an_address_leads_to_its_owner_then_its_owners_employer_then_its_domain() {
     let world = World::new(&[]);
     let account = world.account(50);
     for (email, company) in [
-        // The company that has the address itself is found first, although the address's domain is
-        // that of a company's site in another country.
+        // The company that has the address is found first. The address's domain is only its domain
+        // for another country.
         ("kontakt@gesla-studio-cz.example", "Gęśla Studio sp. z o.o."),
         // If no company has the address, the employer of the person with the address is found. No
         // company has the domains `daubrac.example` and `asgard-keramikk.example`.

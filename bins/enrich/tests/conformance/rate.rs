@@ -134,7 +134,8 @@ fn a_new_window_starts_with_all_its_calls() {
         thread::sleep(Duration::from_millis(2100));
     }
     let allowed = seen.get(&200).copied().unwrap_or_default();
-    // On a slow machine, the calls may be spread over more windows, but at most over this number.
+    // On a slow machine, the calls may be spread over more windows, but not over more than this
+    // number.
     let windows = u32::try_from(begun.elapsed().as_secs() / 2 + 2).unwrap();
     if allowed < 9 || allowed > 3 * windows || seen.keys().any(|&status| status / 100 == 5) {
         world.note(format!("{windows} windows of three calls; statuses seen: {seen:?}"));

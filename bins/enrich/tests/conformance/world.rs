@@ -170,8 +170,8 @@ impl World {
         self.same(&format!("{what}: price"), &reply.number("X-Credits-Used"), &Some(price));
         let left = reply.number("X-Credits-Remaining");
         self.same(&format!("{what}: balance"), &left, &Some(balance));
-        // From here on, the answer's balance is the expected one, so a wrong balance is reported
-        // only once.
+        // From here on, the answer's balance counts as the expected one. So a wrong balance is
+        // reported only once.
         account.balance.set(left.unwrap_or(balance));
         reply
     }
@@ -329,8 +329,8 @@ fn error_body(reply: &Reply, is_version_2: bool) -> Option<String> {
     let kind = if reply.status >= 500 { "api_error" } else { "invalid_request" };
     let message = body["message"].as_str().filter(|message| !message.is_empty())?;
     let mut inner = format!("\"type\":\"{kind}\",\"message\":{}", json!(message));
-    // If there is a `fields`, it must be a non-empty object of texts; it is copied in the server's
-    // order.
+    // If there are `fields`, they must be a non-empty object of texts. They are copied in the
+    // server's order.
     let fields = if is_version_2 { body["errors"].get("fields") } else { body.get("fields") };
     if let Some(fields) = fields {
         let texts = fields.as_object().filter(|texts| {

@@ -1,9 +1,7 @@
-//! Tests of the examples in documents: the commands of a page's `console` blocks run in order in a
-//! temporary folder, and must print what the page shows.
-//!
-//! Ids, keys, times, sizes and durations may differ from those on the page. If a command on the
-//! page contains an id, the test replaces it by the id that an earlier command printed in its
-//! place.
+//! Tests of the examples in documents. The commands in a page's `console` blocks run in order in a
+//! temporary folder, and must print what the page shows. Ids, keys, times, sizes and durations may
+//! differ from those on the page. If a command on the page contains an id, the test replaces it
+//! with the id that an earlier command printed in its place.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,12 +33,12 @@ const BAD: &str = r#"{"type":"company","name":"Harrow Tiles Ltd","country":"GB",
 
 const NORTHMOOR: &str = r#"{"type":"company","name":"Northmoor Lanterns Ltd","country":"GB","domains":["northmoor-lanterns.example"]}"#;
 
-/// A folder in which a page's commands run. `ids` has the ids that the commands printed there, by
-/// the ids on the page.
+/// A folder in which a page's commands run. `ids` maps the ids on the page to the ids that the
+/// commands printed.
 struct Fixture {
     folder: TempDir,
     ids: BTreeMap<String, String>,
-    /// Replaces an id of the page that no command has printed yet.
+    /// Used in place of an id of the page that no command has printed yet.
     default_id: String,
 }
 

@@ -1,8 +1,9 @@
 //! Finds files of a crate that import each other in a circle.
 //!
-//! A file imports another file if it uses a path that names the other file and begins with `crate`,
-//! `super`, `self` or one of the first file's own modules. A re-exported name counts as an import
-//! of its definition. A module and its submodules may import each other. Tests are not examined.
+//! A file imports another file if it uses a path that names the other file. The path must begin
+//! with `crate`, `super`, `self` or one of the first file's modules. A re-exported name counts as
+//! an import of its definition. A module and its submodules may import each other. Tests are not
+//! examined.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -56,7 +57,7 @@ pub(crate) fn rust_files(folder: PathBuf) -> Vec<(PathBuf, String)> {
     files
 }
 
-/// Returns the modules that can be reached from a module. The module itself is among them only if a
+/// Returns the modules that can be reached from a module. The module itself is included only if a
 /// circle leads back to it.
 fn reached<'g>(
     graph: &'g BTreeMap<Module, BTreeSet<Module>>,

@@ -1,7 +1,6 @@
-//! The maximum lengths of files and functions, in lines.
-//!
-//! Tests don't count: neither files named `tests.rs` nor a module `tests` at the end of a file. The
-//! code is formatted, so a function ends at the first closing brace with its own indent.
+//! The maximum lengths of files and functions, in lines. Tests don't count: neither files named
+//! `tests.rs` nor a module `tests` at the end of a file. The code is formatted. So a function ends
+//! at the first closing brace with its own indent.
 
 use super::imports::{crate_folder, rust_files};
 

@@ -12,11 +12,11 @@ use super::process::Process;
 use super::{Nodes, fresh};
 
 const PASSWORD: &str = "correct horse battery staple";
-/// The number of rows of a list. A server cannot answer all of them before the test has looked at
-/// it.
+/// The number of rows of a list. It is so high that a server cannot answer all rows before the test
+/// has looked at the list.
 const ROWS: usize = 20_000;
 /// Time limit for each wait. A lease may have to end first, and then the rest of the list is
-/// answered, possibly on a busy machine.
+/// answered. The machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// An owner who is signed in.

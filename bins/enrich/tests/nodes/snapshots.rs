@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::process::Process;
 use super::{Nodes, fresh};
 
-/// A change must take effect within this time, which is long enough even on a busy machine.
+/// Time limit for a change to take effect. It is long enough even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Returns the location to which snapshots are published.
@@ -123,8 +123,8 @@ fn a_forgotten_address_is_gone_from_all_nodes_within_two_seconds() {
     });
     assert!(took < Duration::from_secs(2), "{took:?}");
 
-    // Node `b` has no directory of its own in its folder. If `forget` runs on such a folder, all
-    // nodes forget the value, and the command says what remains to do on the machine that imports.
+    // The folder of node `b` has no directory. If `forget` runs on such a folder, all nodes forget
+    // the value, and the command says what remains to do on the machine that imports.
     let said = nodes.run("b", &["forget", "quill.example"]);
     assert!(said.status == 0 && said.err.contains("the machine that imports"), "{said:?}");
     wait_until("the domain is gone", || {

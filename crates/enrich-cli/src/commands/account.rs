@@ -170,8 +170,7 @@ impl Create {
         let first_key = key::generate(id, String::new(), now)?;
         let secret = first_key.key.clone();
         pollster::block_on(ports.accounts.create(account, first_key))?;
-        // From here on, the account exists. So its key is shown even if one of the next steps
-        // fails.
+        // From here on, the account exists. So its key is shown even if a later step fails.
         let mut failures = Vec::new();
         let granted = first_credits(&ports, id, self.credits);
         let balance = granted.unwrap_or_else(|message| {

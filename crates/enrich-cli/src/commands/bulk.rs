@@ -131,7 +131,7 @@ impl Bulk {
             caller: self.caller.in_words(),
             prefix: self.prefix.clone(),
             columns: input.layout().filter(|layout| layout.delimiter.is_some()).map(|layout| {
-                // The purpose is compared when a later run continues the list. The encoding is left
+                // A later run that continues the list compares its purpose. The encoding is left
                 // out, because it may become known only later in the list. The texts of the rows
                 // are enough to recognise the list.
                 Layout { encoding: None, ..layout }.to_string()
@@ -238,8 +238,8 @@ impl Failure {
     }
 }
 
-/// Stops the run at the first signal: rows that were sent are still waited for. At the second
-/// signal, ends the process at once, as a crash would.
+/// Stops the run at the first signal, but waits for the rows that were already sent. At the second
+/// signal, ends the process immediately, like a crash.
 async fn stop_on_signal(stop: Stop) {
     for is_second in [false, true] {
         let Ok(signal) = stop_signal() else { return };
@@ -248,7 +248,7 @@ async fn stop_on_signal(stop: Stop) {
             std::process::exit(130);
         }
         stop.now();
-        // Writing fails if standard error is closed. Then nobody could read the message anyway.
+        // Writing fails if standard error is closed. Then nobody can read the message anyway.
         let _ = writeln!(
             io::stderr(),
             "stopping: waiting for the rows that were sent; repeat to end at once"

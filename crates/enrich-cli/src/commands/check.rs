@@ -57,7 +57,7 @@ struct Database {
 impl Check {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         // Reading the files once makes the check faster. An error is ignored here, because the
-        // check itself reports it.
+        // check reports it too.
         let _ = read_through(self.common.data.path());
         let health = match self.common.data.store()? {
             Some(url) => Health::of_node(self.common.data.path(), &url)?,
@@ -92,8 +92,8 @@ impl Health {
             Ok(report) => report,
             Err(error) => return Ok(Self::unreadable(error_chain(&error))),
         };
-        // `enrich check` does not decide whether one copy of the database is enough. So it accepts
-        // a database without a synchronous standby.
+        // `enrich check` does not decide whether a single copy of the database is enough. So it
+        // accepts a database without a synchronous standby.
         let inspected = inspect(url.expose(), store.secrets(), true, || SystemClock.now());
         let problems = match inspected {
             Ok(report) => report.problems,

@@ -33,8 +33,8 @@ pub(crate) struct Format {
 }
 
 impl Console<'_> {
-    /// Prints a result and returns `Yes`. If nobody reads the output any more, this counts as
-    /// success too, so that the command can go on.
+    /// Prints a result and returns `Yes`. If the reader of the output has gone, this also counts as
+    /// success, so that the command can continue.
     pub(crate) fn show(&mut self, result: &impl Shown, format: Format) -> Result<Verdict, Failure> {
         match self.write(result, format).map_err(Failure::from) {
             Ok(()) | Err(Failure::ReaderGone) => Ok(Verdict::Yes),
@@ -52,7 +52,7 @@ impl Console<'_> {
 
     /// Writes a message to standard error.
     pub(crate) fn note(&mut self, text: &str) {
-        // Writing fails if standard error is closed. Then nobody could read the message anyway.
+        // Writing fails if standard error is closed. Then nobody can read the message anyway.
         let _ = writeln!(self.err, "{text}");
     }
 }

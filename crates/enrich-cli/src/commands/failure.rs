@@ -17,8 +17,8 @@ use enrich_server::error_chain;
 pub(crate) enum Verdict {
     /// The command has succeeded: status 0.
     Yes,
-    /// The command has printed that something is not as it should be, or that there is nothing:
-    /// status 1.
+    /// The command has printed that something is wrong, or that nothing was found. The exit status
+    /// is 1.
     No,
 }
 
@@ -28,9 +28,9 @@ pub(crate) enum Failure {
     /// Something that the command line names does not exist, or the command's request is refused.
     /// The exit status is 1.
     Refused(String),
-    /// An error has prevented the command from running: status 2.
+    /// An error has prevented the command from running. The exit status is 2.
     Impossible(String),
-    /// Nobody reads the output any more. This is not an error: status 0.
+    /// The reader of the output has gone. This is not an error; the exit status is 0.
     ReaderGone,
 }
 

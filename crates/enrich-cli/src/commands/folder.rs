@@ -75,7 +75,7 @@ impl Common {
 
     /// Opens the data folder with its ledger. The folder must exist. This is for commands that work
     /// only if the accounts are in the data folder. If a PostgreSQL database is configured, returns
-    /// an error with the text `instead`, which tells the user what to do instead.
+    /// an error with the text `instead`, which tells the user what to do.
     pub(crate) fn open_whole(&self, instead: &str) -> Result<Store, Failure> {
         Ok(Store::open(self.data.whole_path(instead)?)?)
     }
@@ -126,7 +126,7 @@ impl DataFolder {
 
     /// Returns the path of the data folder. This is for commands that work only if the accounts are
     /// in the data folder. If a PostgreSQL database is configured, returns an error with the text
-    /// `instead`, which tells the user what to do instead.
+    /// `instead`, which tells the user what to do.
     pub(crate) fn whole_path(&self, instead: &str) -> Result<&Path, Failure> {
         match self.store()? {
             Some(_) => Err(Failure::Impossible(instead.to_owned())),

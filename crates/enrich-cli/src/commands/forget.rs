@@ -21,8 +21,8 @@ use super::{Common, Console, Failure, Shown, Verdict};
 use crate::settings::StoreUrl;
 use list::ListArgs;
 
-/// The message after values were suppressed from a node's folder that has no directory. It says
-/// what remains to be done.
+/// The message after values were suppressed from a node's folder without a directory. It says what
+/// remains to do.
 const ALSO_ELSEWHERE: &str = "no node answers with the values any more; run the same command on \
                               the machine that imports, which still has them";
 
@@ -97,7 +97,7 @@ impl Forget {
         if let Some(path) = &self.list.list {
             return self.list.run(path, self.kind, &self.common, console);
         }
-        // No value is suppressed before all of them are parsed.
+        // All values are parsed before the first one is suppressed.
         let texts = all_of(self.values, &mut io::stdin().lock())?;
         if self.kind == Some(Kind::Missed) {
             return forget_missed(&texts, &self.common, console);
@@ -231,8 +231,7 @@ fn forget_missed(
     common.show(&Forgotten { forgotten, values, subjects: 0 }, console)
 }
 
-/// Returns the values that the user has given. In place of a value `-`, returns the lines of
-/// `input`.
+/// Returns the values that the user has given. The value `-` is replaced by the lines of `input`.
 fn all_of(typed: Vec<String>, input: &mut dyn BufRead) -> Result<Vec<String>, Failure> {
     let mut values = Vec::new();
     for value in typed {

@@ -98,7 +98,7 @@ impl Import {
         if self.files.iter().filter(|file| is_standard(file)).count() > 1 {
             return Err(Failure::Impossible("standard input can be read once".to_owned()));
         }
-        // All files are opened before anything is imported, so that a missing file is noticed
+        // All files are opened before the first one is imported, so that a missing file is noticed
         // early.
         let inputs = self.files.iter().map(|file| self.inputs.open(file, console));
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
@@ -147,7 +147,7 @@ impl Import {
         }
     }
 
-    /// Shows the first native records of the files, and what would be imported.
+    /// Shows the first native records of the files, and the counts of an import.
     fn preview(
         &self,
         inputs: Vec<Input>,
@@ -207,8 +207,8 @@ pub(crate) fn import_files(
     Ok(Outcome::new(&sum, started.elapsed(), is_only_file))
 }
 
-/// Imports one file. If the import stops early, the report has the results until then, and the
-/// second value says why.
+/// Imports one file. If the import stops early, the report has the results so far, and the second
+/// value says why it stopped.
 fn take(
     importer: &dyn Importer,
     input: Input,

@@ -1,5 +1,5 @@
 //! `enrich lookup`: makes the same look-up as an endpoint, prints the answer and can explain it.
-//! Nobody is charged.
+//! Nothing is charged.
 
 mod company;
 mod explanation;
@@ -63,7 +63,7 @@ pub(crate) struct Lookup {
     /// Print, after the answer, how the answer was found
     #[arg(long)]
     explain: bool,
-    // `--json` matters only with `--explain`, because the body is JSON anyway.
+    // `--json` has an effect only with `--explain`, because the body is JSON anyway.
     #[command(flatten)]
     common: Common,
 }

@@ -65,7 +65,7 @@ pub(crate) struct OnKey {
 
 impl AccountArg {
     /// Finds the account with this id. If there is none, finds the account with this name. Closed
-    /// accounts count only if all accounts with the name are closed. Returns an error if several
+    /// accounts with the name count only if there is no open one. Returns an error if several
     /// accounts are found.
     pub(crate) fn find(&self, ports: &AccountPorts) -> Result<Account, Failure> {
         let Self(typed) = self;
@@ -99,7 +99,7 @@ impl AccountArg {
     }
 }
 
-/// Returns the failure for an account that is closed for good.
+/// Returns the failure for an account that is permanently closed.
 pub(crate) fn closed(id: AccountId) -> Failure {
     Failure::refused(format!("the account {id} is closed for good; create a new one"))
 }

@@ -1,4 +1,4 @@
-//! Options that say how a list is read, in place of what would be detected.
+//! Options for reading a list. They replace what would be detected.
 
 use clap::Args;
 use enrich_import::{Delimiter, ReadAs, TextEncoding};

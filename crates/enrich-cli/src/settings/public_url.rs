@@ -8,7 +8,7 @@ use serde::Deserialize;
 use url::{Host, Url};
 
 /// A URL with a scheme, a host and possibly a port. It is empty if the flag or the environment
-/// variable is set to an empty text, as is usual in containers.
+/// variable is empty, which is usual in containers.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct PublicUrl(String);
@@ -32,7 +32,7 @@ impl PublicUrl {
         Self(format!("http://{address}"))
     }
 
-    /// Whether the URL was set to a text that is not empty.
+    /// Whether the URL was given and is not empty.
     pub(crate) fn is_given(&self) -> bool {
         !self.0.is_empty()
     }

@@ -45,7 +45,7 @@ pub async fn an_unknown_account_is_none(harness: &dyn Harness) {
     assert_eq!(add(&ports, &new_key(nobody, "")).await, KeyStored::NotThere);
 }
 
-/// An account and its first key are stored together, or neither is stored.
+/// An account and its first key are stored together. If one of them cannot be stored, neither is.
 pub async fn an_account_comes_with_its_first_key_or_not_at_all(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (_, taken) = account_with_key(&ports, "Northwind").await;
@@ -90,7 +90,7 @@ pub async fn a_key_is_revealed_again(harness: &dyn Harness) {
     assert!(ports.accounts.reveal(KeyId::new(noon())).await.unwrap().is_none());
 }
 
-/// If a key gets two ends, one after the other, the key ends at the earlier one.
+/// If a key gets two ends, one after the other, the key ends at the earlier of the two.
 pub async fn a_key_ends_at_the_earlier_of_two_ends(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (_, key) = account_with_key(&ports, "Northwind").await;
@@ -113,7 +113,7 @@ pub async fn a_revoked_key_stays_revoked_when_the_clock_is_set_back(harness: &dy
     let ahead = after_noon(7200);
     assert!(ports.accounts.expire_key(key.id, ahead, ahead).await.unwrap());
     assert!(!ports.accounts.find_key(&key.key).await.unwrap().unwrap().is_active(noon()));
-    // A key also stays ended if it ended because it was rotated without an overlap.
+    // A key that was rotated without an overlap also stays ended.
     let old = new_key(account, "old");
     assert_eq!(add(&ports, &old).await, KeyStored::Stored);
     let successor = enrich_core::NewKey { created_at: ahead, ..new_key(account, "new") };
@@ -129,8 +129,8 @@ pub async fn a_revoked_key_stays_revoked_when_the_clock_is_set_back(harness: &dy
     }
 }
 
-/// When an end has passed and was settled, the key stays ended, even if the clock is set back. An
-/// end in the future is not settled.
+/// When the end of a key has passed and was settled, the key stays ended, even if the clock is set
+/// back. An end in the future is not settled.
 pub async fn a_key_whose_end_was_seen_stays_ended_when_the_clock_is_set_back(
     harness: &dyn Harness,
 ) {
@@ -246,8 +246,8 @@ pub async fn ended_keys_make_room_up_to_all_there_may_be(harness: &dyn Harness) 
     assert_eq!(added, KeyStored::TooMany);
 }
 
-/// Keys that ended long ago don't count for the limit. The limit of the operator lets a key be
-/// rotated even if the account's own limit does not.
+/// Keys that ended long ago don't count towards the limit. With the operator's limit, a key can be
+/// rotated even if the account's own limit does not allow it.
 pub async fn keys_that_ended_long_ago_make_room(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, first) = account_with_key(&ports, "Northwind").await;

@@ -167,8 +167,8 @@ pub async fn the_company_whose_main_domain_it_is_comes_first(harness: &dyn Harne
         CompanyRecord { sites: sites(&["group.example", "inkwell.example"]), ..company("Group") };
     let inkwell = CompanyRecord { sites: sites(&["well.example"]), ..company("Inkwell") };
     let as_main = CompanyRecord { sites: sites(&["inkwell.example"]), ..company("Inkwell") };
-    // `as_main` is imported first. After `group`, it would be merged with the group, because the
-    // group has the same domain.
+    // `as_main` is imported first. After `group`, it would be merged with the group, which has the
+    // same domain.
     load(&ports, "a", vec![hashed(as_main), hashed(group), hashed(inkwell)]).await;
     let found = ask(&ports, Question::Company(CompanyRef::Domain(domain("inkwell.example")))).await;
     let found = found.expect("a company");
@@ -278,7 +278,7 @@ pub async fn two_companies_of_one_name_cannot_be_told_apart(harness: &dyn Harnes
     let other = CompanyRecord { sites: sites(&["other.example"]), ..company("QUILL LTD") };
     load(&ports, "a", vec![hashed(quill()), hashed(other)]).await;
     for name in ["Quill Ltd", "Quill"] {
-        // A domain that contains the asked name makes a match more probable, but not certain.
+        // A domain that contains the requested name makes a match more probable, but not certain.
         let found = by_name(&ports, name, None).await;
         assert!(found.as_ref().is_none_or(|(_, sure)| *sure <= 80), "{found:?}");
     }
@@ -336,7 +336,7 @@ pub async fn a_country_tells_hundreds_of_one_name_apart(harness: &dyn Harness) {
 
 pub async fn companies_that_are_but_names_do_not_hide_one_that_is_more(harness: &dyn Harness) {
     let ports = harness.fresh().await;
-    // Returns the name with spaces inside; each number gives other places for the spaces.
+    // Returns the name with spaces inside. For each number, the spaces are in other places.
     let spelling = |number: usize| {
         let letters = "quillinkworks".char_indices();
         let parted = letters.map(|(at, letter)| {

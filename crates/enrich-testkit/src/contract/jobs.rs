@@ -17,8 +17,8 @@ async fn row(jobs: &dyn JobRecords, id: u128) -> JobRow {
     jobs.find(id).await.unwrap().unwrap()
 }
 
-/// Checks that one node at a time holds a job, and that earlier holders change nothing. `expire`
-/// ends all leases.
+/// Checks that one node at a time holds a job, and that earlier holders can change nothing.
+/// `expire` ends all leases.
 pub async fn one_node_at_a_time_holds_a_job(
     one: &dyn JobRecords,
     other: &dyn JobRecords,
@@ -37,7 +37,7 @@ pub async fn one_node_at_a_time_holds_a_job(
     assert_eq!(other.page(1, 9).await.unwrap(), [row(one, 2).await]);
     assert_eq!(other.page(0, 1).await.unwrap(), found);
 
-    // A change must name the job's current turn. The change gives the job a new turn, so a second
+    // A change must state the job's current turn. The change gives the job a new turn. So a second
     // change with the old turn is refused.
     assert_eq!(one.take_next().await.unwrap(), None);
     assert!(!one.change(&change(1, 2, JobPhase::Waiting, "ordered")).await.unwrap());
@@ -123,7 +123,7 @@ pub async fn jobs_are_taken_in_turns(one: &dyn JobRecords, other: &dyn JobRecord
     assert_eq!(next(one).await, 3);
 }
 
-/// Checks what nodes tell each other of the jobs in their own folders.
+/// Checks what each node knows of the jobs in other nodes' folders.
 pub async fn jobs_elsewhere(one: &dyn JobRecords, other: &dyn JobRecords) {
     let owner = account();
     let local = |id, account, summary: &str| LocalJob { id, account, summary: summary.to_owned() };

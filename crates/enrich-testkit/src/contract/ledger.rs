@@ -136,7 +136,7 @@ pub async fn a_grant_counts_at_once(harness: &dyn Harness) {
     assert_eq!(ports.ledger.charge(customer.charge(1)).await.unwrap(), taken(2));
 }
 
-/// A negative grant takes credits back, at most the whole balance.
+/// A negative grant takes credits back. It can take the whole balance, but no more.
 pub async fn a_negative_grant_goes_as_far_as_the_balance(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -179,7 +179,7 @@ pub async fn a_charge_beyond_the_balance_takes_nothing(harness: &dyn Harness) {
     assert_eq!(ports.ledger.charge(customer.keyed(10, "k", "q")).await.unwrap(), taken(0));
 }
 
-/// If many charges ask for the last credit at the same time, one succeeds.
+/// If many charges need the last credit at the same time, exactly one succeeds.
 pub async fn one_of_many_gets_the_last_credit(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 1).await;
@@ -216,7 +216,8 @@ pub async fn nothing_found_is_kept_and_costs_nothing(harness: &dyn Harness) {
     assert_sound(&ports).await;
 }
 
-/// A repeated call gets the first answer, with the balance of that time; nothing is charged again.
+/// A repeated call gets the first answer, with the balance of the first call. Nothing is charged
+/// again.
 pub async fn a_repeat_is_replayed(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -381,7 +382,7 @@ pub async fn the_first_entry_at_a_time_is_found(harness: &dyn Harness) {
     }
 }
 
-/// A range of times has a first row and an end. Between them are all rows of these times, even if
+/// A range of times has a first row and an end. All rows of these times are between them, even if
 /// the clock was set back.
 pub async fn no_entry_of_a_time_is_missed_where_the_clock_was_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
@@ -429,8 +430,8 @@ pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: 
 }
 
 /// An account with one credit can use half of the room for stored responses. Other accounts still
-/// have room for theirs. Of the account's own calls, only new calls with an idempotency key are
-/// refused.
+/// have room for theirs. The account's other calls still work; only its new calls with an
+/// idempotency key are refused.
 pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dyn Harness) {
     let ports = harness.fresh_keeping(160).await;
     let greedy = Customer::with(&ports, 1).await;

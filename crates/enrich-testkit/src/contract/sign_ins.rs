@@ -101,7 +101,7 @@ pub async fn the_case_of_an_address_does_not_matter(harness: &dyn Harness) {
     assert!(ports.sign_ins.by_email(&address(BEN)).await.unwrap().is_none());
 }
 
-/// If another account has the email address, the address is refused, and nothing changes.
+/// If another account has the email address, the address is refused and nothing changes.
 pub async fn an_address_of_another_account_is_taken(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (ada, ben) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -174,7 +174,7 @@ pub async fn an_invitation_works_once(harness: &dyn Harness) {
     assert_eq!(password_of(&ports, account).await.as_deref(), Some(hash("one").expose()));
 }
 
-/// If an invitation is used several times at the same time, only one use succeeds.
+/// If an invitation is used several times at the same time, exactly one use succeeds.
 pub async fn one_of_many_uses_an_invitation(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -245,9 +245,9 @@ pub async fn another_password_ends_all_sessions_but_the_kept_one(harness: &dyn H
     assert!(!has_session(&ports, &kept).await);
 }
 
-/// If a call for one account names a session of another account, it keeps no session of the first
-/// account, and the other account's session does not end. An invitation sets the password of its
-/// own account only.
+/// A call for one account may contain a session of another account. This keeps no session of the
+/// first account, and does not end the other account's session. An invitation sets the password of
+/// its own account only.
 pub async fn nothing_is_reached_through_another_accounts_token(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -376,9 +376,9 @@ pub async fn all_sessions_end_but_the_kept_one(harness: &dyn Harness) {
     assert!(has_session(&ports, &others).await);
 }
 
-/// Invitations and sessions whose ends were settled stay ended when the clock is set back. An end
-/// is not settled when the invitation is read, or when another session begins, because the clock
-/// may be wrong at this moment.
+/// Invitations and sessions whose ends were settled stay ended when the clock is set back. Reading
+/// an invitation, or beginning another session, does not settle an end, because the clock may be
+/// wrong at this moment.
 pub async fn what_ended_for_good_stays_ended_when_the_clock_is_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);

@@ -68,7 +68,7 @@ pub async fn counts_add_up_by_what_they_are_of(harness: &dyn Harness) {
     assert_eq!(days(&ports, other).await, [counted(TODAY, others.id, UseOutcome::Found, 1, 1)]);
 }
 
-/// Only the counters of the asked days are returned. The first and the last day belong to the
+/// Only the counters of the requested days are returned. The first and the last day belong to the
 /// range.
 pub async fn counts_are_told_for_the_days_asked_for(harness: &dyn Harness) {
     let ports = harness.fresh().await;

@@ -30,7 +30,7 @@ pub struct JobConnection<R> {
 struct Table {
     jobs: BTreeMap<u128, Job>,
     local: BTreeMap<(u128, u128), LocalJob>,
-    /// A counter that orders events: it grows each time a job begins to wait or is taken.
+    /// A counter that orders events. It grows each time a job begins to wait or is taken.
     time: u64,
 }
 
@@ -92,7 +92,7 @@ impl Job {
 }
 
 impl Table {
-    /// Returns the job `id` if `turn` is its current turn and `is_so` is true for it.
+    /// Returns the job `id`, if `turn` is its current turn and `is_so` returns true for it.
     fn with(&mut self, id: u128, turn: u64, is_so: impl Fn(&Job) -> bool) -> Option<&mut Job> {
         let found = self.jobs.get_mut(&id);
         found.filter(|job| job.row.turn == turn && is_so(job))

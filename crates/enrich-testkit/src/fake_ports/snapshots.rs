@@ -27,8 +27,8 @@ struct List {
 }
 
 impl MemorySnapshots {
-    /// Returns the number of the snapshot that a node last recorded with `note_live`: the one that
-    /// the node answers from.
+    /// Returns the number of the snapshot that a node answers from, which it last recorded with
+    /// `note_live`.
     pub fn noted(&self) -> SnapshotNumber {
         SnapshotNumber(self.live.load(Ordering::SeqCst))
     }

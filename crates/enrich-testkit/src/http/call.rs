@@ -149,7 +149,7 @@ impl fmt::Debug for Call {
     }
 }
 
-/// Returns form fields as a browser sends them: all bytes except letters and digits are encoded.
+/// Returns form fields with all bytes encoded except letters and digits.
 pub fn form(fields: &[(&str, &str)]) -> String {
     let pairs: Vec<String> =
         fields.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();

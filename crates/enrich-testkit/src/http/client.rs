@@ -46,7 +46,8 @@ impl Client {
     /// Reads all bytes until the connection ends.
     pub fn rest(&mut self) -> String {
         let mut rest = Vec::new();
-        // A reset also counts as the end: the server closed the connection while data was arriving.
+        // A reset also counts as the end, because the server closed the connection while data was
+        // arriving.
         if let Err(error) = self.0.read_to_end(&mut rest) {
             let came = String::from_utf8_lossy(&rest);
             assert_eq!(error.kind(), ErrorKind::ConnectionReset, "{error} after {came:?}");

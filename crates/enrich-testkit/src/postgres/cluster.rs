@@ -98,8 +98,8 @@ impl Cluster {
         Ok(Some(cluster))
     }
 
-    /// Returns the cluster that is shared by all tests of this process that only need a database.
-    /// The first call starts the cluster. Returns `None` if PostgreSQL is not installed.
+    /// Returns the cluster that all tests of this process share if they only need a database. The
+    /// first call starts the cluster. Returns `None` if PostgreSQL is not installed.
     ///
     /// # Panics
     ///
@@ -320,7 +320,7 @@ const SETTINGS: [(&str, &str); 18] = [
     ("checkpoint_timeout", "30s"),
     ("max_wal_size", "512MB"),
     // After a kill, all files are synced before recovery. Syncing them one by one would take
-    // seconds; `syncfs` is faster. The setting exists since PostgreSQL 14.
+    // seconds. `syncfs` is faster. The setting exists since PostgreSQL 14.
     ("recovery_init_sync_method", "syncfs"),
     // With this setting, enough of the log is kept for a standby that was not connected for a
     // while.

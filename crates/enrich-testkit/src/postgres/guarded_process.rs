@@ -4,9 +4,9 @@
 //! The pipe ends when the test process ends, even by SIGKILL. Then the guard kills the server and
 //! all its children, including those that SIGSTOP has stopped, and removes the server's folder.
 //!
-//! The guard runs in a session of its own, so that it survives two signals. One is a signal to the
-//! process group of the test. The other is SIGHUP: when the test ends, the system may send it to a
-//! process group in which a process is stopped.
+//! The guard runs in its own session, so that two signals do not reach it: signals to the process
+//! group of the test, and SIGHUP, which the system may send to a process group with a stopped
+//! process when the test ends.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
@@ -103,7 +103,7 @@ impl GuardedProcess {
         self.signal(Signal::STOP)?;
         wait_for_state(self.id, &['T', 'Z'])?;
         for child in self.children()? {
-            // The child may have ended already; then there is nothing to wait for.
+            // The child may have already ended. Then there is nothing to wait for.
             let _ = kill_process(child, Signal::STOP);
             wait_for_state(child, &['T', 'Z'])?;
         }

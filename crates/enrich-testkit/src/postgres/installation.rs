@@ -54,8 +54,8 @@ pub(super) fn pgbouncer() -> Option<PathBuf> {
 
 fn skip_without(found: Option<PathBuf>, name: &str, package: &str, said: &Once) -> bool {
     if found.is_none() {
-        // The text is not printed by `eprintln`, because the test harness would hide it when the
-        // test passes.
+        // `eprintln` is not used, because the test harness would hide the text when the test
+        // passes.
         said.call_once(|| {
             let _ = writeln!(
                 io::stderr(),

@@ -90,8 +90,8 @@ impl Cluster {
     /// When the server is stopped, or takes longer than a minute.
     pub fn promote(&self) -> io::Result<()> {
         let process = self.running()?;
-        // The line writes the file that `pg_ctl promote` would write. `pg_ctl promote` itself
-        // checks only ten times a second whether it has succeeded.
+        // This writes the file that `pg_ctl promote` would write. `pg_ctl promote` checks only ten
+        // times a second whether it has succeeded.
         fs::write(self.data().join("promote"), "")?;
         process.signal(Signal::USR1)?;
         wait_until(|| Ok(!self.is_standby()?))

@@ -16,9 +16,10 @@ use super::installation::{pgbouncer, skip_without_pgbouncer};
 use super::login::{OWNER, SUPERUSER};
 use crate::free_port::FreePort;
 
-/// A pgbouncer on a port of 127.0.0.1, for all databases of its cluster.
-/// `database.url_at(&[bouncer.address()])` is the URL of a database by way of this pgbouncer. The
-/// process ends when this value is dropped, or when the test ends.
+/// A pgbouncer on a port of 127.0.0.1, for all databases of its cluster. The process ends when this
+/// value is dropped, or when the test ends.
+///
+/// `database.url_at(&[bouncer.address()])` is the URL of a database through this pgbouncer.
 #[derive(Debug)]
 pub struct PgBouncer {
     port: FreePort,

@@ -12,9 +12,9 @@ use super::login::SUPERUSER;
 const STANDBY_NAMES: &str = "synchronous_standby_names";
 
 impl Cluster {
-    /// Starts a primary, which has the name in the options, and its synchronous standby, which has
-    /// the name `node_2`. Each of the two commits only when the other one has confirmed the commit,
-    /// also after the standby has become the primary. Returns `None` if PostgreSQL is not
+    /// Starts a primary with the name in the options, and its synchronous standby with the name
+    /// `node_2`. Each of the two commits only when the other one has confirmed the commit. This
+    /// stays so after the standby has become the primary. Returns `None` if PostgreSQL is not
     /// installed.
     ///
     /// # Errors
@@ -117,8 +117,8 @@ impl Cluster {
     /// Copies a primary's data, and writes the setting that names this primary.
     fn copy_from(&self, primary: &Self) -> io::Result<()> {
         let mut copy = self.installation.command("pg_basebackup", self.folder.path());
-        // A copy with a replication slot reports what it has received. If the setting for the
-        // standbys is `*`, these reports of an unfinished copy would confirm commits. So the copy
+        // A copy with a replication slot would report what it has received. If the setting for the
+        // standbys is `*`, such reports of an unfinished copy would confirm commits. So the copy
         // has no slot.
         copy.args(["--no-sync", "--no-slot", "--wal-method=stream", "--checkpoint=fast"]);
         copy.args(["--write-recovery-conf", "-h", "127.0.0.1", "-U", SUPERUSER]);

@@ -91,7 +91,7 @@ fn keep(data: &Path, password: &str, template: &Path) -> io::Result<()> {
         .and_then(|()| fs::write(new.join("password"), password))
         .and_then(|()| fs::rename(&new, template));
     if kept.is_err() {
-        // Another process kept its template first, or the disk is full.
+        // Another process has kept its template first, or the disk is full.
         fs::remove_dir_all(&new)?;
     }
     kept

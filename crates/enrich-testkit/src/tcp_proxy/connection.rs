@@ -73,7 +73,7 @@ pub(super) fn serve(client: TcpStream, network: &Arc<Network>) {
     thread::spawn(move || writing_client.write_to_client(&from_server));
 }
 
-/// What one of the threads uses: its socket, its connection and the network.
+/// The parts that one of the threads uses: its socket, its connection and the network.
 struct End {
     socket: Arc<TcpStream>,
     connection: Arc<Connection>,
@@ -175,8 +175,8 @@ impl End {
             }
         }
         drop(self);
-        // The server's replies are read to their end, so that the server handles everything that it
-        // has received.
+        // The server's replies are read to their end. So the server handles everything that it has
+        // received.
         for chunk in line {
             if matches!(chunk, Chunk::End(_)) {
                 return;

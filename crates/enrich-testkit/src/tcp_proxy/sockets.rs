@@ -58,6 +58,6 @@ pub(super) fn leave(socket: &Weak<TcpStream>, how: Cut) {
         // With this option, closing the socket sends RST.
         let _ = SockRef::from(&*socket).set_linger(Some(Duration::ZERO));
     }
-    // Nothing is sent by this call; it ends a read that waits for data.
+    // This call sends nothing. It ends a read that waits for data.
     let _ = socket.shutdown(Shutdown::Read);
 }

@@ -186,7 +186,7 @@ fn without(text: &str, left_out: &[char]) -> String {
     text.replace(left_out, "")
 }
 
-/// Returns the last segment of a URL's path if the text is a URL of `site`, else the text.
+/// Returns the last segment of the path if the text is a URL of `site`. Otherwise returns the text.
 fn last_segment<'a>(text: &'a str, site: &str) -> &'a str {
     let is_url = text.to_ascii_lowercase().contains(site);
     let text = if is_url { text.split(['?', '#']).next().unwrap_or(text) } else { text };
@@ -228,7 +228,7 @@ fn has_luhn_digit(digits: &str) -> bool {
 mod tests {
     use super::super::ExternalId;
 
-    /// In each row: a scheme, an id as people write it, and its normal form.
+    /// Valid ids. Each row has a scheme, an id as people write it, and its normal form.
     const GOOD: [(&str, &str, &str); 37] = [
         ("lei", "213800d1ei4b9wtwwd28", "213800D1EI4B9WTWWD28"),
         ("lei", "5493 001K JTII GC8Y 1R12", "5493001KJTIIGC8Y1R12"),

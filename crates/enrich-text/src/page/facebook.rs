@@ -31,7 +31,7 @@ pub(super) fn on_site(path: &Path<'_>) -> Result<Named, InvalidPage> {
 }
 
 /// Reads a path that contains the page's number: `/pages/Name/ID`, `/pages/category/Kind/Name-ID`,
-/// `/people/Name/ID`, `/p/Name-ID`. Segments after the number show only another view of the page,
+/// `/people/Name/ID`, `/p/Name-ID`. Segments after the number only select another view of the page,
 /// so they are ignored.
 fn with_id(path: &Path<'_>) -> Result<Named, InvalidPage> {
     let mut shown_path = String::new();

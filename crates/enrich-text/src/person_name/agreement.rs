@@ -27,8 +27,8 @@ pub struct NameDifferences {
     pub middle_name: bool,
     /// One name lacks a particle of the family name: `van der Berg`, `Berg`.
     pub particle: bool,
-    /// A part of a name is spelt or transliterated in another way in the other name, or several
-    /// parts are written as one word: `Mueller`, `Sergej`, `Vanderberg`.
+    /// A part of a name is spelt or transliterated differently in the other name, or several parts
+    /// are written as one word: `Mueller`, `Sergej`, `Vanderberg`.
     pub spelling: bool,
 }
 
@@ -50,17 +50,18 @@ enum Givens {
     ShortForm,
     Initial,
     Script,
-    /// All given names, joined, are the same text: `Jean-Luc`, `Jeanluc`.
+    /// The given names are the same text when they are joined: `Jean-Luc`, `Jeanluc`.
     Joined,
 }
 
 impl PersonName {
     /// Returns how this name and `other` differ. Returns `None` if they cannot be names of the same
-    /// person.
+    /// person. They belong to two people in each of these cases:
     ///
-    /// The names belong to two people in each of these cases: the given names differ, and neither
-    /// is a short form of the other; the family names differ; the middle names contradict each
-    /// other; the suffixes differ.
+    /// - The given names differ, and neither is a short form of the other.
+    /// - The family names differ.
+    /// - The middle names contradict each other.
+    /// - The suffixes differ.
     ///
     /// If a person is stored under the other name, a look-up by the [keys to look
     /// up](Self::keys_to_look_up) of this name finds the person. There is one exception: the stored
@@ -88,7 +89,7 @@ impl PersonName {
         let (mine, theirs) = (self.in_other_orders(), other.in_other_orders());
         let mine = mine.iter().filter_map(|name| name.as_read(other));
         let theirs = theirs.iter().filter_map(|name| name.as_read(self));
-        // If one name is in another order, it is not enough that the family names agree in a part.
+        // If one name is in another order, the family names must agree in more than a part.
         let least = mine.chain(theirs).filter(|found| !found.family_part).min()?;
         Some(NameDifferences { order: true, ..least })
     }
@@ -102,7 +103,7 @@ impl PersonName {
         (!found.family_part || other.family_parts().contains(&middle)).then_some(found)
     }
 
-    /// Returns how two names differ, as they are: their words are not put in another order or
+    /// Returns how two names differ as they are. Their words are neither put in another order nor
     /// divided in another way.
     fn as_read(&self, other: &Self) -> Option<NameDifferences> {
         if self == other {
@@ -218,9 +219,8 @@ fn is_part(part: &[String], whole: &[String]) -> bool {
     !part.is_empty() && is_within(part, &whole[last..], |one, other| one == other)
 }
 
-/// Whether two lists of middle names can be those of the same person. Every name of the shorter
-/// list must be in the longer one, in the same order; an initial or a short form of the name is
-/// enough.
+/// Whether two lists of middle names can belong to the same person. Every name of the shorter list
+/// must be in the longer one, in the same order. An initial or a short form of the name is enough.
 fn can_be_same(mine: &[&str], theirs: &[&str]) -> bool {
     let (shorter, longer) =
         if mine.len() <= theirs.len() { (mine, theirs) } else { (theirs, mine) };

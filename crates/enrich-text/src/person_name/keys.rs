@@ -7,14 +7,14 @@ use super::reading::is_initial;
 use super::spelling::{consonants, first_letter, first_letters, spelling};
 use super::{PersonName, given_names};
 
-/// How many parts of a family name have a key, counted from the last part. Real names have fewer
-/// parts. Without this limit, a long text would cost a look-up for each of its words.
+/// The most parts of a family name that have a key, counted from the last part. Real names have
+/// fewer parts. Without this limit, a long text would need a look-up for each of its words.
 pub(super) const MAX_FAMILY_PARTS: usize = 6;
 /// The most keys by which a given name is looked up: the keys of the name itself, of its long forms
 /// and of its short forms.
 pub(super) const MAX_GIVEN_KEYS: usize = 8;
-/// The most keys of one step by which a name is looked up. Only a name with many parts and many
-/// short forms could have more.
+/// The most keys that one step of a look-up uses. Only a name with many parts and many short forms
+/// could have more.
 const MAX_LOOKED_UP: usize = 32;
 
 impl PersonName {

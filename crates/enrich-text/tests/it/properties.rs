@@ -1,7 +1,5 @@
-//! Properties of all texts: no parser panics, and a parsed value, parsed again, gives the same
-//! value.
-//!
-//! `PROPTEST_CASES` sets the number of texts.
+//! Tests that no parser panics on any text, and that a parsed value, parsed again, gives the same
+//! value. `PROPTEST_CASES` sets the number of texts.
 
 use enrich_text::{
     CompanyName, Country, Domain, EmailAddress, Network, PageUrl, PersonName, PersonPage, Phone,
@@ -301,7 +299,7 @@ proptest! {
         let mut only_turned = found;
         (only_turned.order, only_turned.spelling) = (false, false);
         // If one name has the family name first, and the names also differ in something else, the
-        // stored name may be the name with the unusual order. Then the names need not share a key.
+        // stored name may have the unusual order. Then the names need not share a key.
         if !found.order || only_turned == Default::default() {
             let keys = held.keys();
             prop_assert!(

@@ -1,4 +1,5 @@
-//! What answers the rows of a list: the data folder, or a server that is called with an API key.
+//! Selects the caller that answers the rows of a list: the data folder, or a server with an API
+//! key.
 
 use std::sync::Arc;
 
@@ -53,7 +54,7 @@ impl CallerArgs {
         }
     }
 
-    /// Describes in words what answers the rows. This text is part of the purpose of the job.
+    /// Describes the caller in words. This text is part of the purpose of the job.
     pub(super) fn in_words(&self) -> String {
         match &self.url {
             Some(url) => format!("the server {}", url.trim().trim_end_matches('/')),

@@ -86,7 +86,7 @@ impl Progress for Shown<'_> {
                 let line = self.line(counts);
                 self.shown_at = Instant::now();
                 if let Kind::Lines(err) = &mut self.kind {
-                    // Writing fails if standard error is closed. Then nobody could read the line
+                    // Writing fails if standard error is closed. Then nobody can read the line
                     // anyway.
                     let _ = writeln!(err, "{line}");
                 }

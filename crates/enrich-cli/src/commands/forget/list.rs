@@ -2,7 +2,7 @@
 //!
 //! The list is read several times, so that it is never in memory as a whole: to check every line
 //! before anything changes, to add its entries, to take entries back, and to answer. Each step may
-//! be repeated, so a run that was interrupted is completed by the same command.
+//! be repeated. So after an interruption, the same command completes the run.
 
 mod answers;
 
@@ -27,11 +27,11 @@ use super::super::{Common, Console, Failure, Shown, Verdict};
 use super::{ForgetFrom, Forgotten, Kind, Nodes, read};
 use answers::{Answer, Answers};
 
-/// The number of entries that are added, taken back or looked up at once: some 20 MB of memory.
-/// Entries are added in the order of their keyed hashes, and a batch may touch any page of the
-/// table. So the fewer batches, the fewer pages are written.
+/// The number of entries in a batch that is added, taken back or looked up. A batch takes some 20
+/// MB of memory. Entries are added in the order of their keyed hashes, and a batch may change any
+/// page of the table. So the fewer batches there are, the fewer pages are written.
 const BATCH: usize = 200_000;
-/// The number of values of a plain list that are forgotten at once.
+/// The number of values of a plain list in a batch.
 const VALUES: usize = 10_000;
 
 const WRONG_FOLDER: &str = "a list is loaded on the machine that imports, and this folder has no \
@@ -171,7 +171,7 @@ impl<'a> Load<'a> {
         answers: &Answers,
     ) -> Result<Loaded, Failure> {
         let new = self.add()?;
-        // An entry that is removed in the same download is not in force, so its value is kept.
+        // An entry that the same download removes is not in force. So its value is kept.
         let taken_back = self.take_back()?;
         let removed = self.remove()?;
         if let Some(nodes) = nodes {
@@ -323,7 +323,7 @@ fn failure(fault: ListFault) -> Failure {
     Failure::Impossible(format!("{}; nothing was changed", error_chain(&fault)))
 }
 
-/// The failure of a list that was right when it was checked.
+/// Returns the failure for a list that was valid when it was checked, and has changed since.
 fn changed(fault: ListFault) -> Failure {
     let fault = error_chain(&fault);
     Failure::Impossible(format!(

@@ -1,4 +1,4 @@
-//! Finds out which format a file has, and how its records are converted to native records.
+//! Detects the format of a file, and decides how its records become native records.
 
 use std::path::{Path, PathBuf};
 
@@ -54,15 +54,15 @@ pub(super) struct Plan {
     pub(super) source: ImportSource,
     /// The name of the source, if the format has one.
     pub(super) name: Option<SourceName>,
-    /// The terms of the records, if the mapping says them.
+    /// The terms of the records, if the mapping has terms.
     pub(super) terms: Option<SourceTerms>,
     /// Which companies and people the records may change.
     pub(super) subjects: Subjects,
 }
 
 impl FormatArgs {
-    /// Finds out how a file is read. If the user has not named the columns, prints which columns
-    /// are used.
+    /// Decides how a file is read. If the user has not named the columns, prints which columns are
+    /// used.
     pub(super) fn plan(
         &self,
         file: &Path,
@@ -77,8 +77,8 @@ impl FormatArgs {
             terms: None,
             subjects,
         };
-        // The first records of a pipe may arrive only after a long time. So a pipe is read as
-        // native records at once, unless the user has chosen another format.
+        // The first records of a pipe may arrive only after a long time. So a pipe is read
+        // immediately as native records, unless the user has chosen another format.
         let is_pipe = source.total_bytes().is_none();
         let has_choice = self.format.is_some() || self.map.is_some() || !self.columns.is_empty();
         if self.format.as_deref() == Some(NATIVE) || (is_pipe && !has_choice) {
@@ -140,8 +140,8 @@ impl FormatArgs {
     }
 
     /// Finds the mapping that fits the beginning of a file. Returns `None` if the native reader
-    /// must read the file: its records are native, or this reader's error explains best why it
-    /// can't be read.
+    /// must read the file. Either its records are native, or the native reader gives the best error
+    /// message.
     fn detected(
         &self,
         file: &Path,
@@ -207,8 +207,8 @@ impl FormatArgs {
     }
 }
 
-/// Whether a file whose beginning has this error can't be read in any layout. The other errors may
-/// be due to the layout that was detected.
+/// Whether this error in the beginning of a file means that the file can't be read in any layout.
+/// Other errors may be due to the detected layout.
 fn is_final(error: &ReadError) -> bool {
     match error {
         ReadError::Input(fault) => !matches!(
@@ -243,7 +243,7 @@ fn unread(
                 _ => Err(Failure::of_file(file, error)),
             }
         }
-        // A native list may have a column twice that has no meaning.
+        // A native list may have the same column twice if the column has no meaning.
         ReadError::Input(InputFault::RepeatedColumn(name)) if is_known_column(name) => {
             Err(Failure::of_file(file, error))
         }
@@ -286,8 +286,8 @@ fn form(sample: &Sample) -> Option<InputKind> {
     }
 }
 
-/// Returns the names in the envelope around the records; if there is no envelope, the names of the
-/// records' fields.
+/// Returns the names in the envelope around the records. If there is no envelope, returns the names
+/// of the records' fields.
 fn keys(sample: &Sample) -> Vec<String> {
     let keys = if sample.envelope.is_empty() { &sample.names } else { &sample.envelope };
     keys.clone()
@@ -317,8 +317,8 @@ fn note_columns(
     note_not_used(file, unused, console);
 }
 
-/// Prints the columns of the first records that look like domains or addresses, and that the user's
-/// own mapping does not read.
+/// Prints the columns of the first records that look like domains or addresses, but that the user's
+/// mapping does not read.
 fn note_unused(file: &Path, mapping: &Mapping, sample: Option<&Sample>, console: &mut Console<'_>) {
     let records = sample.map_or(&[][..], |sample| sample.records.as_slice());
     let records: Vec<_> = records.iter().filter_map(|record| record.fields.clone().ok()).collect();

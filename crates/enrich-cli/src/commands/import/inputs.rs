@@ -1,4 +1,4 @@
-//! The files of an import: how they are opened, and the sources that their records belong to.
+//! The files of an import: how they are opened, and to which sources their records belong.
 
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ pub(super) struct Input {
 }
 
 impl InputArgs {
-    /// Opens a file, and finds out how it is read.
+    /// Opens a file, and decides how it is read.
     pub(super) fn open(&self, file: &Path, console: &mut Console<'_>) -> Result<Input, Failure> {
         let source = if is_standard(file) {
             Source::stdin()
@@ -65,8 +65,8 @@ impl InputArgs {
         Ok(Input { file: file.to_owned(), source, name, origin, terms, subjects })
     }
 
-    /// Returns an error if several files have the same name: their records would belong to one
-    /// source.
+    /// Returns an error if several files have the same name, because their records would belong to
+    /// one source.
     pub(super) fn see_same_names(&self, inputs: &[Input]) -> Result<(), Failure> {
         for (at, input) in inputs.iter().enumerate().filter(|_| self.source.is_none()) {
             let mut before = inputs.iter().take(at);
@@ -79,8 +79,8 @@ impl InputArgs {
         Ok(())
     }
 
-    /// Returns an error if there is already a source with this file's name, but its records are
-    /// from another file.
+    /// Returns an error if the source with this file's name already exists with records from
+    /// another file.
     pub(super) fn see_source(&self, store: &DirectoryStore, input: &Input) -> Result<(), Failure> {
         let Some(origin) = input.origin.as_ref().filter(|_| self.source.is_none()) else {
             return Ok(());
@@ -96,7 +96,7 @@ impl InputArgs {
     }
 }
 
-/// Returns the error for a file whose source has the records of another file or folder already.
+/// Returns the error for a file whose source already has records from another file or folder.
 fn other_origin(input: &Input, known: &str) -> Failure {
     let (file, name) = (input.file.display(), input.name.as_str());
     Failure::Impossible(format!(

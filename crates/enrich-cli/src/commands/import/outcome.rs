@@ -56,8 +56,8 @@ impl Outcome {
         }
     }
 
-    /// Prints to standard error what was dropped and ignored. This is for results that are printed
-    /// without these details, such as JSON.
+    /// Prints to standard error what was dropped and ignored. Some results, such as JSON, are
+    /// printed without these details.
     pub(super) fn note_details(&self, console: &mut Console<'_>) {
         let mut text = Vec::new();
         // Writing into memory always succeeds.

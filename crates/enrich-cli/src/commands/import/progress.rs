@@ -5,8 +5,8 @@ use std::path::Path;
 use enrich_import::Progress;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A line on standard error that shows the number of records, the rate and the remaining time. At
-/// the end, it is removed.
+/// A line on standard error with the number of records, the rate and the remaining time. It is
+/// removed at the end.
 pub(super) struct Bar {
     bar: ProgressBar,
     records: u64,

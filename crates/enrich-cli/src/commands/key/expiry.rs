@@ -13,7 +13,7 @@ use super::change::duration;
 pub(super) enum Expiry {
     /// At a time that the user gave.
     At(Timestamp),
-    /// When this duration has passed since the key was issued.
+    /// The key expires when this time has passed since it was issued.
     After(SignedDuration),
 }
 

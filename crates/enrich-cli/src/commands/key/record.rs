@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::super::table::{Pairs, Row};
 use super::super::{Shown, named};
 
-/// An API key as commands print it. The field `key`, which is the secret text, is set only when the
-/// key was issued, shown or rotated.
+/// An API key in the form in which commands print it. The field `key` is the secret text. It is set
+/// only when the key was issued, shown or rotated.
 #[derive(Serialize)]
 pub(crate) struct KeyRecord {
     key_id: String,

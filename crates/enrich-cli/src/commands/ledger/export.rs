@@ -102,8 +102,8 @@ fn row(entry: &Entry) -> impl Iterator<Item = String> {
     first.map(|value| value.to_string()).into_iter().chain(charge).chain(last)
 }
 
-/// Returns a text, with an apostrophe before it if a spreadsheet would run it as a formula. Such a
-/// text is possible, because callers choose their request ids.
+/// Returns a text, with an apostrophe before it if a spreadsheet would run it as a formula. Callers
+/// choose their request ids, so such texts are possible.
 fn neutral(text: &str) -> String {
     String::from_utf8_lossy(&neutralised(text.as_bytes())).into_owned()
 }

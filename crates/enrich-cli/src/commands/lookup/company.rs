@@ -28,7 +28,7 @@ struct ShownCompany {
     /// The ids by scheme.
     ids: BTreeMap<String, Vec<String>>,
     parent: Option<ShownParent>,
-    /// The confidence in percent. It is at most 80 if another company has the id too.
+    /// The confidence in percent. It is at most 80 if another company also has the id.
     confidence: u8,
 }
 
@@ -43,7 +43,7 @@ struct ShownParent {
 }
 
 impl LookedUp {
-    /// Finds the company with an id, and the company that it belongs to.
+    /// Finds the company with an id, and the organisation that the company belongs to.
     pub(super) fn of(directory: &SqliteDirectory, id: &ExternalId) -> Result<Self, Failure> {
         let Some(found) = find(directory, CompanyRef::Id(id.clone()))? else {
             return Ok(Self { company: None });

@@ -17,7 +17,7 @@ use super::reading::{called, in_words};
 pub(super) struct LookUpToExplain<'a> {
     pub(super) question: &'a Question,
     pub(super) found: Option<&'a Found>,
-    /// Whether the subject that was found has the attribute that the endpoint returns.
+    /// Whether the found subject has the attribute that the endpoint returns.
     pub(super) is_answered: bool,
     pub(super) least_by_name: Confidence,
 }
@@ -31,7 +31,7 @@ pub(super) struct Explanation {
     /// The companies that the given name may mean; `None` if the request contains no company name.
     pub(super) company_name: Option<ByName>,
     pub(super) found: Option<Named>,
-    /// Whether the subject that was found has the attribute that the endpoint returns.
+    /// Whether the found subject has the attribute that the endpoint returns.
     pub(super) is_answered: bool,
     /// Why this subject was found, or why nothing was found.
     pub(super) reason: String,
@@ -72,12 +72,12 @@ pub(super) struct Candidate {
     pub(super) confidence: u8,
     /// The same confidence as a probability from 0 to 1, not rounded.
     pub(super) probability: f64,
-    /// The score: the sum of the effects of all features. The score is the log-odds that this
-    /// company is meant, against the case that none of the companies is meant.
+    /// The score: the sum of the effects of all features. It is the log-odds that this company is
+    /// the right one, against the case that none of the companies is right.
     pub(super) score: f64,
     /// The company's name.
     pub(super) company: String,
-    /// Of all names of the company, the one that is most similar to the given name.
+    /// The company's name that is most similar to the given name.
     pub(super) name: String,
     pub(super) domain: Option<String>,
     /// The features of the company, those with the largest effect first.
@@ -91,8 +91,8 @@ pub(super) struct Weighed {
     pub(super) feature: &'static str,
     pub(super) value: f64,
     pub(super) weight: f64,
-    /// The value times the weight. If it is above 0, it speaks for the company; if it is below 0,
-    /// against it.
+    /// The value times the weight. Above 0, it speaks for the company. Below 0, it speaks against
+    /// the company.
     pub(super) effect: f64,
 }
 
@@ -166,7 +166,7 @@ impl LookUpToExplain<'_> {
         }
         let mut reason = if is_sure { "the likeliest".to_owned() } else { below };
         // The rival takes probability from the first company. The rival is mentioned only if the
-        // first company would have enough confidence without the rival.
+        // first company would otherwise have enough confidence.
         let least = f64::from(self.least_by_name.percent()) / 100.0;
         let is_in_the_way =
             |rival: &&ScoredCandidate| first.probability + rival.probability >= least;

@@ -1,4 +1,4 @@
-//! Says in words how the fields of a request were read.
+//! Describes in words how the fields of a request were read.
 
 use enrich_core::{CompanyRef, PersonRef, Question};
 use enrich_text::{CompanyName, Country, PersonName};
@@ -47,7 +47,7 @@ fn of_person(person: &PersonRef) -> String {
     }
 }
 
-/// Returns a company name as it was given, and as it is compared.
+/// Returns a company name in two forms: as it was given, and as it is compared.
 fn named(name: &CompanyName) -> String {
     format!("named \"{name}\" (compared as \"{}\")", name.stripped())
 }

@@ -317,7 +317,8 @@ impl Report {
     }
 }
 
-/// Writes how many rows the text does not show, because there are more than [`MOST_SHOWN`].
+/// Writes the number of rows that the text does not show, because there are more than
+/// [`MOST_SHOWN`].
 fn tell_of_more(all: usize, what: &str, out: &mut dyn Write) -> io::Result<()> {
     match all.saturating_sub(MOST_SHOWN) {
         0 => Ok(()),

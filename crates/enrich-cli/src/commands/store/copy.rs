@@ -45,8 +45,8 @@ struct Copied {
     next_step: String,
 }
 
-/// One side of a copy: the data folder or the database from which the ledger comes, or to which it
-/// goes.
+/// One side of a copy: a data folder or a database. The ledger comes from one side and goes to the
+/// other.
 #[derive(Clone, Debug)]
 enum Side {
     Folder(PathBuf),
@@ -98,8 +98,8 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
             export_ledger(folder, &mut send)
         });
         let imported = postgres::import(url.expose(), &secrets, &mut || Ok(received.recv().ok()));
-        // If importing has failed, the exporting thread ends now, because nobody receives its
-        // batches any more.
+        // If importing has failed, the exporting thread ends now, because its batches have no
+        // receiver any more.
         drop(received);
         let exported = match exporting.join() {
             Ok(exported) => exported,
@@ -124,8 +124,8 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
 /// Copies the ledger of a database to a folder that contains the database's `secret.key`.
 fn to_folder(url: &StoreUrl, folder: &Path) -> Result<Copied, Failure> {
     let secrets = load_secrets(folder)?;
-    // In this mode, nodes stop charging within half a second. Charges that have begun end before
-    // the ledger is read.
+    // In this mode, nodes stop charging within half a second. Charges that have already begun end
+    // before the ledger is read.
     postgres::set_mode(url.expose(), &secrets, Mode::Copying)?;
     thread::sleep(std::time::Duration::from_secs(2));
     let copied = copy_to_folder(url, folder, &secrets);
@@ -154,8 +154,8 @@ fn copy_to_folder(
         let mut send = |batch| batches.send(Ok(batch)).map_err(|_| "nobody receives".into());
         let exported = postgres::export(url.expose(), secrets, &mut send);
         if exported.is_err() {
-            // On receiving an error, the importing thread writes nothing, so that no incomplete
-            // copy is left.
+            // When the importing thread receives an error, it writes nothing. So no incomplete copy
+            // is left.
             let _ = batches.send(Err(()));
         }
         drop(batches);

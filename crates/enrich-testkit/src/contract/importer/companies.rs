@@ -1,4 +1,4 @@
-//! Which company a record belongs to, and how its values are merged.
+//! Tests which company a record belongs to, and how its values are merged.
 
 use enrich_core::{CompanyRecord, CompanyRef, PersonRecord, Projection, Question};
 use enrich_text::Network;
@@ -169,7 +169,7 @@ pub async fn address_and_rank_of_a_company_are_its_main_domains(harness: &dyn Ha
     assert_eq!(rank_of(&ports, "ink.example").await, None);
     let found = ask(&ports, Question::Host(domain("quill.example"))).await.expect("facts");
     assert_eq!(found.domain().unwrap().ip.as_deref(), Some("2001:db8::1"));
-    // Only the confidence of this record is different. The import still changes answers.
+    // Only the confidence of this record differs. The import still changes answers.
     let surer = CompanyRecord { origin: trusted(100), ..quill() };
     load(&ports, "b", vec![hashed(CompanyRecord { origin: trusted(50), ..quill() })]).await;
     assert_eq!(load_one(&ports, "b", ranked("9", surer)).await, Unchanged);

@@ -1,4 +1,5 @@
-//! External ids decide before any other rule. A company and its parent are never merged.
+//! Tests that external ids decide before any other rule, and that a company and its parent are
+//! never merged.
 
 use enrich_core::{Company, CompanyRecord, CompanyRef, Parent};
 use enrich_text::Network;
@@ -57,8 +58,8 @@ pub async fn two_ids_of_one_scheme_are_two_companies(harness: &dyn Harness) {
         let with = |id: &str| hashed(identified(&[id], record()));
         assert_eq!(load_one(&ports, "a", with("x:1")).await, Added);
         assert_eq!(load_one(&ports, "a", with("x:2")).await, Added);
-        // An id of another scheme does not contradict `x:1` or `x:2`, so the record is merged. The
-        // second company is found by its id.
+        // An id of another scheme contradicts neither `x:1` nor `x:2`, so the record is merged. The
+        // id finds the second company.
         assert_eq!(load_one(&ports, "a", with("y:1")).await, Merged);
         assert_eq!(load_one(&ports, "b", with("x:2")).await, Unchanged);
         ports.importer.remove_source(&source_name("a")).await.unwrap();
@@ -130,7 +131,7 @@ pub async fn a_parent_is_a_relation_and_no_merge(harness: &dyn Harness) {
         let parent = company_of(&ports, parent).await.expect("a company");
         assert_eq!(parent.name, "Quill");
     }
-    // A forgotten domain is no longer named as a parent either.
+    // Companies no longer name a forgotten domain as their parent either.
     forget(&ports, Suppressed::Domain(domain("quill.example"))).await;
     let asked = CompanyRef::Name { name: company_name("Quill Films"), country: None };
     assert_eq!(company_of(&ports, asked).await.expect("a company").parent, None);

@@ -1,5 +1,5 @@
-//! Loads run one after the other. Either a whole load is one transaction, or each of its batches is
-//! a transaction of its own.
+//! Tests that loads run one after the other, and that either a whole load or each of its batches is
+//! one transaction.
 
 use enrich_core::CompanyRecord;
 use enrich_core::port::importer::{Atomic, Effect, Load, Subjects, Suppressed};

@@ -1,4 +1,4 @@
-//! Which person a record belongs to, and the person's employer.
+//! Tests which person a record belongs to, and which employer the person gets.
 
 use enrich_core::{CompanyRecord, EmployerRecord, PersonRecord};
 

@@ -1,4 +1,4 @@
-//! Which values each source gave, and how a source is removed.
+//! Tests which values belong to each source, and how a source is removed.
 
 use enrich_core::port::importer::{Atomic, Load, Removed, SourceInfo, SourceTerms};
 use enrich_core::{CompanyRecord, DomainRecord};

@@ -1,4 +1,4 @@
-//! The answers to DROP: for each list a file of the same name, with a status for each id.
+//! The answers to DROP. For each list there is a file of the same name, with a status for each id.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -13,11 +13,12 @@ use tempfile::NamedTempFile;
 use super::super::super::Failure;
 use super::{BATCH, changed, is_of_removed, part_of};
 
-/// The statuses of DROP: a value was found and deleted; no value was found.
+/// `DELETED` is the status in DROP of a value that was found and deleted. `NOT_FOUND` is the status
+/// of a value that was not found.
 const DELETED: u8 = 3;
 const NOT_FOUND: u8 = 5;
 
-/// Where the answers are written. Until a file is complete, it has another name.
+/// The files in which the answers are written. Until a file is complete, it has another name.
 pub(super) struct Answers {
     folder: PathBuf,
 }
@@ -41,8 +42,8 @@ struct Unfinished<'a> {
 }
 
 impl Answers {
-    /// Refuses a list whose answers exist, unless a run that was interrupted wrote them. Makes the
-    /// folder if there is something to answer.
+    /// Refuses a list whose answers already exist, unless an interrupted run has written them.
+    /// Creates the folder if there is something to answer.
     pub(super) fn check(
         folder: &Path,
         parts: &[ListPart],
@@ -65,7 +66,8 @@ impl Answers {
         Ok(Self { folder: folder.into() })
     }
 
-    /// Writes the answers of all lists. No file gets its name before all are written.
+    /// Writes the answers of all lists. The files get their final names only when all of them are
+    /// written.
     pub(super) fn write(
         &self,
         file: &ListFile,
@@ -117,7 +119,7 @@ impl Answers {
         part: &'a ListPart,
         opened: &'a OpenedList,
     ) -> Result<Unfinished<'a>, Failure> {
-        // A run that was interrupted left a file of this name.
+        // An interrupted run may have left a file with this name.
         let name = format!(".{}.unfinished", part.name);
         let path = self.folder.join(&name);
         let removed = fs::remove_file(&path).or_else(|error| match error.kind() {
@@ -137,7 +139,8 @@ impl Answers {
         Ok(Unfinished { part, opened, out, ids: Vec::new(), digests: Vec::new(), answer })
     }
 
-    /// Gives a file its name. If an interrupted run did so, the file must be the same.
+    /// Gives a file its final name. If an interrupted run has already done this, the contents must
+    /// be the same.
     fn finish(&self, unfinished: Unfinished<'_>) -> Result<Answer, Failure> {
         let path = self.folder.join(&unfinished.part.name);
         let failed = |error: &dyn std::error::Error| Failure::of_file(&path, error);
@@ -175,7 +178,7 @@ impl Unfinished<'_> {
     }
 }
 
-/// Whether the ids of a part are answered. Removed entries and empty lists are not.
+/// Whether the ids of a part are answered. Removed entries and empty lists are not answered.
 fn is_answered(part: &ListPart) -> bool {
     part.file.is_some() && !is_of_removed(part) && part.entries > 0
 }

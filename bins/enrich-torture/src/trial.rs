@@ -48,7 +48,7 @@ pub(crate) struct Trial<'a> {
     named: u64,
 }
 
-/// What a judgement allows.
+/// The failures that a judgement allows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ruling<'a> {
     /// The time of the power cut, if there was one.

@@ -112,7 +112,7 @@ struct Entry {
     is_stopped: bool,
     /// The time until which the rate limit delays the job's rows.
     rate_limited_until: Option<Timestamp>,
-    /// Whether the running job was told to stop and to return to the queue.
+    /// Whether the running job must stop and return to the queue.
     is_yielding: bool,
     /// Held while the job's files are searched for forgotten values and rewritten.
     files: Arc<Mutex<()>>,

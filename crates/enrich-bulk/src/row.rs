@@ -33,7 +33,7 @@ impl Added {
 /// State that all rows in flight of a run share.
 #[derive(Debug)]
 pub(crate) struct Waiting {
-    /// How long the run continues without an answer.
+    /// The time for which the run continues without an answer.
     patience: Duration,
     /// The time when a row was last answered, or when the run began.
     answered_at: Cell<Instant>,

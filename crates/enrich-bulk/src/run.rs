@@ -60,7 +60,7 @@ pub struct Options {
     /// The ceiling for all rows, in credits. The rows of earlier runs of the job count too. `None`
     /// means no ceiling.
     pub max_credits: Option<u64>,
-    /// How long a run continues without an answer.
+    /// The time for which a run continues without an answer.
     pub patience: Duration,
 }
 

@@ -130,7 +130,7 @@ fn new_node(
     Node::with_directory(data, url, settings)
 }
 
-/// What the greeting needs.
+/// The values that the greeting shows.
 struct Begun {
     /// The key of the demo's account.
     key: ApiKey,

@@ -73,6 +73,6 @@ pub use suppressed::{
     SuppressedSince, SuppressedValues, holds_suppressed, names_suppressed, without_suppressed,
 };
 
-/// The type of every time in the ports: UTC with nanoseconds. Only a [`Clock`] tells the present
+/// The type of every time in the ports: UTC with nanoseconds. Only a [`Clock`] returns the present
 /// time.
 pub use jiff::Timestamp;

@@ -46,8 +46,8 @@ pub struct InputRecords {
 
 impl InputRecords {
     /// Opens a source that has the layout in `options`. Settings that are missing in `options` are
-    /// detected. JSON and JSON Lines are always told apart by the text, unless the records are at a
-    /// path inside the document. The kind in `options` does not decide between them.
+    /// detected. JSON and JSON Lines are distinguished by the text too, even if `options` has one
+    /// of these kinds. But if the records are at a path inside the document, it is JSON.
     ///
     /// A zip archive from a stream is written into a temporary file first.
     ///

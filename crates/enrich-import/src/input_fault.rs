@@ -120,7 +120,7 @@ pub enum InputFault {
     /// No line begins with the text with which the header should begin.
     #[error("none of the first {lines} lines begins with `{begins_with}`, as the header should")]
     NoHeader {
-        /// How the header begins.
+        /// The text with which the header should begin.
         begins_with: String,
         /// The number of lines that were read.
         lines: usize,

@@ -14,7 +14,7 @@ const AT_ONCE: usize = 4096;
 /// The lines that are looked up together have at most about this number of bytes.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// Tells which of the lines of a source the directory already has.
+/// Finds the lines of a source whose records the directory already has.
 pub(crate) struct KnownLines {
     known: Box<dyn KnownRecords>,
     /// The next lines, each with whether the directory already has its record.

@@ -13,7 +13,7 @@ pub(crate) struct Parsed {
     pub(crate) record: Result<Record, Rejection>,
 }
 
-/// What a source gives next.
+/// The next result of reading a source.
 #[allow(clippy::large_enum_variant, reason = "a value is moved once and not kept")]
 pub(crate) enum Next {
     /// A record that the directory already has.

@@ -29,7 +29,7 @@ pub struct MissedName {
     pub hash: [u8; 32],
     /// The name's text; `None` when only hashes are stored.
     pub name: Option<String>,
-    /// How often the name was missed.
+    /// The number of look-ups that missed the name.
     pub calls: u64,
     /// The last day on which the name was missed, in days since 1970-01-01 (UTC).
     pub last_day: i64,
@@ -42,7 +42,7 @@ pub struct MissCount {
     pub day: i64,
     /// The keyed hash of the name's folded form without legal forms and spaces.
     pub hash: [u8; 32],
-    /// How often the name was missed on this day.
+    /// The number of look-ups that missed the name on this day.
     pub calls: u64,
     /// The name's text; `None` when only hashes are stored.
     pub name: Option<String>,

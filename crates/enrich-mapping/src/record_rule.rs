@@ -22,8 +22,8 @@ pub(crate) struct RecordRule {
     id: Option<Rule>,
     fields: Vec<(Field, Rule)>,
     ids: Vec<(String, Rule)>,
-    /// Whether to read also columns that no rule mentions, but whose names are usual ones for a
-    /// field, such as `Website`.
+    /// Whether columns without a rule are read too, if their name is a usual name of a field, such
+    /// as `Website`.
     has_synonyms: bool,
     /// Whether entities of Wikidata are read by code instead of by these rules.
     pub(crate) is_wikidata: bool,
@@ -126,8 +126,7 @@ impl RecordRule {
         draft
     }
 
-    /// Adds the values of columns that no rule mentions, but whose names are usual ones for a
-    /// field.
+    /// Adds the values of columns without a rule whose name is a usual name of a field.
     fn add_synonyms(&self, record: &Map<String, Value>, fields: &mut Vec<(Field, Vec<String>)>) {
         let mut read = Vec::new();
         self.columns_read(record, &mut read);

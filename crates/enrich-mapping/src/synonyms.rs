@@ -37,8 +37,8 @@ impl Mapping {
     /// Creates a mapping from the usual spellings of column names. Returns `None` if no column
     /// gives a name or a domain, because every record needs one of them.
     ///
-    /// The columns decide the kind of the records. A first, last or full name means people; so does
-    /// a name with a job title, or a contact without a company. Any other name or company means
+    /// The columns decide the kind of the records. A first, last or full name means people, as does
+    /// a name with a job title or a contact without a company. Any other name or company means
     /// companies. A file with domains only has facts of domains.
     pub fn from_synonyms(columns: &[String]) -> Option<Synonyms> {
         let known = Synonyms::known(columns);

@@ -31,7 +31,7 @@ use tokio::task::unconstrained;
 
 use crate::admission::Admission;
 
-/// How long a connection may make no progress.
+/// The times for which a connection may make no progress.
 #[derive(Clone, Copy, Debug)]
 pub struct StallTimeouts {
     /// The most time between the first byte of a request and the first byte of its answer.

@@ -44,7 +44,7 @@ pub struct ListenerLimits {
     pub head: Duration,
     /// The time for which a connection stays open while it waits for the next request.
     pub keep_alive: Duration,
-    /// How long a connection may make no progress.
+    /// The times for which a connection may make no progress.
     pub stall_timeouts: StallTimeouts,
     /// The time for which a shutdown waits for requests that are being answered, in seconds.
     pub drain_seconds: u64,

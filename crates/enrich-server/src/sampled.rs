@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// What the values of a metric are.
+/// The kind of a metric's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampledKind {
     /// Sums that begin at 0 with the process and only grow.
@@ -20,7 +20,7 @@ pub struct SampledMetric {
     pub name: &'static str,
     /// The description of the metric: one sentence on one line, without backslashes.
     pub help: &'static str,
-    /// What its values are.
+    /// The kind of the values.
     pub kind: SampledKind,
     /// The values. If there are several, each has another value of the same label.
     pub values: Vec<(Option<Label>, f64)>,

@@ -117,8 +117,8 @@ impl Running {
         Self { task: spawn(server), handle }
     }
 
-    /// Waits until the server ends, and returns the error for this. Nobody told the server to stop,
-    /// so there is always an error.
+    /// Waits until the server ends, and returns the error for this. Nobody stopped the server, so
+    /// there is always an error.
     async fn ended(&mut self) -> Result<(), ServeError> {
         match (&mut self.task).await {
             Ok(Ok(())) => Err(ServeError::Ended),

@@ -17,7 +17,7 @@ const SESSION_ID_BYTES: usize = 16;
 #[derive(Clone)]
 pub struct Token(SecretString);
 
-/// The error for a text that is no token.
+/// The error for a text that is not a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this token is incomplete; copy all of it")]
 pub struct MalformedToken;

@@ -212,8 +212,8 @@ impl Shared {
     /// answered before.
     ///
     /// A snapshot that is already in the folder was checked when it was fetched. The node answers
-    /// from that snapshot at once, and builds its hash index afterwards. So an operator can quickly
-    /// go back to an earlier snapshot.
+    /// from that snapshot immediately, and builds its hash index afterwards. So an operator can
+    /// quickly go back to an earlier snapshot.
     fn change_to(
         &self,
         number: SnapshotNumber,

@@ -159,7 +159,7 @@ pub(crate) fn check_space(folder: &Path, bytes: u64) -> Result<(), SnapshotError
 }
 
 /// Waits for the lock on a file, and creates the file if it does not exist. On a file system
-/// without locks, succeeds at once.
+/// without locks, succeeds immediately.
 pub(crate) fn lock(
     path: &Path,
     goes_on: &dyn Fn(Duration) -> bool,

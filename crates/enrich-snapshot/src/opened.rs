@@ -22,9 +22,9 @@ pub(crate) struct Opened {
     /// The suppressions that this snapshot contains. Their values are not in the snapshot.
     pub(crate) suppressed: SuppressedHashes,
     /// The values that a list has suppressed and that were taken back before this snapshot, each
-    /// with the time from which it is no longer suppressed.
+    /// with the time at which its suppression ended.
     pub(crate) taken_back: Vec<([u8; 32], Timestamp)>,
-    /// How often the suppressed values changed before this snapshot.
+    /// The number of changes of the suppressed values before this snapshot.
     pub(crate) suppression_changes: u64,
 }
 

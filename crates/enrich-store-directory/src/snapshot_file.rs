@@ -35,8 +35,8 @@ pub struct DirectoryFile {
     /// The suppressed values as keyed hashes, each with the time from which the value is
     /// suppressed.
     pub suppressed: Vec<([u8; 32], Timestamp)>,
-    /// The values that were suppressed because of a list and taken back, each with the time from
-    /// which the value is no longer suppressed.
+    /// The values that were suppressed because of a list and taken back, each with the time at
+    /// which its suppression ended.
     pub taken_back: Vec<([u8; 32], Timestamp)>,
     /// The number of changes of the suppressed values. Each suppression is a change, and each value
     /// that was taken back is another one.
@@ -44,7 +44,7 @@ pub struct DirectoryFile {
 }
 
 /// Copies one state of the directory at `path` to a new file, without unused space. Other processes
-/// may use the directory meanwhile. The new file is not synced.
+/// may use the directory at the same time. The new file is not synced.
 ///
 /// # Errors
 ///

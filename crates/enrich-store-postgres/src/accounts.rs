@@ -357,7 +357,7 @@ async fn rotate(
                      FROM api_key WHERE id = $1 FOR UPDATE";
     let values: [Value<'_>; 2] = [(&old.0, Type::UUID), (&micros(now), Type::INT8)];
     let is_active = find(client, is_active, &values, |row| Ok(row.try_get(0)?)).await?;
-    // If the old key is active and ends at once, the new key takes its place, so the number of
+    // If the old key is active and ends immediately, the new key takes its place, so the number of
     // active keys stays the same.
     let takes_its_place = is_active == Some(true) && old_until <= now;
     match find_full(client, &successor.key, limit).await? {

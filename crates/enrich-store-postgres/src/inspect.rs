@@ -60,7 +60,7 @@ pub struct NodeReport {
     pub name: String,
     /// The version of Enrich that the process runs.
     pub build: String,
-    /// How long ago the process sent its last heartbeat, in milliseconds.
+    /// The time since the process sent its last heartbeat, in milliseconds.
     pub seen_millis_ago: i64,
     /// Whether the last heartbeat is recent enough to count the process as alive.
     pub is_alive: bool,

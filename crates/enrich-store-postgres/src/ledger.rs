@@ -29,7 +29,7 @@
 //!
 //! A lost reply does not stop charging. The same ids are sent again while the accounts are locked,
 //! when no other transaction of these accounts is open. If a row with the id exists, the first
-//! attempt was written. If not, the job is decided anew. If the first attempt arrives after that,
+//! attempt was written. If not, the job is decided again. If the first attempt arrives after that,
 //! it finds another last row and adds nothing.
 
 mod balances;

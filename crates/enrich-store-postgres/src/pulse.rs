@@ -53,7 +53,7 @@ pub(crate) struct Reading {
     pub(crate) state: State,
     /// When the poll of this reading began.
     pub(crate) began: Instant,
-    /// How long the poll of this reading took.
+    /// The duration of the poll of this reading.
     pub(crate) took: Duration,
     /// The number of the connection that was used. If it differs from the number in the previous
     /// reading, the connection was lost in between.

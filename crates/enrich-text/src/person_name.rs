@@ -86,8 +86,7 @@ impl PersonName {
         &self.family
     }
 
-    /// Returns the suffix by which members of a family are told apart: `jr`, `sr`, `ii`, `iii` or
-    /// `iv`.
+    /// Returns the suffix that distinguishes members of a family: `jr`, `sr`, `ii`, `iii` or `iv`.
     pub fn name_suffix(&self) -> Option<&'static str> {
         self.name_suffix
     }
@@ -118,8 +117,8 @@ impl PersonName {
         let mut family = vec![last];
         while let [.., before, word] = &given[..]
             && word.is_particle()
-            // The particle in `van 't Hof` is a single letter, and so is the initial in `John T.
-            // Hof`. A letter is a particle only after another particle.
+            // A single letter can be a particle, as in `van 't Hof`, or an initial, as in `John T.
+            // Hof`. It is a particle only after another particle.
             && (!is_initial(&word.text()) || before.is_particle())
         {
             family.extend(given.pop());

@@ -19,7 +19,8 @@ const TRIES: usize = 100;
 /// The rows of letters on a keyboard. A typing error hits the key to the left or the right of a
 /// letter.
 const KEY_ROWS: [&str; 3] = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
-/// The beginnings of made-up words. Their vowels and ends follow.
+/// A made-up word has two or three syllables and one of `ENDS`. Each syllable has one of these
+/// beginnings and one of `VOWELS`.
 const BEGINNINGS: [&str; 16] =
     ["b", "br", "d", "f", "g", "k", "kl", "l", "m", "n", "p", "r", "s", "t", "v", "z"];
 const VOWELS: [&str; 8] = ["a", "e", "i", "o", "u", "ei", "au", "y"];

@@ -28,7 +28,7 @@ pub(crate) struct Callers {
     threads: Vec<JoinHandle<anyhow::Result<Called>>>,
 }
 
-/// What the look-ups were answered.
+/// The answers to the look-ups.
 #[derive(Default)]
 pub(crate) struct Called {
     /// The number of right answers. Each of them was charged.

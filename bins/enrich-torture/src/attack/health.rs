@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The limit for the response time of `/healthz`, in milliseconds.
 const LIMIT_MS: f64 = 50.0;
 
-/// Which figure of `/healthz` is judged.
+/// The figure of `/healthz` that is compared with the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum HealthFigure {
     /// The response time of the slowest answer.

@@ -153,7 +153,7 @@ impl Fleet {
     }
 
     /// Waits until a node reports an acknowledged charge that was requested after `time`. Ignores
-    /// the first `told` reported calls. Returns the time of the acknowledgement.
+    /// the first `told` reports. Returns the time of the acknowledgement.
     pub(crate) fn wait_for_charge(
         &self,
         nodes: impl Fn(usize) -> bool,

@@ -29,7 +29,7 @@ pub(crate) struct World {
     pub(crate) folder: PathBuf,
     /// The accounts, each with the id of its API key.
     pub(crate) accounts: Vec<(AccountId, KeyId)>,
-    /// The time at which the first idempotency key began.
+    /// The time from which the idempotency keys are numbered.
     pub(crate) since: Micros,
 }
 

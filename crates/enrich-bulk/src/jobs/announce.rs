@@ -44,7 +44,7 @@ pub struct RemoteList {
     pub node: String,
 }
 
-/// What the others show of a list.
+/// The description of a list that other processes read.
 #[derive(Serialize, Deserialize)]
 struct Summary {
     file_name: String,

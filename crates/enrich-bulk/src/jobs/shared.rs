@@ -61,7 +61,7 @@ impl Jobs {
 }
 
 impl JobsState {
-    /// Reads the records of an account anew.
+    /// Reads the records of an account again.
     pub(super) fn refresh(&self, account: AccountId) -> Result<(), JobError> {
         let Some(records) = &self.records else { return Ok(()) };
         let rows = block_on(records.of_account(account)).map_err(unreachable)?;
@@ -74,7 +74,7 @@ impl JobsState {
         Ok(())
     }
 
-    /// Reads the record of one job anew.
+    /// Reads the record of one job again.
     pub(super) fn refresh_one(&self, id: JobId) -> Result<(), JobError> {
         let Some(records) = &self.records else { return Ok(()) };
         let row = block_on(records.find(id.number())).map_err(unreachable)?;
@@ -93,7 +93,7 @@ impl JobsState {
         if was_left { self.with_turn(id, |_| Ok(())) } else { Ok(()) }
     }
 
-    /// Reads all records anew. Returns the rows.
+    /// Reads all records again. Returns the rows.
     pub(super) fn refresh_all(&self) -> Result<Vec<JobRow>, JobError> {
         let Some(records) = &self.records else { return Ok(Vec::new()) };
         let (mut all, mut after) = (Vec::new(), 0);

@@ -85,7 +85,7 @@ pub struct OpenedList {
     pub is_complete: bool,
 }
 
-/// What a directory keeps of suppression lists.
+/// The counts of a directory's suppression lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListCounts {
     /// The number of lists that were loaded.

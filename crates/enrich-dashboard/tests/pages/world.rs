@@ -27,7 +27,7 @@ pub(crate) struct World {
     pub(crate) dashboard: Dashboard,
     pub(crate) ports: Arc<FakePorts>,
     pub(crate) clock: Arc<FakeClock>,
-    /// By which servers tell each other of their lists.
+    /// The shared records by which servers announce their lists to each other.
     pub(crate) announced: Arc<MemoryJobs>,
     /// The folder in which lists are stored.
     pub(crate) folder: tempfile::TempDir,

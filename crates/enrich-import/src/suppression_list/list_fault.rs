@@ -34,7 +34,7 @@ pub enum ListFault {
         /// The columns that the file should have.
         columns: &'static str,
     },
-    /// A line is no entry.
+    /// A line is not an entry.
     #[error("{file}: line {line}: {fault}")]
     Line {
         /// The name of the file.
@@ -67,7 +67,7 @@ pub enum LineFault {
     /// The list type is unknown.
     #[error("the list type is not Email, Phone, NDZ, MAID, NameVIN or CTVID; get the list again")]
     NotAListType,
-    /// The line is no hash.
+    /// The line is not a hash.
     #[error(
         "this is no hash of {} hex digits, as the lines of this format are; correct the line, or \
          name another format with --format", .0.bytes() * 2

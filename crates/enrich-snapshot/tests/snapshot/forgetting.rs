@@ -1,5 +1,5 @@
-//! Tests that forgotten values disappear from the answers of all nodes at once, although the nodes'
-//! snapshot still contains the values.
+//! Tests that forgotten values disappear from the answers of all nodes immediately, although the
+//! nodes' snapshot still contains the values.
 
 use std::time::{Duration, Instant};
 

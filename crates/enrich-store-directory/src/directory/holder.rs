@@ -1,4 +1,4 @@
-//! The holder of an identifier, as a row of the file's index.
+//! The holder of an identifier, which is one row of the identifier index in the file.
 
 use enrich_core::{Confidence, SubjectId};
 use rusqlite::Row;

@@ -30,7 +30,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(500);
 pub(crate) type Connect = fn(&Path) -> rusqlite::Result<Connection>;
 
 /// The work of a job. It gets a connection to read from. If the job is refused, it gets `None`, and
-/// only tells its caller about the refusal.
+/// only returns the refusal to its caller.
 type Read = Box<dyn FnOnce(Option<&Connection>) + Send>;
 
 /// A job that waits for a thread.

@@ -174,9 +174,9 @@ type Namesakes = BTreeMap<SubjectId, (Confidence, Confidence)>;
 
 /// Finds the only person with this name in these scopes; `None` when there are several.
 ///
-/// Each person is stored under a few keys. If a person's name agrees with the requested name, they
-/// share one of these keys. The keys are tried in steps. A later step is only made if no person was
-/// found before.
+/// Each person is stored under a few keys. If the person's name agrees with the requested name,
+/// both names have a common key. The keys are tried in steps. A later step is only made if no
+/// person was found before.
 fn by_name(
     lookup: Lookup<'_>,
     kind: IdentifierKind,

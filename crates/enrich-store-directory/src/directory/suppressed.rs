@@ -24,7 +24,7 @@ pub(super) struct Suppression {
 pub struct SuppressedHashes {
     secrets: Secrets,
     hashes: FxHashMap<[u8; 32], Timestamp>,
-    /// How often values were taken back, or suppressed again.
+    /// The number of past changes: values that were taken back or suppressed again.
     past_changes: u64,
 }
 

@@ -280,8 +280,8 @@ mod tests {
         let (view, id) = (View::of(&reader), SubjectId(7));
         let (before, is_there) = view
             .of_one_state(None, |view, revision| {
-                // During the look-up, another process changes the directory: after this statement,
-                // and before the next one. Both must see the same state.
+                // During the look-up, another process changes the directory. The statement before
+                // this change and the statement after it must see the same state.
                 assert!(view.company(id)?.is_some());
                 writer.execute("UPDATE state SET generation = generation + 1", [])?;
                 writer.execute("DELETE FROM subject", [])?;

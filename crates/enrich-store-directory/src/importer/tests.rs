@@ -310,8 +310,8 @@ async fn change(store: &Store, chance: &mut Chance, forgets: bool) {
     }
 }
 
-/// Statements that make the state which a build with other rules, or an interrupted `reindex`,
-/// leaves.
+/// Statements that make the state of a directory that a build with other rules has written, or
+/// whose `reindex` was interrupted.
 const OTHERWISE: [&str; 3] = [
     "UPDATE state SET derived_by = 0, companies = 0; DELETE FROM identifier; DELETE FROM employee;
      DELETE FROM name_word; DELETE FROM name_word_chunk; DELETE FROM name_word_variant;",

@@ -30,7 +30,7 @@ pub struct PathCounts {
     pub groups: u64,
     /// The number of charges and grants in these groups.
     pub jobs: u64,
-    /// How long they took, together.
+    /// The sum of the groups' durations.
     pub took: Duration,
 }
 

@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use crate::ledger::doubts::DoubtCounts;
 use crate::ledger::job::Job;
 
-/// How long a job may wait for a primary. After this time, it is refused.
+/// The time for which a job may wait for a primary. After this time, the job is refused.
 const WAIT_FOR_PRIMARY: Duration = Duration::from_secs(3);
 /// The time for which the outcome of a job may stay unknown. After this time, the caller gets the
 /// error [`ChargeError::Unknown`].

@@ -18,7 +18,7 @@ use super::super::{Console, Failure, Shown, Verdict, named};
 use crate::account_ports::AccountPorts;
 use crate::settings::{PublicUrl, Settings, SettingsLayer};
 
-/// How long an invitation is valid: a week.
+/// The time for which an invitation is valid: a week.
 const GOOD_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 // The option that sets the URL with which links begin. (A doc comment here would become the help of

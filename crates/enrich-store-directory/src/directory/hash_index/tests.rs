@@ -216,8 +216,8 @@ fn one_that_is_much_too_large_is_made_anew() {
     assert!(folder.read().table.bytes() < before / 100);
 }
 
-/// Returns an index of the current content, in which only one identifier leads anywhere: to
-/// `subject`; with `None`, it leads nowhere too.
+/// Returns an index that contains only the given identifier, with `subject` as its subject. With
+/// `None`, the index is empty.
 fn misled(folder: &Folder, (kind, key): (IdentifierKind, &str), subject: Option<u64>) -> HashIndex {
     let mut index = Arc::into_inner(folder.read()).unwrap();
     index.table = Table::with_room_for(1).unwrap();

@@ -17,7 +17,7 @@ use crate::ledger::lane::{Lane, RETRY_PAUSE};
 use crate::ledger::refusals::give_up;
 use crate::ledger::transaction::{ANSWER_TIMEOUT, NotWritten, write_and_commit};
 
-/// If no commit is confirmed for this time, further charges are refused at once.
+/// If no commit is confirmed for this time, further charges are refused immediately.
 const DOWN_AFTER: Duration = Duration::from_secs(2);
 
 /// Reads the highest sequence of each account.
@@ -97,8 +97,8 @@ impl Lane {
         }
     }
 
-    /// Forgets what this process has read before, if the lineage of the database has changed: then
-    /// an operator has accepted a loss of data.
+    /// Forgets what this process has read before if the lineage of the database has changed. The
+    /// lineage changes when an operator accepts a loss of data.
     pub(super) fn check_lineage(&mut self) {
         let lineage = self.readings.borrow().state.lineage;
         if self.state.lineage != Some(lineage) {

@@ -1,4 +1,4 @@
-//! How facts of domains are imported.
+//! Contract of the import of facts about domains.
 
 use enrich_core::DomainRecord;
 

@@ -45,7 +45,7 @@ use enrich_store_sqlite::{
 };
 use rusqlite::Connection;
 
-use crate::directory::hash_index;
+use crate::directory::hash_index::{self, stored};
 use known::SourceRecords;
 use loading::{SqliteLoading, Target};
 use writer::Writer;
@@ -88,6 +88,9 @@ impl SqliteImporter {
         run_on_new_thread(move || {
             let written = write_once(&target, at, write);
             target.index.clear();
+            if let Err(error) = stored::remove(&target.path) {
+                tracing::warn!(%error, "the stored hash index cannot be removed");
+            }
             written.map_err(store_error)
         })
         .await

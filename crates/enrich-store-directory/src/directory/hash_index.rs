@@ -15,15 +15,18 @@
 //! import of another process within a hundredth of a second, or within a tenth if the check is
 //! delayed. It notices an import of its own process immediately.
 //!
-//! Without a hash index, look-ups read the index in the file. There is no hash index in the first
-//! seconds of a process. After an import there is none either, until the directory has been
-//! unchanged for a while. Building the hash index reads a large part of the file's index, and uses
-//! at most a quarter of a processor.
+//! Without a hash index, look-ups read the index in the file. A load keeps a hash index in a file of
+//! its own ([`kept`]), so that a server has it at once. If there is no such file for the current
+//! state, the server builds the hash index when the directory has been unchanged for a while, and
+//! stores it in the file. Building it reads a large part of the file's index, and uses at most a
+//! quarter of a processor.
 
+pub(crate) mod kept;
 mod making;
+pub(crate) mod stored;
 mod table;
 
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +34,7 @@ use arc_swap::{ArcSwapOption, Guard};
 use enrich_core::{Confidence, DirectoryRevision, SubjectId};
 use enrich_store_sqlite::RefreshGate;
 use rusqlite::Connection;
+use siphasher::sip::SipHasher13;
 
 use super::codes::IdentifierKind;
 pub(super) use making::start;
@@ -50,10 +54,30 @@ const KINDS: [IdentifierKind; 6] = [
 #[derive(Debug)]
 pub(crate) struct HashIndex {
     revision: DirectoryRevision,
-    hasher: RandomState,
+    keys: HashKeys,
     table: Table,
     /// Decides when the revision must be read again, to know whether this index is still valid.
     refresh_gate: RefreshGate,
+}
+
+/// The secret keys of the hashes in a hash index. With known keys, somebody could import many
+/// identifiers with the same hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HashKeys([u64; 2]);
+
+impl HashKeys {
+    fn random() -> Self {
+        // The standard library has no other source of random numbers.
+        Self([0, 1].map(|number: u8| RandomState::new().hash_one(number)))
+    }
+
+    /// Returns the hash of an identifier. The hashes are stored, so they must never change.
+    fn hash(&self, kind: IdentifierKind, key: &str) -> u64 {
+        let mut hasher = SipHasher13::new_with_keys(self.0[0], self.0[1]);
+        hasher.write(&[kind as u8]);
+        hasher.write(key.as_bytes());
+        hasher.finish()
+    }
 }
 
 /// The result of finding an identifier in the hash index.
@@ -92,7 +116,7 @@ impl HashIndex {
         if !KINDS.contains(&kind) {
             return IndexResult::Unknown;
         }
-        match self.table.get(self.hasher.hash_one((kind, key))) {
+        match self.table.get(self.keys.hash(kind, key)) {
             None => IndexResult::Nowhere,
             Some(Entry::Elsewhere) => IndexResult::Unknown,
             Some(Entry::Of(subject, confidence)) => {

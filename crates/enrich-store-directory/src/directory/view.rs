@@ -235,7 +235,7 @@ impl<'c> View<'c> {
 }
 
 /// Reads the revision from the first column of a row.
-pub(super) fn revision_of(row: &Row<'_>) -> rusqlite::Result<DirectoryRevision> {
+pub(crate) fn revision_of(row: &Row<'_>) -> rusqlite::Result<DirectoryRevision> {
     let revision: i64 = row.get(0)?;
     Ok(DirectoryRevision(u64::try_from(revision).unwrap_or_default()))
 }

@@ -84,7 +84,11 @@ pub fn derive_all(
     turn::write(&connection, |transaction| {
         fact_rows::delete_all(transaction)?;
         transaction
-            .execute("UPDATE state SET derived_by = ?1, generation = generation + 1", [DERIVED_BY])
+            .execute(
+                "UPDATE state SET derived_by = ?1, generation = generation + 1,
+                                  change_id = randomblob(16)",
+                [DERIVED_BY],
+            )
             .map(|_| ())
     })?;
     Ok(derived)

@@ -8,6 +8,7 @@
 //! transaction fails, none of its batches is written and the load ends. The user can then repeat
 //! the import.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -27,7 +28,7 @@ use super::alone::derive_alone;
 use super::log::Log;
 use super::turn;
 use super::writer::Writer;
-use crate::directory::hash_index;
+use crate::directory::hash_index::{self, kept::KeptIndex};
 
 /// The time for which a transaction of a load accepts batches although another writer waits.
 /// Writing changed pages is a large part of an import's cost. If many records change a page, a
@@ -116,7 +117,8 @@ fn run(target: &Target, load: &Load, begun: Answer<()>, commands: &Receiver<Comm
         Err(error) => return send_answer(begun, Err(store_error(error))),
     };
     let log = Log::of(&connection, target.longest_log);
-    let run = Run { connection: &connection, target, load, log };
+    let kept_index = RefCell::new(KeptIndex::new(&target.path));
+    let run = Run { connection: &connection, target, load, log, kept_index: &kept_index };
     match load.atomic {
         Atomic::Batch => {
             send_answer(begun, Ok(()));
@@ -132,6 +134,7 @@ struct Run<'a> {
     target: &'a Target,
     load: &'a Load,
     log: Log<'a>,
+    kept_index: &'a RefCell<KeptIndex>,
 }
 
 impl Run<'_> {
@@ -194,7 +197,7 @@ impl Run<'_> {
                 Err(_) => break None,
             }
         };
-        let committed = writer.finish().and_then(|()| transaction.commit());
+        let committed = self.finish(writer).and_then(|()| transaction.commit());
         self.target.index.clear();
         if committed.is_ok()
             && let Err(error) = self.log.bound()
@@ -234,8 +237,8 @@ impl Run<'_> {
                     Err(error) => return send_answer(answer, Err(store_error(error))),
                 },
                 Command::Finish(answer) => {
-                    let done = writer
-                        .finish()
+                    let done = self
+                        .finish(writer)
                         .and_then(|()| transaction.commit())
                         .and_then(|()| self.make_durable())
                         .and_then(|()| self.log.bound());
@@ -261,11 +264,20 @@ impl Run<'_> {
     }
 
     fn writer(&self) -> rusqlite::Result<Writer<'_>> {
-        Writer::of_load(self.connection, &self.target.secrets, self.load.at)
+        self.kept_index.borrow_mut().begin(self.connection)?;
+        let mut writer = Writer::of_load(self.connection, &self.target.secrets, self.load.at)?;
+        writer.kept_index = Some(self.kept_index);
+        Ok(writer)
     }
 
-    /// Makes all earlier commits durable. The commits of batches are not synced to disk. This
-    /// method makes one more commit and syncs it. The sync includes all earlier commits.
+    fn finish(&self, writer: Writer<'_>) -> rusqlite::Result<()> {
+        writer.finish()?;
+        self.kept_index.borrow_mut().end(self.connection)
+    }
+
+    /// Makes all earlier commits durable, and then stores the hash index. The commits of batches are
+    /// not synced to disk. This method makes one more commit and syncs it. The sync includes all
+    /// earlier commits.
     fn make_durable(&self) -> rusqlite::Result<()> {
         self.connection.pragma_update(None, "synchronous", "FULL")?;
         turn::write(self.connection, |transaction| {
@@ -273,7 +285,9 @@ impl Run<'_> {
             // not change.
             transaction.execute("UPDATE state SET generation = generation", [])?;
             Ok(())
-        })
+        })?;
+        self.kept_index.replace(KeptIndex::new(&self.target.path)).store();
+        Ok(())
     }
 }
 

@@ -1,5 +1,7 @@
 //! One transaction of the directory's only writer.
 
+use std::cell::RefCell;
+
 use enrich_core::port::suppression_lists::DigestKind;
 use enrich_core::{Attribute, Fact, SubjectId, Timestamp};
 use enrich_secrets::Secrets;
@@ -14,6 +16,7 @@ use super::unwritten_records::UnwrittenRecords;
 use super::words::WordChanges;
 use super::{fact_rows, stored_facts};
 use crate::directory::codes::{COMPANY, IdentifierKind, PERSON, sql_id, subject_id};
+use crate::directory::hash_index::kept::KeptIndex;
 use crate::directory::unwritten::{Change, UnwrittenIdentifiers};
 use crate::directory::view::{View, unreadable};
 
@@ -31,6 +34,9 @@ pub(crate) struct Writer<'c> {
     /// The rows that are written by [`finish`](Self::finish); `None` if all rows are written at
     /// once.
     pub(crate) unwritten: Option<Unwritten>,
+    /// The stored hash index, to which [`write_unwritten`](Self::write_unwritten) notes the changed
+    /// identifiers.
+    pub(crate) kept_index: Option<&'c RefCell<KeptIndex>>,
     companies: i64,
     /// Whether the directory contained no subjects when this transaction began. If so, the rules of
     /// this build derive all its rows.
@@ -84,6 +90,7 @@ impl<'c> Writer<'c> {
             list_kinds,
             words: WordChanges::default(),
             unwritten: None,
+            kept_index: None,
             companies,
             is_first,
             next_subject,
@@ -128,6 +135,9 @@ impl<'c> Writer<'c> {
             std::mem::take(&mut rows.records).write(self.connection)?;
             let identifiers = std::mem::take(&mut rows.identifiers);
             identifiers.each_in_order(|kind, key, change| {
+                if let Some(index) = self.kept_index {
+                    index.borrow_mut().note(kind, key, change);
+                }
                 write_identifier(self.connection, kind, key, change)
             })?;
         }
@@ -141,8 +151,8 @@ impl<'c> Writer<'c> {
         if self.is_changed {
             self.connection.run(
                 "UPDATE state
-                 SET generation = generation + 1, next_subject = ?1, next_source = ?2,
-                     companies = ?3, derived_by = iif(?4, ?5, derived_by)",
+                 SET generation = generation + 1, change_id = randomblob(16),
+                     next_subject = ?1, next_source = ?2, companies = ?3, derived_by = iif(?4, ?5, derived_by)",
                 [
                     self.next_subject,
                     self.next_source,

@@ -1,18 +1,18 @@
 //! Builds the hash index from the identifiers in the file, on a thread of its own.
 
 use std::cell::Cell;
-use std::hash::{BuildHasher as _, RandomState};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use enrich_core::DirectoryRevision;
 use enrich_store_sqlite::{self as sqlite, Background, OpenError, Owner, RefreshGate};
 use rusqlite::{Connection, Rows, params};
-use tracing::{info, warn};
+use tracing::{debug, info, warn};
 
+use super::stored::{self, DirectoryState};
 use super::table::Table;
-use super::{Current, HashIndex, KINDS};
+use super::{Current, HashIndex, HashKeys, KINDS};
 use crate::directory::codes::IdentifierKind;
 use crate::directory::holder::{Holder, holder_of};
 use crate::directory::view::View;
@@ -30,8 +30,8 @@ pub(super) const AT_ONCE: usize = 4096;
 /// Length of the pause after [`AT_ONCE`] identifiers, as a multiple of the time that reading them
 /// took.
 const REST: u32 = 3;
-/// Delay before the first index is built. The process of a short command ends earlier and builds
-/// none. Also the interval at which the thread checks whether it must build a new index.
+/// Delay before the first index is built, if none is stored. The process of a short command ends
+/// earlier and builds none. Also the interval at which the thread checks whether it needs a new index.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The time for which the directory must be unchanged before a new index is built, as a multiple of
 /// the duration of the last build. With this pause, building takes at most a tenth of a processor,
@@ -40,25 +40,32 @@ const QUIET: u32 = 2;
 /// Delay before the next attempt, after the identifiers could not be read.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(60);
 
-/// Starts the thread that builds an index whenever `current` has none and the directory at `path`
-/// is not changing.
+/// Starts the thread that loads the stored index, or builds an index and stores it, whenever `current`
+/// has none and the directory at `path` is not changing.
 pub(in crate::directory) fn start(
     path: &Path,
     current: Arc<Current>,
 ) -> Result<Background, OpenError> {
     let connection =
         sqlite::mapped_reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
-    Background::start(path, "enrich-index", move |owner| maintain(&connection, &current, owner))
+    let directory: PathBuf = path.into();
+    Background::start(path, "enrich-index", move |owner| {
+        maintain(&connection, &directory, &current, owner);
+    })
 }
 
-fn maintain(connection: &Connection, current: &Current, owner: &Owner) {
+fn maintain(connection: &Connection, directory: &Path, current: &Current, owner: &Owner) {
     let mut quiet = Duration::ZERO;
     let mut seen = None;
     let mut too_large = None;
-    while owner.is_there_after(PAUSE) {
-        // If the revision cannot be read here, look-ups cannot read it either, and they report the
+    let mut pause = Duration::ZERO;
+    while owner.is_there_after(pause) {
+        let is_start = pause.is_zero();
+        pause = PAUSE;
+        // If the state cannot be read here, look-ups cannot read it either, and they report the
         // error.
-        let Ok(now) = View::of(connection).revision() else { continue };
+        let Ok(state) = DirectoryState::read(connection) else { continue };
+        let now = state.revision;
         let since = match seen {
             Some((revision, since)) if revision == now => since,
             _ => Instant::now(),
@@ -70,12 +77,20 @@ fn maintain(connection: &Connection, current: &Current, owner: &Owner) {
             }
             current.forget(index);
         }
-        if since.elapsed() < quiet || too_large == Some(now) {
+        if let Some(index) = stored::load(directory, &state) {
+            current.0.store(Some(Arc::new(index)));
+            continue;
+        }
+        if is_start || since.elapsed() < quiet || too_large == Some(now) {
             continue;
         }
         let begun = Instant::now();
         match HashIndex::read(connection, |pause| owner.is_there_after(pause)) {
-            Ok(Reading::Made(index)) => current.0.store(Some(Arc::new(index))),
+            Ok(Reading::Made(index)) => {
+                let index = Arc::new(index);
+                current.0.store(Some(Arc::clone(&index)));
+                store(directory, &index, &state);
+            }
             Ok(Reading::Changed) => {}
             Ok(Reading::TooLarge(revision)) => {
                 info!("there are more identifiers than a memory index has room for: they are read");
@@ -89,6 +104,16 @@ fn maintain(connection: &Connection, current: &Current, owner: &Owner) {
             }
         }
         quiet = PAUSE.max(begun.elapsed() * QUIET);
+    }
+}
+
+/// Stores an index for the next start. `state` was read before the index was built.
+fn store(directory: &Path, index: &HashIndex, state: &DirectoryState) {
+    if index.revision != state.revision || !state.is_known() {
+        return;
+    }
+    if let Err(error) = stored::store(directory, index, state) {
+        debug!(%error, "the hash index cannot be stored");
     }
 }
 
@@ -192,7 +217,7 @@ impl HashIndex {
         let view = View::of(connection);
         let revision = view.revision()?;
         let is_same = || Ok::<_, rusqlite::Error>(view.revision()? == revision);
-        let hasher = RandomState::new();
+        let keys = HashKeys::random();
         // The estimate may be too high, because it counts removed subjects, and because the numbers
         // in a damaged file may be wrong. So it is limited to `most`, the most identifiers that a
         // file of this size can contain.
@@ -208,8 +233,7 @@ impl HashIndex {
             let (count, mut fits) = (Cell::new(0), true);
             let may_go_on = |pause| Ok(count.get() <= MOST && goes_on(pause) && is_same()?);
             let is_whole = each_identifier(connection, AT_ONCE, may_go_on, |kind, key, holder| {
-                let hash = hasher.hash_one((kind, key));
-                fits &= table.insert(hash, holder.subject, holder.confidence);
+                fits &= table.insert(keys.hash(kind, key), holder.subject, holder.confidence);
                 count.set(count.get() + 1);
             })?;
             if count.get() > MOST {
@@ -222,9 +246,10 @@ impl HashIndex {
             // one is made.
             if fits && expected / 2 <= count.get().max(1) {
                 let refresh_gate = RefreshGate::default();
-                return Ok(Reading::Made(Self { revision, hasher, table, refresh_gate }));
+                return Ok(Reading::Made(Self { revision, keys, table, refresh_gate }));
             }
-            expected = count.get();
+            // Later loads insert their identifiers into the stored index.
+            expected = count.get() + count.get() / 8;
         }
         Ok(Reading::TooLarge(revision))
     }

@@ -8,10 +8,13 @@
 //! it grows.
 
 use std::fmt;
+use std::io::{self, Read, Write};
 
 use enrich_core::{Confidence, SubjectId};
 
-/// The number of entries in a bucket of 64 bytes.
+/// The size of a bucket.
+pub(super) const BUCKET_BYTES: usize = 64;
+/// The number of entries in a bucket.
 const ENTRIES: usize = 9;
 /// The percentage of all entries that may be used. In a table that is this full, one entry in six
 /// is not in its own bucket, and a look-up of a missing entry reads two buckets.
@@ -42,13 +45,13 @@ pub(super) enum Entry {
 
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-struct Bucket {
+pub(super) struct Bucket {
     subjects: [u32; ENTRIES],
     fingerprints: [u16; ENTRIES],
     /// The confidence of each entry, or [`FREE`].
     percents: [u8; ENTRIES],
     /// The distance from this bucket to the furthest entry that belongs here, in buckets.
-    reach: u8,
+    pub(super) reach: u8,
 }
 
 impl Table {
@@ -77,10 +80,9 @@ impl Table {
         for (reach, at) in (0..=u8::MAX).zip(self.from(home)) {
             let bucket = &mut self.buckets[at];
             bucket.confuse(fingerprint);
-            let Some(free) = bucket.percents.iter().position(|it| *it == FREE) else { continue };
-            bucket.subjects[free] = u32::try_from(subject.0).unwrap_or(ELSEWHERE);
-            bucket.fingerprints[free] = fingerprint;
-            bucket.percents[free] = confidence.percent();
+            if !bucket.insert(fingerprint, subject, confidence) {
+                continue;
+            }
             let furthest = &mut self.buckets[home].reach;
             *furthest = reach.max(*furthest);
             self.room -= 1;
@@ -104,10 +106,29 @@ impl Table {
         self.buckets.len() * size_of::<Bucket>()
     }
 
-    /// Returns the index of a hash's own bucket. The index is made from the upper bits of the hash,
-    /// scaled to the number of buckets.
+    /// Returns the number of buckets, and the number of entries that can still be inserted.
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.buckets.len(), self.room)
+    }
+
+    pub(super) fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        self.buckets.iter().try_for_each(|bucket| to.write_all(&bucket.to_bytes()))
+    }
+
+    /// Reads a table of this [`size`](Self::size).
+    pub(super) fn read(from: &mut impl Read, (count, room): (usize, usize)) -> io::Result<Self> {
+        let mut buckets = Vec::new();
+        buckets.try_reserve_exact(count).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let mut bytes = [0; BUCKET_BYTES];
+        for _ in 0..count {
+            from.read_exact(&mut bytes)?;
+            buckets.push(Bucket::from_bytes(&bytes));
+        }
+        Ok(Self { buckets, room })
+    }
+
     fn home_of(&self, hash: u64) -> usize {
-        ((u128::from(hash) * self.buckets.len() as u128) >> 64) as usize
+        home_of(hash, self.buckets.len())
     }
 
     /// Returns the indexes of all buckets in the order in which they are searched: from `home` to
@@ -125,8 +146,22 @@ impl Bucket {
         reach: 0,
     };
 
+    /// Inserts an entry, if there is space. Returns whether there was.
+    pub(super) fn insert(
+        &mut self,
+        fingerprint: u16,
+        subject: SubjectId,
+        confidence: Confidence,
+    ) -> bool {
+        let Some(free) = self.percents.iter().position(|it| *it == FREE) else { return false };
+        self.subjects[free] = u32::try_from(subject.0).unwrap_or(ELSEWHERE);
+        self.fingerprints[free] = fingerprint;
+        self.percents[free] = confidence.percent();
+        true
+    }
+
     /// Marks all entries with this fingerprint as [`ELSEWHERE`].
-    fn confuse(&mut self, fingerprint: u16) {
+    pub(super) fn confuse(&mut self, fingerprint: u16) {
         for (subject, it) in self.subjects.iter_mut().zip(&self.fingerprints) {
             if *it == fingerprint {
                 *subject = ELSEWHERE;
@@ -134,13 +169,42 @@ impl Bucket {
         }
     }
 
-    fn get(&self, fingerprint: u16) -> Option<Entry> {
+    pub(super) fn get(&self, fingerprint: u16) -> Option<Entry> {
         let is_it = |&at: &usize| self.fingerprints[at] == fingerprint && self.percents[at] != FREE;
         let at = (0..ENTRIES).find(is_it)?;
         Some(match self.subjects[at] {
             ELSEWHERE => Entry::Elsewhere,
             id => Entry::Of(SubjectId(u64::from(id)), Confidence::clamped(self.percents[at])),
         })
+    }
+
+    /// Returns the bucket as it is stored. The order of its bytes does not depend on the processor.
+    pub(super) fn to_bytes(&self) -> [u8; BUCKET_BYTES] {
+        let subjects = self.subjects.iter().flat_map(|subject| subject.to_le_bytes());
+        let fingerprints = self.fingerprints.iter().flat_map(|it| it.to_le_bytes());
+        let rest = self.percents.iter().copied().chain([self.reach]);
+        let mut bytes = [0; BUCKET_BYTES];
+        for (to, byte) in bytes.iter_mut().zip(subjects.chain(fingerprints).chain(rest)) {
+            *to = byte;
+        }
+        bytes
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8; BUCKET_BYTES]) -> Self {
+        let (subjects, rest) = bytes.split_at(ENTRIES * size_of::<u32>());
+        let (fingerprints, rest) = rest.split_at(ENTRIES * size_of::<u16>());
+        let mut bucket = Self::EMPTY;
+        for (subject, bytes) in bucket.subjects.iter_mut().zip(subjects.as_chunks().0) {
+            *subject = u32::from_le_bytes(*bytes);
+        }
+        for (fingerprint, bytes) in bucket.fingerprints.iter_mut().zip(fingerprints.as_chunks().0) {
+            *fingerprint = u16::from_le_bytes(*bytes);
+        }
+        for (percent, byte) in bucket.percents.iter_mut().zip(rest) {
+            *percent = *byte;
+        }
+        bucket.reach = rest[ENTRIES];
+        bucket
     }
 }
 
@@ -150,8 +214,14 @@ impl fmt::Debug for Table {
     }
 }
 
+/// Returns the index of a hash's own bucket. It is the upper bits of the hash, scaled to the number of
+/// buckets.
+pub(super) fn home_of(hash: u64, buckets: usize) -> usize {
+    ((u128::from(hash) * buckets as u128) >> 64) as usize
+}
+
 /// Returns the lower 16 bits of a hash, which do not affect the choice of the bucket.
-fn fingerprint(hash: u64) -> u16 {
+pub(super) fn fingerprint(hash: u64) -> u16 {
     (hash & 0xffff) as u16
 }
 
@@ -264,7 +334,7 @@ mod tests {
 
     #[test]
     fn an_entry_takes_eight_bytes_and_a_half() {
-        assert_eq!(size_of::<Bucket>(), 64);
+        assert_eq!(size_of::<Bucket>(), BUCKET_BYTES);
         let table = Table::with_room_for(1_000_000).unwrap();
         assert!((8_300_000..8_400_000).contains(&table.bytes()), "{}", table.bytes());
     }

@@ -1,3 +1,5 @@
+mod stored_index;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -222,7 +224,7 @@ fn misled(folder: &Folder, (kind, key): (IdentifierKind, &str), subject: Option<
     let mut index = Arc::into_inner(folder.read()).unwrap();
     index.table = Table::with_room_for(1).unwrap();
     if let Some(subject) = subject {
-        let hash = index.hasher.hash_one((kind, key));
+        let hash = index.keys.hash(kind, key);
         assert!(index.table.insert(hash, SubjectId(subject), Confidence::LEAST));
     }
     index

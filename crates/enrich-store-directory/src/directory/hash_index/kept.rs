@@ -1,0 +1,123 @@
+//! Keeps the stored hash index up to date during a load.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use enrich_store_sqlite as sqlite;
+use rusqlite::Connection;
+use tracing::debug;
+
+use super::making;
+use super::stored::{self, DirectoryState, EntryChange};
+use super::{HashKeys, KINDS};
+use crate::directory::codes::IdentifierKind;
+use crate::directory::unwritten::Change;
+use crate::directory::view::View;
+
+/// The most changes that are collected, in memory of 64 MB. A load with more builds the index again.
+const MOST: usize = 1 << 21;
+/// A load that cannot change the file builds the index again if it has changed at least one
+/// identifier for this number of subjects. Building then takes a small part of the load's time.
+const SUBJECTS_EACH: usize = 8;
+
+/// The stored hash index of a directory that a load changes.
+#[derive(Debug)]
+pub(crate) struct KeptIndex {
+    directory: PathBuf,
+    /// The state of the directory before the load; `None` before the first transaction.
+    before: Option<DirectoryState>,
+    /// The state after the last transaction of the load.
+    now: Option<DirectoryState>,
+    /// The keys of the stored hashes; `None` if the file cannot be changed.
+    keys: Option<HashKeys>,
+    changes: Vec<EntryChange>,
+    /// The number of changed identifiers.
+    changed: usize,
+}
+
+impl KeptIndex {
+    /// Creates the index of the directory at `directory`.
+    pub(crate) fn new(directory: &Path) -> Self {
+        let directory = directory.to_owned();
+        Self { directory, before: None, now: None, keys: None, changes: Vec::new(), changed: 0 }
+    }
+
+    /// Must be called when a transaction begins. `connection` is in the transaction.
+    pub(crate) fn begin(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        let now = DirectoryState::read(connection)?;
+        if self.before.is_none() {
+            self.before = Some(now);
+            self.keys = stored::keys(&self.directory, &now);
+        } else if self.now != Some(now) {
+            // Another writer has changed the directory between two transactions.
+            self.give_up();
+        }
+        Ok(())
+    }
+
+    /// Notes the change of an identifier. Changes of the same identifier must follow each other.
+    pub(crate) fn note(&mut self, kind: IdentifierKind, key: &str, change: Change) {
+        if !KINDS.contains(&kind) {
+            return;
+        }
+        self.changed += 1;
+        let Some(keys) = self.keys else { return };
+        let hash = keys.hash(kind, key);
+        let added = change.confidence.map(|confidence| (change.subject, confidence));
+        if let Some(last) = self.changes.last_mut().filter(|last| last.hash == hash) {
+            last.added = None;
+        } else if self.changes.len() == MOST {
+            self.give_up();
+        } else {
+            self.changes.push(EntryChange { hash, added });
+        }
+    }
+
+    /// Must be called before a transaction is committed. `connection` is in the transaction.
+    pub(crate) fn end(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        self.now = Some(DirectoryState::read(connection)?);
+        Ok(())
+    }
+
+    /// Brings the file to the state after the load. All transactions must be durable. If this fails,
+    /// the next server builds the index.
+    pub(crate) fn store(mut self) {
+        let (Some(before), Some(now)) = (self.before, self.now) else { return };
+        if before == now {
+            return;
+        }
+        let is_changed = self.keys.is_some()
+            && stored::change(&self.directory, [&before, &now], &mut self.changes)
+                .inspect_err(|error| debug!(%error, "the stored hash index cannot be changed"))
+                .unwrap_or(false);
+        if !is_changed && let Err(error) = self.build(&now) {
+            debug!(%error, "the hash index cannot be built");
+        }
+    }
+
+    fn build(&self, now: &DirectoryState) -> Result<(), BuildError> {
+        let connection = sqlite::mapped_reader(&self.directory)?;
+        let subjects = View::of(&connection).subjects_ever()?;
+        if self.changed < subjects / SUBJECTS_EACH {
+            return Ok(());
+        }
+        // Only this process waits, so there are no pauses.
+        let index = making::build(&connection, |_| true)?;
+        if let Some(index) = index.filter(|index| index.revision == now.revision) {
+            stored::store(&self.directory, &index, now)?;
+        }
+        Ok(())
+    }
+
+    fn give_up(&mut self) {
+        self.keys = None;
+        self.changes = Vec::new();
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+enum BuildError {
+    Sqlite(#[from] rusqlite::Error),
+    Io(#[from] io::Error),
+}

@@ -1,0 +1,291 @@
+//! The hash index in a file beside the directory, so that it is there at once after a restart.
+//!
+//! The file names the state of the directory for which it is valid. If the directory has another
+//! state, the file is ignored, and replaced later. A header is followed by the buckets of the table.
+//!
+//! A load changes the file in place. It writes the changed buckets, syncs them, and only then writes
+//! the header with the new state. No entry is ever removed, and an entry whose identifier has changed
+//! leads [elsewhere](Entry::Elsewhere). So the buckets are valid for the state in the header at every
+//! moment, also after a crash, and for a process that reads them meanwhile.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use enrich_core::{Confidence, DirectoryRevision, SubjectId};
+use enrich_store_sqlite::RefreshGate;
+use rusqlite::Connection;
+
+use super::table::{BUCKET_BYTES, Bucket, Entry, Table, fingerprint, home_of};
+use super::{HashIndex, HashKeys};
+use crate::directory::view::revision_of;
+
+/// The first bytes of the file. Another layout or another hash function needs another number.
+const MAGIC: [u8; 8] = *b"EnrHash1";
+/// The size of the header: its fields, their hash, and unused bytes.
+const HEADER_BYTES: usize = 128;
+const FIELD_BYTES: usize = 64;
+/// The number of buckets that are read and written at once: 4 KiB.
+const BLOCK: usize = 64;
+
+/// A state of the directory. Two directories with the same state have the same content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DirectoryState {
+    pub(crate) revision: DirectoryRevision,
+    /// The random value of the last change; `None` if an earlier version of the schema made it.
+    change_id: Option<[u8; 16]>,
+}
+
+impl DirectoryState {
+    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let state = "SELECT generation, change_id FROM state";
+        connection.prepare_cached(state)?.query_row([], |row| {
+            let change_id = row.get_ref(1)?.as_blob()?.try_into().ok();
+            Ok(Self { revision: revision_of(row)?, change_id })
+        })
+    }
+
+    /// Whether an index of this state can be stored.
+    pub(super) fn is_known(&self) -> bool {
+        self.change_id.is_some()
+    }
+}
+
+/// A change of an identifier's entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct EntryChange {
+    pub(super) hash: u64,
+    /// The only subject that was added; `None` if the entry must lead elsewhere.
+    pub(super) added: Option<(SubjectId, Confidence)>,
+}
+
+struct Header {
+    state: DirectoryState,
+    keys: HashKeys,
+    /// The number of buckets, and the number of changes that can still be made: new entries, and
+    /// entries that lead elsewhere from then on.
+    size: (usize, usize),
+}
+
+/// Returns the path of the file that belongs to the directory at `directory`.
+fn path_of(directory: &Path) -> PathBuf {
+    directory.with_extension("index")
+}
+
+/// Removes the file. Its hashes could otherwise still show that a value was known.
+pub(crate) fn remove(directory: &Path) -> io::Result<()> {
+    match fs::remove_file(path_of(directory)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Reads the hash index of a state. Returns `None` if the file is not of this state, or cannot be
+/// read.
+pub(super) fn load(directory: &Path, state: &DirectoryState) -> Option<HashIndex> {
+    let mut file = File::open(path_of(directory)).ok()?;
+    let Header { keys, size, .. } = Header::of_state(&mut file, state)?;
+    let table = Table::read(&mut BufReader::with_capacity(1 << 20, file), size).ok()?;
+    Some(HashIndex { revision: state.revision, keys, table, refresh_gate: RefreshGate::default() })
+}
+
+/// Returns the keys of the file's hashes, if the file is of this state.
+pub(super) fn keys(directory: &Path, state: &DirectoryState) -> Option<HashKeys> {
+    let mut file = File::open(path_of(directory)).ok()?;
+    Header::of_state(&mut file, state).map(|header| header.keys)
+}
+
+/// Writes the hash index of a state to a new file, which then replaces the file.
+pub(super) fn store(directory: &Path, index: &HashIndex, state: &DirectoryState) -> io::Result<()> {
+    let path = path_of(directory);
+    // Other processes may write the same file at the same time.
+    let new = path.with_extension(format!("index.{}", std::process::id()));
+    let written = (|| {
+        let file = enrich_secrets::private_file().create(true).truncate(true).open(&new)?;
+        let mut file = BufWriter::with_capacity(1 << 20, file);
+        let header = Header { state: *state, keys: index.keys, size: index.table.size() };
+        file.write_all(&header.to_bytes())?;
+        index.table.write(&mut file)?;
+        file.into_inner()?.sync_data()?;
+        fs::rename(&new, &path)
+    })();
+    if written.is_err() {
+        // The first error is reported.
+        let _ = fs::remove_file(&new);
+    }
+    written
+}
+
+/// Changes the file from the state `from` to the state `to`. Returns whether this was possible: the
+/// file must be of the state `from`, and must have room for new entries.
+pub(super) fn change(
+    directory: &Path,
+    [from, to]: [&DirectoryState; 2],
+    changes: &mut [EntryChange],
+) -> io::Result<bool> {
+    let mut file = OpenOptions::new().read(true).write(true).open(path_of(directory))?;
+    let Some(header) = Header::of_state(&mut file, from) else { return Ok(false) };
+    let (count, mut room) = header.size;
+    // In this order, changes that follow each other are in the same block.
+    changes.sort_unstable_by_key(|change| change.hash);
+    let mut buckets = StoredBuckets { file, count, block: None };
+    for change in changes {
+        if room == 0 || !buckets.change(change, &mut room)? {
+            return Ok(false);
+        }
+    }
+    buckets.write_block()?;
+    let StoredBuckets { mut file, .. } = buckets;
+    file.sync_data()?;
+    let header = Header { state: *to, size: (count, room), ..header };
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(&header.to_bytes())?;
+    file.sync_data()?;
+    Ok(true)
+}
+
+impl Header {
+    /// Reads the header of a file, if the file is of this state and complete.
+    fn of_state(file: &mut File, state: &DirectoryState) -> Option<Self> {
+        let mut bytes = [0; HEADER_BYTES];
+        file.read_exact(&mut bytes).ok()?;
+        let header = Self::from_bytes(&bytes).filter(|header| header.state == *state)?;
+        let length = header.size.0.checked_mul(BUCKET_BYTES)?.checked_add(HEADER_BYTES)?;
+        (file.metadata().ok()?.len() == length as u64).then_some(header)
+    }
+
+    fn to_bytes(&self) -> [u8; HEADER_BYTES] {
+        let mut bytes = Vec::with_capacity(HEADER_BYTES);
+        bytes.extend(MAGIC);
+        bytes.extend(self.state.revision.0.to_le_bytes());
+        bytes.extend(self.state.change_id.unwrap_or_default());
+        bytes.extend(self.keys.0.map(u64::to_le_bytes).concat());
+        bytes.extend([self.size.0, self.size.1].map(|size| (size as u64).to_le_bytes()).concat());
+        bytes.extend(blake3::hash(&bytes).as_bytes());
+        let mut header = [0; HEADER_BYTES];
+        for (to, byte) in header.iter_mut().zip(bytes) {
+            *to = byte;
+        }
+        header
+    }
+
+    fn from_bytes(bytes: &[u8; HEADER_BYTES]) -> Option<Self> {
+        let (fields, rest) = bytes.split_at(FIELD_BYTES);
+        if !rest.starts_with(blake3::hash(fields).as_bytes()) || !fields.starts_with(&MAGIC) {
+            return None;
+        }
+        let number = |at: usize| -> Option<u64> {
+            Some(u64::from_le_bytes(*fields.get(at..)?.first_chunk()?))
+        };
+        let revision = DirectoryRevision(number(8)?);
+        let change_id = Some(*fields.get(16..)?.first_chunk()?);
+        let size = (usize::try_from(number(48)?).ok()?, usize::try_from(number(56)?).ok()?);
+        let keys = HashKeys([number(32)?, number(40)?]);
+        (size.0 > 0).then_some(Self { state: DirectoryState { revision, change_id }, keys, size })
+    }
+}
+
+/// The buckets in a file. One block of them is in memory.
+struct StoredBuckets {
+    file: File,
+    count: usize,
+    block: Option<Block>,
+}
+
+struct Block {
+    number: usize,
+    bytes: Vec<u8>,
+    is_changed: bool,
+}
+
+impl StoredBuckets {
+    /// Changes the entry of an identifier, or inserts it if there is none. Returns `false` if there
+    /// is no space near the identifier's own bucket.
+    ///
+    /// The same as [`Table::insert`], but the table may have an entry of the identifier, or one that
+    /// looks the same: then the entry is made to lead elsewhere, and nothing is inserted.
+    fn change(&mut self, change: &EntryChange, room: &mut usize) -> io::Result<bool> {
+        let (home, fingerprint) = (home_of(change.hash, self.count), fingerprint(change.hash));
+        let reach = self.get(home)?.reach;
+        let mut is_there = false;
+        for distance in 0..=reach {
+            let at = self.behind(home, distance);
+            let mut bucket = self.get(at)?;
+            let Some(entry) = bucket.get(fingerprint) else { continue };
+            is_there = true;
+            if entry != Entry::Elsewhere {
+                bucket.confuse(fingerprint);
+                self.set(at, &bucket)?;
+                // Entries that lead elsewhere are slower. So the index is built again if there are
+                // many.
+                *room = room.saturating_sub(1);
+            }
+        }
+        if is_there {
+            return Ok(true);
+        }
+        let (subject, confidence) =
+            change.added.unwrap_or((SubjectId(u64::MAX), Confidence::LEAST));
+        for distance in 0..=u8::MAX {
+            let at = self.behind(home, distance);
+            let mut bucket = self.get(at)?;
+            bucket.confuse(fingerprint);
+            let is_inserted = bucket.insert(fingerprint, subject, confidence);
+            self.set(at, &bucket)?;
+            if is_inserted {
+                let mut first = self.get(home)?;
+                first.reach = first.reach.max(distance);
+                self.set(home, &first)?;
+                *room = room.saturating_sub(1);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn behind(&self, home: usize, distance: u8) -> usize {
+        (home + usize::from(distance)) % self.count
+    }
+
+    fn get(&mut self, at: usize) -> io::Result<Bucket> {
+        let bytes = self.block_of(at)?.bytes.as_chunks().0;
+        bytes.get(at % BLOCK).map(Bucket::from_bytes).ok_or(io::ErrorKind::UnexpectedEof.into())
+    }
+
+    fn set(&mut self, at: usize, bucket: &Bucket) -> io::Result<()> {
+        let block = self.block_of(at)?;
+        let (place, bytes) = (at % BLOCK * BUCKET_BYTES, bucket.to_bytes());
+        if let Some(held) = block.bytes.get_mut(place..place + BUCKET_BYTES)
+            && held != bytes
+        {
+            held.copy_from_slice(&bytes);
+            block.is_changed = true;
+        }
+        Ok(())
+    }
+
+    fn block_of(&mut self, at: usize) -> io::Result<&mut Block> {
+        let number = at / BLOCK;
+        if self.block.as_ref().is_none_or(|block| block.number != number) {
+            self.write_block()?;
+            let length = (self.count - number * BLOCK).min(BLOCK) * BUCKET_BYTES;
+            let mut bytes = vec![0; length];
+            self.seek(number)?;
+            self.file.read_exact(&mut bytes)?;
+            self.block = Some(Block { number, bytes, is_changed: false });
+        }
+        self.block.as_mut().ok_or(io::ErrorKind::UnexpectedEof.into())
+    }
+
+    /// Writes the block in memory if it has changed.
+    fn write_block(&mut self) -> io::Result<()> {
+        let Some(block) = self.block.take().filter(|block| block.is_changed) else { return Ok(()) };
+        self.seek(block.number)?;
+        self.file.write_all(&block.bytes)
+    }
+
+    fn seek(&mut self, block: usize) -> io::Result<()> {
+        let place = HEADER_BYTES + block * BLOCK * BUCKET_BYTES;
+        self.file.seek(SeekFrom::Start(place as u64)).map(drop)
+    }
+}

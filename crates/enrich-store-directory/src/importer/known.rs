@@ -1,6 +1,9 @@
 //! Recognises records that were imported before, for a reader that has not parsed them yet.
 
+use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::thread;
 
 use enrich_core::SourceName;
 use enrich_core::port::importer::KnownRecords;
@@ -11,9 +14,15 @@ use rusqlite::{Connection, params};
 use super::digests::kinds_of_lists;
 use super::origins::content_hash;
 
+/// The most threads that look up records. More would mostly wait for the thread that reads the lines.
+const MOST_THREADS: usize = 4;
+/// The fewest records for which a thread is started.
+const FEWEST: usize = 256;
+
 /// The records of one source.
 pub(crate) struct SourceRecords {
-    connection: Connection,
+    /// A connection for each thread.
+    connections: Vec<Connection>,
     secrets: Secrets,
     source: i64,
 }
@@ -29,32 +38,65 @@ impl SourceRecords {
         let connection = sqlite::mapped_reader(path)?;
         let with_records = "SELECT id FROM source WHERE name = ?1 AND records > 0";
         let source = connection.find(with_records, [source.as_str()], |row| row.get(0))?;
-        let secrets = secrets.clone();
-        Ok(source.map(|source| Self { connection, secrets, source }))
+        let Some(source) = source else { return Ok(None) };
+        let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
+        let mut connections = vec![connection];
+        for _ in 1..threads {
+            connections.push(sqlite::mapped_reader(path)?);
+        }
+        Ok(Some(Self { connections, secrets: secrets.clone(), source }))
     }
 
-    fn are_there(&self, contents: &[[u8; 16]]) -> rusqlite::Result<Vec<bool>> {
-        let mut are_there = vec![false; contents.len()];
-        if suppresses_any(&self.connection)? {
-            return Ok(are_there);
-        }
-        // An older secret may have made the stored hash, so all secrets are tried.
-        for secret in self.secrets.newest_first() {
-            let missing = contents.iter().enumerate().filter(|(at, _)| !are_there[*at]);
-            let hash = |(at, content): (usize, &[u8; 16])| (content_hash(secret, content), at);
-            let mut hashes: Vec<_> = missing.map(hash).collect();
-            // The hashes are sorted, so that consecutive reads find their rows in the same pages.
-            hashes.sort_unstable();
-            for (hash, at) in hashes {
-                are_there[at] = self.connection.has(
-                    "SELECT 1 FROM record CROSS JOIN subject
-                     WHERE record.source = ?1 AND hash = ?2 AND subject.id = record.subject",
-                    params![self.source, hash],
-                )?;
+    fn are_there(&mut self, contents: &[[u8; 16]]) -> rusqlite::Result<Vec<bool>> {
+        let part = contents.len().div_ceil(self.connections.len()).max(FEWEST);
+        let (secrets, source) = (&self.secrets, self.source);
+        thread::scope(|scope| {
+            // The first part is looked up on this thread.
+            let mut parts = self.connections.iter_mut().zip(contents.chunks(part));
+            let own = parts.next();
+            let others: Vec<_> = parts
+                .map(|(connection, part)| {
+                    scope.spawn(move || are_there(connection, secrets, source, part))
+                })
+                .collect();
+            let mut all = match own {
+                Some((connection, part)) => are_there(connection, secrets, source, part)?,
+                None => Vec::new(),
+            };
+            for other in others {
+                all.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic))?);
             }
-        }
-        Ok(are_there)
+            Ok(all)
+        })
     }
+}
+
+fn are_there(
+    connection: &Connection,
+    secrets: &Secrets,
+    source: i64,
+    contents: &[[u8; 16]],
+) -> rusqlite::Result<Vec<bool>> {
+    let mut are_there = vec![false; contents.len()];
+    if suppresses_any(connection)? {
+        return Ok(are_there);
+    }
+    // An older secret may have made the stored hash, so all secrets are tried.
+    for secret in secrets.newest_first() {
+        let missing = contents.iter().enumerate().filter(|(at, _)| !are_there[*at]);
+        let hash = |(at, content): (usize, &[u8; 16])| (content_hash(secret, content), at);
+        let mut hashes: Vec<_> = missing.map(hash).collect();
+        // The hashes are sorted, so that consecutive reads find their rows in the same pages.
+        hashes.sort_unstable();
+        for (hash, at) in hashes {
+            are_there[at] = connection.has(
+                "SELECT 1 FROM record CROSS JOIN subject
+                 WHERE record.source = ?1 AND hash = ?2 AND subject.id = record.subject",
+                params![source, hash],
+            )?;
+        }
+    }
+    Ok(are_there)
 }
 
 /// Whether any value is suppressed, or any suppression list is loaded.
@@ -73,8 +115,8 @@ impl KnownRecords for SourceRecords {
 
 #[cfg(test)]
 mod tests {
-    use enrich_core::Timestamp;
     use enrich_core::port::importer::{Importer, Suppressed};
+    use enrich_core::{Record, Timestamp};
     use enrich_store_sqlite::Options;
     use enrich_testkit::loading::load_from;
     use enrich_testkit::records::{company, email, hashed};
@@ -102,5 +144,22 @@ mod tests {
         let suppressed = Suppressed::Email(email("a@quill.example"));
         block_on(importer.forget(&[suppressed], Timestamp::UNIX_EPOCH)).unwrap();
         assert_eq!(known("a"), Some(vec![false, false]));
+    }
+
+    #[test]
+    fn many_records_are_known_each_at_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let importer = tests::open(folder.path(), Options::default()).importer;
+        let records: Vec<Record> =
+            (0..FEWEST * 3).map(|number| hashed(company(&format!("Quill {number}")))).collect();
+        let contents: Vec<_> = records.iter().map(|record| record.origin().content).collect();
+        let stored = records.into_iter().enumerate().filter(|(number, _)| number % 3 != 0);
+        let mut loading = block_on(importer.begin(load_from("a"))).unwrap();
+        block_on(loading.take(stored.map(|(_, record)| record).collect())).unwrap();
+        block_on(loading.finish()).unwrap();
+        let mut known =
+            block_on(importer.known_records(&SourceName::new("a").unwrap())).unwrap().unwrap();
+        let expected: Vec<bool> = (0..FEWEST * 3).map(|number| number % 3 != 0).collect();
+        assert_eq!(known.are_known(&contents), expected);
     }
 }

@@ -1,5 +1,6 @@
 //! `enrich-bench import`: large imports, compared with the `sqlite3` command line tool.
 
+mod beside;
 mod child;
 mod files;
 mod yardstick;
@@ -18,6 +19,7 @@ use crate::limit::{Bound, Limit, check_limits, write_limits};
 use crate::machine::Machine;
 use crate::program::{Data, Program};
 use crate::report::write_table;
+use beside::{Case, LookUps};
 use child::Usage;
 
 /// The seed of the generated companies. It is fixed, so that measurements can be compared.
@@ -35,7 +37,8 @@ Example:
 Needs the program `sqlite3`. Imports generated companies into a new folder, then a second source
 that describes the same companies in another order, then the first file again. Before that, the
 same rows are loaded by `sqlite3`: `.import` into a table with indexes of domain, page and name, and
-a full-text index (FTS5) of the names.
+a full-text index (FTS5) of the names. At the end, a server answers look-ups with charges, alone and
+while a third source is loaded; this needs the program `wrk`.
 
 Written bytes are what the process gave to the disk (`write_bytes` in /proc/PID/io), memory is its
 private memory at most (`RssAnon`), kept bytes are those of directory.sqlite.
@@ -54,6 +57,12 @@ pub(crate) struct Import {
     /// Measure without the yardstick
     #[arg(long)]
     no_yardstick: bool,
+    /// Measure without look-ups
+    #[arg(long)]
+    no_look_ups: bool,
+    /// The load generator of look-ups
+    #[arg(long, value_name = "FILE", default_value = "wrk")]
+    wrk: PathBuf,
 }
 
 #[derive(Debug, Serialize)]
@@ -64,6 +73,8 @@ struct Report {
     /// The duration of the yardstick in seconds; `None` if it was not measured.
     yardstick_seconds: Option<f64>,
     loads: Vec<Load>,
+    /// Look-ups alone and beside a load; `None` if they were not measured.
+    look_ups: Option<LookUps>,
     limits: Vec<Limit>,
 }
 
@@ -95,7 +106,10 @@ impl Import {
         let overlapping = self.second.unwrap_or(self.companies.min(2 * STEP));
         writeln!(err, "writing the files of {} companies", self.companies)?;
         files::write(&first, (0..self.companies).map(|index| generator.company(index)))?;
-        files::write(&second, files::overlapping(generator, self.companies, overlapping))?;
+        files::write(
+            &second,
+            files::overlapping(generator, self.companies, overlapping, "contact"),
+        )?;
         let yardstick_seconds = match self.no_yardstick {
             true => None,
             false => {
@@ -116,14 +130,39 @@ impl Import {
             loads.push(load);
         }
         program.check(&Data::folder(&data))?;
+        let mut limits = limits(self.companies, yardstick_seconds, &loads);
+        let look_ups = match self.no_look_ups {
+            true => None,
+            false => Some(self.look_ups(&program, data, (folder, err))?),
+        };
+        limits.extend(look_ups.iter().map(|look_ups| {
+            let what = "look-ups beside a load, to their pace without";
+            Limit::new(what, look_ups.ratio(), Bound::AtLeast(0.7))
+        }));
         Ok(Report {
             program: program.version()?,
             machine: Machine::with_data_in(folder)?,
             companies: self.companies,
             yardstick_seconds,
-            limits: limits(self.companies, yardstick_seconds, &loads),
             loads,
+            look_ups,
+            limits,
         })
+    }
+
+    /// Measures look-ups while a third source is loaded.
+    fn look_ups(
+        &self,
+        program: &Program,
+        data: PathBuf,
+        (folder, err): (&Path, &mut dyn Write),
+    ) -> anyhow::Result<LookUps> {
+        let (companies, generator) = (self.companies, Generator::new(SEED));
+        let file = folder.join("third.jsonl");
+        let records = companies.min(STEP);
+        files::write(&file, files::overlapping(generator, companies, records, "third"))?;
+        writeln!(err, "look-ups, alone and beside a load")?;
+        Case { program, wrk: &self.wrk, data, companies, file: &file }.measure(folder)
     }
 }
 
@@ -224,6 +263,18 @@ impl Report {
                 steps.collect::<Vec<_>>().join(" "),
             ]);
         }
-        Ok(write_table(&rows, out)?)
+        write_table(&rows, out)?;
+        if let Some(LookUps { alone, beside, .. }) = &self.look_ups {
+            writeln!(
+                out,
+                "\nLook-ups, each charged: {:.0} a second (p99 {:.1} ms); beside a load {:.0} \
+                 (p99 {:.1} ms).",
+                alone.requests_per_second,
+                alone.p99_micros / 1e3,
+                beside.requests_per_second,
+                beside.p99_micros / 1e3
+            )?;
+        }
+        Ok(())
     }
 }

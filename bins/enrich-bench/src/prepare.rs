@@ -108,7 +108,7 @@ fn open(folder: &Path) -> anyhow::Result<Store> {
 }
 
 /// Creates a folder's accounts, each with a key and more credits than a run can use.
-fn make_accounts(folder: &Path) -> anyhow::Result<Keys> {
+pub(crate) fn make_accounts(folder: &Path) -> anyhow::Result<Keys> {
     let store = open(folder)?;
     let make = |number: usize| {
         let store = &store;

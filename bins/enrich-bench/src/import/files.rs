@@ -20,13 +20,14 @@ pub(super) fn write(path: &Path, lines: impl Iterator<Item = String>) -> anyhow:
     Ok(file.into_inner()?.sync_all()?)
 }
 
-/// Returns the lines of a second source. Each line describes another one of the `companies` of
-/// `generator`: with the same domain, with a name without legal form, and with an additional
-/// address.
+/// Returns the lines of a further source. Each describes another of the `companies` that
+/// `generator` makes, by a name without legal form and the same domain, and adds an address that
+/// begins with `mailbox`.
 pub(super) fn overlapping(
     generator: Generator,
     companies: u64,
     records: u64,
+    mailbox: &'static str,
 ) -> impl Iterator<Item = String> {
     (0..records).map(move |number| {
         let index = number.wrapping_mul(STRIDE) % companies;
@@ -39,7 +40,7 @@ pub(super) fn overlapping(
         };
         let mut record = json!({
             "type": "company", "id": format!("s{number}"), "name": name, "domains": [domain],
-            "country": line["country"], "emails": [format!("contact@{domain}")],
+            "country": line["country"], "emails": [format!("{mailbox}@{domain}")],
         });
         for known in ["linkedin", "phones"] {
             if !line[known].is_null() {
@@ -66,7 +67,7 @@ mod tests {
         let first: HashSet<String> =
             (0..500).map(|index| domain(&generator.company(index))).collect();
         let second: HashSet<String> =
-            overlapping(generator, 500, 500).map(|line| domain(&line)).collect();
+            overlapping(generator, 500, 500, "contact").map(|line| domain(&line)).collect();
         assert_eq!(first, second);
     }
 }

@@ -26,6 +26,8 @@ mod help;
 mod imports;
 #[path = "commands/keys.rs"]
 mod keys;
+#[path = "commands/killed_loads.rs"]
+mod killed_loads;
 #[path = "commands/ledger.rs"]
 mod ledger;
 #[path = "commands/lookups.rs"]

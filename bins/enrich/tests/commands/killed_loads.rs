@@ -1,0 +1,73 @@
+//! Tests of a load of many records that is killed.
+
+use std::io::Write as _;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
+use enrich_testkit::generate::Generator;
+use serde_json::{Value, json};
+
+use crate::fixture::{Fixture, feed};
+
+const KILLS: usize = 20;
+/// The records of the load: several batches, so that kills come before, between and in commits.
+const RECORDS: usize = 16_000;
+/// The kill before which the load must have stored records. Its input is more than two batches.
+const AFTER_A_COMMIT: usize = 11;
+const LOAD: [&str; 4] = ["import", "-", "--source", "register"];
+
+/// Starts the load, gives it these lines, and kills it while its input is still open.
+fn load_and_kill(fixture: &Fixture, lines: &[String], kill: usize) {
+    let mut child = fixture.command(&LOAD).stdin(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(lines.concat().as_bytes()).unwrap();
+    let is_stored = || !fixture.json(&["source", "list"]).as_array().unwrap().is_empty();
+    while kill == AFTER_A_COMMIT && !is_stored() {
+        sleep(Duration::from_millis(20));
+    }
+    // A load that waits for input commits after 50 ms. Some kills are before this, some during
+    // the commit and some after it.
+    sleep(Duration::from_millis(25 * (kill as u64 % 5)));
+    assert!(child.try_wait().unwrap().is_none(), "the load has ended before kill {kill}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Runs the load to its end and returns its report.
+fn load(fixture: &Fixture, lines: &[String]) -> Value {
+    let mut command = fixture.command(&[&LOAD[..], &["--json"]].concat());
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    feed(&mut child, &lines.concat());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Returns the counts of the directory, which must have no fault.
+fn checked(fixture: &Fixture) -> Value {
+    let report = fixture.json(&["check"]);
+    assert_eq!(report["ok"], true, "{report}");
+    report["directory"]["counts"].clone()
+}
+
+#[test]
+fn a_load_that_is_killed_at_twenty_points_is_completed_by_the_same_command() {
+    let generator = Generator::new(19);
+    let line = |index| format!("{}\n", generator.company(index));
+    let lines: Vec<String> = (0..RECORDS as u64).map(line).collect();
+    let (killed, whole) = (Fixture::new(), Fixture::new());
+    for kill in 0..KILLS {
+        load_and_kill(&killed, &lines[..lines.len() * (kill + 1) / KILLS], kill);
+        let companies = checked(&killed)["companies"].as_u64().unwrap();
+        assert!(companies < RECORDS as u64, "kill {kill}: {companies} companies");
+        assert!(companies > 0 || kill < AFTER_A_COMMIT, "kill {kill}");
+    }
+    let report = load(&killed, &lines);
+    let sum = report["added"].as_u64().unwrap() + report["unchanged"].as_u64().unwrap();
+    assert_eq!((report["read"].clone(), sum), (json!(RECORDS), RECORDS as u64), "{report}");
+    load(&whole, &lines);
+    assert_eq!(checked(&killed), checked(&whole));
+    let again = load(&killed, &lines);
+    assert_eq!(again["unchanged"], json!(RECORDS), "{again}");
+}

@@ -139,7 +139,7 @@ impl Swap {
     }
 
     /// Publishes a snapshot, goes back to the earlier one, goes forward again, and forgets an
-    /// address. Meanwhile, callers send look-ups to the nodes, since `start`.
+    /// address. Callers have sent look-ups to the nodes since `start`.
     fn change(&self, fleet: &Fleet, start: Instant, err: &mut dyn Write) -> anyhow::Result<Times> {
         let pause = Duration::from_secs(self.seconds);
         let mut times = Times::default();

@@ -55,13 +55,13 @@ pub(crate) enum FailingCall {
 /// The results of all failures, counted by kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// The server did not start. The next start succeeded.
+    /// The number of failures after which the server did not start. The next start succeeded.
     refused_to_start: u64,
-    /// A request was answered with 503, and charging has stopped.
+    /// The number of failures after which a request was answered with 503, and charging stopped.
     stopped: u64,
-    /// A request was answered with 500, and charging has continued.
+    /// The number of failures after which a request was answered with 500, and charging continued.
     rolled_back: u64,
-    /// No request failed.
+    /// The number of failures after which no request failed.
     unnoticed: u64,
     /// The number of failed system calls, and how many of them were in the thread that writes the
     /// ledger.

@@ -43,8 +43,7 @@ impl RateLimit {
         self.window_seconds
     }
 
-    /// Returns this limit with the numbers of `own` in place of its own numbers, where `own` has
-    /// them.
+    /// Returns this limit, with each number that `own` contains in place of the limit's own number.
     pub fn with(self, own: RateOverride) -> Self {
         let requests = own.requests.unwrap_or(self.requests);
         let window_seconds = own.window_seconds.unwrap_or(self.window_seconds);

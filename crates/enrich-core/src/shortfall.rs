@@ -71,8 +71,8 @@ impl Shortfalls {
     }
 
     /// Returns the lowest balance since the last shortfall, if the account has reached the daily
-    /// maximum; otherwise `None`. If the present balance is higher, the account has received
-    /// credits.
+    /// maximum of refusals; otherwise `None`. If the present balance is higher, the account has
+    /// received credits.
     pub(crate) fn used_up(&self, account: AccountId, now: Timestamp) -> Option<Credits> {
         let known = self.accounts.lock();
         let shortfall = known.get(&account)?;

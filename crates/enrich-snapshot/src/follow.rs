@@ -190,8 +190,8 @@ pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
         match block_on(shared.snapshots.suppressed_after(known, PAGE)) {
             Ok(mut page) => {
                 // Suppressions with a number above `newest` are left for the next round. If they
-                // were added now, the next `newest` could be lower than the number that this
-                // process knows, as if another database had taken over.
+                // were added now, this process could know a higher number than the next `newest`.
+                // That would look as if another database had taken over.
                 page.retain(|suppression| suppression.number <= newest);
                 shared.suppress(&page);
             }

@@ -48,7 +48,7 @@ impl Live {
     /// change in one transaction. So only the other suppressions have to be applied to answers.
     pub(crate) fn new(opened: Arc<Opened>, store: &StoreSuppressions) -> Self {
         // The store never deletes a suppression, and does not know which values were taken back. A
-        // snapshot knows. So a value stays suppressed until the node answers from a snapshot in
+        // snapshot does. So a value stays suppressed until the node answers from a snapshot in
         // which the value is taken back.
         let mut in_store = store.hashes.clone();
         in_store.take_back(opened.taken_back.iter());

@@ -34,7 +34,7 @@ pub struct PublishFrom {
 }
 
 /// Publishes the directory of a data folder, and makes all nodes answer from it. Other processes
-/// may use the data folder meanwhile; a second publication waits until the first has ended.
+/// may use the data folder at the same time. A second publication waits until the first has ended.
 ///
 /// Publishing ten gigabytes takes some minutes. Meanwhile, a copy of the directory is on the disk
 /// of the data folder, and needs as much space as the directory.

@@ -73,7 +73,7 @@ impl SnapshotDirectory {
         let opened = first(&*snapshots, &settings, &files)?;
         snapshots.note_live(opened.number);
         // The suppressions are read after the snapshot was prepared, because preparing takes long
-        // and new suppressions may arrive meanwhile.
+        // and new suppressions may arrive in this time.
         let mut suppressions = StoreSuppressions::none(&settings.secrets);
         read_suppressions(&*snapshots, &mut suppressions)?;
         let path = files.path(opened.number);

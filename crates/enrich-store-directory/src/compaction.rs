@@ -46,8 +46,8 @@ pub enum CompactError {
     Busy,
 }
 
-/// Rewrites the directory at `path` without unused space. Other processes may use the directory
-/// meanwhile.
+/// Rewrites the directory at `path` without unused space. Other processes may use the directory at
+/// the same time.
 ///
 /// # Errors
 ///

@@ -68,7 +68,7 @@ impl Versions {
 
 impl DirectoryFile {
     /// Reads the revision, versions, secrets and suppressed values of a directory's file. No
-    /// process may change the file meanwhile.
+    /// process may change the file at the same time.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl DirectoryFile {
     }
 
     /// Like [`read`](Self::read), but for the directory of a data folder, which other processes may
-    /// change meanwhile.
+    /// change at the same time.
     ///
     /// # Errors
     ///

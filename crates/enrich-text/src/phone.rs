@@ -238,9 +238,9 @@ struct CallingCode {
 
 /// All calling codes, with the possible lengths of their numbers. The index is the calling code.
 ///
-/// The lengths are from libphonenumber. They are calculated only once. The parser of the crate
-/// `phonenumber` would run a regular expression for every kind of number in a country to check a
-/// length.
+/// The lengths are from libphonenumber. They are calculated only once, because to check a length,
+/// the parser of the crate `phonenumber` would run a regular expression for every kind of number in
+/// a country.
 static CALLING_CODES: LazyLock<Vec<Option<CallingCode>>> =
     LazyLock::new(|| (0..1000).map(calling_code).collect());
 
@@ -301,9 +301,11 @@ impl CallingCode {
     }
 
     /// Returns a national number without the trunk prefix, if somebody has left the prefix in the
-    /// number by mistake. A zero is always removed if it is the country's trunk prefix. Any other
-    /// trunk prefix may be the first digits of the number itself, and so may a zero in other
-    /// countries. So it is removed only if the number would be impossible with it.
+    /// number by mistake.
+    ///
+    /// A zero that is the country's trunk prefix is always removed. Any other trunk prefix may also
+    /// be the first digits of the number itself. So may a zero in a country without this trunk
+    /// prefix. These digits are removed only if the number would be impossible with them.
     fn without_trunk_prefix(self, national: &str) -> &str {
         match self.trunk_prefix {
             Some("0") => national.strip_prefix('0').unwrap_or(national),

@@ -188,7 +188,7 @@ impl Fleet {
     }
 
     /// Sends requests to every node until the answer is the expected one. Returns the times at
-    /// which this was so at the first and at the last node.
+    /// which the first and the last node gave this answer.
     fn wait_until(
         &self,
         call: &Call,

@@ -12,8 +12,8 @@ use std::time::Duration;
 use enrich_store_sqlite::{self as sqlite, Background, OpenError, Owner, Statements};
 use rusqlite::Connection;
 
-/// The time for which a read of one state is kept open. In this time, the changes of an import stay
-/// in the log, and a read of a newer state makes its own system calls.
+/// The time for which a read of one state is kept open. While it is open, an import cannot empty
+/// the log, and a read of a newer state makes its own system calls.
 const HELD_FOR: Duration = Duration::from_millis(100);
 /// Length of the pause between two reads that are kept open. An import that waits to empty the log
 /// tries this every millisecond, so it succeeds in the pause.

@@ -17,9 +17,9 @@ pub(crate) struct Holder {
 }
 
 impl Holder {
-    /// Returns the confidence that the identifier means this holder, which is the first one.
-    /// `next_tier` is the tier of the next holder, if there is a next one. If both have the same
-    /// tier, the confidence is at most [`Confidence::AMBIGUOUS`].
+    /// Returns the confidence that the identifier means this holder, which must be the first holder
+    /// of the identifier. `next_tier` is the tier of the second holder, if there is one. If both
+    /// have the same tier, the confidence is at most [`Confidence::AMBIGUOUS`].
     pub(crate) fn confidence_beside(&self, next_tier: Option<u8>) -> Confidence {
         let is_ambiguous = next_tier == Some(self.tier);
         let most = if is_ambiguous { Confidence::AMBIGUOUS } else { Confidence::FULL };

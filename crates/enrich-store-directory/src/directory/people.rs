@@ -30,12 +30,11 @@ const CLEAR_LEAD: u8 = 4;
 /// Few people at one company share a name, so the only match is mostly right. In a country, many
 /// people are not in the directory, so the only match may be wrong.
 struct NameConfidence {
-    /// The names are equal. The difference to 100 percent stands for other people with the same
-    /// name, and for people whose record gives the wrong employer or country.
+    /// The names are equal. This is below 100 percent, because another person may have the same
+    /// name, and because some records give the wrong employer or country.
     same: u8,
-    /// One of the names has the family name first, as in Hungary, Vietnam and lists of names. Two
-    /// different people seldom have such names. Few names can be read in both orders, and two
-    /// people with the same two names seldom work at one company.
+    /// One of the names has the family name first, as in Hungary, Vietnam and lists of names. Few
+    /// names can be read in both orders, so the two names seldom belong to different people.
     order: u8,
     /// One given name is only an initial. At a company, one in five such matches is another person
     /// with the same initial.

@@ -1,4 +1,4 @@
-//! Derives the look-up data that each company of a batch would have alone, on all processors.
+//! Derives the look-up data of each company in a batch from its record alone, on all processors.
 //!
 //! In a first load, most companies are new, and exactly this data is stored. Deriving is the larger
 //! part of the work on a new company, and the only part that needs no stored data.

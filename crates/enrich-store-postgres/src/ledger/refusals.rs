@@ -55,9 +55,8 @@ pub(super) fn give_up(group: Vec<Job>, doubts: &DoubtCounts) -> Vec<Job> {
     left
 }
 
-/// Refuses the jobs of which it is certain that nothing was written. Returns the jobs whose reply
-/// was lost. A refusal would promise that nothing was written, and for these jobs that may be
-/// false.
+/// Refuses the jobs that were certainly not written. Returns the jobs whose reply was lost, because
+/// they may have been written.
 pub(super) fn refuse(group: Vec<Job>, error: impl Fn() -> ChargeError) -> Vec<Job> {
     let (doubted, certain): (Vec<_>, Vec<_>) =
         group.into_iter().partition(|job| job.doubted.is_some());

@@ -130,7 +130,7 @@ pub(super) fn is_east_asian(text: &str) -> bool {
 
 /// Replaces umlauts that are written with two letters: `ae`, `oe` and `ue` before a consonant
 /// become `a`, `o` and `u`, and `aa` becomes `a`. After a vowel or `q`, such letters are kept
-/// (`Bauer`, `Jacques`), and so is an `e` at the end of a word (`Joe`, `Sue`).
+/// (`Bauer`, `Jacques`). An `e` at the end of a word is also kept (`Joe`, `Sue`).
 fn without_umlauts(word: &str) -> String {
     let mut kept = String::with_capacity(word.len());
     let mut letters = word.chars().peekable();

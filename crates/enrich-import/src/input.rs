@@ -57,7 +57,7 @@ impl InputRecords {
     pub fn open(source: Source, options: Input) -> Result<Self, ReadError> {
         let begun = source.in_a_file_if_archive()?.begin()?;
         let compression = begun.compression();
-        // The operator's settings come before those in `options`.
+        // Settings of the operator have priority over those in `options`.
         let read_as = begun.read_as.or(ReadAs::of(&options));
         let mut records = Self {
             options,

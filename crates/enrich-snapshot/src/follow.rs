@@ -195,8 +195,8 @@ pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
                 page.retain(|suppression| suppression.number <= newest);
                 shared.suppress(&page);
             }
-            // The newest number could be read, so the store was reachable a moment ago. This
-            // failure is probably a short one.
+            // The newest number could be read, so the store was reachable a moment ago. So the
+            // failure is probably short.
             Err(error) => debug!(%error, "the suppressions cannot be read"),
         }
     }

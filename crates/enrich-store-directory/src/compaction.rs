@@ -1,4 +1,18 @@
-//! Size of the page cache: 64 MiB. SQLite takes a negative number as a size in KiB.
+//! Makes the directory's file smaller: removes its unused pages.
+//!
+//! SQLite reuses the pages of deleted rows, but never makes the file smaller. `VACUUM` writes the
+//! whole directory to a temporary file, and from there into the write-ahead log. SQLite's next
+//! checkpoint moves the log into the database file and truncates the database file. `VACUUM` is one
+//! transaction:
+//!
+//! - Look-ups continue, as during an import. Look-up data and ids stay the same, so the revision
+//!   does not change, and a server keeps its hash index.
+//! - Imports, `forget` and other removals wait until the compaction is done. If it takes longer
+//!   than two minutes, they fail.
+//! - If the process is killed, the directory is either unchanged or completely compacted.
+//!
+//! The ledger is not compacted, because all charges would have to wait. Its new stored responses
+//! reuse the pages of expired ones.
 
 use std::path::{Path, PathBuf};
 

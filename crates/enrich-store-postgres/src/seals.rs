@@ -139,7 +139,8 @@ impl Sealer {
             (reading.state.lineage, reading.database_now())
         };
         if lineage != self.last.1 {
-            // The loss of these rows may have been accepted. Rows of the new lineage come later.
+            // An operator has accepted a loss of data. The unsealed rows may be lost, so they are
+            // not sealed.
             self.unsealed.take();
             self.last = (NO_SEAL, lineage);
         }

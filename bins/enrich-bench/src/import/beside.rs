@@ -1,4 +1,4 @@
-//! Look-ups, each charged, while a load runs.
+//! Measures look-ups, each charged, while a load runs.
 
 use std::fs::{self, File};
 use std::net::SocketAddr;
@@ -21,11 +21,12 @@ const CONNECTIONS: usize = 64;
 /// Seconds of the warm-up, and of each measurement.
 const WARM_SECONDS: u64 = 10;
 const SECONDS: u64 = 3;
-/// Number of measurements without a load, and the fewest beside a load.
+/// Number of measurements without a load, and minimum number of measurements beside a load.
 const ROUNDS: u64 = 7;
 const LEAST: usize = 3;
 
-/// The look-ups of a server, alone and while a load runs. Each found a company and was charged.
+/// The look-ups of a server, without a load and beside a load. Each look-up found a company and was
+/// charged.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct LookUps {
     pub(super) alone: Pace,
@@ -34,14 +35,14 @@ pub(super) struct LookUps {
     rounds: usize,
 }
 
-/// Medians over the measurements.
+/// The medians of the measurements.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Pace {
     pub(super) requests_per_second: f64,
     pub(super) p99_micros: f64,
 }
 
-/// What is measured: a data folder, and the file that is loaded beside the look-ups.
+/// The data folder that is measured, and the file that is loaded beside the look-ups.
 pub(super) struct Case<'a> {
     pub(super) program: &'a Program,
     pub(super) wrk: &'a Path,
@@ -51,15 +52,15 @@ pub(super) struct Case<'a> {
 }
 
 impl LookUps {
-    /// Returns the pace beside the load as a ratio to the pace without.
+    /// Returns the ratio of the rate beside the load to the rate without a load.
     pub(super) fn ratio(&self) -> f64 {
         self.beside.requests_per_second / self.alone.requests_per_second
     }
 }
 
 impl Case<'_> {
-    /// Measures in `folder`. Returns an error if a look-up was refused or not answered, or if the
-    /// ledger does not add up.
+    /// Runs the measurements, with temporary files in `folder`. Returns an error if a look-up was
+    /// refused or not answered, or if the ledger does not add up.
     pub(super) fn measure(&self, folder: &Path) -> anyhow::Result<LookUps> {
         let data = Data::folder(&self.data);
         let load = self.look_ups(&folder.join("look-ups"))?;
@@ -72,7 +73,7 @@ impl Case<'_> {
         let mut child = self.start_load(File::create(folder.join("beside.log"))?)?;
         loop {
             let pace = run(SECONDS, ROUNDS + 1 + beside.len() as u64)?;
-            // A measurement counts only if the load ran to its end.
+            // A measurement counts only if the load was still running at its end.
             if child.try_wait()?.is_some() {
                 break;
             }
@@ -87,7 +88,7 @@ impl Case<'_> {
         Ok(LookUps { alone: Pace::of(&alone)?, beside: Pace::of(&beside)?, rounds })
     }
 
-    /// Creates accounts in the data folder, and the load generator of look-ups.
+    /// Creates accounts in the data folder, and the load generator that sends look-ups.
     fn look_ups(&self, folder: &Path) -> anyhow::Result<Wrk> {
         wrk::find(self.wrk)?;
         let spec = FolderSpec { companies: self.companies, charges: 0 };

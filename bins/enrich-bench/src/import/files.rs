@@ -20,9 +20,9 @@ pub(super) fn write(path: &Path, lines: impl Iterator<Item = String>) -> anyhow:
     Ok(file.into_inner()?.sync_all()?)
 }
 
-/// Returns the lines of a further source. Each describes another of the `companies` that
-/// `generator` makes, by a name without legal form and the same domain, and adds an address that
-/// begins with `mailbox`.
+/// Returns the lines of another source. Each describes another of the `companies` that `generator`
+/// makes, by a name without legal form and the same domain, and adds an address that begins with
+/// `mailbox`.
 pub(super) fn overlapping(
     generator: Generator,
     companies: u64,

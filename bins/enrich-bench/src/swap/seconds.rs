@@ -35,7 +35,8 @@ impl Seconds {
         }
     }
 
-    /// Returns the seconds that are at least partly between two times since the load began.
+    /// Returns the summary of the seconds that are at least partly between two times. The times are
+    /// counted from the beginning of the load.
     pub(crate) fn window(&self, what: &'static str, from: f64, to: f64) -> Window {
         let (from, to) = (from.max(0.0).floor() as usize, to.ceil());
         let seconds = self.0.iter().enumerate().skip(from);

@@ -1,4 +1,4 @@
-//! Tests of a load of many records that is killed.
+//! Tests that a large load can be repeated after it was killed.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -11,13 +11,15 @@ use serde_json::{Value, json};
 use crate::fixture::{Fixture, feed};
 
 const KILLS: usize = 20;
-/// The records of the load: several batches, so that kills come before, between and in commits.
+/// The number of records of the load. They are several batches, so that kills come before, between
+/// and in commits.
 const RECORDS: usize = 16_000;
-/// The kill before which the load must have stored records. Its input is more than two batches.
+/// Before the kill with this number, the load must have stored records. Its input is more than two
+/// batches.
 const AFTER_A_COMMIT: usize = 11;
 const LOAD: [&str; 4] = ["import", "-", "--source", "register"];
 
-/// Starts the load, gives it these lines, and kills it while its input is still open.
+/// Starts the load, writes these lines to its input, and kills it while its input is still open.
 fn load_and_kill(fixture: &Fixture, lines: &[String], kill: usize) {
     let mut child = fixture.command(&LOAD).stdin(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
@@ -26,8 +28,8 @@ fn load_and_kill(fixture: &Fixture, lines: &[String], kill: usize) {
     while kill == AFTER_A_COMMIT && !is_stored() {
         sleep(Duration::from_millis(20));
     }
-    // A load that waits for input commits after 50 ms. Some kills are before this, some during
-    // the commit and some after it.
+    // A load that waits for input commits after 50 ms. So some kills come before the commit, some
+    // during it and some after it.
     sleep(Duration::from_millis(25 * (kill as u64 % 5)));
     assert!(child.try_wait().unwrap().is_none(), "the load has ended before kill {kill}");
     child.kill().unwrap();

@@ -125,7 +125,7 @@ fn a_later_import_leaves_out_what_a_list_has() {
     assert_eq!(fixture.json(&["import", "records.jsonl"])["dropped"], 2);
     assert_eq!(emails(&fixture), json!(["info@quill.example"]));
 
-    // Without the entry, the same file gives the value.
+    // After the entry is taken back, an import of the same file adds the value again.
     fixture.file("20260501_4821_Removed.csv", format!("ID,Hash,ListType\na,{ANNA},Email\n"));
     assert_eq!(fixture.json(&["forget", "--list", "20260501_4821_Removed.csv"])["taken_back"], 1);
     assert_eq!(fixture.json(&["import", "records.jsonl"])["dropped"], 1);
@@ -137,7 +137,7 @@ fn an_entry_is_taken_back_and_forget_stays_final() {
     let fixture = fixture();
     fixture.file(EMAIL_FILE, format!("ID,Hash\na,{ANNA}\nb,{ADA}\n"));
     assert_eq!(fixture.json(&["forget", "--list", EMAIL_FILE])["values"], 2);
-    // The second address is forgotten on its own too.
+    // The second address is also forgotten without a list.
     fixture.json(&["forget", "ada@quill.example"]);
     let removed = format!("ID,Hash,ListType\na,{ANNA},Email\nb,{ADA},Email\nc,{NOBODY},MAID\n");
     fixture.file("20260501_4821_Removed.csv", removed);
@@ -147,10 +147,10 @@ fn an_entry_is_taken_back_and_forget_stays_final() {
     assert_eq!(fixture.json(&["import", "records.jsonl"])["dropped"], 1);
     assert_eq!(emails(&fixture), json!(["info@quill.example", "anna.smith@domain.com"]));
 
-    // The list that was loaded before does not bring its entries back.
+    // If the same list is loaded again, its entries stay taken back.
     fixture.json(&["forget", "--list", EMAIL_FILE, "--answers", "again"]);
     assert_eq!(emails(&fixture), json!(["info@quill.example", "anna.smith@domain.com"]));
-    // A new list does.
+    // An entry of a new list is in force.
     fixture.file("20260601_4821_Email.csv", format!("ID,Hash\nd,{ANNA}\n"));
     fixture.json(&["forget", "--list", "20260601_4821_Email.csv"]);
     assert_eq!(answers(&fixture, "20260601_4821_Email.csv"), "Id,Status\nd,3\n");
@@ -184,7 +184,7 @@ fn lists_of_hashes_are_recognised_by_their_length() {
         assert_eq!((ran.status, &ran.json()["values"]), (0, &1.into()), "{ran:?}");
         names_no_value(&ran);
         assert_eq!(emails(&fixture), json!(["info@quill.example"]), "{list}");
-        // Removing the source lifts no suppression.
+        // Removing the source does not end the suppression.
         fixture.json(&["source", "remove", "records.jsonl"]);
         assert_eq!(fixture.json(&["import", "records.jsonl"])["dropped"], 1);
         assert_eq!(emails(&fixture), json!(["info@quill.example"]), "{list}");

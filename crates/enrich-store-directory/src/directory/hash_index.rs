@@ -15,11 +15,11 @@
 //! import of another process within a hundredth of a second, or within a tenth if the check is
 //! delayed. It notices an import of its own process immediately.
 //!
-//! Without a hash index, look-ups read the index in the file. A load keeps a hash index in a file of
-//! its own ([`kept`]), so that a server has it at once. If there is no such file for the current
-//! state, the server builds the hash index when the directory has been unchanged for a while, and
-//! stores it in the file. Building it reads a large part of the file's index, and uses at most a
-//! quarter of a processor.
+//! Without a hash index, look-ups read the index in the directory's file. A load keeps a hash index
+//! in a separate file up to date ([`kept`]), so that a server has one immediately after its start.
+//! If this file is not valid for the current state, the server builds the hash index when the
+//! directory has been unchanged for a while, and stores it in the file. Building it reads a large
+//! part of the directory's index, and uses at most a quarter of a processor.
 
 pub(crate) mod kept;
 mod making;
@@ -60,7 +60,7 @@ pub(crate) struct HashIndex {
     refresh_gate: RefreshGate,
 }
 
-/// The secret keys of the hashes in a hash index. With known keys, somebody could import many
+/// The secret keys of the hashes in a hash index. Somebody who knew the keys could import many
 /// identifiers with the same hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HashKeys([u64; 2]);

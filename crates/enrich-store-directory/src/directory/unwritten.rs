@@ -91,7 +91,7 @@ impl UnwrittenIdentifiers {
     ) -> Result<(), E> {
         for (kind, noted) in &self.kinds {
             noted.each_in_order(|key, changes| {
-                // All keys were texts.
+                // All keys are texts, so the conversion cannot fail.
                 let key = std::str::from_utf8(key).unwrap_or_default();
                 let changes = last_of_each(changes.iter().rev().copied());
                 changes.into_iter().try_for_each(|change| take(*kind, key, change))

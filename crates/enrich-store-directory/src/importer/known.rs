@@ -14,12 +14,13 @@ use rusqlite::{Connection, params};
 use super::digests::kinds_of_lists;
 use super::origins::content_hash;
 
-/// The most threads that look up records. More would mostly wait for the thread that reads the lines.
+/// The most threads that look up records. Further threads would mostly wait for the thread that
+/// reads the lines.
 const MOST_THREADS: usize = 4;
-/// The fewest records for which a thread is started.
+/// The fewest records for which another thread is started.
 const FEWEST: usize = 256;
 
-/// The records of one source.
+/// The records of one source that were imported before.
 pub(crate) struct SourceRecords {
     /// A connection for each thread.
     connections: Vec<Connection>,

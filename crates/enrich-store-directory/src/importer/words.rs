@@ -72,7 +72,7 @@ impl WordChanges {
     pub(crate) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         self.noted = 0;
         std::mem::take(&mut self.changes).each_in_order(|word, changes| {
-            // All words were texts.
+            // All words are texts, so the conversion cannot fail.
             let word = std::str::from_utf8(word).unwrap_or_default();
             let last = changes.iter().map(|change| (change.company, change.words));
             Word { connection, word }.change(last.collect())

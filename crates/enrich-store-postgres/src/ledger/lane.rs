@@ -190,7 +190,7 @@ impl Lane {
     async fn settle(&mut self, group: Vec<Job>) {
         self.check_lineage();
         let left = self.compare(group).await;
-        // Each part is decided and written by itself. A part that cannot be written as a whole is
+        // Each part is decided and written separately. A part that cannot be written as a whole is
         // divided into halves.
         let mut parts = vec![left];
         while let Some(mut part) = parts.pop() {

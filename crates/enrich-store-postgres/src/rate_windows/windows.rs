@@ -101,7 +101,8 @@ impl Windows {
             else {
                 continue;
             };
-            // If the window has ended meanwhile, its reserved places are useless.
+            // If the window has ended in the meantime, the places that were reserved in it are
+            // useless.
             if window.is(addition.seconds, addition.number) {
                 window.exchanged(addition.counted, addition.places, *sum);
                 window.admit_waiting(now);

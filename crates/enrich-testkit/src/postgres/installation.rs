@@ -85,7 +85,8 @@ impl Installation {
     /// server.
     pub(super) fn command(&self, program: &str, folder: &Path) -> Command {
         let mut command = Command::new(self.program(program));
-        // The user of the server may not be able to enter the folder of this process.
+        // The user of the server may not be able to enter the folder of this process, so the
+        // command runs in `folder`.
         command.current_dir(folder);
         self.user.of(&mut command);
         command

@@ -12,7 +12,7 @@ const MAX_TWITTER: usize = 20;
 
 pub(super) fn on_site(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     let first = first_segment(path)?;
-    // `/_u/acme` is a link that opens Instagram's app.
+    // A link such as `/_u/acme` opens the page `acme` in Instagram's app.
     let handle = match network {
         Network::Instagram if first == "_u" => super::segment_behind(path, 0)?,
         _ => first,

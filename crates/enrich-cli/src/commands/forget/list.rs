@@ -171,7 +171,8 @@ impl<'a> Load<'a> {
         answers: &Answers,
     ) -> Result<Loaded, Failure> {
         let new = self.add()?;
-        // An entry that the same download removes is not in force. So its value is kept.
+        // Entries are taken back before values are removed. So if a download adds an entry and also
+        // removes it, the value of this entry is kept.
         let taken_back = self.take_back()?;
         let removed = self.remove()?;
         if let Some(nodes) = nodes {

@@ -70,7 +70,7 @@ pub(super) struct Named {
 pub(super) struct Candidate {
     /// The confidence that this company is meant, in percent.
     pub(super) confidence: u8,
-    /// The same confidence as a probability from 0 to 1, not rounded.
+    /// The confidence as a probability from 0 to 1, not rounded.
     pub(super) probability: f64,
     /// The score: the sum of the effects of all features. It is the log-odds that this company is
     /// the right one, against the case that none of the companies is right.

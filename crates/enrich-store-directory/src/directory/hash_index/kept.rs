@@ -14,10 +14,12 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::unwritten::Change;
 use crate::directory::view::View;
 
-/// The most changes that are collected, in memory of 64 MB. A load with more builds the index again.
+/// The most changes that are collected. They take 64 MB of memory. A load with more changes builds
+/// the index again.
 const MOST: usize = 1 << 21;
-/// A load that cannot change the file builds the index again if it has changed at least one
-/// identifier for this number of subjects. Building then takes a small part of the load's time.
+/// A load that cannot change the file builds the index again, if it has changed at least one
+/// identifier for this number of subjects. Building then takes only a small part of the load's
+/// time.
 const SUBJECTS_EACH: usize = 8;
 
 /// The stored hash index of a directory that a load changes.
@@ -31,7 +33,7 @@ pub(crate) struct KeptIndex {
     /// The keys of the stored hashes; `None` if the file cannot be changed.
     keys: Option<HashKeys>,
     changes: Vec<EntryChange>,
-    /// The number of changed identifiers.
+    /// The number of identifiers that the load has changed.
     changed: usize,
 }
 
@@ -42,20 +44,22 @@ impl KeptIndex {
         Self { directory, before: None, now: None, keys: None, changes: Vec::new(), changed: 0 }
     }
 
-    /// Must be called when a transaction begins. `connection` is in the transaction.
+    /// Reads the state of the directory. Must be called when a transaction begins. `connection` is
+    /// in the transaction.
     pub(crate) fn begin(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let now = DirectoryState::read(connection)?;
         if self.before.is_none() {
             self.before = Some(now);
             self.keys = stored::keys(&self.directory, &now);
         } else if self.now != Some(now) {
-            // Another writer has changed the directory between two transactions.
+            // Another writer has changed the directory between two transactions of the load.
             self.give_up();
         }
         Ok(())
     }
 
-    /// Notes the change of an identifier. Changes of the same identifier must follow each other.
+    /// Adds the change of an identifier. Changes of the same identifier must come one directly
+    /// after the other.
     pub(crate) fn note(&mut self, kind: IdentifierKind, key: &str, change: Change) {
         if !KINDS.contains(&kind) {
             return;
@@ -73,14 +77,15 @@ impl KeptIndex {
         }
     }
 
-    /// Must be called before a transaction is committed. `connection` is in the transaction.
+    /// Reads the state of the directory. Must be called before a transaction is committed.
+    /// `connection` is in the transaction.
     pub(crate) fn end(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         self.now = Some(DirectoryState::read(connection)?);
         Ok(())
     }
 
-    /// Brings the file to the state after the load. All transactions must be durable. If this fails,
-    /// the next server builds the index.
+    /// Changes the file to the state after the load. All transactions must be durable. If this
+    /// fails, the next server builds the index.
     pub(crate) fn store(mut self) {
         let (Some(before), Some(now)) = (self.before, self.now) else { return };
         if before == now {
@@ -101,7 +106,7 @@ impl KeptIndex {
         if self.changed < subjects / SUBJECTS_EACH {
             return Ok(());
         }
-        // Only this process waits, so there are no pauses.
+        // Only the load waits for this build, so the build makes no pauses.
         let index = making::build(&connection, |_| true)?;
         if let Some(index) = index.filter(|index| index.revision == now.revision) {
             stored::store(&self.directory, &index, now)?;

@@ -1,4 +1,4 @@
-//! Builds the hash index from the identifiers in the file, on a thread of its own.
+//! Builds the hash index from the identifiers in the directory's file, on a separate thread.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub(super) const AT_ONCE: usize = 4096;
 /// took.
 const REST: u32 = 3;
 /// Delay before the first index is built, if none is stored. The process of a short command ends
-/// earlier and builds none. Also the interval at which the thread checks whether it needs a new index.
+/// before this. Also the interval at which the thread checks whether it must build a new index.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The time for which the directory must be unchanged before a new index is built, as a multiple of
 /// the duration of the last build. With this pause, building takes at most a tenth of a processor,
@@ -40,8 +40,8 @@ const QUIET: u32 = 2;
 /// Delay before the next attempt, after the identifiers could not be read.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(60);
 
-/// Starts the thread that loads the stored index, or builds an index and stores it, whenever `current`
-/// has none and the directory at `path` is not changing.
+/// Starts the thread that provides an index whenever `current` has none: it loads the stored index.
+/// If there is none, it builds an index and stores it when the directory at `path` is not changing.
 pub(in crate::directory) fn start(
     path: &Path,
     current: Arc<Current>,
@@ -107,7 +107,7 @@ fn maintain(connection: &Connection, directory: &Path, current: &Current, owner:
     }
 }
 
-/// Stores an index for the next start. `state` was read before the index was built.
+/// Stores an index for the next start of a server. `state` was read before the index was built.
 fn store(directory: &Path, index: &HashIndex, state: &DirectoryState) {
     if index.revision != state.revision || !state.is_known() {
         return;
@@ -248,7 +248,8 @@ impl HashIndex {
                 let refresh_gate = RefreshGate::default();
                 return Ok(Reading::Made(Self { revision, keys, table, refresh_gate }));
             }
-            // Later loads insert their identifiers into the stored index.
+            // The second table has more room than needed, because later loads insert identifiers
+            // into the stored index.
             expected = count.get() + count.get() / 8;
         }
         Ok(Reading::TooLarge(revision))

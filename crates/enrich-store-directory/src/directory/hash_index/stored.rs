@@ -1,12 +1,15 @@
-//! The hash index in a file beside the directory, so that it is there at once after a restart.
+//! The hash index in a file beside the directory, so that a server can use it immediately after a
+//! restart.
 //!
-//! The file names the state of the directory for which it is valid. If the directory has another
-//! state, the file is ignored, and replaced later. A header is followed by the buckets of the table.
+//! The header of the file contains the state of the directory for which the file is valid. If the
+//! directory has another state, the file is ignored and later replaced. After the header come the
+//! buckets of the table.
 //!
-//! A load changes the file in place. It writes the changed buckets, syncs them, and only then writes
-//! the header with the new state. No entry is ever removed, and an entry whose identifier has changed
-//! leads [elsewhere](Entry::Elsewhere). So the buckets are valid for the state in the header at every
-//! moment, also after a crash, and for a process that reads them meanwhile.
+//! A load changes the file in place. First it writes the changed buckets and syncs them. Then it
+//! writes the header with the new state. No entry is ever removed. If an identifier has changed,
+//! its entry becomes [`Entry::Elsewhere`]. So at every moment, the buckets are valid for the state
+//! in the header. This is true even after a crash, and for a process that reads the file at the
+//! same time.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -20,19 +23,21 @@ use super::table::{BUCKET_BYTES, Bucket, Entry, Table, fingerprint, home_of};
 use super::{HashIndex, HashKeys};
 use crate::directory::view::revision_of;
 
-/// The first bytes of the file. Another layout or another hash function needs another number.
+/// The first bytes of the file. If the layout or the hash function changes, these bytes must change
+/// too.
 const MAGIC: [u8; 8] = *b"EnrHash1";
-/// The size of the header: its fields, their hash, and unused bytes.
+/// The size of the header: its fields, the hash of the fields, and unused bytes.
 const HEADER_BYTES: usize = 128;
 const FIELD_BYTES: usize = 64;
-/// The number of buckets that are read and written at once: 4 KiB.
+/// The number of buckets that are read and written together: 4 KiB.
 const BLOCK: usize = 64;
 
 /// A state of the directory. Two directories with the same state have the same content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DirectoryState {
     pub(crate) revision: DirectoryRevision,
-    /// The random value of the last change; `None` if an earlier version of the schema made it.
+    /// The random value of the last change; `None` if an earlier version of the schema made the
+    /// change.
     change_id: Option<[u8; 16]>,
 }
 
@@ -55,15 +60,15 @@ impl DirectoryState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EntryChange {
     pub(super) hash: u64,
-    /// The only subject that was added; `None` if the entry must lead elsewhere.
+    /// The only subject that was added; `None` if the entry must become [`Entry::Elsewhere`].
     pub(super) added: Option<(SubjectId, Confidence)>,
 }
 
 struct Header {
     state: DirectoryState,
     keys: HashKeys,
-    /// The number of buckets, and the number of changes that can still be made: new entries, and
-    /// entries that lead elsewhere from then on.
+    /// The number of buckets, and the number of changes that can still be made. A change is a new
+    /// entry, or an entry that becomes [`Entry::Elsewhere`].
     size: (usize, usize),
 }
 
@@ -72,7 +77,7 @@ fn path_of(directory: &Path) -> PathBuf {
     directory.with_extension("index")
 }
 
-/// Removes the file. Its hashes could otherwise still show that a value was known.
+/// Removes the file. Otherwise its hashes could show that a forgotten value was known.
 pub(crate) fn remove(directory: &Path) -> io::Result<()> {
     match fs::remove_file(path_of(directory)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -80,8 +85,8 @@ pub(crate) fn remove(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Reads the hash index of a state. Returns `None` if the file is not of this state, or cannot be
-/// read.
+/// Reads the hash index of a state. Returns `None` if the file is not valid for this state, or
+/// cannot be read.
 pub(super) fn load(directory: &Path, state: &DirectoryState) -> Option<HashIndex> {
     let mut file = File::open(path_of(directory)).ok()?;
     let Header { keys, size, .. } = Header::of_state(&mut file, state)?;
@@ -89,16 +94,16 @@ pub(super) fn load(directory: &Path, state: &DirectoryState) -> Option<HashIndex
     Some(HashIndex { revision: state.revision, keys, table, refresh_gate: RefreshGate::default() })
 }
 
-/// Returns the keys of the file's hashes, if the file is of this state.
+/// Returns the keys of the hashes in the file; `None` if the file is not valid for this state.
 pub(super) fn keys(directory: &Path, state: &DirectoryState) -> Option<HashKeys> {
     let mut file = File::open(path_of(directory)).ok()?;
     Header::of_state(&mut file, state).map(|header| header.keys)
 }
 
-/// Writes the hash index of a state to a new file, which then replaces the file.
+/// Writes the hash index of a state to a new file. The new file then replaces the old one.
 pub(super) fn store(directory: &Path, index: &HashIndex, state: &DirectoryState) -> io::Result<()> {
     let path = path_of(directory);
-    // Other processes may write the same file at the same time.
+    // Other processes may write an index at the same time, so the name contains the process's id.
     let new = path.with_extension(format!("index.{}", std::process::id()));
     let written = (|| {
         let file = enrich_secrets::private_file().create(true).truncate(true).open(&new)?;
@@ -110,14 +115,14 @@ pub(super) fn store(directory: &Path, index: &HashIndex, state: &DirectoryState)
         fs::rename(&new, &path)
     })();
     if written.is_err() {
-        // The first error is reported.
+        // An error of the removal is ignored, because the error of the writing is returned.
         let _ = fs::remove_file(&new);
     }
     written
 }
 
 /// Changes the file from the state `from` to the state `to`. Returns whether this was possible: the
-/// file must be of the state `from`, and must have room for new entries.
+/// file must be valid for the state `from`, and must have room for new entries.
 pub(super) fn change(
     directory: &Path,
     [from, to]: [&DirectoryState; 2],
@@ -126,7 +131,7 @@ pub(super) fn change(
     let mut file = OpenOptions::new().read(true).write(true).open(path_of(directory))?;
     let Some(header) = Header::of_state(&mut file, from) else { return Ok(false) };
     let (count, mut room) = header.size;
-    // In this order, changes that follow each other are in the same block.
+    // In this order, consecutive changes are mostly in the same block.
     changes.sort_unstable_by_key(|change| change.hash);
     let mut buckets = StoredBuckets { file, count, block: None };
     for change in changes {
@@ -145,7 +150,7 @@ pub(super) fn change(
 }
 
 impl Header {
-    /// Reads the header of a file, if the file is of this state and complete.
+    /// Reads the header of a file, if the file is complete and valid for this state.
     fn of_state(file: &mut File, state: &DirectoryState) -> Option<Self> {
         let mut bytes = [0; HEADER_BYTES];
         file.read_exact(&mut bytes).ok()?;
@@ -185,7 +190,7 @@ impl Header {
     }
 }
 
-/// The buckets in a file. One block of them is in memory.
+/// The buckets in a file. Only one block of them is in memory.
 struct StoredBuckets {
     file: File,
     count: usize,
@@ -199,11 +204,12 @@ struct Block {
 }
 
 impl StoredBuckets {
-    /// Changes the entry of an identifier, or inserts it if there is none. Returns `false` if there
-    /// is no space near the identifier's own bucket.
+    /// Changes the entry of an identifier, or inserts an entry if there is none. Returns `false` if
+    /// there is no space near the identifier's own bucket.
     ///
-    /// The same as [`Table::insert`], but the table may have an entry of the identifier, or one that
-    /// looks the same: then the entry is made to lead elsewhere, and nothing is inserted.
+    /// This method does the same as [`Table::insert`], with one difference: the table may already
+    /// have an entry of this identifier, or of another identifier with the same fingerprint. Then
+    /// that entry becomes [`Entry::Elsewhere`], and nothing is inserted.
     fn change(&mut self, change: &EntryChange, room: &mut usize) -> io::Result<bool> {
         let (home, fingerprint) = (home_of(change.hash, self.count), fingerprint(change.hash));
         let reach = self.get(home)?.reach;
@@ -216,8 +222,8 @@ impl StoredBuckets {
             if entry != Entry::Elsewhere {
                 bucket.confuse(fingerprint);
                 self.set(at, &bucket)?;
-                // Entries that lead elsewhere are slower. So the index is built again if there are
-                // many.
+                // For such entries, look-ups read the directory's index. If there are too many of
+                // them, no room is left, and the index is built again.
                 *room = room.saturating_sub(1);
             }
         }

@@ -146,7 +146,7 @@ impl Bucket {
         reach: 0,
     };
 
-    /// Inserts an entry, if there is space. Returns whether there was.
+    /// Inserts an entry, if there is space. Returns whether there was space.
     pub(super) fn insert(
         &mut self,
         fingerprint: u16,
@@ -214,8 +214,8 @@ impl fmt::Debug for Table {
     }
 }
 
-/// Returns the index of a hash's own bucket. It is the upper bits of the hash, scaled to the number of
-/// buckets.
+/// Returns the index of a hash's own bucket. It is made from the upper bits of the hash, scaled to
+/// the number of buckets.
 pub(super) fn home_of(hash: u64, buckets: usize) -> usize {
     ((u128::from(hash) * buckets as u128) >> 64) as usize
 }

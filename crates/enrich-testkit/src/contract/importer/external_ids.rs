@@ -58,8 +58,8 @@ pub async fn two_ids_of_one_scheme_are_two_companies(harness: &dyn Harness) {
         let with = |id: &str| hashed(identified(&[id], record()));
         assert_eq!(load_one(&ports, "a", with("x:1")).await, Added);
         assert_eq!(load_one(&ports, "a", with("x:2")).await, Added);
-        // An id of another scheme contradicts neither `x:1` nor `x:2`, so the record is merged. The
-        // id finds the second company.
+        // The record has an id of another scheme, which contradicts neither company. So the record
+        // is merged with one of them. A record with `x:2` still belongs to the second company.
         assert_eq!(load_one(&ports, "a", with("y:1")).await, Merged);
         assert_eq!(load_one(&ports, "b", with("x:2")).await, Unchanged);
         ports.importer.remove_source(&source_name("a")).await.unwrap();

@@ -1,4 +1,4 @@
-//! Tests of the hash index in its file.
+//! Tests of the stored hash index.
 
 use std::fs;
 
@@ -18,13 +18,13 @@ impl Folder {
         DirectoryState::read(&sqlite::mapped_reader(&self.path()).unwrap()).unwrap()
     }
 
-    /// Returns the index in the file, if it is of the current state.
+    /// Returns the stored index, if it is valid for the current state.
     fn stored(&self) -> Option<HashIndex> {
         stored::load(&self.path(), &self.state())
     }
 
-    /// Checks that the index in the file leads to the same subjects as the directory itself. Returns
-    /// the number of identifiers, and of those among them that lead elsewhere.
+    /// Checks that the stored index leads to the same subjects as the directory itself. Returns the
+    /// number of identifiers, and the number of those whose entry is `Elsewhere`.
     fn check_stored(&self) -> (usize, usize) {
         let stored = self.stored().expect("no index is stored");
         let (mut count, mut elsewhere) = (0, 0);
@@ -67,7 +67,7 @@ fn a_load_stores_the_index_of_a_new_directory() {
     assert!(folder.stored().is_none());
     load(&folder.store, (0..300).map(|n| with_site(&format!("held{n}.example"))).collect());
     let (count, elsewhere) = folder.check_stored();
-    // Two identifiers may look the same by chance.
+    // By chance, two identifiers may have the same bucket and the same fingerprint.
     assert!(count == 300 && elsewhere <= 4, "{count} {elsewhere}");
 }
 
@@ -76,11 +76,12 @@ fn later_loads_change_the_stored_index() {
     let folder = Folder::new();
     load(&folder.store, (0..2_000).map(|n| with_site(&format!("held{n}.example"))).collect());
     let size = fs::metadata(folder.file()).unwrap().len();
-    // A few entries of the file differ from those of a new index: the keys stay the same.
+    // The loads change entries of the file. They do not replace the file, so the keys stay the
+    // same.
     let keys = folder.stored().unwrap().keys;
     for round in 0..20_usize {
-        // Each round adds new addresses, shares one with the round before, and gives one again with
-        // more confidence.
+        // In each round, there are new addresses, an address of the previous round, and an address
+        // that is given again with a higher confidence.
         let address = |number: usize| format!("a{number}@post.example");
         let addresses = [address(round), address(round + 1), address(100 + round / 2)];
         load(&folder.other, vec![with_emails(&format!("quill{round}"), 50, &addresses)]);
@@ -126,7 +127,7 @@ fn a_file_of_another_state_or_a_damaged_one_is_not_used() {
         fs::write(folder.file(), bytes).unwrap();
         assert!(folder.stored().is_none());
     }
-    // A directory with the same generation and other content, as after a restored backup.
+    // Another directory has the same generation and other content, like a restored backup.
     fs::write(folder.file(), &whole).unwrap();
     let other = Folder::new();
     load(&other.store, vec![with_site("ink.example")]);

@@ -13,7 +13,7 @@ use crate::prober::Prober;
 
 /// Number of calls of each endpoint. If there are fewer inputs, they are repeated.
 const CALLS: usize = 200;
-/// Number of inputs that are tried for an endpoint of which only some inputs find something.
+/// The number of inputs that are tried for an endpoint, if only some inputs find something.
 const TRIED: usize = 2000;
 /// Maximum number of companies or people that are examined for inputs before the program gives up.
 const LOOKED_AT: usize = 200_000;

@@ -29,8 +29,8 @@ use tracer::{File, Hit, attach, has_hit, hits, ledger_thread, tracer};
 
 const POSITIONS_PER_FOLDER: u64 = 50;
 const POSITIONS_PER_PROOF: u64 = 25;
-/// With a failure at position N, N questions and this many more are sent. Each commit syncs at
-/// least one file, so the N-th sync is reached.
+/// To make the call at position N fail, N questions and this many more are sent. Each commit syncs
+/// at least one file, so the N-th sync is reached.
 const SPARE_CALLS: u64 = 10;
 /// After this many positions, one system call in a checkpoint is also made to fail, because only
 /// few of the counted positions are in a checkpoint.

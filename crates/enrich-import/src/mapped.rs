@@ -84,7 +84,7 @@ enum Records {
 }
 
 impl MappedReading {
-    /// Opens a source, of which at most `limit` records are read.
+    /// Opens a source. At most `limit` of its records are read.
     pub(crate) fn open(source: Source, map_as: MapAs, limit: u64) -> Result<Self, ReadError> {
         let (records, counting) = if map_as.is_read_twice() {
             let (first, again) = source.in_a_file()?.twice()?;

@@ -44,7 +44,7 @@ const KEY_MICROS: Micros = 2_000;
 const NEWEST: u64 = 32;
 /// Percentage of calls with an idempotency key that use a random earlier key.
 const OLD_PERCENT: u8 = 15;
-/// The calls of one in this many idempotency keys find nothing.
+/// One of this many idempotency keys belongs to calls that find nothing.
 const MISS_OF: u64 = 4;
 /// The pause of a client after a refusal that asks to repeat the call later.
 const REFUSED_PAUSE: Duration = Duration::from_millis(30);

@@ -106,7 +106,7 @@ pub enum Suppressed {
     Domain(Domain),
 }
 
-/// A source of which records were imported.
+/// A source whose records were imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceInfo {
     /// The source's name.

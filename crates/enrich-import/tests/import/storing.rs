@@ -1,4 +1,4 @@
-//! Tests of how parsed records are stored: batches, suppression, strict imports, rejected records,
+//! Tests the storing of parsed records: batches, suppression, strict imports, rejected records,
 //! progress.
 
 use std::io::{self, Write};

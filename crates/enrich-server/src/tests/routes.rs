@@ -1,4 +1,4 @@
-//! Tests of which paths each listener serves.
+//! Tests that each listener serves exactly its own paths.
 
 use std::sync::Arc;
 

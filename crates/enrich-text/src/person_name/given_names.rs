@@ -73,8 +73,8 @@ pub(super) fn key(word: &str) -> String {
     NAMES.key(&spelled).to_owned()
 }
 
-/// Returns all keys by which a folded given name is looked up: its own key, the keys of the names
-/// of which it is a short form, and the keys of its short forms.
+/// Returns all keys by which a folded given name is looked up: its own key, the keys of its long
+/// forms, and the keys of its short forms.
 pub(super) fn keys_to_look_up(word: &str) -> Vec<String> {
     let spelled = spelling(word);
     let names: &GivenNames = &NAMES;

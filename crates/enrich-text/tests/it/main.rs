@@ -1,4 +1,4 @@
-//! Tests of how texts that people type are parsed.
+//! Tests that texts are parsed as people type them.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failed reading is a failed test")]
 

@@ -66,8 +66,8 @@ pub use service::{
     ServicePorts, WriteAnswer,
 };
 pub use subject::{
-    Company, DirectoryRevision, DomainFacts, Employee, Employer, Found, Person, Site, Subject,
-    SubjectId,
+    Candidate, Company, DirectoryRevision, DomainFacts, Employee, Employer, Found, Person, Site,
+    Subject, SubjectId,
 };
 pub use suppressed::{
     SuppressedSince, SuppressedValues, holds_suppressed, names_suppressed, without_suppressed,

@@ -13,13 +13,17 @@ mod asked;
 mod candidate;
 mod evidence;
 mod labels;
+mod listing;
 mod slip;
 mod weights;
+mod why;
 mod words;
 
 pub use asked::AskedName;
 pub use evidence::{Evidence, Feature};
+pub use listing::Candidates;
 pub use weights::Weights;
+pub use why::why;
 
 use rustc_hash::FxHashMap;
 

@@ -10,6 +10,14 @@ use enrich_text::{
 pub enum Question {
     /// Find a company, by one of its identifiers or by its name.
     Company(CompanyRef),
+    /// Find the companies that a name may mean, the likeliest first, at most
+    /// [`Candidate::MOST`](crate::Candidate::MOST).
+    Candidates {
+        /// The name that was asked for.
+        name: CompanyName,
+        /// The country in which the companies are looked for, as in [`CompanyRef::Name`].
+        country: Option<Country>,
+    },
     /// Find a person, by an identifier or by a name with a country or employer.
     Person(PersonRef),
     /// Find the facts that are stored for exactly this host.
@@ -86,6 +94,19 @@ pub enum Projection {
     },
 }
 
+impl Question {
+    /// Returns the question for the companies that the name in this question may mean. Returns
+    /// `None` if the question does not look for a company by its name.
+    pub fn candidates(&self) -> Option<Self> {
+        let (name, country) = match self {
+            Self::Company(CompanyRef::Name { name, country }) => (name, *country),
+            Self::Company(CompanyRef::DomainOrName(_, name)) => (name, None),
+            _ => return None,
+        };
+        Some(Self::Candidates { name: name.clone(), country })
+    }
+}
+
 impl CompanyRef {
     /// Parses a text that may be a domain or a company's name. If the text is a domain that no
     /// company has, the directory looks for it as a name.
@@ -117,6 +138,17 @@ impl Projection {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_company_asked_for_by_name_may_be_one_of_several() {
+        let candidates = |company| Question::Company(company).candidates();
+        let read = CompanyRef::domain_or_name("Booking.com").unwrap();
+        assert!(matches!(candidates(read), Some(Question::Candidates { name, country: None })
+                if name.display() == "Booking.com"));
+        let domain = Domain::parse("quill.example").unwrap();
+        assert_eq!(candidates(CompanyRef::Domain(domain.clone())), None);
+        assert_eq!(Question::Host(domain).candidates(), None);
+    }
 
     #[test]
     fn a_text_with_the_shape_of_a_domain_stays_a_name_as_well() {

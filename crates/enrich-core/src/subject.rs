@@ -6,6 +6,7 @@
 use enrich_text::{CompanyName, Country, Domain, Network};
 
 use crate::confidence::Confidence;
+use crate::credits::Price;
 
 /// The id of a subject in a directory. It stays the same when the subject's records are imported
 /// again.
@@ -32,7 +33,15 @@ impl Found {
     pub fn company(&self) -> Option<&Company> {
         match &self.subject {
             Subject::Company(company) => Some(company),
-            Subject::Person(_) | Subject::Domain(_) => None,
+            _ => None,
+        }
+    }
+
+    /// Returns the candidates, if the question asked for the companies that a name may mean.
+    pub fn candidates(&self) -> Option<&[Candidate]> {
+        match &self.subject {
+            Subject::Candidates(candidates) => Some(candidates),
+            _ => None,
         }
     }
 
@@ -40,7 +49,7 @@ impl Found {
     pub fn person(&self) -> Option<&Person> {
         match &self.subject {
             Subject::Person(person) => Some(person),
-            Subject::Company(_) | Subject::Domain(_) => None,
+            _ => None,
         }
     }
 
@@ -48,7 +57,7 @@ impl Found {
     pub fn domain(&self) -> Option<&DomainFacts> {
         match &self.subject {
             Subject::Domain(facts) => Some(facts),
-            Subject::Company(_) | Subject::Person(_) => None,
+            _ => None,
         }
     }
 }
@@ -58,10 +67,44 @@ impl Found {
 pub enum Subject {
     /// The subject is a company.
     Company(Company),
+    /// The companies that a name may mean, the likeliest first; at least one. No two are equal.
+    Candidates(Vec<Candidate>),
     /// The subject is a person.
     Person(Person),
     /// The subject is a domain.
     Domain(DomainFacts),
+}
+
+/// A company that a name may mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// The company's id.
+    pub id: SubjectId,
+    /// The company's name, as the source writes it.
+    pub name: String,
+    /// The requested country, if the company is there; else the country of the company's first
+    /// head office, or of its main domain.
+    pub country: Option<Country>,
+    /// The company's domain for the requested country; else its main domain.
+    pub domain: Option<String>,
+    /// The confidence that this company is meant.
+    pub confidence: Confidence,
+    /// A sentence that says why the name may mean this company.
+    pub why: String,
+}
+
+impl Candidate {
+    /// The most candidates of one name.
+    pub const MOST: usize = 10;
+
+    /// The price of a list of candidates. An empty list is free.
+    pub const PRICE: Price = Price::PerAnswer(1);
+
+    /// The sentence for a candidate whose names cannot be shown.
+    pub const WHY_WITHOUT_NAMES: &'static str = "One of its names resembles the name.";
+
+    /// The name that a list of candidates has in charges and usage counters.
+    pub const PURPOSE: &'static str = "candidates";
 }
 
 /// A company, with the facts that all sources give about it.

@@ -305,7 +305,7 @@ fn one_identifier(question: &Question) -> Option<(IdentifierKind, &str)> {
     match question {
         Question::Company(company) => companies::one_identifier(company),
         Question::Person(person) => people::one_identifier(person),
-        Question::Host(_) | Question::Domain(_) => None,
+        Question::Candidates { .. } | Question::Host(_) | Question::Domain(_) => None,
     }
 }
 
@@ -355,6 +355,10 @@ fn subject(
                 company.employees = view.employees(company.id, limit)?;
             }
             Ok(Some((Subject::Company(company), confidence)))
+        }
+        Question::Candidates { name, country } => {
+            let found = names::candidates(lookup, name, *country)?;
+            Ok(found.map(|(list, confidence)| (Subject::Candidates(list), confidence)))
         }
         Question::Person(person) => {
             let found = people::find(lookup, person)?;

@@ -15,6 +15,10 @@ pub(super) fn canonical(
     let mut lines = Vec::new();
     match question {
         Question::Company(company) => write_company(company, &mut lines),
+        Question::Candidates { name, country } => {
+            let country = country.map_or("", |country| country.alpha2());
+            write_texts(&["candidates", name.display(), country], &mut lines);
+        }
         Question::Person(person) => write_person(person, &mut lines),
         Question::Host(host) => write_texts(&["host", host.as_str()], &mut lines),
         Question::Domain(domain) => write_texts(&["domain", domain.as_str()], &mut lines),

@@ -10,7 +10,7 @@ use crate::question::{CompanyRef, PersonRef, Projection, Question};
 use crate::refusal::{InvalidFields, Refusal};
 use crate::repeat::RequestId;
 use crate::response_template::{BodyTemplate, ResponseTemplate};
-use crate::subject::Found;
+use crate::subject::{Candidate, Found};
 
 use super::Service;
 use super::call::{Ask, Call};
@@ -58,6 +58,28 @@ impl LookUp {
         let name = CompanyName::parse(name);
         let question = |name| Question::Company(CompanyRef::Name { name, country: None });
         Self::read("company_by_name", "name", name.map(question))
+    }
+
+    /// Creates a look-up of the companies that a name may mean, the likeliest first
+    /// ([`Found::candidates`]). A list costs [`Candidate::PRICE`]; an empty list is free.
+    ///
+    /// ```
+    /// # async fn example(service: &enrich_core::Service, key: &enrich_core::ApiKey)
+    /// # -> Result<(), enrich_core::Refusal> {
+    /// use enrich_core::LookUp;
+    ///
+    /// let look_up = LookUp::candidates("Quill Pens London").limit(5);
+    /// let answer = service.look_up(key, look_up, |found| found.candidates()).await?;
+    /// for one in answer.value.unwrap_or_default() {
+    ///     println!("{} ({:?}): {} %. {}", one.name, one.domain, one.confidence.percent(), one.why);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn candidates(name: &str) -> Self {
+        let name = CompanyName::parse(name);
+        let question = |name| Question::Candidates { name, country: None };
+        Self::read(Candidate::PURPOSE, "name", name.map(question)).price(Candidate::PRICE)
     }
 
     /// Creates a look-up of the company with this domain. If the domain is a host that no company

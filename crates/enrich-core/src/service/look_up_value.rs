@@ -7,7 +7,10 @@
 
 use enrich_text::{Country, Network};
 
-use crate::subject::{Company, DomainFacts, Employee, Employer, Person, Site, SubjectId};
+use crate::confidence::Confidence;
+use crate::subject::{
+    Candidate, Company, DomainFacts, Employee, Employer, Person, Site, SubjectId,
+};
 
 /// A value that a look-up returns ([`Service::look_up`](super::Service::look_up)): a text, a
 /// company, a person, facts of a domain, or a list.
@@ -149,6 +152,16 @@ impl Stored for SubjectId {
     }
 }
 
+impl Stored for Confidence {
+    fn write(&self, _: usize, lines: &mut Vec<u8>) {
+        write_number(self.percent().into(), lines);
+    }
+
+    fn read(lines: &mut Lines<'_>) -> Option<Self> {
+        Self::new(u8::try_from(lines.number()?).ok()?)
+    }
+}
+
 impl Stored for Country {
     fn write(&self, _: usize, lines: &mut Vec<u8>) {
         write_text(self.alpha2(), lines);
@@ -205,6 +218,7 @@ stored_by_fields!(Company {
     parent,
     employees,
 });
+stored_by_fields!(Candidate { id, name, country, domain, confidence, why });
 stored_by_fields!(Site { domain, country });
 stored_by_fields!(Employee { name, title, page });
 stored_by_fields!(Person {
@@ -263,6 +277,16 @@ mod tests {
             phones: Vec::new(),
         };
         assert_eq!(read_back(&person, usize::MAX), Some(person));
+        let candidate = Candidate {
+            id: SubjectId(9),
+            name: "Quill".to_owned(),
+            country: Country::from_code("CH").ok(),
+            domain: None,
+            confidence: Confidence::AMBIGUOUS,
+            why: "It has exactly this name.".to_owned(),
+        };
+        let candidates = vec![candidate; 3];
+        assert_eq!(read_back(&candidates, 2), Some(candidates[..2].to_vec()));
         let facts = DomainFacts { domain: "quill.example".to_owned(), ip: None, page_rank: None };
         assert_eq!(read_back(&facts, usize::MAX), Some(facts));
     }

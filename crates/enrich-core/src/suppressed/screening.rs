@@ -2,10 +2,10 @@
 
 use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
 
-use super::{SuppressedValues, is_domain, is_email};
+use super::{SuppressedValues, holds_suppressed, is_domain, is_email};
 use crate::port::importer::Suppressed;
 use crate::question::{CompanyRef, PersonRef, Question};
-use crate::subject::{Company, DomainFacts, Employee, Found, Person, Subject};
+use crate::subject::{Candidate, Company, DomainFacts, Employee, Found, Person, Subject};
 
 /// Whether a question contains a suppressed value. If it does, the answer must be a miss.
 pub fn names_suppressed(values: &dyn SuppressedValues, question: &Question) -> bool {
@@ -14,7 +14,7 @@ pub fn names_suppressed(values: &dyn SuppressedValues, question: &Question) -> b
         Question::Person(PersonRef::Email(email)) => is_email(values, email.clone()),
         Question::Person(PersonRef::Page(page)) => is_page(values, page.clone()),
         Question::Person(PersonRef::Phone(phone)) => is_phone(values, phone.clone()),
-        Question::Person(PersonRef::InCountry { .. }) => false,
+        Question::Candidates { .. } | Question::Person(PersonRef::InCountry { .. }) => false,
         Question::Person(PersonRef::AtCompany { company, .. }) => company_ref(values, company),
         Question::Host(domain) | Question::Domain(domain) => is_domain(values, domain),
     }
@@ -25,6 +25,9 @@ pub fn names_suppressed(values: &dyn SuppressedValues, question: &Question) -> b
 pub fn without_suppressed(values: &dyn SuppressedValues, found: Found) -> Option<Found> {
     let subject = match found.subject {
         Subject::Company(company) => Subject::Company(screened_company(values, company)?),
+        Subject::Candidates(candidates) => {
+            Subject::Candidates(screened_candidates(values, candidates)?)
+        }
         Subject::Person(person) => Subject::Person(screened_person(values, person)?),
         Subject::Domain(facts) => Subject::Domain(screened_domain(values, facts)?),
     };
@@ -57,6 +60,23 @@ fn screened_company(values: &dyn SuppressedValues, mut company: Company) -> Opti
     company.parent = company.parent.filter(|parent| !is_domain_text(values, parent));
     company.employees.retain(|employee| !is_suppressed(employee));
     Some(company)
+}
+
+/// Removes the candidates whose name is a suppressed domain, and from the others a suppressed
+/// domain. Returns `None` when no candidate is left.
+fn screened_candidates(
+    values: &dyn SuppressedValues,
+    mut candidates: Vec<Candidate>,
+) -> Option<Vec<Candidate>> {
+    candidates.retain(|one| !is_domain_text(values, &one.name));
+    for one in &mut candidates {
+        one.domain = one.domain.take().filter(|domain| !is_domain_text(values, domain));
+        // The sentence may contain another name of the company, which may be its domain.
+        if holds_suppressed(values, &one.why) {
+            one.why = Candidate::WHY_WITHOUT_NAMES.to_owned();
+        }
+    }
+    (!candidates.is_empty()).then_some(candidates)
 }
 
 fn screened_person(values: &dyn SuppressedValues, mut person: Person) -> Option<Person> {

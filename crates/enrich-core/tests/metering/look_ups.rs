@@ -2,7 +2,8 @@
 
 use enrich_core::port::usage::UseOutcome;
 use enrich_core::{
-    Credits, Found, InvalidFields, LookUp, LookUpAnswer, Price, Refusal, Service, StoredResponse,
+    Candidate, Credits, Found, InvalidFields, LookUp, LookUpAnswer, Price, Refusal, Service,
+    StoredResponse,
 };
 
 use crate::world::{World, template};
@@ -118,4 +119,60 @@ fn look_ups_that_differ_in_what_they_ask_for_are_kept_apart() {
         let refused = look_up(differs);
         assert!(matches!(refused, Err(Refusal::IdempotencyKeyReused)), "{refused:?}");
     }
+}
+
+/// Returns the answer to a question for candidates, with the idempotency key `k1`.
+fn candidates(world: &World, name: &str) -> Result<LookUpAnswer<Vec<Candidate>>, Refusal> {
+    let look_up = LookUp::candidates(name).limit(5).idempotency_key("k1");
+    let service = world.service();
+    pollster::block_on(service.look_up(&world.key, look_up, |found| found.candidates()))
+}
+
+#[test]
+fn a_list_of_candidates_is_charged_once() {
+    let world = World::new();
+    let answer = candidates(&world, "Quil").unwrap();
+    assert_eq!(answer.value.as_ref().unwrap()[0].domain.as_deref(), Some("quill.example"));
+    assert_eq!((answer.credits_used, answer.credits_left), (Credits(1), Credits(9)));
+    let charge = world.charges()[0].clone();
+    assert_eq!((charge.endpoint, charge.price), (Candidate::PURPOSE, Candidate::PRICE));
+
+    let again = candidates(&world, "Quil").unwrap();
+    assert_eq!((again.credits_used, again.credits_left), (Credits::ZERO, Credits(9)));
+    assert!(again.is_replayed);
+    assert_eq!((again.value, world.charges().len()), (answer.value, 1));
+}
+
+#[test]
+fn a_name_without_candidates_is_free() {
+    let world = World::new();
+    let answer = candidates(&world, "Inkwell").unwrap();
+    assert_eq!((answer.value, answer.credits_used), (None, Credits::ZERO));
+    assert_eq!(world.first_outcome(), UseOutcome::NotFound);
+    assert_eq!(candidates(&world, "Inkwell").unwrap().credits_left, Credits(10));
+}
+
+#[test]
+fn candidates_need_a_credit_and_a_name() {
+    let world = World::with(0, 1);
+    let refused = candidates(&world, "Quil");
+    assert!(matches!(refused, Err(Refusal::NotEnoughCredits { .. })), "{refused:?}");
+    let refused = candidates(&World::new(), " ");
+    assert!(matches!(refused, Err(Refusal::Fields(_))), "{refused:?}");
+}
+
+#[test]
+fn stored_candidates_are_not_returned_once_one_is_forgotten() {
+    let first = World::new();
+    let answer = candidates(&first, "Quil").unwrap();
+    assert!(answer.value.is_some());
+    let record = first.charges()[0].idempotency.clone().unwrap();
+    let body = String::from_utf8(record.body.bytes().to_vec()).unwrap();
+    let body =
+        template(&body.replace("quill.example", "inkwell.example").replace("\n13\n", "\n15\n"), 0);
+    let stored = StoredResponse::Answer { body, balance: Credits(9), items: 1 };
+    let told = candidates(&World::new().reading([Some(stored.clone())]), "Quil").unwrap();
+    assert_eq!(told.value.unwrap()[0].domain.as_deref(), Some("inkwell.example"));
+    let world = World::new().reading([Some(stored)]).without_inkwell();
+    assert_eq!(candidates(&world, "Quil").unwrap().value, None);
 }

@@ -11,9 +11,11 @@
 //! only if it has exactly the requested name and no other company has this name.
 
 mod approximate;
+mod candidates;
 pub(crate) mod search;
 
 pub(crate) use approximate::judged;
+pub(crate) use candidates::candidates;
 
 use enrich_core::matching::{ScoredCandidate, likeliest};
 use enrich_core::{Company, Confidence, SubjectId};

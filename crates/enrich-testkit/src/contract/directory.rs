@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, reason = "each sentence is its name; more words would say it twice")]
 
+mod candidates;
 mod people;
 
 use enrich_core::{
@@ -10,6 +11,7 @@ use enrich_core::{
 };
 use enrich_text::Network;
 
+pub use candidates::*;
 pub use people::*;
 
 use people::in_country;
@@ -80,6 +82,16 @@ macro_rules! directory_contract {
             employees_come_in_first_seen_order_up_to_the_limit,
             employees_are_read_only_when_asked_for,
             an_answer_names_the_revision_it_was_read_from,
+            a_name_that_several_bear_has_each_of_them_as_a_candidate,
+            candidates_are_the_same_at_every_call,
+            a_name_without_an_answer_has_candidates,
+            a_name_with_an_answer_has_it_as_the_first_candidate,
+            companies_with_one_main_domain_are_one_candidate,
+            a_candidate_that_is_but_a_name_comes_last,
+            a_name_alone_is_no_candidate,
+            candidates_are_of_the_country_that_is_asked_for,
+            a_forgotten_value_is_in_no_candidate,
+            a_question_for_candidates_finds_no_company,
         ]);
     };
 }

@@ -8,9 +8,10 @@ use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::importer::Suppressed;
 use enrich_core::{
-    CompanyRef, Confidence, DirectoryRevision, Found, Projection, Question, Subject,
-    SuppressedValues, Timestamp,
+    Candidate, Company, CompanyRef, Confidence, DirectoryRevision, Found, Projection, Question,
+    Subject, SuppressedValues, Timestamp,
 };
+use enrich_text::CompanyName;
 
 use super::FakePorts;
 
@@ -26,6 +27,14 @@ impl Directory for FakePorts {
         self.projections.lock().push(projection);
         self.revision().await?;
         let companies = self.companies.lock();
+        if let Question::Candidates { name, .. } = question {
+            let list = candidates(name, &companies);
+            return Ok((!list.is_empty()).then_some(Found {
+                subject: Subject::Candidates(list),
+                confidence: Confidence::AMBIGUOUS,
+                revision: REVISION,
+            }));
+        }
         let mut companies = companies.iter();
         let company = match question {
             Question::Company(CompanyRef::Name { name, .. }) => {
@@ -53,6 +62,21 @@ impl Directory for FakePorts {
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
         Ok(Some(Arc::new(SuppressedDomains(self.suppressed.lock().clone()))))
     }
+}
+
+/// Returns the companies whose name begins with the same three letters.
+fn candidates(name: &CompanyName, companies: &[Company]) -> Vec<Candidate> {
+    let begins = |name: &str| name.to_lowercase().chars().take(3).collect::<String>();
+    let is_alike = |company: &&Company| begins(&company.name) == begins(name.display());
+    let candidate = |company: &Company| Candidate {
+        id: company.id,
+        name: company.name.clone(),
+        country: company.seats.first().copied(),
+        domain: company.domain().map(str::to_owned),
+        confidence: Confidence::AMBIGUOUS,
+        why: "Its name begins in the same way.".to_owned(),
+    };
+    companies.iter().filter(is_alike).map(candidate).collect()
 }
 
 struct SuppressedDomains(Vec<String>);

@@ -101,7 +101,7 @@ impl LookUpToExplain<'_> {
         let company = match self.question {
             Question::Company(company) => Some(company),
             Question::Person(PersonRef::AtCompany { company, .. }) => Some(company),
-            Question::Person(_) | Question::Host(_) | Question::Domain(_) => None,
+            _ => None,
         };
         let by_name = match company {
             Some(CompanyRef::Name { name, country }) => Some((name, *country)),
@@ -257,6 +257,9 @@ impl From<&Found> for Named {
             }
             Subject::Person(person) => (person.full_name(), None),
             Subject::Domain(facts) => (facts.domain.clone(), None),
+            Subject::Candidates(list) => {
+                (list.iter().map(|one| one.name.as_str()).collect::<Vec<_>>().join(", "), None)
+            }
         };
         let ids = found.company().map(|company| company.ids.clone()).unwrap_or_default();
         Self { name, domain, ids, confidence: Some(found.confidence.percent()) }

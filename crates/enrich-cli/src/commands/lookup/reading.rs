@@ -6,6 +6,7 @@ use enrich_text::{CompanyName, Country, PersonName};
 pub(super) fn in_words(question: &Question) -> String {
     match question {
         Question::Company(company) => of_company(company),
+        Question::Candidates { name, .. } => format!("the companies that {} may mean", named(name)),
         Question::Person(person) => of_person(person),
         Question::Host(host) => format!("what is known of the host {host}"),
         Question::Domain(domain) => {

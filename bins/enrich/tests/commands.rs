@@ -8,6 +8,8 @@ mod account_changes;
 mod accounts;
 #[path = "commands/backups.rs"]
 mod backups;
+#[path = "commands/candidates.rs"]
+mod candidates;
 #[path = "commands/checking.rs"]
 mod checking;
 #[path = "commands/compacting.rs"]

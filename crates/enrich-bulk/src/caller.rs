@@ -8,11 +8,12 @@ mod remote;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use enrich_core::Credits;
+use enrich_core::{Candidate, Credits, Question};
 use enrich_wire::{ApiVersion, Endpoint};
 use serde_json::Value;
 
 use crate::answer::Answers;
+use crate::candidates;
 
 pub use directory::DirectoryCaller;
 pub(crate) use directory::wire_fields;
@@ -46,6 +47,15 @@ pub trait Caller: Send + Sync {
     /// Sends the row once. If the row is sent again with the same `idempotency` and fields, it is
     /// not charged again.
     async fn call(&self, fields: &RowFields, idempotency: &str) -> CallResult;
+
+    /// Asks once for the companies that a name may mean, at most `most`. The values of
+    /// [`CallResult::Found`] are those of the candidates' columns. A question that is sent again
+    /// with the same `idempotency` is not charged again.
+    ///
+    /// A caller without this method has no candidates.
+    async fn candidates(&self, _: &Question, _most: usize, _idempotency: &str) -> CallResult {
+        CallResult::Refused("candidates are not in the interface of a server".to_owned())
+    }
 
     /// Whether answers cost credits.
     fn is_metered(&self) -> bool;
@@ -90,6 +100,14 @@ impl CallResult {
         match answers.read(body) {
             Some(answer) => Self::Found { values: answers.values(answer), credits },
             None => Self::unreadable(answers),
+        }
+    }
+
+    /// Returns `Found` with the values of a row's candidates; `NotFound` if there are none.
+    pub(crate) fn of_candidates(list: &[Candidate], most: usize, credits: Credits) -> Self {
+        match candidates::values(list, most) {
+            values if values.is_empty() => Self::NotFound,
+            values => Self::Found { values, credits },
         }
     }
 

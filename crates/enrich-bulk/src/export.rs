@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::answer::Answers;
+use crate::candidates;
 use crate::shape::Shape;
 use crate::spreadsheet::{BYTE_ORDER_MARK, LIST_SEPARATOR, neutralised};
 use crate::workbook;
@@ -49,17 +50,46 @@ pub(crate) struct Added {
     pub(crate) status: Status,
     /// The values of the answer's columns; empty if nothing was found.
     pub(crate) values: Vec<Value>,
+    /// The values of the candidates' columns; empty if the row has no candidates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) candidates: Vec<Value>,
     pub(crate) error: String,
     pub(crate) credits: u64,
+}
+
+/// What the names of the added columns are made of.
+pub(crate) struct AddedNames<'a> {
+    /// The endpoint, whose answer has columns.
+    pub(crate) endpoint: &'a Endpoint,
+    /// A text before all names.
+    pub(crate) prefix: &'a str,
+    /// The most candidates of a row.
+    pub(crate) candidates: usize,
+}
+
+impl AddedNames<'_> {
+    /// Returns the names of all added columns, and how many of them are columns of the answer.
+    fn all(&self) -> (Vec<String>, usize) {
+        let mut names = Answers::of(self.endpoint).columns;
+        let answers = names.len();
+        names.extend(candidates::columns(self.candidates));
+        names.extend(["status", "error", "credits"].map(str::to_owned));
+        for name in &mut names {
+            name.insert_str(0, self.prefix);
+        }
+        (names, answers)
+    }
 }
 
 /// Writes rows into a buffer.
 pub(crate) struct Export {
     format: Format,
     shape: Shape,
-    /// The names of the added columns: first the columns of the answer, then `status`, `error` and
-    /// `credits`.
+    /// The names of the added columns: first the columns of the answer, then those of the
+    /// candidates, then `status`, `error` and `credits`.
     added: Vec<String>,
+    /// The number of columns of the answer.
+    answers: usize,
     delimiter: Delimiter,
     /// Whether a CSV output starts with a byte order mark. It does if the list is not in UTF-8,
     /// because spreadsheet programs would otherwise assume the encoding of the list.
@@ -70,18 +100,14 @@ pub(crate) struct Export {
 
 impl Export {
     /// Returns an export that writes rows in `format`. A CSV output has the same delimiter as a CSV
-    /// list. The names of added columns start with `prefix`.
+    /// list.
     pub(crate) fn new(
         format: Format,
         shape: &Shape,
         layout: Option<&Layout>,
-        endpoint: &Endpoint,
-        prefix: &str,
+        names: &AddedNames<'_>,
     ) -> Self {
-        let answer = Answers::of(endpoint).columns;
-        let own = ["status", "error", "credits"].map(str::to_owned);
-        let names: Vec<String> =
-            answer.iter().chain(&own).map(|name| format!("{prefix}{name}")).collect();
+        let (names, answers) = names.all();
         let added = free_names(&names, |name| {
             shape.columns().iter().any(|column| column == name) || name == OTHER_FIELDS
         });
@@ -94,7 +120,7 @@ impl Export {
         let is_other = encoding.is_some_and(|encoding| encoding != TextEncoding::UTF_8);
         let is_marked = is_other && matches!(format, Format::Csv | Format::Tsv);
         let (shape, csv) = (shape.clone(), csv_writer(delimiter, Vec::new()));
-        Self { format, shape, added, delimiter, is_marked, csv, json: Vec::new() }
+        Self { format, shape, added, answers, delimiter, is_marked, csv, json: Vec::new() }
     }
 
     /// Writes the header, if the output format has one.
@@ -148,7 +174,7 @@ impl Export {
             self.csv.write_field(cell)?;
         }
         for at in 0..self.added.len() - 3 {
-            let text = added.values.get(at).map(in_a_cell).unwrap_or_default();
+            let text = self.value(added, at).map(in_a_cell).unwrap_or_default();
             cut_cells += self.is_cut(text.as_bytes());
             let text = self.safe(Cow::Borrowed(text.as_bytes()));
             self.csv.write_field(text)?;
@@ -159,6 +185,15 @@ impl Export {
         self.csv.write_field(added.credits.to_string())?;
         self.csv.write_record(None::<&[u8]>)?;
         Ok(cut_cells)
+    }
+
+    /// Returns the value in an added column of the answer or of a candidate. `at` is the index of
+    /// the column.
+    fn value<'v>(&self, added: &'v Added, at: usize) -> Option<&'v Value> {
+        match at.checked_sub(self.answers) {
+            None => added.values.get(at),
+            Some(at) => added.candidates.get(at),
+        }
     }
 
     /// Returns 1 if the output is a workbook in which the cell will be truncated, else 0.
@@ -183,11 +218,11 @@ impl Export {
         // cells become an object.
         let taken = self.begin_object(row);
         let mut is_first = self.json.last() == Some(&b'{');
-        let answer = self.added.len() - 3;
+        let values = self.added.len() - 3;
         let names = free_names(&self.added, |name| taken.iter().any(|taken| taken == name));
         for (at, name) in names.iter().enumerate() {
-            let value = match at.checked_sub(answer) {
-                None => added.values.get(at).cloned().unwrap_or_default(),
+            let value = match at.checked_sub(values) {
+                None => self.value(added, at).cloned().unwrap_or_default(),
                 Some(0) => added.status.as_str().into(),
                 Some(1) if added.error.is_empty() => Value::Null,
                 Some(1) => added.error.as_str().into(),

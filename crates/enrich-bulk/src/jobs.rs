@@ -135,6 +135,7 @@ struct Entry {
 struct CachedPreview {
     endpoint: String,
     mapping: Mapping,
+    candidates: usize,
     country: Option<Country>,
     preview: Preview,
 }
@@ -219,7 +220,8 @@ impl Jobs {
     ///
     /// When there is no such job, the job was started before, or the order cannot be carried out.
     pub fn start(&self, account: AccountId, id: JobId, order: Order) -> Result<(), JobError> {
-        let rows = self.preview(account, id, &order.endpoint, &order.mapping)?.rows;
+        let Order { endpoint, mapping, candidates, .. } = &order;
+        let rows = self.preview(account, id, endpoint, mapping, *candidates)?.rows;
         let mut registry = self.shared.registry.lock();
         let entry = registry.of_mut(account, id)?;
         if entry.record.state != State::New {

@@ -12,6 +12,7 @@
 mod account_limit;
 mod answer;
 mod caller;
+mod candidates;
 mod export;
 mod guess;
 mod input;
@@ -31,6 +32,7 @@ pub use caller::{
     CallResult, Caller, DirectoryCaller, MeteredCaller, RemoteCaller, RemoteError, RowFields,
     Target,
 };
+pub use candidates::can_have_candidates;
 pub use enrich_import::{
     Delimiter, Format, Layout, NoList, ReadAs, ReadError, Source, TextEncoding,
     format_from_file_name,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::caller::{RowFields, wire_fields};
 use crate::input::{self, Input};
 use crate::mapping::{Mapping, MappingError};
-use crate::row;
+use crate::row::{self, CandidatesOfRow};
 
 /// A phone number that every endpoint accepts. It is from a range that is reserved for fiction.
 const READABLE_NUMBER: &str = "+442079460123";
@@ -48,7 +48,7 @@ pub enum PreviewError {
 }
 
 /// Reads the whole list and validates each row as a run would. Returns the number of rows and their
-/// highest cost.
+/// highest cost, if a row by name that is not found gets at most `candidates`.
 ///
 /// # Errors
 ///
@@ -58,6 +58,7 @@ pub fn preview(
     endpoint: &'static Endpoint,
     mapping: &Mapping,
     numbers: NationalNumbers,
+    candidates: usize,
 ) -> Result<Preview, PreviewError> {
     let bound = mapping.bind(endpoint, input.columns())?;
     let mut preview = Preview { rows: 0, invalid: 0, highest_credits: Some(0) };
@@ -69,7 +70,8 @@ pub fn preview(
             preview.invalid += 1;
             continue;
         };
-        let highest = row::highest_price(endpoint.price, &fields);
+        let candidates = CandidatesOfRow::of(endpoint, &fields, candidates);
+        let highest = row::highest_price(endpoint.price, &fields, candidates.is_some());
         let sum = preview.highest_credits.zip(highest);
         preview.highest_credits = sum.and_then(|(sum, highest)| sum.checked_add(highest));
     }

@@ -3,10 +3,12 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use enrich_core::{Credits, Price};
+use enrich_core::{Candidate, Credits, Price, Question};
+use enrich_wire::Endpoint;
+use futures_util::future::BoxFuture;
 use tokio::time::{Instant, sleep};
 
-use crate::caller::{CallResult, Caller, RowFields};
+use crate::caller::{CallResult, Caller, RowFields, wire_fields};
 use crate::export::{Added, Status};
 use crate::stop::{End, Stop};
 
@@ -26,7 +28,7 @@ const MAX_FAILURES: u32 = 4;
 
 impl Added {
     pub(crate) fn without_answer(status: Status, error: String) -> Self {
-        Self { status, values: Vec::new(), error, credits: 0 }
+        Self { status, values: Vec::new(), candidates: Vec::new(), error, credits: 0 }
     }
 }
 
@@ -78,21 +80,58 @@ impl Waiting {
     }
 }
 
-/// Sends a row, if necessary several times, until its result is final.
+/// The question for the candidates of a row, and the most candidates that the row gets.
+#[derive(Clone, Debug)]
+pub(crate) struct CandidatesOfRow {
+    pub(crate) question: Question,
+    pub(crate) most: usize,
+}
+
+impl CandidatesOfRow {
+    /// Returns the question for at most `most` candidates of a row. Returns `None` if `most` is 0,
+    /// or if the row does not look for a company by its name.
+    pub(crate) fn of(endpoint: &Endpoint, fields: &RowFields, most: usize) -> Option<Self> {
+        let most = most.min(Candidate::MOST);
+        // The country matters only for phone numbers, which are no names.
+        let asked = (most > 0).then(|| endpoint.read(&wire_fields(fields), None).ok())??;
+        Some(Self { question: asked.question.candidates()?, most })
+    }
+}
+
+/// Sends a row. If its company is not found by its name, then asks for candidates, unless none are
+/// wanted.
 ///
 /// # Errors
 ///
 /// Returns the reason if the run must end before the row has a result. The run then sends no
-/// further row.
+/// further row. When the row is sent again, its first answer is a free replay.
 pub(crate) async fn ask(
     caller: &dyn Caller,
     fields: &RowFields,
+    candidates: Option<CandidatesOfRow>,
     idempotency: &str,
+    waiting: &Waiting,
+) -> Result<Added, End> {
+    let added = repeat(|| caller.call(fields, idempotency), waiting).await?;
+    let Some(wanted) = candidates.filter(|_| added.status == Status::NotFound) else {
+        return Ok(added);
+    };
+    let CandidatesOfRow { question, most } = &wanted;
+    // The idempotency key belongs to the look-up, so the second question needs its own.
+    let idempotency = format!("{idempotency}-candidates");
+    let found = repeat(|| caller.candidates(question, *most, &idempotency), waiting).await?;
+    let Added { values: candidates, error, credits, .. } = found;
+    Ok(Added { candidates, error, credits, ..added })
+}
+
+/// Makes a call, if necessary several times, until its result is final.
+async fn repeat<'a>(
+    call: impl Fn() -> BoxFuture<'a, CallResult>,
     waiting: &Waiting,
 ) -> Result<Added, End> {
     let mut failures = 0;
     for pauses in 0.. {
-        let called = caller.call(fields, idempotency).await;
+        let called = call().await;
         if !matches!(called, CallResult::Later { .. }) {
             waiting.answered();
         }
@@ -102,7 +141,7 @@ pub(crate) async fn ask(
         let asked_pause = match called {
             CallResult::Found { values, credits: Credits(credits) } => {
                 let (status, error) = (Status::Found, String::new());
-                return Ok(Added { status, values, error, credits });
+                return Ok(Added { status, values, candidates: Vec::new(), error, credits });
             }
             CallResult::NotFound => {
                 return Ok(Added::without_answer(Status::NotFound, String::new()));
@@ -142,9 +181,14 @@ fn pause(times: u32, asked: Option<Duration>) -> Duration {
     least + (own / 2).mul_f64(fastrand::f64())
 }
 
-/// Returns the highest price of an answer to these fields, in credits; `None` if the price has no
-/// limit.
-pub(crate) fn highest_price(price: Price, fields: &RowFields) -> Option<u64> {
+/// Returns the highest price of a row with these fields, in credits; `None` if the price has no
+/// limit. The row costs the price of an answer or, if nothing is found, that of its candidates.
+pub(crate) fn highest_price(price: Price, fields: &RowFields, has_candidates: bool) -> Option<u64> {
+    let answer = highest_price_of_answer(price, fields)?;
+    Some(if has_candidates { answer.max(Candidate::PRICE.of(1).0) } else { answer })
+}
+
+fn highest_price_of_answer(price: Price, fields: &RowFields) -> Option<u64> {
     match price {
         Price::PerAnswer(credits) => Some(credits),
         Price::PerItems(_) => {
@@ -175,10 +219,41 @@ mod tests {
     #[test]
     fn the_highest_price_of_a_list_is_that_of_its_limit() {
         let limit = |text: &str| [("companyDomain", "x".to_owned()), ("limit", text.to_owned())];
-        assert_eq!(highest_price(Price::PerItems(5), &limit(" 11 ")), Some(3));
-        assert_eq!(highest_price(Price::PerItems(5), &limit("many")), Some(0));
-        assert_eq!(highest_price(Price::PerItems(5), &limit("99999999999999999999")), None);
-        assert_eq!(highest_price(Price::PerItems(5), &limit("11")[..1]), None);
-        assert_eq!(highest_price(Price::PerAnswer(3), &[]), Some(3));
+        assert_eq!(highest_price_of_answer(Price::PerItems(5), &limit(" 11 ")), Some(3));
+        assert_eq!(highest_price_of_answer(Price::PerItems(5), &limit("many")), Some(0));
+        assert_eq!(
+            highest_price_of_answer(Price::PerItems(5), &limit("99999999999999999999")),
+            None
+        );
+        assert_eq!(highest_price_of_answer(Price::PerItems(5), &limit("11")[..1]), None);
+        assert_eq!(highest_price_of_answer(Price::PerAnswer(3), &[]), Some(3));
+    }
+
+    #[test]
+    fn a_row_has_candidates_if_it_has_a_name() {
+        let tables = [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION];
+        let of = |path: &str, fields: &RowFields, most| {
+            let endpoint = tables.iter().find_map(|table| table.endpoint(path)).unwrap();
+            CandidatesOfRow::of(endpoint, fields, most)
+        };
+        let name = |text: &str| [("companyName", text.to_owned())];
+        let found = of("/v1/cuf", &name("Quill"), 12).unwrap();
+        assert_eq!(found.most, Candidate::MOST);
+        assert!(
+            matches!(found.question, Question::Candidates { name, .. } if name.display() == "Quill")
+        );
+        assert!(of("/v1/cuf", &name("Quill"), 0).is_none());
+        assert!(of("/v1/cuf", &name(" "), 3).is_none());
+        let domain = [("companyWebsite", "quill.example".to_owned())];
+        assert!(of("/v1/dtc", &domain, 3).is_none());
+    }
+
+    #[test]
+    fn a_row_costs_its_answer_or_its_candidates() {
+        for (credits, highest) in [(0, 1), (1, 1), (3, 3)] {
+            let price = Price::PerAnswer(credits);
+            assert_eq!(highest_price(price, &[], true), Some(highest));
+            assert_eq!(highest_price(price, &[], false), Some(credits));
+        }
     }
 }

@@ -17,11 +17,11 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::time::timeout;
 
 use crate::caller::Caller;
-use crate::export::{Added, Export};
+use crate::export::{Added, AddedNames, Export};
 use crate::input::{self, Input};
 use crate::mapping::Bound;
-use crate::part::{Checkpoint, Output};
-use crate::row::{self, Waiting};
+use crate::part::{Checkpoint, Output, Purpose};
+use crate::row::{self, CandidatesOfRow, Waiting};
 pub use crate::stop::End;
 use crate::stop::Stop;
 pub use counts::{Counts, Progress};
@@ -181,8 +181,9 @@ impl<'a> Engine<'a> {
         };
         let bound = checkpoint.purpose.mapping.bind(endpoint, input.columns())?;
         let layout = input.layout();
-        let prefix = &checkpoint.purpose.prefix;
-        let mut export = Export::new(format, input.shape(), layout.as_ref(), endpoint, prefix);
+        let Purpose { prefix, candidates, .. } = &checkpoint.purpose;
+        let names = AddedNames { endpoint, prefix, candidates: *candidates };
+        let mut export = Export::new(format, input.shape(), layout.as_ref(), &names);
         skip(&mut input, &checkpoint)?;
         if checkpoint.output_bytes == 0 {
             export.header().map_err(written)?;
@@ -261,7 +262,9 @@ impl<'a> Engine<'a> {
             self.put(Slot { added: Some(added), ..Slot::new(row, key) });
             return None;
         }
-        let highest = row::highest_price(self.endpoint.price, &fields);
+        let most = self.checkpoint.purpose.candidates;
+        let candidates = CandidatesOfRow::of(self.endpoint, &fields, most);
+        let highest = row::highest_price(self.endpoint.price, &fields, candidates.is_some());
         if highest.is_none() && self.ceiling.is_set() {
             let error = "a row without `limit` has no highest price, which a ceiling needs";
             self.put(Slot::invalid(row, error.to_owned()));
@@ -277,7 +280,7 @@ impl<'a> Engine<'a> {
         self.put(Slot { reserved, ..Slot::new(row, key.clone()) });
         let (caller, waiting) = (self.caller, Rc::clone(&self.waiting));
         self.on_their_way.push(Box::pin(async move {
-            (number, row::ask(caller, &fields, &key, &waiting).await)
+            (number, row::ask(caller, &fields, candidates, &key, &waiting).await)
         }));
         None
     }

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use askama::Template;
-use enrich_core::{Account, AccountStatus, Credits, Timestamp};
+use enrich_core::{Account, AccountStatus, Candidate, Credits, Timestamp};
 use enrich_wire::Endpoint;
 
 use crate::dashboard::{AccountSession, Dashboard};
@@ -109,8 +109,12 @@ impl PageContext<'_> {
         self.dashboard.api_versions.iter().find_map(|api_version| api_version.endpoint(path))
     }
 
-    /// Returns the title of the endpoint at a path; empty if there is no such endpoint.
+    /// Returns the title of the endpoint at a path, or of candidates; empty if there is no such
+    /// endpoint.
     pub(crate) fn title(&self, path: &str) -> &'static str {
+        if path == Candidate::PURPOSE {
+            return "Companies that a name may mean";
+        }
         self.endpoint(path).map_or("", |endpoint| endpoint.title)
     }
 }

@@ -53,6 +53,8 @@ pub struct CallRecord {
     pub used: Credits,
     /// Whether something was found; `None` for a replay and for a refusal.
     pub is_found: Option<bool>,
+    /// Whether the answer says that nothing was found; also for a replay of such an answer.
+    pub is_miss: bool,
     /// The key of the call, if the key was identified.
     pub key: Option<Arc<KeyInfo>>,
     /// The rate-limit status of the key or of its account, if the request was counted.
@@ -87,6 +89,7 @@ pub async fn respond(
     match result {
         Ok(answer) => {
             record.used = answer.used;
+            record.is_miss = !answer.is_found;
             record.is_found = (!answer.is_replayed).then_some(answer.is_found);
             let mut headers = headers(&record, remaining, request_id);
             if answer.is_replayed {

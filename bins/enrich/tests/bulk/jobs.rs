@@ -80,7 +80,13 @@ fn a_job_of_an_account_is_charged_like_its_calls_over_any_restart() {
     let list = numbered(600);
     let job = process.jobs.create(account, "leads.csv", &mut &list[..]).unwrap();
     let mapping = Mapping::parse(["companyName=Company"]).unwrap();
-    let order = Order { endpoint: "/v1/cuf".to_owned(), mapping, key, max_credits: Some(1_000) };
+    let order = Order {
+        endpoint: "/v1/cuf".to_owned(),
+        mapping,
+        key,
+        max_credits: Some(1_000),
+        candidates: 0,
+    };
     process.jobs.start(account, job.id, order).unwrap();
     for rows in [100, 300] {
         process.wait(&job, account, |job| has_ended(job) || job.counts.rows >= rows);
@@ -112,7 +118,7 @@ fn a_revoked_key_and_another_account_s_answer_nothing() {
         let job = process.jobs.create(own, "leads.csv", &mut &list[..]).unwrap();
         let mapping = Mapping::parse(["companyName=Company"]).unwrap();
         let endpoint = "/v1/cuf".to_owned();
-        let order = Order { endpoint, mapping, key, max_credits: None };
+        let order = Order { endpoint, mapping, key, max_credits: None, candidates: 0 };
         process.jobs.start(own, job.id, order).unwrap();
         let job = process.wait(&job, own, has_ended);
         let why = "the API key was revoked; continue with another".to_owned();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
-use enrich_core::{Credits, Refusal};
+use enrich_core::{Credits, Found, Projection, Question, Refusal};
 use enrich_text::Country;
 use enrich_wire::{Fields, Value};
 
@@ -56,8 +56,7 @@ impl Caller for DirectoryCaller {
         };
         let found = match self.directory.find(&ask.question, ask.projection).await {
             Ok(found) => found,
-            Err(error @ StoreError::Overloaded) => return CallResult::later(error.to_string()),
-            Err(error) => return CallResult::Failed(error.to_string()),
+            Err(error) => return not_read(&error),
         };
         let template = (endpoint.wire.write)(&ask, found.as_ref());
         if template.items == 0 {
@@ -67,8 +66,26 @@ impl Caller for DirectoryCaller {
         CallResult::found(&self.answers, &body, Credits::ZERO)
     }
 
+    async fn candidates(&self, asked: &Question, most: usize, _idempotency: &str) -> CallResult {
+        match self.directory.find(asked, Projection::Profile).await {
+            Ok(found) => {
+                let list = found.as_ref().and_then(Found::candidates).unwrap_or_default();
+                CallResult::of_candidates(list, most, Credits::ZERO)
+            }
+            Err(error) => not_read(&error),
+        }
+    }
+
     fn is_metered(&self) -> bool {
         false
+    }
+}
+
+/// Returns the result of a row for which the directory could not be read.
+fn not_read(error: &StoreError) -> CallResult {
+    match error {
+        StoreError::Overloaded => CallResult::later(error.to_string()),
+        error => CallResult::Failed(error.to_string()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use enrich_core::{ApiKey, RequestId, Service};
+use enrich_core::{ApiKey, Candidate, Found, LookUp, Question, Refusal, RequestId, Service};
 use enrich_wire::RequestRefusal;
 
 use super::directory::wire_fields;
@@ -27,10 +27,20 @@ impl MeteredCaller {
     }
 }
 
+impl MeteredCaller {
+    /// Returns the result of a row that the service refuses.
+    fn refused(&self, refusal: Refusal) -> CallResult {
+        let refusal = RequestRefusal::from(refusal);
+        let (status, _) = (self.target.api_version.refuse)(&refusal);
+        let after = refusal.retry_after_seconds().map(u64::from).map(Duration::from_secs);
+        CallResult::refused(status, after, refusal.to_string())
+    }
+}
+
 #[async_trait]
 impl Caller for MeteredCaller {
     async fn call(&self, fields: &RowFields, idempotency: &str) -> CallResult {
-        let Target { api_version, endpoint } = self.target;
+        let endpoint = self.target.endpoint;
         let fields = wire_fields(fields);
         let request_id = RequestId::make(self.service.clock.now());
         let (service, key) = (&self.service, self.key.expose());
@@ -39,12 +49,24 @@ impl Caller for MeteredCaller {
             Ok(answer) if !answer.is_found => CallResult::NotFound,
             // A replay is free. The row shows the charge of the first answer as its cost.
             Ok(answer) => CallResult::found(&self.answers, &answer.body, answer.first_charge),
-            Err(refusal) => {
-                let refusal = RequestRefusal::from(refusal);
-                let (status, _) = (api_version.refuse)(&refusal);
-                let after = refusal.retry_after_seconds().map(u64::from).map(Duration::from_secs);
-                CallResult::refused(status, after, refusal.to_string())
+            Err(refusal) => self.refused(refusal),
+        }
+    }
+
+    async fn candidates(&self, asked: &Question, most: usize, idempotency: &str) -> CallResult {
+        let look_up = LookUp::new(asked.clone())
+            .purpose(Candidate::PURPOSE)
+            .price(Candidate::PRICE)
+            .limit(most as u64)
+            .idempotency_key(idempotency);
+        match self.service.look_up(&self.key, look_up, Found::candidates).await {
+            Ok(answer) => {
+                // A replay is free. The row shows the charge of the first answer as its cost.
+                let list = answer.value.unwrap_or_default();
+                let credits = Candidate::PRICE.of(list.len() as u64);
+                CallResult::of_candidates(&list, most, credits)
             }
+            Err(refusal) => self.refused(refusal),
         }
     }
 

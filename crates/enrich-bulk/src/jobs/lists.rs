@@ -100,7 +100,7 @@ impl Jobs {
     }
 
     /// Returns the highest cost of a list. Reads the whole list, unless the last preview was for
-    /// the same endpoint, mapping and country.
+    /// the same endpoint, mapping, number of candidates and country.
     ///
     /// # Errors
     ///
@@ -111,6 +111,7 @@ impl Jobs {
         id: JobId,
         endpoint: &str,
         mapping: &Mapping,
+        candidates: usize,
     ) -> Result<Preview, JobError> {
         let shared = &*self.shared;
         shared.refresh_one(id)?;
@@ -120,6 +121,7 @@ impl Jobs {
         if let Some(known) = known
             && known.endpoint == endpoint
             && known.mapping == *mapping
+            && known.candidates == candidates
             && known.country == country
         {
             return Ok(known.preview);
@@ -129,14 +131,15 @@ impl Jobs {
         let target = shared.target(endpoint)?;
         let mut input = shared.input(&shared.folder, &record, &shared.closing)?;
         let numbers = NationalNumbers::Of(country);
-        let preview = preview(&mut input, target.endpoint, mapping, numbers);
+        let preview = preview(&mut input, target.endpoint, mapping, numbers, candidates);
         let preview = preview.map_err(|error| match error {
             PreviewError::Input(error) => JobError::from(error),
             PreviewError::Mapping(error) => error.into(),
         })?;
         if let Ok(entry) = shared.registry.lock().of_mut(account, id) {
             let (endpoint, mapping) = (endpoint.to_owned(), mapping.clone());
-            entry.cached_preview = Some(CachedPreview { endpoint, mapping, country, preview });
+            entry.cached_preview =
+                Some(CachedPreview { endpoint, mapping, candidates, country, preview });
         }
         Ok(preview)
     }

@@ -83,6 +83,9 @@ pub struct Order {
     pub key: KeyId,
     /// The ceiling; `None` for no limit.
     pub max_credits: Option<u64>,
+    /// The most candidates of a row whose company is not found by its name; 0 for none.
+    #[serde(default)]
+    pub candidates: usize,
 }
 
 /// The state of a job.

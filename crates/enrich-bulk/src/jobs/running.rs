@@ -186,6 +186,7 @@ fn run_job(
             endpoint: order.endpoint.clone(),
             mapping: order.mapping.clone(),
             caller: "this service".to_owned(),
+            candidates: order.candidates,
             ..Purpose::default()
         };
         let out = record.output(&shared.folder);

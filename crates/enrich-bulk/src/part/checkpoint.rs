@@ -12,7 +12,8 @@ use crate::export::Added;
 use crate::run::Counts;
 
 /// The properties of a job that must be the same as in its earlier runs, so that it can continue:
-/// the endpoint, the mapping, the caller, the prefix, and how the list is split into columns.
+/// the endpoint, the mapping, the caller, the prefix, the number of candidates, and how the list is
+/// split into columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purpose {
     /// The endpoint's path.
@@ -25,6 +26,9 @@ pub struct Purpose {
     /// Prefix of the added columns' names.
     #[serde(default)]
     pub prefix: String,
+    /// The most candidates of a row whose company is not found by its name; 0 for none.
+    #[serde(default)]
+    pub candidates: usize,
     /// A description of how the list is split into columns; `None` if its format has no delimiter.
     #[serde(default)]
     pub columns: Option<String>,
@@ -85,6 +89,11 @@ impl Checkpoint {
             match self.purpose.prefix.as_str() {
                 "" => "no prefix".to_owned(),
                 prefix => format!("the prefix {prefix}"),
+            }
+        } else if self.purpose.candidates != other.candidates {
+            match self.purpose.candidates {
+                0 => "no candidates".to_owned(),
+                most => format!("{most} candidates a row"),
             }
         } else if let (Some(known), Some(other)) = (&self.purpose.columns, &other.columns)
             && known != other

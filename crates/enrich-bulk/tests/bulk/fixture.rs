@@ -11,7 +11,7 @@ use enrich_bulk::{
     CallResult, Caller, Format, Input, Mapping, Opened, Options, Outcome, Output, Part, Purpose,
     RowFields, RunError, Source, Stop, Work, run,
 };
-use enrich_core::{Credits, Timestamp};
+use enrich_core::{Credits, Question, Timestamp};
 use enrich_text::Country;
 use enrich_wire::Endpoint;
 use parking_lot::Mutex;
@@ -29,6 +29,8 @@ pub(crate) struct Books {
     /// The fields and the cost of each idempotency key.
     pub(crate) charged: Mutex<HashMap<String, (String, u64)>>,
     pub(crate) calls: AtomicU64,
+    /// The number of questions for candidates.
+    pub(crate) questions: AtomicU64,
     /// The credits that are left; `None` if there is no limit.
     pub(crate) left: Mutex<Option<u64>>,
     /// How many of the next calls are refused because the server is busy.
@@ -114,6 +116,24 @@ impl Caller for Books {
         }
     }
 
+    async fn candidates(&self, asked: &Question, most: usize, idempotency: &str) -> CallResult {
+        let Question::Candidates { name, .. } = asked else { panic!("{asked:?}") };
+        let asked = name.display();
+        self.questions.fetch_add(1, Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis(fastrand::u64(1..20))).await;
+        if asked.starts_with("nobody 6") {
+            return CallResult::NotFound;
+        }
+        match self.charge(asked, idempotency, 1) {
+            Some(credits) => {
+                let one = ["Quill".into(), "CH".into(), Value::Null, 55.into(), "=why".into()];
+                let values = vec![one; most.min(2)].concat();
+                CallResult::Found { values, credits: Credits(credits) }
+            }
+            None => CallResult::OutOfCredits("0 credits are left".to_owned()),
+        }
+    }
+
     fn is_metered(&self) -> bool {
         true
     }
@@ -123,12 +143,15 @@ pub(crate) struct Fixture {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) endpoint: &'static Endpoint,
     pub(crate) mapping: Mapping,
+    /// The most candidates of a row; 0 for none.
+    pub(crate) candidates: usize,
 }
 
 impl Fixture {
     pub(crate) fn new() -> Self {
         let mapping = Mapping::parse(["companyName=Company"]).unwrap();
-        Self { folder: tempfile::tempdir().unwrap(), endpoint: endpoint("/v1/cuf"), mapping }
+        let (folder, endpoint) = (tempfile::tempdir().unwrap(), endpoint("/v1/cuf"));
+        Self { folder, endpoint, mapping, candidates: 0 }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -138,7 +161,8 @@ impl Fixture {
     pub(crate) fn purpose(&self) -> Purpose {
         let endpoint = self.endpoint.path.to_owned();
         let caller = "the test's books".to_owned();
-        Purpose { endpoint, mapping: self.mapping.clone(), caller, ..Purpose::default() }
+        let (mapping, candidates) = (self.mapping.clone(), self.candidates);
+        Purpose { endpoint, mapping, caller, candidates, ..Purpose::default() }
     }
 
     /// Runs a list. `name` is the file name of the list, and `out` the file name of the output.

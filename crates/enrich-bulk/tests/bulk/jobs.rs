@@ -21,7 +21,7 @@ fn a_job_is_uploaded_looked_at_started_and_taken_away() {
     assert_eq!(sample.columns, ["id", "Company"]);
     assert_eq!(sample.rows, [["0", "Quill 0"], ["1", "nobody 1"]]);
     let mapping = order(None).mapping;
-    let preview = jobs.preview(office.account, id, "/v1/cuf", &mapping).unwrap();
+    let preview = jobs.preview(office.account, id, "/v1/cuf", &mapping, 0).unwrap();
     assert_eq!((preview.rows, preview.highest_credits), (60, Some(60)));
     jobs.start(office.account, id, order(None)).unwrap();
     let job = office.wait(&jobs, id, has_ended);
@@ -43,7 +43,7 @@ fn a_list_of_national_numbers_is_previewed_as_the_account_country_reads_it() {
     let jobs = office.open();
     let id = office.create(&jobs, "Phone\n020 7946 0123\n020 7946 0124\nno number\n");
     let mapping = Mapping::parse(["phoneNumber=Phone"]).unwrap();
-    let invalid = || jobs.preview(office.account, id, "/v1/mti", &mapping).unwrap().invalid;
+    let invalid = || jobs.preview(office.account, id, "/v1/mti", &mapping, 0).unwrap().invalid;
     assert_eq!(invalid(), 3);
     *office.books.country.lock() = Country::from_code("GB").ok();
     assert_eq!(invalid(), 1);
@@ -112,7 +112,7 @@ fn one_account_sees_and_does_nothing_of_another() {
     assert_eq!(jobs.of_account(other), []);
     let refused: [Result<(), JobError>; 7] = [
         jobs.sample(other, id, 1).map(drop),
-        jobs.preview(other, id, "/v1/cuf", &order(None).mapping).map(drop),
+        jobs.preview(other, id, "/v1/cuf", &order(None).mapping, 0).map(drop),
         jobs.start(other, id, order(None)),
         jobs.go_on(other, id, key, None),
         jobs.stop(other, id),

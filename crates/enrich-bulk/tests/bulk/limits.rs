@@ -171,13 +171,13 @@ fn a_preview_is_made_once_and_a_sample_ends_with_the_rows() {
     let sample = jobs.sample(office.account, id, 5).unwrap();
     assert_eq!(sample.rows, [["x".to_owned()], ["é".repeat(200)]]);
     let mapping = order(None).mapping;
-    let preview = || jobs.preview(office.account, id, "/v1/cuf", &mapping);
+    let preview = || jobs.preview(office.account, id, "/v1/cuf", &mapping, 0);
     let first = preview().unwrap();
     // The list file is removed, so the second preview cannot read it.
     std::fs::remove_file(office.jobs().join(id.to_string()).join("list.csv")).unwrap();
     assert_eq!(preview().unwrap(), first);
     let other = Mapping::parse(["companyName:=x"]).unwrap();
-    assert!(jobs.preview(office.account, id, "/v1/cuf", &other).is_err());
+    assert!(jobs.preview(office.account, id, "/v1/cuf", &other, 0).is_err());
 }
 
 #[test]

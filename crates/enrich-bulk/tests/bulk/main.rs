@@ -6,6 +6,7 @@
 )]
 
 mod any_rows;
+mod candidates;
 mod fixture;
 mod forgetting;
 mod formats;

@@ -163,7 +163,13 @@ pub(crate) fn one_at_a_time() -> Settings {
 
 pub(crate) fn order(max_credits: Option<u64>) -> Order {
     let mapping = Mapping::parse(["companyName=Company"]).unwrap();
-    Order { endpoint: "/v1/cuf".to_owned(), mapping, key: KeyId::new(Noon.now()), max_credits }
+    Order {
+        endpoint: "/v1/cuf".to_owned(),
+        mapping,
+        key: KeyId::new(Noon.now()),
+        max_credits,
+        candidates: 0,
+    }
 }
 
 pub(crate) fn has_ended(job: &Job) -> bool {

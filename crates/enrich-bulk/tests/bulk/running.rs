@@ -170,7 +170,7 @@ fn a_preview_says_the_highest_cost() {
         let mut input = Input::open(Source::reader("l.csv", std::io::Cursor::new(list))).unwrap();
         let mapping = Mapping::parse(terms.iter().copied()).unwrap();
         let preview =
-            preview(&mut input, endpoint(path), &mapping, NationalNumbers::Of(None)).unwrap();
+            preview(&mut input, endpoint(path), &mapping, NationalNumbers::Of(None), 0).unwrap();
         (preview.rows, preview.invalid, preview.highest_credits)
     };
     let list = "c,limit\nquill.example,11\nx y z,1\nb.example,5\nc\n";
@@ -187,7 +187,7 @@ fn what_may_be_a_national_number_counts_as_asked_while_the_country_is_not_known(
     let invalid = |numbers| {
         let mut input =
             Input::open(Source::reader("list.csv", std::io::Cursor::new(list))).unwrap();
-        preview(&mut input, endpoint("/v1/mti"), &mapping, numbers).unwrap().invalid
+        preview(&mut input, endpoint("/v1/mti"), &mapping, numbers, 0).unwrap().invalid
     };
     assert_eq!(invalid(NationalNumbers::Of(None)), 3);
     assert_eq!(invalid(NationalNumbers::Of(Country::from_code("GB").ok())), 2);

@@ -11,11 +11,11 @@ use std::time::Instant;
 use clap::Args;
 use enrich_bulk::{
     Counts, Input, Layout, Mapping, Opened, Options, Output, Part, Purpose, Source, Stop, Target,
-    Work, preview, run,
+    Work, can_have_candidates, preview, run,
 };
 
 use super::import::is_standard;
-use super::lookup::endpoint;
+use super::lookup::{candidates, endpoint};
 use super::read_as::ReadAsArgs;
 use super::{Console, Failure, Format, Verdict};
 use caller_args::CallerArgs;
@@ -31,6 +31,7 @@ const SHOWN_ROWS: usize = 3;
 Examples:
   enrich bulk cuf --in leads.csv --map companyName=Company --out enriched.csv
   enrich bulk name_to_domain --in a.jsonl.gz --map company_name=firm --out b.csv.zst
+  enrich bulk cuf --in leads.csv --out enriched.csv --candidates 3
   enrich bulk dte --in - --map limit:=10 --out - --url http://127.0.0.1:8080 --max-credits 500
 
 Reads CSV with a header (delimiter and encoding are detected), Excel workbooks (.xlsx: the first
@@ -40,6 +41,10 @@ of the answer, `status` (found, not_found, invalid, failed), `error` and `credit
 already has a column of this name, the added one gets a number (status_2); --prefix adds a text to
 the names of all added columns. A row that cannot be looked up is invalid and costs nothing. In CSV,
 a cell that a spreadsheet would run as a formula gets an apostrophe before it.
+
+With --candidates, a row whose company is not found by its name stays not_found, and gets the
+companies that the name may mean, the most likely first: candidate_1_name, candidate_1_country,
+candidate_1_domain, candidate_1_confidence and candidate_1_why, then candidate_2_name and so on.
 
 Without --url, the rows are answered from the data folder, without a charge. With --url, set the key
 in the variable ENRICH_KEY: every user of the machine can see a key on the command line.
@@ -76,6 +81,10 @@ pub(crate) struct Bulk {
     /// Text before the names of all added columns, for example site_
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     prefix: String,
+    /// For rows whose company is not found by its name, add the companies that the name may mean,
+    /// at most N (1 to 10). Only from the data folder
+    #[arg(long, value_name = "N", value_parser = candidates, conflicts_with = "url")]
+    candidates: Option<usize>,
     #[command(flatten)]
     caller: CallerArgs,
     /// Maximum cost of all rows together, in credits
@@ -98,6 +107,12 @@ pub(crate) struct Bulk {
 
 impl Bulk {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        if self.candidates.is_some() && !can_have_candidates(self.endpoint.endpoint) {
+            let path = self.endpoint.endpoint.path;
+            return Err(Failure::Impossible(format!(
+                "{path} does not look for companies by their names, so it has no candidates"
+            )));
+        }
         let mapping = Mapping::parse(self.map.iter().map(String::as_str));
         let typed = mapping.map_err(|error| Failure::impossible(&error))?;
         let input = self.open()?;
@@ -130,6 +145,7 @@ impl Bulk {
             mapping,
             caller: self.caller.in_words(),
             prefix: self.prefix.clone(),
+            candidates: self.candidates.unwrap_or_default(),
             columns: input.layout().filter(|layout| layout.delimiter.is_some()).map(|layout| {
                 // A later run that continues the list compares its purpose. The encoding is left
                 // out, because it may become known only later in the list. The texts of the rows
@@ -177,7 +193,8 @@ impl Bulk {
         }
         let mut input = self.open()?;
         let numbers = self.caller.national_numbers();
-        let preview = preview(&mut input, self.endpoint.endpoint, mapping, numbers);
+        let candidates = self.candidates.unwrap_or_default();
+        let preview = preview(&mut input, self.endpoint.endpoint, mapping, numbers, candidates);
         let preview = preview.map_err(|error| Failure::of_file(&self.list, &error))?;
         Ok(Some(CostEstimate::new(preview, self.caller.is_metered(), &input, mapping, first_rows)))
     }

@@ -1,6 +1,7 @@
 //! `enrich lookup`: makes the same look-up as an endpoint, prints the answer and can explain it.
 //! Nothing is charged.
 
+mod candidates;
 mod company;
 mod explanation;
 mod reading;
@@ -11,13 +12,15 @@ use enrich_bulk::Target;
 use enrich_core::port::directory::Directory;
 use enrich_core::{Credits, Refusal};
 use enrich_server::API_VERSIONS;
-use enrich_store::Options;
-use enrich_text::{Country, ExternalId};
+use enrich_store::{DirectoryStore, Options};
+use enrich_text::Country;
 use enrich_wire::{Fields, Value};
 
 use super::{Common, Console, Failure, Verdict, named};
 use crate::settings::LookUpSettings;
-use company::LookedUp;
+use candidates::Candidates;
+pub(crate) use company::candidates;
+use company::{CompanyArgs, LookedUp, Wanted};
 use explanation::LookUpToExplain;
 use shown::Explained;
 
@@ -29,6 +32,7 @@ Examples:
   enrich lookup cuf companyName=\"Quil Ldt\" --min-confidence 50 --explain
   enrich lookup mti phoneNumber=\"020 7946 0123\" --country GB
   enrich lookup company --id wikidata:Q42
+  enrich lookup company --name \"Quil Ldt\" --candidates 5
 
 Prints the body of the endpoint's answer, with 0 as the balance: the call is not charged or counted.
 `enrich endpoints` lists the paths and their fields.
@@ -39,25 +43,26 @@ and the features that speak most for it (+) and against it (-), each as the feat
 its weight. With --explain and --json, it prints one object {\"body\",\"explained\"}, with all
 compared companies and all their features.
 
-`company` is not an endpoint: it shows the company that has an id, with all of its ids and the
-company that it belongs to. JSON: {\"company\"}, null if no company has the id.
+`company` is not an endpoint: it shows the company that has an id or a name, with all of its ids and
+the company that it belongs to. JSON: {\"company\"}, null if no company is found. With --candidates,
+it lists the companies that the name may mean, the most likely first. JSON: {\"candidates\"}, a list
+of {\"name\",\"country\",\"domain\",\"confidence\",\"why\"}.
 
 Exit status: 0 if the request was answered, whether something was found or not; 1 if the fields
 cannot be used: the body says why.")]
 pub(crate) struct Lookup {
     /// Path of the endpoint, or the path's last part, such as `cuf`; `company` shows the company
-    /// that --id names
+    /// that --id or --name means
     #[arg(value_name = "PATH", value_parser = asked)]
     asked: Asked,
     /// The fields of the request
     #[arg(value_name = "FIELD=VALUE", value_parser = field)]
     fields: Vec<(String, String)>,
-    /// Only with `company`: the company's id in a register or data set
-    #[arg(long, value_name = "SCHEME:ID", value_parser = ExternalId::from_text)]
-    id: Option<ExternalId>,
+    #[command(flatten)]
+    company: CompanyArgs,
     #[command(flatten)]
     settings: LookUpSettings,
-    /// Country (alpha-2 code) of national phone numbers
+    /// Country (alpha-2 code) of national phone numbers; with --name, country of the company
     #[arg(long, value_name = "CC", value_parser = named::country)]
     country: Option<Country>,
     /// Print, after the answer, how the answer was found
@@ -73,7 +78,7 @@ pub(crate) struct Lookup {
 enum Asked {
     /// The answer of an endpoint.
     Endpoint(Target),
-    /// The company that has an id.
+    /// A company, by its id or its name.
     Company,
 }
 
@@ -97,16 +102,33 @@ fn field(text: &str) -> Result<(String, String), String> {
 }
 
 impl Lookup {
+    fn open(&self) -> Result<DirectoryStore, Failure> {
+        let least_by_name = self.settings.min_confidence.0;
+        self.common.data.open_directory(Options { least_by_name, ..Options::default() })
+    }
+
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let Target { api_version, endpoint } = match (self.asked, &self.id) {
+        let Target { api_version, endpoint } = match (self.asked, self.company.wanted()) {
             (Asked::Endpoint(target), None) => target,
-            (Asked::Company, Some(id)) if self.fields.is_empty() && !self.explain => {
-                let store = self.common.data.open_directory(Options::default())?;
-                return self.common.show(&LookedUp::of(&store.directory, id)?, console);
+            (Asked::Company, Some(wanted)) if self.fields.is_empty() && !self.explain => {
+                let store = self.open()?;
+                let directory = &store.directory;
+                return match wanted {
+                    Wanted::Id(id) => self.common.show(&LookedUp::by_id(directory, id)?, console),
+                    Wanted::Name(name) => {
+                        let company = LookedUp::by_name(directory, name, self.country)?;
+                        self.common.show(&company, console)
+                    }
+                    Wanted::Candidates(name, most) => {
+                        let list = Candidates::of(directory, name, self.country, most)?;
+                        self.common.show(&list, console)
+                    }
+                };
             }
             _ => {
                 return Err(Failure::Impossible(
-                    "an id is looked up by `enrich lookup company --id SCHEME:ID`, without fields"
+                    "a company is looked up by `enrich lookup company --id SCHEME:ID` or `--name \
+                     NAME`, without fields"
                         .to_owned(),
                 ));
             }
@@ -118,8 +140,7 @@ impl Lookup {
             }
         }
         let least_by_name = self.settings.min_confidence.0;
-        let store =
-            self.common.data.open_directory(Options { least_by_name, ..Options::default() })?;
+        let store = self.open()?;
         let (body, explanation, verdict) = match endpoint.read(&fields, self.country) {
             Ok(ask) => {
                 let ask = ask.bounded(endpoint.price, self.settings.max_enrichment_items);

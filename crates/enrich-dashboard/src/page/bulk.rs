@@ -51,6 +51,8 @@ pub(crate) struct JobRow {
     /// The number of cells whose text was truncated in the result, because a cell of a workbook
     /// (`.xlsx`) has a maximum length. Always 0 for other formats.
     pub(crate) cut_cells: Number,
+    /// Whether rows that are not found get candidates.
+    pub(crate) has_candidates: bool,
     pub(crate) ceiling: Option<Number>,
     /// The ceiling as the text of the form field, without separators.
     pub(crate) ceiling_typed: String,
@@ -93,6 +95,7 @@ impl JobRow {
             failed: Number(job.counts.failed),
             credits: Number(job.counts.credits),
             cut_cells: Number(job.counts.cut_cells),
+            has_candidates: order.is_some_and(|order| order.candidates > 0),
             ceiling: ceiling.map(Number),
             ceiling_typed: ceiling.map_or_else(String::new, |credits| credits.to_string()),
         }

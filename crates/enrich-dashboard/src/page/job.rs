@@ -75,7 +75,8 @@ pub(crate) async fn start(context: &OwnerContext<'_>) -> Result<Response, Fault>
         Ok(chosen) => chosen,
         Err(complaint) => return shown(context, Some(complaint)).await,
     };
-    let order = Order { endpoint, mapping, key, max_credits };
+    let candidates = order::candidates(&context.form);
+    let order = Order { endpoint, mapping, key, max_credits, candidates };
     if let Some(complaint) = order::refused(context, id, &order).await? {
         return shown(context, Some(complaint)).await;
     }

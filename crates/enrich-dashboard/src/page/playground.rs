@@ -2,8 +2,10 @@
 //! and charged. The browser may send a form twice, after a double click or when the answer is
 //! reloaded. So each form contains an idempotency key, and the call is charged only once.
 
+mod candidates;
+
 use askama::Template;
-use enrich_bulk::Target;
+use enrich_bulk::{Target, can_have_candidates};
 use enrich_core::RequestId;
 use enrich_sign_in::Token;
 use enrich_wire::{CallRecord, Endpoint, Request, respond};
@@ -18,6 +20,7 @@ use crate::shown::Number;
 use super::EndpointChoice;
 use super::endpoint_choices;
 use super::keys::{KeyChoice, active_keys, key_choices};
+use candidates::ShownCandidates;
 
 const NO_KEY: &str = "No call was made: choose an active API key of this account.";
 
@@ -30,6 +33,8 @@ struct PlaygroundPage {
     title: &'static str,
     price: String,
     fields: Vec<FieldRow>,
+    /// Whether the box for candidates is ticked; `None` if the endpoint has no candidates.
+    candidates: Option<bool>,
     keys: Vec<KeyChoice>,
     attempt: String,
     outcome: Option<Outcome>,
@@ -50,6 +55,7 @@ struct Outcome {
     said: String,
     request_id: String,
     body: String,
+    candidates: Option<ShownCandidates>,
 }
 
 pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> {
@@ -83,6 +89,11 @@ pub(crate) async fn call(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     let service = &context.dashboard.service;
     let (response, record) =
         respond(service, chosen.api_version, chosen.endpoint, &request_id, request).await;
+    let candidates = if record.is_miss && context.form.has("candidates") {
+        candidates::of_call(context, chosen.endpoint, &secret, attempt).await
+    } else {
+        None
+    };
     let address = context.dashboard.address(context.request);
     let cut_key = format!("{}…", key.hint);
     let outcome = Outcome {
@@ -91,6 +102,7 @@ pub(crate) async fn call(context: &OwnerContext<'_>) -> Result<Response, Fault> 
         said: said(&record),
         request_id: request_id.to_string(),
         body: indented(&response.body),
+        candidates,
     };
     let shown = shown(context, chosen, Ok(Some(outcome))).await?;
     let call = Call { path: chosen.endpoint.path, status: response.status, record };
@@ -157,6 +169,7 @@ async fn shown(
         title: endpoint.title,
         price: endpoint.price.to_string(),
         fields: endpoint.wire.inputs.iter().map(field).collect(),
+        candidates: can_have_candidates(endpoint).then(|| context.form.has("candidates")),
         keys: key_choices(&keys, context.form.text("key")),
         attempt: Token::generate().map_err(Fault::failed)?.expose().to_owned(),
         outcome,

@@ -101,6 +101,38 @@ fn a_list_is_looked_up_and_paid_to_the_credit() {
 }
 
 #[test]
+fn rows_that_are_not_found_get_candidates_if_the_order_says_so() {
+    let (world, mut owner) = world();
+    let list = "id,Company\n1,Quill\n2,Quil\n3,Nobody\n";
+    let path = upload(&world, &owner, "leads.csv", list);
+    let page = |query: &str| owner.browser.get(&world, &format!("{path}?{query}"));
+    assert!(page("endpoint=/v1/cuf").body.contains("<option value=\"0\" selected>none</option>"));
+    assert!(!page("endpoint=/v1/dtc").body.contains("name=\"candidates\""));
+    let seen = page("endpoint=/v1/cuf&candidates=3&map.companyName=Company");
+    assert!(seen.body.contains("<option value=\"3\" selected>up to 3</option>"), "{}", seen.body);
+    assert_eq!(figure(&seen, "Highest cost in credits"), "3");
+    let key = owner.key.to_string();
+    let fields = [
+        ("endpoint", "/v1/cuf"),
+        ("map.companyName", "Company"),
+        ("candidates", "3"),
+        ("ceiling", ""),
+        ("key", &key),
+    ];
+    assert_eq!(owner.browser.post(&world, &format!("{path}/start"), &fields).status, 303);
+    let seen = ended(&world, &owner, &path);
+    assert!(seen.body.contains("costs 1 credit if it has candidates"), "{}", seen.body);
+    assert_eq!((figure(&seen, "Not found"), figure(&seen, "Credits")), ("2".into(), "2".into()));
+    let file = owner.browser.get(&world, &format!("{path}/output")).body;
+    let rows: Vec<&str> = file.lines().collect();
+    assert!(rows[0].contains("candidate_1_name,candidate_1_country"), "{file}");
+    assert!(rows[2].starts_with("2,Quil,,,Quill,,quill.example,80,"), "{file}");
+    assert!(rows[2].ends_with(",not_found,,1") && rows[3].ends_with(",not_found,,0"), "{file}");
+    let overview = owner.browser.get(&world, "/account/");
+    assert_eq!(figure(&overview, "Credits left"), "998");
+}
+
+#[test]
 fn national_numbers_are_estimated_with_the_country_of_the_account() {
     let (world, owner) = world();
     let path = upload(&world, &owner, "leads.csv", "phoneNumber\n020 7946 0123\n02079460124\n");

@@ -1,5 +1,7 @@
 //! Tests of calls from the playground.
 
+use enrich_core::{Candidate, Clock, Credits, EntryKind};
+
 use crate::world::{Owner, Seen, World};
 
 fn world() -> (World, Owner) {
@@ -96,4 +98,78 @@ fn without_a_key_in_use_there_is_nothing_to_call_with() {
     let (_, outcome) = seen.body.split_once("<section id=\"outcome\"").unwrap();
     assert!(outcome.contains("No call was made: choose an active API key"), "{outcome}");
     assert_eq!(balance(&world, &owner), "1,000");
+}
+
+/// The fields of a call that finds nothing, with the box for candidates ticked.
+const WITH_CANDIDATES: [(&str, &str); 3] =
+    [("attempt", "abc"), ("field.companyName", "Quil"), ("candidates", "yes")];
+
+#[test]
+fn a_miss_shows_candidates_for_one_credit() {
+    let (world, mut owner) = world();
+    let seen = call(&world, &mut owner, "/v1/cuf", &WITH_CANDIDATES);
+    assert!(seen.body.contains("Nothing found; nothing was charged."), "{}", seen.body);
+    assert!(seen.body.contains("1 credit was charged."), "{}", seen.body);
+    let table = seen.between("aria-label=\"Table of candidates\"", "</table>");
+    for cell in ["Quill", "quill.example", "80", "Its name begins in the same way."] {
+        assert!(table.contains(&format!(">{cell}</t")), "{cell}: {table}");
+    }
+    assert!(seen.body.contains("name=\"candidates\" value=\"yes\" checked"));
+    assert_eq!(balance(&world, &owner), "999");
+    let is_own = |kind: &EntryKind| matches!(kind, EntryKind::Charge { endpoint, .. } if endpoint == Candidate::PURPOSE);
+    assert_eq!(world.ports.entries.lock().iter().filter(|entry| is_own(&entry.kind)).count(), 1);
+    let calls = owner.browser.get(&world, "/account/calls");
+    assert!(calls.body.contains("Companies that a name may mean"), "{}", calls.body);
+
+    let again = call(&world, &mut owner, "/v1/cuf", &WITH_CANDIDATES);
+    assert!(again.body.contains("The same companies as before; nothing was charged again."));
+    assert!(again.body.contains("Table of candidates"), "{}", again.body);
+    assert_eq!(balance(&world, &owner), "999");
+}
+
+#[test]
+fn candidates_are_asked_for_only_if_wanted_and_nothing_is_found() {
+    let (world, mut owner) = world();
+    let without = call(&world, &mut owner, "/v1/cuf", &[("field.companyName", "Quil")]);
+    assert!(!without.body.contains("Candidates</h3>"), "{}", without.body);
+    let found = [("attempt", "found"), ("field.companyName", "Quill"), ("candidates", "yes")];
+    for _ in 0..2 {
+        let seen = call(&world, &mut owner, "/v1/cuf", &found);
+        assert!(!seen.body.contains("Candidates</h3>"), "{}", seen.body);
+    }
+    assert_eq!(balance(&world, &owner), "999");
+    let none = [("field.companyName", "Nobody"), ("candidates", "yes")];
+    let seen = call(&world, &mut owner, "/v1/cuf", &none);
+    assert!(seen.body.contains("No company has a name like this one; nothing was charged."));
+    assert_eq!(balance(&world, &owner), "999");
+    let page = |path: &str| {
+        owner.browser.get(&world, &format!("/account/playground?endpoint={path}")).body
+    };
+    assert!(page("/v1/cuf").contains("name=\"candidates\" value=\"yes\">"));
+    assert!(!page("/v1/dtc").contains("name=\"candidates\""));
+}
+
+#[test]
+fn candidates_without_credits_are_refused_in_words() {
+    let (world, mut owner) = world();
+    let now = world.clock.now();
+    world.ports.add_entry(owner.account, EntryKind::Grant, -999, now);
+    let paid = call(&world, &mut owner, "/v1/cuf", &[("field.companyName", "Quill")]);
+    assert!(paid.body.contains("1 credit was charged"), "{}", paid.body);
+    world.ports.cached_balance.lock().replace(Credits(1));
+    let seen = call(&world, &mut owner, "/v1/cuf", &WITH_CANDIDATES);
+    assert!(seen.body.contains("No candidates: "), "{}", seen.body);
+    assert!(!seen.body.contains("Table of candidates"));
+    world.ports.cached_balance.lock().take();
+    assert_eq!(balance(&world, &owner), "0");
+}
+
+#[test]
+fn a_candidate_is_escaped() {
+    let (world, mut owner) = world();
+    world.ports.companies.lock()[0].name = "Quil<b>&\"'".to_owned();
+    let seen = call(&world, &mut owner, "/v1/cuf", &WITH_CANDIDATES);
+    let table = seen.between("aria-label=\"Table of candidates\"", "</table>");
+    assert!(table.contains("Quil&#60;b&#62;&#38;&#34;&#39;"), "{table}");
+    assert!(!table.contains("<b>"), "{table}");
 }

@@ -1,18 +1,69 @@
-//! Shows the company that has an external id, for operators.
+//! Shows the company that has an external id or a name, for operators.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use clap::Args;
 use enrich_core::port::directory::Directory;
-use enrich_core::{Company, CompanyRef, Found, Parent, Projection, Question};
+use enrich_core::{Candidate, Company, CompanyRef, Found, Parent, Projection, Question};
 use enrich_store::SqliteDirectory;
-use enrich_text::{Country, ExternalId};
+use enrich_text::{CompanyName, Country, ExternalId};
 use serde::Serialize;
 
 use super::super::table::Pairs;
 use super::super::{Failure, Shown};
 
-/// The company that was found; `None` if no company has the id.
+// The options that say which company is shown. (A doc comment here would become the help of the
+// command.)
+#[derive(Debug, Args)]
+pub(super) struct CompanyArgs {
+    /// Only with `company`: the company's id in a register or data set
+    #[arg(long, value_name = "SCHEME:ID", value_parser = ExternalId::from_text)]
+    id: Option<ExternalId>,
+    /// Only with `company`: the company's name
+    #[arg(long, value_parser = CompanyName::parse, conflicts_with = "id")]
+    name: Option<CompanyName>,
+    /// List the companies that the name may mean, at most N [default: 5]
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        default_missing_value = "5",
+        value_parser = candidates,
+        requires = "name"
+    )]
+    candidates: Option<usize>,
+}
+
+/// Parses the number of candidates.
+pub(crate) fn candidates(text: &str) -> Result<usize, String> {
+    let most = text.parse().ok().filter(|most| (1..=Candidate::MOST).contains(most));
+    most.ok_or_else(|| format!("it is a whole number from 1 to {}", Candidate::MOST))
+}
+
+/// What is shown.
+pub(super) enum Wanted<'a> {
+    /// The company with this id.
+    Id(&'a ExternalId),
+    /// The company that this name means.
+    Name(&'a CompanyName),
+    /// The companies that this name may mean, at most so many.
+    Candidates(&'a CompanyName, usize),
+}
+
+impl CompanyArgs {
+    /// Returns what the options ask for; `None` if no option is given.
+    pub(super) fn wanted(&self) -> Option<Wanted<'_>> {
+        match (&self.id, &self.name, self.candidates) {
+            (Some(id), _, _) => Some(Wanted::Id(id)),
+            (None, Some(name), Some(most)) => Some(Wanted::Candidates(name, most)),
+            (None, Some(name), None) => Some(Wanted::Name(name)),
+            (None, None, _) => None,
+        }
+    }
+}
+
+/// The company that was found; `None` if there is none.
 #[derive(Debug, Serialize)]
 pub(super) struct LookedUp {
     company: Option<ShownCompany>,
@@ -44,8 +95,21 @@ struct ShownParent {
 
 impl LookedUp {
     /// Finds the company with an id, and the organisation that the company belongs to.
-    pub(super) fn of(directory: &SqliteDirectory, id: &ExternalId) -> Result<Self, Failure> {
-        let Some(found) = find(directory, CompanyRef::Id(id.clone()))? else {
+    pub(super) fn by_id(directory: &SqliteDirectory, id: &ExternalId) -> Result<Self, Failure> {
+        Self::of(directory, CompanyRef::Id(id.clone()))
+    }
+
+    /// Finds the company that a name means, and the organisation that the company belongs to.
+    pub(super) fn by_name(
+        directory: &SqliteDirectory,
+        name: &CompanyName,
+        country: Option<Country>,
+    ) -> Result<Self, Failure> {
+        Self::of(directory, CompanyRef::Name { name: name.clone(), country })
+    }
+
+    fn of(directory: &SqliteDirectory, company: CompanyRef) -> Result<Self, Failure> {
+        let Some(found) = find(directory, company)? else {
             return Ok(Self { company: None });
         };
         let confidence = found.confidence.percent();

@@ -1,7 +1,7 @@
 //! The order for a new list: the endpoint, the source of each field, and the estimated cost.
 
 use enrich_bulk::jobs::{JobError, JobId, Order};
-use enrich_bulk::{Mapping, MappingError, guess};
+use enrich_bulk::{Mapping, MappingError, can_have_candidates, guess};
 use enrich_core::Price;
 use enrich_wire::{Endpoint, Field};
 
@@ -11,6 +11,7 @@ use crate::page_context::{OwnerContext, PageContext};
 use crate::shown::Number;
 
 use super::on_list;
+use super::reading::Choice;
 use super::terms::{Ceiling, Complaint};
 
 /// The content of the form for the order of a list, with the estimated cost.
@@ -19,6 +20,8 @@ pub(crate) struct OrderForm {
     pub(crate) title: &'static str,
     pub(crate) price: String,
     pub(crate) fields: Vec<FieldRow>,
+    /// The numbers of candidates that can be selected; empty if the endpoint has no candidates.
+    pub(crate) candidates: Vec<Choice>,
     pub(crate) estimate: Result<CostEstimate, String>,
     pub(crate) ceiling: Ceiling,
 }
@@ -82,7 +85,7 @@ pub(super) async fn order_form(
     let Some(endpoint) = context.endpoint(fields.text("endpoint")) else { return Ok(None) };
     let rows = rows(endpoint, fields, columns);
     let estimate = match mapping(&rows) {
-        Ok(mapping) => estimate(context, id, endpoint, mapping).await?,
+        Ok(mapping) => estimate(context, id, endpoint, mapping, candidates(fields)).await?,
         Err(said) => Err(said),
     };
     let offered = estimate.as_ref().map_or_else(|_| String::new(), CostEstimate::ceiling);
@@ -91,6 +94,7 @@ pub(super) async fn order_form(
         title: endpoint.title,
         price: endpoint.price.to_string(),
         fields: rows,
+        candidates: choices(endpoint, candidates(fields)),
         estimate,
         ceiling: Ceiling::of(fields, offered, complaint),
     }))
@@ -102,9 +106,11 @@ async fn estimate(
     id: JobId,
     endpoint: &'static Endpoint,
     mapping: Mapping,
+    candidates: usize,
 ) -> Result<Result<CostEstimate, String>, Fault> {
-    let previewed =
-        on_list(context, move |jobs, account| jobs.preview(account, id, endpoint.path, &mapping));
+    let previewed = on_list(context, move |jobs, account| {
+        jobs.preview(account, id, endpoint.path, &mapping, candidates)
+    });
     match previewed.await? {
         Ok(preview) => Ok(Ok(CostEstimate {
             rows: Number(preview.rows),
@@ -132,9 +138,10 @@ pub(super) async fn refused(
     if order.max_credits.is_none() || !is_open {
         return Ok(None);
     }
-    let (path, mapping) = (order.endpoint.clone(), order.mapping.clone());
-    let previewed =
-        on_list(context, move |jobs, account| jobs.preview(account, id, &path, &mapping));
+    let Order { endpoint, mapping, candidates, .. } = order.clone();
+    let previewed = on_list(context, move |jobs, account| {
+        jobs.preview(account, id, &endpoint, &mapping, candidates)
+    });
     match previewed.await?.map_err(Fault::of_job) {
         Ok(preview) if preview.highest_credits.is_some() => Ok(None),
         Ok(_) => Ok(Some(Complaint::Ceiling(
@@ -143,6 +150,27 @@ pub(super) async fn refused(
         ))),
         Err(said) => Ok(Some(Complaint::Page(said?))),
     }
+}
+
+/// The numbers of candidates that can be selected, each as the value and the text of its option.
+const CANDIDATES: [(&str, &str); 4] =
+    [("0", "none"), ("3", "up to 3"), ("5", "up to 5"), ("10", "up to 10")];
+
+/// Returns the most candidates of a row that the form asks for; 0 for none.
+pub(super) fn candidates(fields: &Form) -> usize {
+    let is_choice = |value: &&str| CANDIDATES.iter().any(|(known, _)| known == value);
+    let chosen = Some(fields.text("candidates")).filter(is_choice);
+    chosen.and_then(|value| value.parse().ok()).unwrap_or_default()
+}
+
+fn choices(endpoint: &Endpoint, chosen: usize) -> Vec<Choice> {
+    let choice = |(value, name): (&'static str, &'static str)| Choice {
+        value,
+        name,
+        is_chosen: value.parse() == Ok(chosen),
+    };
+    let all = if can_have_candidates(endpoint) { &CANDIDATES[..] } else { &[] };
+    all.iter().copied().map(choice).collect()
 }
 
 /// Returns the endpoint's fields with the values in the form. If the form has no values, guesses

@@ -32,6 +32,17 @@ pub(crate) fn holder_of(row: &Row<'_>, first: usize) -> rusqlite::Result<Holder>
     Ok(Holder {
         subject: subject_id(row.get(first)?),
         tier: row.get(first + 1)?,
-        confidence: Confidence::clamped(row.get(first + 2)?),
+        confidence: confidence_of(row.get(first + 2)?),
     })
+}
+
+/// Returns the number that is stored for the confidence of an identifier. SQLite needs no byte for 0,
+/// so 0 stands for the full confidence, which most identifiers have.
+pub(crate) fn stored_confidence(confidence: Confidence) -> u8 {
+    if confidence == Confidence::FULL { 0 } else { confidence.percent() }
+}
+
+/// Returns the confidence of a stored number. Earlier versions stored the full confidence as 100.
+pub(crate) fn confidence_of(stored: u8) -> Confidence {
+    if stored == 0 { Confidence::FULL } else { Confidence::clamped(stored) }
 }

@@ -7,7 +7,7 @@ use rusqlite::params;
 
 use super::codes::{IdentifierKind, sql_id};
 use super::hash_index::{IndexHit, IndexResult};
-use super::holder::{Holder, holder_of};
+use super::holder::{Holder, confidence_of, holder_of};
 use super::profile::Profiled;
 use super::view::{BARE_TIER, View, revision_of, unreadable};
 
@@ -93,11 +93,12 @@ impl View<'_> {
         key: &str,
         subject: SubjectId,
     ) -> rusqlite::Result<Option<Confidence>> {
-        let percent: Option<u8> = self.connection.value(
-            "SELECT max(confidence) FROM identifier WHERE kind = ?1 AND key = ?2 AND subject = ?3",
-            params![kind, key, sql_id(subject)],
-        )?;
-        Ok(percent.map(Confidence::clamped))
+        let select =
+            "SELECT confidence FROM identifier WHERE kind = ?1 AND key = ?2 AND subject = ?3";
+        let values = params![kind, key, sql_id(subject)];
+        let confidences: Vec<Confidence> =
+            self.connection.list(select, values, |row| Ok(confidence_of(row.get(0)?)))?;
+        Ok(confidences.into_iter().max())
     }
 
     /// Finds the first holder of an exact identifier, in the state of the directory that this view

@@ -9,6 +9,8 @@ use enrich_text::{Country, Network, PageUrl, PersonPage};
 use serde::{Deserialize, Serialize};
 
 use super::codes::{COMPANY, IdentifierKind, PERSON};
+use super::stored_page;
+use super::text_or_pair::TextOrPair;
 
 /// Why a profile cannot be read. This program writes no such profile, so the file is damaged.
 #[derive(Debug, thiserror::Error)]
@@ -50,12 +52,14 @@ struct CompanyRow<'a> {
     aliases: Vec<String>,
     #[serde(rename = "c", default, skip_serializing_if = "Vec::is_empty", borrow)]
     seats: Vec<&'a str>,
-    /// The company's domains, each with the country of the website, if known.
+    /// The company's domains; a pair with the country of the website, if this is known. Earlier
+    /// versions wrote a pair for each domain.
     #[serde(rename = "d", default, skip_serializing_if = "Vec::is_empty", borrow)]
-    sites: Vec<(String, Option<&'a str>)>,
-    /// The company's pages, each with the name of its network.
+    sites: Vec<TextOrPair<'a>>,
+    /// The company's pages, in their stored form ([`stored_page`]). Earlier versions wrote pairs of
+    /// the network's name and the page.
     #[serde(rename = "p", default, skip_serializing_if = "Vec::is_empty", borrow)]
-    pages: Vec<(&'a str, String)>,
+    pages: Vec<TextOrPair<'a>>,
     #[serde(rename = "e", default, skip_serializing_if = "Vec::is_empty")]
     emails: Vec<String>,
     #[serde(rename = "t", default, skip_serializing_if = "Vec::is_empty")]
@@ -88,14 +92,12 @@ struct PersonRow<'a> {
 
 /// Writes a company's profile. Employees are not part of the profile.
 pub(crate) fn write_company(company: Company) -> Result<String, BadProfile> {
-    let site = |site: Site| (site.domain, site.country.map(|country| country.alpha2()));
-    let page = |(network, page): (Network, String)| (network.as_str(), page);
     Ok(serde_json::to_string(&CompanyRow {
         name: company.name,
         aliases: company.aliases,
         seats: company.seats.iter().map(|seat| seat.alpha2()).collect(),
-        sites: company.sites.into_iter().map(site).collect(),
-        pages: company.pages.into_iter().map(page).collect(),
+        sites: company.sites.into_iter().map(stored_site).collect(),
+        pages: company.pages.into_iter().map(stored_page_of).collect(),
         emails: company.emails,
         phones: company.phones,
         ids: company.ids,
@@ -107,18 +109,13 @@ pub(crate) fn write_company(company: Company) -> Result<String, BadProfile> {
 pub(crate) fn read_company(id: SubjectId, profile: &str) -> Result<Company, BadProfile> {
     let row: CompanyRow<'_> = serde_json::from_str(profile)?;
     let seats = row.seats.iter().map(|code| Country::from_code(code)).collect::<Result<_, _>>()?;
-    let site = |(domain, country): (String, Option<&str>)| {
-        let country = country.map(Country::from_code).transpose()?;
-        Ok::<_, BadProfile>(Site { domain, country })
-    };
-    let page = |(network, page): (&str, String)| Ok::<_, BadProfile>((network_of(network)?, page));
     Ok(Company {
         id,
         name: row.name,
         aliases: row.aliases,
         seats,
-        sites: row.sites.into_iter().map(site).collect::<Result<_, _>>()?,
-        pages: row.pages.into_iter().map(page).collect::<Result<_, _>>()?,
+        sites: row.sites.into_iter().map(site_of).collect::<Result<_, _>>()?,
+        pages: row.pages.into_iter().map(page_of).collect::<Result<_, _>>()?,
         emails: row.emails,
         phones: row.phones,
         ids: row.ids,
@@ -167,6 +164,38 @@ pub(crate) fn read_employee(profile: &str) -> Result<Employee, BadProfile> {
 /// Creates an employer that has only an id. The caller reads its name and domains later.
 pub(crate) fn employer_to_be_read(id: SubjectId) -> Employer {
     Employer { id, name: String::new(), domains: Vec::new() }
+}
+
+fn stored_site(site: Site) -> TextOrPair<'static> {
+    match site.country {
+        None => TextOrPair::Text(site.domain.into()),
+        Some(country) => TextOrPair::Pair(site.domain, Some(country.alpha2().to_owned())),
+    }
+}
+
+fn site_of(stored: TextOrPair<'_>) -> Result<Site, BadProfile> {
+    let (domain, country) = match stored {
+        TextOrPair::Text(domain) => (domain.into_owned(), None),
+        TextOrPair::Pair(domain, country) => (domain, country),
+    };
+    let country = country.as_deref().map(Country::from_code).transpose()?;
+    Ok(Site { domain, country })
+}
+
+fn stored_page_of((network, page): (Network, String)) -> TextOrPair<'static> {
+    match stored_page::short(network, &page) {
+        Some(short) => TextOrPair::Text(short.into()),
+        None => TextOrPair::Pair(network.as_str().to_owned(), Some(page)),
+    }
+}
+
+fn page_of(stored: TextOrPair<'_>) -> Result<(Network, String), BadProfile> {
+    match stored {
+        TextOrPair::Text(short) => stored_page::read_short(&short).ok_or(BadProfile::Network),
+        TextOrPair::Pair(network, page) => {
+            Ok((network_of(&network)?, page.ok_or(BadProfile::Network)?))
+        }
+    }
 }
 
 fn network_of(name: &str) -> Result<Network, BadProfile> {
@@ -233,7 +262,10 @@ mod tests {
                 Site { domain: "quill.example".into(), country: None },
                 Site { domain: "quill.fr.example".into(), country: Some(france) },
             ],
-            pages: vec![(Network::Twitter, "twitter.com/quill".into())],
+            pages: vec![
+                (Network::Twitter, "twitter.com/quill".into()),
+                (Network::LinkedIn, "linkedin.com/school/quill".into()),
+            ],
             emails: vec!["post@quill.example".into()],
             phones: vec!["+12025550123".into()],
             ids: vec!["wikidata:Q42".into()],
@@ -242,6 +274,21 @@ mod tests {
         };
         let profile = write_company(company.clone()).unwrap();
         assert_eq!(read_company(SubjectId(7), &profile).unwrap(), company);
+    }
+
+    #[test]
+    fn sites_and_pages_take_little_more_than_their_texts() {
+        let company = Company {
+            sites: vec![Site { domain: "quill.example".into(), country: None }],
+            pages: vec![(Network::LinkedIn, "linkedin.com/company/quill".into())],
+            ..read_company(SubjectId(7), r#"{"n":"Quill"}"#).unwrap()
+        };
+        let profile = write_company(company.clone()).unwrap();
+        assert_eq!(profile, r#"{"n":"Quill","d":["quill.example"],"p":["lquill"]}"#);
+        // The form of earlier versions.
+        let before = r#"{"n":"Quill","d":[["quill.example",null]],
+            "p":[["linkedin","linkedin.com/company/quill"]]}"#;
+        assert_eq!(read_company(SubjectId(7), before).unwrap(), company);
     }
 
     #[test]

@@ -7,21 +7,25 @@
 //!
 //! The groups follow each other. A group is: the source, the time in microseconds, the length of the
 //! record's id plus 1 and the id, or 0 if there is none, the confidence as one byte, and the number of
-//! facts. A fact is: one byte with the number of its attribute and two flags; two letters, if it has a
+//! facts. A fact is: one byte with the number of its attribute and three flags; two letters, if it has a
 //! country; then the place and the length of its value in the profile, or else the length of the value
 //! and the value. All integers without a given length are written as in [`varint`].
 
-use enrich_core::{Confidence, Fact, Timestamp};
+use enrich_core::{Attribute, Confidence, Fact, Timestamp};
 use enrich_text::Country;
 
 use super::subject_facts::{Given, SubjectFacts, Unpacked};
 use crate::directory::codes::{attribute_code, attribute_of};
+use crate::directory::stored_page;
 use crate::varint;
 
 /// Set in the first byte of a fact that has a country.
 const HAS_COUNTRY: u8 = 0x80;
 /// Set in the first byte of a fact whose value is in the profile.
 const IN_PROFILE: u8 = 0x40;
+/// Set in the first byte of a fact whose value is a page without its usual beginning
+/// ([`stored_page`]).
+const IS_SHORT: u8 = 0x20;
 
 /// The error for bytes that are no facts, because [`pack`] did not write them.
 #[derive(Debug, thiserror::Error)]
@@ -52,19 +56,44 @@ pub(crate) fn pack(subject_facts: &SubjectFacts, profile: &str) -> Vec<u8> {
 }
 
 fn push_fact(bytes: &mut Vec<u8>, fact: &Fact, profile: &str) {
-    // The numbers of attributes are less than 64.
+    let place = Place::of(fact, profile);
+    // The numbers of attributes are less than 32.
     let mut first = attribute_code(fact.attribute) as u8;
-    let place = profile.find(&fact.value);
     first |= if fact.country.is_some() { HAS_COUNTRY } else { 0 };
-    first |= if place.is_some() { IN_PROFILE } else { 0 };
+    first |= if place.is_in_profile() { IN_PROFILE } else { 0 };
+    first |= if place.is_short { IS_SHORT } else { 0 };
     bytes.push(first);
     bytes.extend_from_slice(fact.country.map_or("", Country::alpha2).as_bytes());
-    if let Some(place) = place {
-        varint::push(bytes, place as u64);
+    if let Some(begin) = place.begin {
+        varint::push(bytes, begin as u64);
     }
-    varint::push(bytes, fact.value.len() as u64);
-    if place.is_none() {
-        bytes.extend_from_slice(fact.value.as_bytes());
+    varint::push(bytes, place.text.len() as u64);
+    if !place.is_in_profile() {
+        bytes.extend_from_slice(place.text.as_bytes());
+    }
+}
+
+/// How the value of a fact is stored.
+struct Place<'a> {
+    /// The position of `text` in the profile; `None` if the profile does not contain it.
+    begin: Option<usize>,
+    /// The value, or its part after the usual beginning.
+    text: &'a str,
+    is_short: bool,
+}
+
+impl<'a> Place<'a> {
+    fn of(fact: &'a Fact, profile: &str) -> Self {
+        let rest = match fact.attribute {
+            Attribute::Page(network) => stored_page::rest(network, &fact.value),
+            _ => None,
+        };
+        let text = rest.unwrap_or(&fact.value);
+        Self { begin: profile.find(text), text, is_short: rest.is_some() }
+    }
+
+    fn is_in_profile(&self) -> bool {
+        self.begin.is_some()
     }
 }
 
@@ -123,7 +152,8 @@ fn each_group(
 
 fn take_fact(bytes: &mut &[u8], profile: &str, confidence: Confidence) -> Option<Fact> {
     let first = byte(bytes)?;
-    let attribute = attribute_of(i64::from(first & !(HAS_COUNTRY | IN_PROFILE))).ok()?;
+    let code = first & !(HAS_COUNTRY | IN_PROFILE | IS_SHORT);
+    let attribute = attribute_of(i64::from(code)).ok()?;
     let country = match first & HAS_COUNTRY {
         0 => None,
         _ => Some(Country::from_code(text(bytes, 2)?).ok()?),
@@ -139,7 +169,12 @@ fn take_fact(bytes: &mut &[u8], profile: &str, confidence: Confidence) -> Option
             profile.get(place..place.checked_add(length)?)?
         }
     };
-    Some(Fact { attribute, value: value.to_owned(), country, confidence })
+    let value = match (first & IS_SHORT, attribute) {
+        (0, _) => value.to_owned(),
+        (_, Attribute::Page(network)) => stored_page::with_rest(network, value),
+        _ => return None,
+    };
+    Some(Fact { attribute, value, country, confidence })
 }
 
 fn byte(bytes: &mut &[u8]) -> Option<u8> {
@@ -156,13 +191,14 @@ fn text<'a>(bytes: &mut &'a [u8], length: u64) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use enrich_core::{Attribute, SubjectId};
+    use enrich_core::SubjectId;
+    use enrich_text::Network;
     use proptest::prelude::*;
 
     use super::super::subject_facts::{Kind, SourceClaim};
     use super::*;
 
-    const PROFILE: &str = r#"{"n":"Quill Ltd","d":[["quill.example",null]]}"#;
+    const PROFILE: &str = r#"{"n":"Quill Ltd","d":["quill.example"],"p":["lquill"]}"#;
 
     fn claim(source: i64, record: Option<&str>, percent: u8) -> SourceClaim<'_> {
         let at = Timestamp::from_microsecond(1_800_000_000_000_000 + source).unwrap();
@@ -180,9 +216,12 @@ mod tests {
         let claim = claim(1, Some("c1"), 100);
         subject_facts.assert_fact(&claim, Attribute::Name, "Quill Ltd");
         subject_facts.assert_fact(&claim, Attribute::Domain, "quill.example");
+        let page = "linkedin.com/company/quill";
+        subject_facts.assert_fact(&claim, Attribute::Page(Network::LinkedIn), page);
         let (length, unpacked) = pack_and_unpack(&subject_facts);
-        assert!(length <= 20, "{length} bytes");
-        assert_eq!(unpacked.facts.len(), 2);
+        assert!(length <= 23, "{length} bytes");
+        assert_eq!(unpacked.facts.len(), 3);
+        assert_eq!(unpacked.facts[2].1.value, page);
         assert_eq!(unpacked.given[0].record.as_deref(), Some("c1"));
     }
 
@@ -200,13 +239,15 @@ mod tests {
         #[test]
         fn facts_read_back(
             all in proptest::collection::vec(
-                (1..4_i64, 0..3_usize, 1..=100_u8, "Quill Ltd|quill.example|[a-zé\"]{0,5}"), 0..20),
+                (1..4_i64, 0..3_usize, 1..=100_u8, "Quill Ltd|quill.example|linkedin.com/company/(quill|[a-z]{0,3})|[a-zé\"]{0,5}"), 0..20),
         ) {
             let mut subject_facts = SubjectFacts::new(SubjectId(1), Kind::Company);
             for (source, record, percent, value) in &all {
                 let claim = claim(*source, [None, Some("x"), Some("")][*record], *percent);
                 let country = (percent % 2 == 0).then(|| Country::from_code("CH").unwrap());
-                subject_facts.assert_fact_for(&claim, Attribute::Domain, value, country);
+                let page = Attribute::Page(Network::LinkedIn);
+                let attribute = if percent % 3 == 0 { page } else { Attribute::Domain };
+                subject_facts.assert_fact_for(&claim, attribute, value, country);
             }
             let (_, unpacked) = pack_and_unpack(&subject_facts);
             let facts = |subject_facts: &SubjectFacts| -> Vec<(Given, Fact)> {

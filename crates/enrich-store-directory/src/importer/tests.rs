@@ -26,6 +26,7 @@ use super::subject_facts::{Given, Kind};
 use super::writer::Writer;
 use crate::DIRECTORY;
 use crate::directory::codes::{COMPANY, attribute_code, sql_id, subject_id};
+use crate::directory::holder::stored_confidence;
 use crate::directory::index_check;
 use crate::directory::postings::Posting;
 use crate::directory::view::View;
@@ -133,7 +134,7 @@ fn check(folder: &Path) {
         let derived = Derived::from(subject, kind, &subject_facts.facts).unwrap();
         assert_eq!(derived.profile.as_deref(), Some(profile.as_str()));
         for ((kind, key), strength) in derived.identifiers {
-            let confidence = strength.confidence.percent();
+            let confidence = stored_confidence(strength.confidence);
             identifiers.insert((kind as i64, key, strength.tier, sql_id(subject), confidence));
         }
         let sources = subject_facts.given.iter().map(|given| given.source);

@@ -17,6 +17,7 @@ use super::words::WordChanges;
 use super::{fact_rows, stored_facts};
 use crate::directory::codes::{COMPANY, IdentifierKind, PERSON, sql_id, subject_id};
 use crate::directory::hash_index::kept::KeptIndex;
+use crate::directory::holder::stored_confidence;
 use crate::directory::unwritten::{Change, UnwrittenIdentifiers};
 use crate::directory::view::{View, unreadable};
 
@@ -368,7 +369,7 @@ pub(crate) fn write_identifier(
             "INSERT INTO identifier (kind, key, tier, subject, confidence)
              VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT (kind, key, tier, subject) DO UPDATE SET confidence = excluded.confidence",
-            params![kind, key, tier, subject, confidence.percent()],
+            params![kind, key, tier, subject, stored_confidence(confidence)],
         )?,
         None => connection.run(
             "DELETE FROM identifier WHERE kind = ?1 AND key = ?2 AND tier = ?3 AND subject = ?4",

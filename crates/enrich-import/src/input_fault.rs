@@ -8,6 +8,8 @@ pub(crate) const MAX_RECORD_BYTES: usize = 64 * 1024 * 1024;
 /// Maximum number of values in one record. A value takes up to 200 bytes of memory however short its
 /// text is.
 pub(crate) const MAX_RECORD_VALUES: usize = 1_000_000;
+/// Maximum number of columns that a message names.
+const MAX_NAMED_COLUMNS: usize = 20;
 /// Maximum number of an archive's files that a message names.
 pub(crate) const MAX_NAMED_FILES: usize = 10;
 
@@ -117,6 +119,14 @@ pub enum InputFault {
     /// Two columns have the same name.
     #[error("the header has the column `{0}` twice; rename or remove one")]
     RepeatedColumn(String),
+    /// The header lacks a column that the user has named.
+    #[error("the header has no column `{column}`; it has {}", listed(.has))]
+    MissingColumn {
+        /// The column that was named.
+        column: String,
+        /// The columns of the header.
+        has: Vec<String>,
+    },
     /// No line begins with the text with which the header should begin.
     #[error("none of the first {lines} lines begins with `{begins_with}`, as the header should")]
     NoHeader {
@@ -125,6 +135,16 @@ pub enum InputFault {
         /// The number of lines that were read.
         lines: usize,
     },
+}
+
+/// Returns the first names as a text.
+fn listed(names: &[String]) -> String {
+    let mut first: Vec<_> =
+        names.iter().take(MAX_NAMED_COLUMNS).map(|name| format!("`{name}`")).collect();
+    if names.len() > first.len() {
+        first.push(format!("{} more", names.len() - first.len()));
+    }
+    first.join(", ")
 }
 
 impl InputFault {

@@ -53,9 +53,22 @@ impl Mapping {
                 None => fields.push((field, vec![column])),
             }
         }
-        let fields = fields.into_iter().map(|(field, columns)| (field, Rule::columns(columns)));
+        let rule = |(field, columns): (Field, Vec<&str>)| {
+            (field, Rule::columns(columns, separators(field)))
+        };
+        let fields = fields.into_iter().map(rule);
         let rule = RecordRule::of(kind, fields.collect(), ids).with_id(id);
         Ok(Self::of(vec![rule]))
+    }
+}
+
+/// Returns the texts that separate several values of a field in one cell. No value of the field
+/// contains such a text.
+pub(crate) fn separators(field: Field) -> &'static [&'static str] {
+    match field {
+        Field::Domains | Field::Emails => &["\n", "|", ";", ",", " "],
+        Field::Phones => &["\n", "|", ";", ","],
+        _ => &[],
     }
 }
 

@@ -62,6 +62,9 @@ pub struct Input {
     pub skip_until: Option<String>,
     /// The names of the columns if the file has no header.
     pub header: Vec<String>,
+    /// Columns that the header must have. The header is the first row with these columns; rows above
+    /// it are a title.
+    pub columns: Vec<String>,
     /// A text that occurs in every record that the mapping needs. The reader need not parse records
     /// without this text.
     pub contains: Option<String>,
@@ -121,6 +124,8 @@ impl Input {
             comment: character(table, "comment")?,
             skip_until: table.text("skip-until")?,
             header: table.texts("header")?,
+            // A mapping may read columns that are not in every file.
+            columns: Vec::new(),
             contains: table.text("contains")?,
             only_known: table.flag("only-known")?,
         })

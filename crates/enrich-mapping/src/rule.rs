@@ -90,9 +90,17 @@ impl Rule {
         Self::One(Box::new(Values::of(Origin::Places(vec![Path::column(name)]))))
     }
 
-    /// Creates a rule for the values of several columns.
-    pub(crate) fn columns<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
-        Self::All(names.into_iter().map(Self::column).collect())
+    /// Creates a rule for the values of several columns. Each text is split at the separators.
+    pub(crate) fn columns<'a>(
+        names: impl IntoIterator<Item = &'a str>,
+        separators: &[&str],
+    ) -> Self {
+        let split: Vec<String> = separators.iter().copied().map(str::to_owned).collect();
+        let column = |name| {
+            let values = Values::of(Origin::Places(vec![Path::column(name)]));
+            Self::One(Box::new(Values { split: split.clone(), ..values }))
+        };
+        Self::All(names.into_iter().map(column).collect())
     }
 
     fn read_within(node: Node<'_, '_>, levels: usize) -> Result<Self, MappingError> {
@@ -234,6 +242,10 @@ impl Values {
         let mut text = stripped.map_or_else(|| text.clone(), |rest| rest.trim().to_owned());
         for transform in &self.apply {
             text = transform.apply(&text)?;
+        }
+        // A cell of a table may have several lines.
+        if text.contains(['\n', '\r', '\t']) {
+            text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         }
         let text = text.trim();
         (!text.is_empty()).then(|| format!("{}{text}", self.prefix))

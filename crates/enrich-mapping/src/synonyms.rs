@@ -1,5 +1,6 @@
 //! Creates mappings from the names of columns, by their usual spellings in several languages.
 
+use crate::columns::separators;
 use crate::mapping::Mapping;
 use crate::meaning::{meaning, target};
 use crate::native::{Field, RecordType};
@@ -84,7 +85,10 @@ impl Mapping {
         if fields.is_empty() {
             return None;
         }
-        let fields = fields.into_iter().map(|(field, columns)| (field, Rule::columns(columns)));
+        let rule = |(field, columns): (Field, Vec<&str>)| {
+            (field, Rule::columns(columns, separators(field)))
+        };
+        let fields = fields.into_iter().map(rule);
         let rule = RecordRule::of(record_type, fields.collect(), ids);
         let is_unused = |column: &&String| {
             let name = column.to_lowercase();

@@ -303,6 +303,26 @@ fn a_table_is_read_by_usual_names_by_named_columns_or_by_a_mapping_file() {
 }
 
 #[test]
+fn named_columns_are_looked_for_below_a_title_and_must_be_there() {
+    let fixture = Fixture::new();
+    let rows = "sep=|\nExport of January|2 rows\n\nNo.|Firma (HR)|Internet|Mail\n\
+        1|\"Quill &\nNib\"|quill.example, www.nib.example|a@quill.example; b@quill.example\n\
+        2|Inkwell|inkwell.example|\n";
+    fixture.file("export.csv", rows);
+    let columns = ["name=Firma (HR)", "domains=internet", "emails=Mail"];
+    let columns: Vec<_> = columns.iter().flat_map(|column| ["--column", column]).collect();
+    let ran = fixture.run(&[&["import", "export.csv", "--dry-run"], &columns[..]].concat());
+    let expected = "{\"type\":\"company\",\"name\":\"Quill & Nib\",\
+        \"domains\":[\"quill.example\",\"nib.example\"],\
+        \"emails\":[\"a@quill.example\",\"b@quill.example\"]}\n";
+    assert!(ran.status == 0 && ran.err.contains(expected), "{ran:?}");
+    assert!(ran.err.contains("\"name\":\"Inkwell\""), "{ran:?}");
+    let ran = fixture.run(&["import", "export.csv", "--column", "name=Frima"]);
+    ran.refused(2, "export.csv: the header has no column `Frima`; it has ");
+    assert!(!fixture.data().exists());
+}
+
+#[test]
 fn formats_are_listed_and_a_mapping_can_be_copied() {
     let fixture = Fixture::new();
     let ran = fixture.run(&["import", "--formats", "--json"]);

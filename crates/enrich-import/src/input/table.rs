@@ -56,7 +56,11 @@ impl TableReader {
                 !comment.is_some_and(|comment| line.bytes.starts_with(comment))
             };
             let first: Vec<&Line> = looked_at.iter().filter(is_text).collect();
-            skip_title(&mut lines, &first, delimiter)?;
+            if options.columns.is_empty() {
+                skip_title(&mut lines, &first, delimiter)?;
+            } else {
+                skip_to_columns(&mut lines, &first, delimiter, &options.columns)?;
+            }
         }
         let escape = options.escape.and_then(|letter| u8::try_from(letter).ok());
         let splitter = Splitter::with_escape(delimiter, escape);
@@ -131,8 +135,18 @@ impl TableReader {
                 return Err(InputFault::RepeatedColumn(name.clone()).into());
             }
         }
+        let is_missing = |column: &&String| !self.columns().any(|name| is_same(name, column));
+        if let Some(column) = options.columns.iter().find(is_missing) {
+            let has = self.columns().map(str::to_owned).collect();
+            return Err(InputFault::MissingColumn { column: column.clone(), has }.into());
+        }
         Ok(Some(self))
     }
+}
+
+/// Whether two names mean the same column. Case and blanks around a name do not matter.
+fn is_same(one: &str, other: &str) -> bool {
+    one.trim().eq_ignore_ascii_case(other.trim())
 }
 
 fn named(name: &str) -> Option<String> {
@@ -152,6 +166,33 @@ fn skip_until(lines: &mut Lines, begins_with: &str) -> io::Result<()> {
     }
     let begins_with = begins_with.to_owned();
     Err(InputFault::NoHeader { begins_with, lines: MAX_PREAMBLE_LINES }.into())
+}
+
+/// Skips the rows before the first row that has all these columns. If none of the first rows has
+/// them, skips nothing.
+fn skip_to_columns(
+    lines: &mut Lines,
+    first: &[&Line],
+    delimiter: Delimiter,
+    columns: &[String],
+) -> io::Result<()> {
+    let mut splitter = Splitter::new(delimiter);
+    let filled = first.iter().filter(|line| !line.is_blank()).take(MAX_TITLE_ROWS + 1);
+    for (titles, line) in filled.enumerate() {
+        let mut row = Lines::new(Box::new(io::Cursor::new(line.bytes.clone())));
+        if line.is_too_long || splitter.next_row(&mut row)?.is_none_or(|row| row.is_whole.is_err())
+        {
+            continue;
+        }
+        let fields: Vec<_> = splitter.fields().map(String::from_utf8_lossy).collect();
+        if columns.iter().all(|column| fields.iter().any(|field| is_same(field, column))) {
+            for _ in 0..titles {
+                lines.next_filled()?;
+            }
+            return Ok(());
+        }
+    }
+    Ok(())
 }
 
 /// Skips the title that a spreadsheet has above its header: rows with a single field that is not

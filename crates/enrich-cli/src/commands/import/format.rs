@@ -84,7 +84,8 @@ impl FormatArgs {
         if self.format.as_deref() == Some(NATIVE) || (is_pipe && !has_choice) {
             return Ok(native(source));
         }
-        let Sampled { sample, source } = sample(source, Input::default(), SAMPLE_RECORDS)
+        let options = Input { columns: self.header_columns(), ..Input::default() };
+        let Sampled { sample, source } = sample(source, options, SAMPLE_RECORDS)
             .map_err(|error| Failure::of_file(file, &error))?;
         let (mapping, input) = match self.chosen()? {
             Some(mapping) => {
@@ -93,7 +94,10 @@ impl FormatArgs {
                 {
                     return Err(Failure::of_file(file, error));
                 }
-                let input = input_of(&mapping, sample.as_ref().ok());
+                let mut input = input_of(&mapping, sample.as_ref().ok());
+                if !self.columns.is_empty() {
+                    input.columns = self.header_columns();
+                }
                 if self.format.is_none() {
                     note_unused(file, &mapping, sample.as_ref().ok(), console);
                 }
@@ -113,6 +117,12 @@ impl FormatArgs {
         let map_as = Some(MapAs::new(mapping, input, settings));
         let source = ImportSource { source, map_as, limit };
         Ok(Plan { source, name, terms, subjects })
+    }
+
+    /// Returns the columns that the command line names. JSON pointers are no columns.
+    fn header_columns(&self) -> Vec<String> {
+        let names = self.columns.iter().map(|(_, column)| column.clone());
+        names.filter(|name| !name.starts_with('/')).collect()
     }
 
     /// Returns the mapping that the command line names.

@@ -21,6 +21,7 @@ use crate::program::{Data, Program};
 use crate::report::write_table;
 use beside::{Case, LookUps};
 use child::Usage;
+use yardstick::Yardstick;
 
 /// The seed of the generated companies. It is fixed, so that measurements can be compared.
 const SEED: u64 = 20_261_121;
@@ -70,8 +71,8 @@ struct Report {
     program: String,
     machine: Machine,
     companies: u64,
-    /// The duration of the yardstick in seconds; `None` if it was not measured.
-    yardstick_seconds: Option<f64>,
+    /// The yardstick; `None` if it was not measured.
+    yardstick: Option<Yardstick>,
     loads: Vec<Load>,
     /// Look-ups alone and beside a load; `None` if they were not measured.
     look_ups: Option<LookUps>,
@@ -110,11 +111,11 @@ impl Import {
             &second,
             files::overlapping(generator, self.companies, overlapping, "contact"),
         )?;
-        let yardstick_seconds = match self.no_yardstick {
+        let yardstick = match self.no_yardstick {
             true => None,
             false => {
                 writeln!(err, "loading the rows into the yardstick")?;
-                Some(yardstick::seconds(folder, &first)?)
+                Some(yardstick::measure(folder, &first)?)
             }
         };
         let data = folder.join("data");
@@ -130,7 +131,7 @@ impl Import {
             loads.push(load);
         }
         program.check(&Data::folder(&data))?;
-        let mut limits = limits(self.companies, yardstick_seconds, &loads);
+        let mut limits = limits(self.companies, yardstick, &loads);
         let look_ups = match self.no_look_ups {
             true => None,
             false => Some(self.look_ups(&program, data, (folder, err))?),
@@ -143,7 +144,7 @@ impl Import {
             program: program.version()?,
             machine: Machine::with_data_in(folder)?,
             companies: self.companies,
-            yardstick_seconds,
+            yardstick,
             loads,
             look_ups,
             limits,
@@ -186,7 +187,7 @@ fn load(
     Ok(Load { name, records, usage, kept_bytes })
 }
 
-fn limits(companies: u64, yardstick: Option<f64>, loads: &[Load]) -> Vec<Limit> {
+fn limits(companies: u64, yardstick: Option<Yardstick>, loads: &[Load]) -> Vec<Limit> {
     let [first, second, again] = loads else { return Vec::new() };
     let mut limits = vec![
         Limit::new("first load, KB written a record", first.written_kb(), Bound::AtMost(6.0)),
@@ -209,7 +210,7 @@ fn limits(companies: u64, yardstick: Option<f64>, loads: &[Load]) -> Vec<Limit> 
         Limit::new("same file again, records a second", again.pace(), Bound::AtLeast(200_000.0)),
     ]);
     if let Some(yardstick) = yardstick {
-        let of_one = yardstick / companies as f64;
+        let of_one = yardstick.seconds / companies as f64;
         let times = |load: &Load| load.usage.seconds / load.records as f64 / of_one;
         limits.extend([
             Limit::new("first load, times the yardstick", times(first), Bound::AtMost(3.0)),
@@ -243,11 +244,23 @@ impl Load {
 impl Report {
     fn write_markdown(&self, out: &mut dyn Write) -> anyhow::Result<()> {
         writeln!(out, "{}, {}\n", self.program, self.machine.description())?;
-        if let Some(seconds) = self.yardstick_seconds {
+        if let Some(Yardstick { seconds, processor_seconds }) = self.yardstick {
             let pace = self.companies as f64 / seconds;
-            writeln!(out, "The yardstick took {seconds:.1} s: {pace:.0} rows a second.\n")?;
+            writeln!(
+                out,
+                "The yardstick took {seconds:.1} s ({processor_seconds:.1} s of processor time): \
+                 {pace:.0} rows a second.\n"
+            )?;
         }
-        let heads = ["load", "records", "s", "records/s", "KB written a record", "memory, MB"];
+        let heads = [
+            "load",
+            "records",
+            "s",
+            "records/s",
+            "processor s",
+            "KB written a record",
+            "memory, MB",
+        ];
         let mut rows = vec![heads.map(str::to_owned).to_vec()];
         rows[0].extend(["directory, MB", "s of each million"].map(str::to_owned));
         for load in &self.loads {
@@ -257,6 +270,7 @@ impl Report {
                 load.records.to_string(),
                 format!("{:.1}", load.usage.seconds),
                 format!("{:.0}", load.pace()),
+                format!("{:.1}", load.usage.processor_seconds),
                 format!("{:.2}", load.written_kb()),
                 format!("{:.0}", load.usage.private_bytes as f64 / 1e6),
                 format!("{:.0}", load.kept_bytes as f64 / 1e6),

@@ -12,7 +12,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::process::kib_of;
+use crate::process::{Process, kib_of};
 
 /// Interval at which the resources of the process are read.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -23,6 +23,8 @@ const AT_ONCE: usize = 1 << 18;
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Usage {
     pub(super) seconds: f64,
+    /// The processor time of all threads.
+    pub(super) processor_seconds: f64,
     /// The number of bytes that the process wrote to the disk.
     pub(super) written_bytes: u64,
     /// The highest private memory of the process.
@@ -57,6 +59,7 @@ pub(super) fn feed(
     // The process has ended, but its figures exist until its parent has waited for it.
     let figures = fs::read_to_string(format!("/proc/{}/io", child.id()))?;
     let written_bytes = written(&figures).context("/proc/PID/io has no write_bytes")?;
+    let processor_seconds = processor_seconds(child.id())?;
     let status = child.wait()?;
     let mut text = String::new();
     output.read_to_string(&mut text)?;
@@ -64,7 +67,7 @@ pub(super) fn feed(
     let given = feeding.join().map_err(|_| anyhow::anyhow!("the file was not given"))?;
     let step_seconds = given.context("the file was not given")?;
     Ok((
-        Usage { seconds, written_bytes, private_bytes, step_seconds },
+        Usage { seconds, processor_seconds, written_bytes, private_bytes, step_seconds },
         serde_json::from_str(&text)?,
     ))
 }
@@ -92,8 +95,19 @@ fn give(file: File, mut input: ChildStdin, step: u64) -> std::io::Result<Vec<f64
 
 /// Whether a child process has ended. The child stays in the list of processes.
 fn has_ended(id: u32) -> anyhow::Result<bool> {
+    wait_for_end(id, WaitIdOptions::NOHANG)
+}
+
+/// Waits until a child process has ended, and returns its processor time. The child stays in the list
+/// of processes.
+pub(super) fn processor_seconds(id: u32) -> anyhow::Result<f64> {
+    wait_for_end(id, WaitIdOptions::empty())?;
+    Ok(Process::with_id(id)?.processor_micros()? as f64 / 1e6)
+}
+
+fn wait_for_end(id: u32, options: WaitIdOptions) -> anyhow::Result<bool> {
     let id = i32::try_from(id).ok().and_then(Pid::from_raw).context("a process without id")?;
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let options = options | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     Ok(waitid(WaitId::Pid(id), options)?.is_some())
 }
 
@@ -122,5 +136,6 @@ mod tests {
             feed(Command::new("cat"), &lines, File::create(log).unwrap(), 2).unwrap();
         assert_eq!(printed, serde_json::json!([1, 2]));
         assert_eq!(usage.step_seconds.len(), 1);
+        assert!((0.0..1.0).contains(&usage.processor_seconds), "{usage:?}");
     }
 }

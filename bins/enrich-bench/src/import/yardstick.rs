@@ -7,7 +7,10 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
+use serde::Serialize;
 use serde_json::Value;
+
+use super::child::processor_seconds;
 
 /// The fields of a company in a row, in the order of the table's columns.
 const COLUMNS: [&str; 12] = [
@@ -25,8 +28,15 @@ const COLUMNS: [&str; 12] = [
     "page_rank",
 ];
 
-/// Loads the companies of a file of JSON Lines with `.import`. Returns the duration in seconds.
-pub(super) fn seconds(folder: &Path, lines: &Path) -> anyhow::Result<f64> {
+/// How long the yardstick took.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Yardstick {
+    pub(super) seconds: f64,
+    pub(super) processor_seconds: f64,
+}
+
+/// Loads the companies of a file of JSON Lines with `.import`.
+pub(super) fn measure(folder: &Path, lines: &Path) -> anyhow::Result<Yardstick> {
     let (rows, database) = (folder.join("rows.tsv"), folder.join("yardstick.sqlite"));
     write_rows(lines, &rows)?;
     let columns = COLUMNS.map(|column| format!("{column} TEXT")).join(", ");
@@ -48,13 +58,15 @@ pub(super) fn seconds(folder: &Path, lines: &Path) -> anyhow::Result<f64> {
     command.arg("-batch").arg(&database).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().context("`sqlite3` cannot be run: apt-get install sqlite3")?;
     child.stdin.take().context("no standard input")?.write_all(script.as_bytes())?;
+    // The program prints only a few lines, so it need not wait for a reader.
+    let processor_seconds = processor_seconds(child.id())?;
     let output = child.wait_with_output()?;
     let seconds = began.elapsed().as_secs_f64();
     ensure!(output.status.success(), "`sqlite3` ended with {}", output.status);
     for path in [rows, database] {
         fs::remove_file(path)?;
     }
-    Ok(seconds)
+    Ok(Yardstick { seconds, processor_seconds })
 }
 
 fn write_rows(lines: &Path, to: &Path) -> anyhow::Result<()> {

@@ -55,6 +55,8 @@ impl TableReader {
                 let comment = comment.as_deref().map(str::as_bytes);
                 !comment.is_some_and(|comment| line.bytes.starts_with(comment))
             };
+            // A line such as `sep=;` has been removed by now.
+            let looked_at = lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
             let first: Vec<&Line> = looked_at.iter().filter(is_text).collect();
             if options.columns.is_empty() {
                 skip_title(&mut lines, &first, delimiter)?;

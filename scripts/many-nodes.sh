@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The acceptance test of many nodes, with the real things around them from Debian's packages: etcd, two
 # Patroni members, HAProxy before the database and before three nodes, pgbouncer, pgBackRest. Their
-# configurations are those of docs/guide/many-nodes.md. Calls go through HAProxy while primaries are killed,
-# frozen and switched over and nodes are killed; a backup is restored to a moment. Afterwards every answer
-# is compared with the ledger. Prints a table; fails if a promise is broken.
+# configurations are those of docs/guide/database-cluster.md and docs/guide/many-nodes.md. Calls go through
+# HAProxy while primaries are killed, frozen and switched over and nodes are killed; a backup is restored to a
+# moment. Afterwards every answer is compared with the ledger. Prints a table; fails if a promise is broken.
 #
 #   bash scripts/many-nodes.sh                    # 3 failovers
 #   bash scripts/many-nodes.sh --failovers 20

@@ -180,9 +180,9 @@ class Database:
         values = {
             "enrich": f"host=127.0.0.1 port={self.proxy_port} dbname=enrich",
             "listen_port": self.pooler_port, "auth_file": users,
+            "server_tls_ca_file": self.authority,
         }
-        config.write_text(guide.ini("[pgbouncer]", values) + "server_tls_sslmode = require\n"
-                          "unix_socket_dir =\n")
+        config.write_text(guide.ini("[pgbouncer]", values) + "unix_socket_dir =\n")
         own(users)
         own(config)
         self.pooler = Server("pgbouncer", ["pgbouncer", str(config)], self.folder)

@@ -1,15 +1,16 @@
-"""The configurations in docs/guide/many-nodes.md, with the addresses of this run."""
+"""The configurations in the guide, with the addresses of this run."""
 
 import pathlib
 import re
 
-GUIDE = pathlib.Path(__file__).parents[2] / "docs/guide/many-nodes.md"
+GUIDE = pathlib.Path(__file__).parents[2] / "docs/guide"
+PAGES = ["database-cluster.md", "many-nodes.md"]
 
 
 def blocks(language):
     """The fenced blocks of a language, in order."""
     lines, found = None, []
-    for line in GUIDE.read_text().splitlines():
+    for line in "".join((GUIDE / page).read_text() for page in PAGES).splitlines():
         bare = line.strip()
         if lines is None and bare == f"```{language}":
             lines = []

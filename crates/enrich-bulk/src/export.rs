@@ -57,11 +57,11 @@ pub(crate) struct Added {
     pub(crate) credits: u64,
 }
 
-/// What the names of the added columns are made of.
+/// The parts from which the names of the added columns are made.
 pub(crate) struct AddedNames<'a> {
     /// The endpoint, whose answer has columns.
     pub(crate) endpoint: &'a Endpoint,
-    /// A text before all names.
+    /// The text with which all names begin.
     pub(crate) prefix: &'a str,
     /// The most candidates of a row.
     pub(crate) candidates: usize,

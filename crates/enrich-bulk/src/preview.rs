@@ -48,7 +48,7 @@ pub enum PreviewError {
 }
 
 /// Reads the whole list and validates each row as a run would. Returns the number of rows and their
-/// highest cost, if a row by name that is not found gets at most `candidates`.
+/// highest cost. A row that is not found by its name gets at most `candidates` candidates.
 ///
 /// # Errors
 ///

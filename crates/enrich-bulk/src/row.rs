@@ -92,7 +92,7 @@ impl CandidatesOfRow {
     /// or if the row does not look for a company by its name.
     pub(crate) fn of(endpoint: &Endpoint, fields: &RowFields, most: usize) -> Option<Self> {
         let most = most.min(Candidate::MOST);
-        // The country matters only for phone numbers, which are no names.
+        // The country only matters for phone numbers, and a name is not a phone number.
         let asked = (most > 0).then(|| endpoint.read(&wire_fields(fields), None).ok())??;
         Some(Self { question: asked.question.candidates()?, most })
     }

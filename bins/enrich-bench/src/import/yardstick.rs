@@ -28,7 +28,7 @@ const COLUMNS: [&str; 12] = [
     "page_rank",
 ];
 
-/// How long the yardstick took.
+/// The times that the yardstick took.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Yardstick {
     pub(super) seconds: f64,

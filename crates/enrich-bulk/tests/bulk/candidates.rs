@@ -10,7 +10,7 @@ fn fixture(candidates: usize) -> Fixture {
     Fixture { candidates, ..Fixture::new() }
 }
 
-/// A row that is found, one that is not and has candidates, and one that has none.
+/// A row that is found, a row that is not found and has candidates, and a row without candidates.
 const LIST: &str = "id,Company\n1,Quill 1\n2,nobody 2\n3,nobody 6\n4,bad 4\n";
 
 #[test]

@@ -104,8 +104,8 @@ impl Labels {
 /// no letter does.
 fn likeness(label: &str, name: &str) -> f64 {
     let longer = label.len().max(name.len()) as f64;
-    // If the lengths differ too much, so do the letters. Comparing lengths is cheaper than
-    // calculating the edit distance.
+    // If the lengths differ too much, the letters differ too much as well. Comparing the lengths is
+    // cheaper than calculating the edit distance.
     if label.len().abs_diff(name.len()) as f64 >= 0.3 * longer {
         return 0.0;
     }

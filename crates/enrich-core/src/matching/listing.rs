@@ -10,7 +10,7 @@ use super::{ScoredCandidate, rival};
 use crate::confidence::Confidence;
 use crate::subject::{Candidate, Company, SubjectId};
 
-/// What a directory knows about the companies that a name may mean.
+/// The companies that a name may mean, as a directory has found them.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidates<'a> {
     /// The name that was asked for.
@@ -22,7 +22,7 @@ pub struct Candidates<'a> {
     pub only: Option<(&'a Company, Confidence)>,
     /// The companies that were compared, the likeliest first.
     pub judged: &'a [ScoredCandidate],
-    /// Companies with exactly this name of which nothing else is known.
+    /// The companies with exactly this name, if nothing else is known about them.
     pub bare: &'a [&'a Company],
 }
 
@@ -31,9 +31,9 @@ impl Candidates<'_> {
     /// [`Candidate::MOST`]. `trust` returns the confidence of the sources that give a company a
     /// name.
     ///
-    /// A company is listed once, and so are companies with one main domain. Companies of which only
-    /// a name is known come last. If there are no others, the list is empty, because these say no
-    /// more than the name itself.
+    /// A company is listed only once. Companies with the same main domain count as one. Companies
+    /// that are known only by their name come last. If there are only such companies, the list is
+    /// empty, because they say no more than the name itself.
     ///
     /// # Errors
     ///
@@ -110,13 +110,13 @@ impl Candidates<'_> {
 
 /// The sentence for the only company of a name that was not compared with others.
 const ONLY_BEARER: &str = "No other company has exactly this name.";
-/// The sentence for a company of which nothing but its name is known.
+/// The sentence for a company that is known only by its name.
 const ONLY_A_NAME: &str = "Its name is exactly this name; nothing else is known of it.";
 
 /// A candidate is listed if it is at least this likely.
 const LIKELY: f64 = 0.05;
-/// A less likely candidate is listed if it is at least this share as likely as the first one, as
-/// the many namesakes of a frequent name are.
+/// A less likely candidate is also listed if its probability is at least this share of the first
+/// candidate's probability. This is usual for the many companies with a frequent name.
 const SHARE_OF_FIRST: f64 = 0.25;
 /// If the probabilities of all candidates add up to less than this, the directory most likely does
 /// not have the company. Then no less likely candidates are listed.
@@ -129,12 +129,14 @@ fn is_likely(one: &ScoredCandidate, judged: &[ScoredCandidate]) -> bool {
         || (together >= LEAST_TOGETHER && one.probability >= SHARE_OF_FIRST * first)
 }
 
-/// Returns the confidence that is left for others if a company is meant with `confidence`.
+/// Returns the confidence that remains for all other companies if one company is meant with
+/// `confidence`.
 fn rest(confidence: Confidence) -> Confidence {
     Confidence::clamped(100_u8.saturating_sub(confidence.percent()))
 }
 
-/// Returns the country of the first head office; if none is known, that of the main domain.
+/// Returns the country of the first head office; if no head office is known, the country of the
+/// main domain.
 fn country_of(company: &Company) -> Option<Country> {
     company.seats.first().copied().or_else(|| {
         let site = company.sites.first()?;

@@ -67,7 +67,7 @@ fn of_names(asked: &AskedName, candidate: &ScoredCandidate) -> Vec<String> {
 fn of_words(asked: &AskedName, candidate: &ScoredCandidate, its: &str) -> Vec<String> {
     let Ok(name) = CompanyName::parse(&candidate.name) else { return Vec::new() };
     let (asked, held) = (&asked.form, NameForm::of(&name));
-    // The rarity of a word decides nothing about which words agree.
+    // The rarity of words has no effect on which words agree, so any rarity can be used.
     let likeness = similar(asked, &held, &|_: &NameWord| 1.0);
     let equal = |how| !matches!(how, Agreement::Misspelt);
     let mut shared: Vec<usize> =

@@ -33,7 +33,7 @@ pub(crate) fn short(network: Network, page: &str) -> Option<String> {
     Some(format!("{}{rest}", beginning(network).1))
 }
 
-/// Returns the network and the page of a short form; `None` if the text is none.
+/// Returns the network and the page of a short form; `None` if the text is not a short form.
 pub(crate) fn read_short(short: &str) -> Option<(Network, String)> {
     let mut letters = short.chars();
     let letter = letters.next()?;

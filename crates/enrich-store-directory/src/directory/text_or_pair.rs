@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// A text, or two of which the second may be missing: `"a"`, `["a","b"]`, `["a",null]`.
+/// One text, or two texts. The second text may be missing: `"a"`, `["a","b"]`, `["a",null]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub(super) enum TextOrPair<'a> {

@@ -119,7 +119,7 @@ impl FormatArgs {
         Ok(Plan { source, name, terms, subjects })
     }
 
-    /// Returns the columns that the command line names. JSON pointers are no columns.
+    /// Returns the columns that the command line names. A JSON pointer is not a column.
     fn header_columns(&self) -> Vec<String> {
         let names = self.columns.iter().map(|(_, column)| column.clone());
         names.filter(|name| !name.starts_with('/')).collect()

@@ -41,13 +41,13 @@ pub(crate) fn candidates(text: &str) -> Result<usize, String> {
     most.ok_or_else(|| format!("it is a whole number from 1 to {}", Candidate::MOST))
 }
 
-/// What is shown.
+/// The company or the companies to show.
 pub(super) enum Wanted<'a> {
     /// The company with this id.
     Id(&'a ExternalId),
     /// The company that this name means.
     Name(&'a CompanyName),
-    /// The companies that this name may mean, at most so many.
+    /// The companies that this name may mean, at most this number.
     Candidates(&'a CompanyName, usize),
 }
 

@@ -65,6 +65,12 @@ eval DIR:
     target/release/enrich-eval run {{DIR}} --data target/eval --out target/eval-out
     target/release/enrich-eval run {{DIR}} --aliases --data target/eval-aliases --out target/eval-aliases-out
 
+# Asks for well-known organisations by name, in a directory made of the sources in DIR/native, and
+# counts the answers by kind. The set is not part of this repository. See docs/matching.md.
+eval-known DIR *ARGS:
+    cargo build --release --bin enrich-eval
+    target/release/enrich-eval known {{DIR}} --data target/eval-known {{ARGS}}
+
 # Measures the service against a bare handler, in turn in one run; installs wrk if it is missing,
 # which needs root on Debian and similar systems. See bins/enrich-bench.
 bench *ARGS:

@@ -53,10 +53,7 @@ fn ask(
     let found = pollster::block_on(store.directory.find(&question, Projection::Profile))?;
     Ok(found.and_then(|found| {
         let company = found.company()?;
-        let domain = match country {
-            Some(country) => company.domain_in(country)?,
-            None => company.domain()?,
-        };
+        let domain = company.domain_near(country)?;
         Some((domain.to_owned(), found.confidence.percent()))
     }))
 }

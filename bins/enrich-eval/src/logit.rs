@@ -5,7 +5,7 @@ use std::thread;
 
 use enrich_core::matching::Feature;
 
-pub(crate) const WIDTH: usize = Feature::ALL.len();
+const WIDTH: usize = Feature::ALL.len();
 
 /// The learning rate: the step size at the beginning, which decreases to almost 0.
 const RATE: f64 = 0.15;
@@ -14,8 +14,9 @@ const RIDGE: f64 = 2e-5;
 
 /// A candidate in an example.
 pub(crate) struct Choice {
-    /// The features of the candidate, in the order of [`Feature::ALL`].
-    pub(crate) features: [f32; WIDTH],
+    /// The features of the candidate that are not 0: the place of each in [`Feature::ALL`], and its
+    /// value.
+    pub(crate) features: Vec<(u8, f32)>,
     /// Whether the candidate is a right answer to the query.
     pub(crate) is_right: bool,
 }
@@ -28,14 +29,25 @@ pub(crate) struct Example {
 
 /// Returns the weights for which the right choices are the most likely.
 pub(crate) fn fit(examples: &[&Example], rounds: u32) -> Vec<f64> {
+    fit_some(examples, rounds, vec![0.0; WIDTH], |_| true)
+}
+
+/// Fits only the weights for which `is_free` returns true; the others keep their values. `weights`
+/// are the values at the beginning.
+pub(crate) fn fit_some(
+    examples: &[&Example],
+    rounds: u32,
+    mut weights: Vec<f64>,
+    is_free: impl Fn(Feature) -> bool,
+) -> Vec<f64> {
     let total: f64 = examples.iter().map(|example| example.weight).sum();
-    let mut weights = vec![0.0; WIDTH];
+    let free: Vec<bool> = Feature::ALL.iter().map(|feature| is_free(*feature)).collect();
     let (mut mean, mut spread) = (vec![0.0; WIDTH], vec![0.0; WIDTH]);
     for round in 1..=rounds {
         let slopes = slopes(examples, &weights);
         let steps = f64::from(round);
         let rate = RATE * (1.0 - steps / (f64::from(rounds) + 1.0));
-        for at in 0..WIDTH {
+        for at in (0..WIDTH).filter(|at| free[*at]) {
             let slope = slopes[at] / total - RIDGE * weights[at];
             mean[at] = 0.9 * mean[at] + 0.1 * slope;
             spread[at] = 0.99 * spread[at] + 0.01 * slope * slope;
@@ -49,7 +61,7 @@ pub(crate) fn fit(examples: &[&Example], rounds: u32) -> Vec<f64> {
 
 /// Returns the score of a choice: the sum of its features, each multiplied by its weight.
 pub(crate) fn score(choice: &Choice, weights: &[f64]) -> f64 {
-    choice.features.iter().zip(weights).map(|(value, weight)| f64::from(*value) * weight).sum()
+    choice.features.iter().map(|(at, value)| f64::from(*value) * weights[usize::from(*at)]).sum()
 }
 
 /// Returns the gradient of the log-likelihood. It is computed on as many threads as there are
@@ -85,8 +97,8 @@ fn slopes_of(examples: &[&Example], weights: &[f64]) -> Vec<f64> {
             let slope = example.weight * (wanted - odds / all);
             // A smaller slope contributes almost nothing. It is skipped to save time.
             if slope.abs() > 1e-6 {
-                for (sum, value) in slopes.iter_mut().zip(&choice.features) {
-                    *sum += slope * f64::from(*value);
+                for (at, value) in &choice.features {
+                    slopes[usize::from(*at)] += slope * f64::from(*value);
                 }
             }
         }
@@ -99,10 +111,7 @@ mod tests {
     use super::*;
 
     fn choice(value: f32, is_right: bool) -> Choice {
-        let mut features = [0.0; WIDTH];
-        features[0] = 1.0;
-        features[1] = value;
-        Choice { features, is_right }
+        Choice { features: vec![(0, 1.0), (1, value)], is_right }
     }
 
     #[test]

@@ -6,8 +6,10 @@ mod catalogue;
 mod draw;
 mod half;
 mod identifiers;
+mod known;
 mod logit;
 mod pairs;
+mod prominence;
 mod queries;
 mod run;
 mod strict;
@@ -33,8 +35,12 @@ struct Cli {
 enum Command {
     /// Send a set's queries to a store, score the answers and draw charts
     Run(run::Run),
+    /// Ask for well-known organisations by name, and count the answers by kind
+    Known(known::Known),
     /// Train the weights on a set's queries
     Train(train::Train),
+    /// Train the weights of prominence on well-known names
+    Prominence(prominence::TrainProminence),
 }
 
 fn main() -> ExitCode {
@@ -42,7 +48,9 @@ fn main() -> ExitCode {
     let mut out = std::io::stdout();
     let done = match cli.command {
         Command::Run(run) => run.run(&mut out),
+        Command::Known(known) => known.run(&mut out),
         Command::Train(train) => train.run(&mut out),
+        Command::Prominence(train) => train.run(&mut out),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -81,7 +81,7 @@ fn judged(row: Row) -> Option<Pair> {
     let held = CompanyName::parse(&row.name2).ok()?;
     let company = Company::named(SubjectId(1), row.name2.clone());
     let rarity = DirectoryRarity::among(0);
-    let judged = judge(&AskedName::new(&asked), [company], &rarity, Weights::trained());
+    let judged = judge(&AskedName::new(&asked), [company], &rarity, Weights::trained(), |_| None);
     let percent = likeliest(&judged).map_or(0, |(_, confidence)| confidence.percent());
     Some(Pair { reason: Reason::of(&asked, &held), percent, row })
 }

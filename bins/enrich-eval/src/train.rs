@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use enrich_core::matching::{Feature, Weights};
+use enrich_core::matching::{Feature, ScoredCandidate, Weights};
 use enrich_store::Store;
 use enrich_text::{CompanyName, Country, contrasting, fold, name_words};
 
 use crate::calibration;
 use crate::catalogue::{self, Catalogue};
-use crate::logit::{self, Choice, Example, WIDTH};
+use crate::logit::{self, Choice, Example};
 use crate::queries::{self, Query};
 
 /// The query files to train on, each with the weight of its queries. Only the first two files are
@@ -69,8 +69,9 @@ struct Asked {
 impl Asked {
     /// Whether a candidate has exactly the name of the query.
     fn has_exact_name(&self) -> bool {
-        let same = Feature::SameSquashed as usize;
-        self.example.choices.iter().any(|choice| choice.features[same] > 0.0)
+        let same = Feature::SameSquashed as u8;
+        let has = |choice: &Choice| choice.features.iter().any(|(at, _)| *at == same);
+        self.example.choices.iter().any(has)
     }
 }
 
@@ -109,7 +110,11 @@ impl Train {
             writeln!(out, "wrote the cross-validated answers to {}", path.display())?;
         }
         let every: Vec<&Example> = all.iter().map(|one| &one.example).collect();
-        let weights = logit::fit(&every, self.rounds);
+        let mut weights = logit::fit(&every, self.rounds);
+        // This set says nothing about prominence. Its weights stay as they are.
+        for feature in Feature::ALL.iter().filter(|feature| feature.is_of_prominence()) {
+            weights[*feature as usize] = Weights::trained().of(*feature);
+        }
         fs::write(&self.write, table(&weights, &curve))
             .with_context(|| format!("{} can't be written", self.write.display()))?;
         writeln!(out, "wrote {}", self.write.display())?;
@@ -203,16 +208,20 @@ fn asked(
     for one in store.directory.judged(&name, country)? {
         let domain = one.company.domain().map(str::to_owned);
         let is_right = domain.as_deref().is_some_and(|domain| query.is_right(domain));
-        let mut features = [0.0; WIDTH];
-        for (feature, value) in one.evidence.features() {
-            features[*feature as usize] = *value as f32;
-        }
-        choices.push(Choice { features, is_right });
+        choices.push(choice(&one, is_right));
         domains.push(domain);
     }
     let weight = if is_rare { RARE_WEIGHT * weight } else { weight };
     let fold = queries::number_of(&query.group);
     Ok(Some(Asked { qid: query.qid, file, fold, example: Example { weight, choices }, domains }))
+}
+
+/// Returns a candidate as a choice of the model.
+pub(crate) fn choice(candidate: &ScoredCandidate, is_right: bool) -> Choice {
+    let features = candidate.evidence.features().iter();
+    // There are fewer than 256 features.
+    let features = features.map(|(feature, value)| (*feature as u8, *value as f32)).collect();
+    Choice { features, is_right }
 }
 
 /// Returns the best answer to a query; `None` if the query has no candidates. If several candidates
@@ -235,7 +244,7 @@ fn first<'a>(asked: &'a Asked, weights: &Weights) -> Option<HeldOut<'a>> {
 }
 
 /// Returns the table of weights in the format that `enrich-core` reads.
-fn table(weights: &[f64], curve: &[(f64, f64)]) -> String {
+pub(crate) fn table(weights: &[f64], curve: &[(f64, f64)]) -> String {
     let mut table = "\
 # The weight of each feature in log-odds (crates/enrich-core/src/matching), and the calibration: raw
 # probabilities, each with the share of right answers in cross-validation.

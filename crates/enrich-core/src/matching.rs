@@ -14,6 +14,8 @@ mod candidate;
 mod evidence;
 mod labels;
 mod listing;
+mod organisation;
+mod prominence;
 mod slip;
 mod weights;
 mod why;
@@ -22,6 +24,7 @@ mod words;
 pub use asked::AskedName;
 pub use evidence::{Evidence, Feature};
 pub use listing::Candidates;
+pub use prominence::Prominence;
 pub use weights::Weights;
 pub use why::why;
 
@@ -41,6 +44,10 @@ pub struct ScoredCandidate {
     pub name: String,
     /// The evidence for and against the candidate.
     pub evidence: Evidence,
+    /// How well known the company is.
+    pub prominence: Prominence,
+    /// The organisation of the candidate. Candidates with the same number are one organisation.
+    pub organisation: usize,
     /// The sum of the weighted evidence: the log-odds of this candidate against "none of them".
     pub score: f64,
     /// The calibrated probability that this company is meant, from 0 to 1.
@@ -57,30 +64,71 @@ impl ScoredCandidate {
 }
 
 /// Compares companies with the requested name, and returns them as candidates, the most likely
-/// first. Companies with the same main domain count as one company.
+/// first. Candidates of the same organisation count as one: they share their probability.
+///
+/// `page_rank` returns the page rank of a domain. It is called only for companies whose names are
+/// similar enough.
 pub fn judge(
     asked: &AskedName,
     companies: impl IntoIterator<Item = Company>,
     rarity: &impl Rarity,
     weights: &Weights,
+    mut page_rank: impl FnMut(&str) -> Option<f64>,
 ) -> Vec<ScoredCandidate> {
-    let mut all: Vec<ScoredCandidate> = companies
-        .into_iter()
-        .map(|company| {
-            let (name, evidence) = candidate::of_company(asked, &company, rarity);
-            let score = weights.score(&evidence);
-            ScoredCandidate { company, name, evidence, score, probability: 0.0 }
-        })
-        .collect();
+    let compared = companies.into_iter().map(|company| {
+        let compared = candidate::of_company(asked, &company, rarity);
+        (weights.score(&compared.evidence), company, compared)
+    });
+    let compared: Vec<_> = compared.collect();
+    let best = compared.iter().map(|(score, ..)| *score).fold(f64::MIN, f64::max);
+    let scored = compared.into_iter().map(|(score, company, mut compared)| {
+        let prominence = if score > best - WITHIN_REACH {
+            Prominence::of(&company, &mut page_rank)
+        } else {
+            Prominence::default()
+        };
+        compared.add_prominence(asked, &company, prominence.value());
+        let (name, evidence) = (compared.name, compared.evidence);
+        let (organisation, probability) = (0, 0.0);
+        ScoredCandidate { company, name, evidence, prominence, organisation, score, probability }
+    });
+    let mut all: Vec<ScoredCandidate> = scored.collect();
+    drop_abroad(asked, &mut all);
+    weigh(all, weights)
+}
+
+/// If a country is requested, removes companies outside of it that are not prominent. Removes the
+/// prominent ones too, if a company in the country has the requested name as its own: that one goes
+/// first.
+fn drop_abroad(asked: &AskedName, all: &mut Vec<ScoredCandidate>) {
+    let Some(country) = asked.country else { return };
+    let is_there = |one: &ScoredCandidate| one.company.domain_in(country).is_some();
+    let is_own = |one: &ScoredCandidate| one.evidence.of(Feature::Alias) == 0.0;
+    let has_own = all.iter().any(|one| is_there(one) && is_own(one) && bears_name(one));
+    let is_known = |one: &ScoredCandidate| one.prominence.value() >= KNOWN_ABROAD;
+    all.retain(|one| is_there(one) || (!has_own && is_known(one)));
+}
+
+/// Calculates the scores and probabilities of candidates from their evidence, and returns them the
+/// most likely first.
+pub fn weigh(mut all: Vec<ScoredCandidate>, weights: &Weights) -> Vec<ScoredCandidate> {
+    for one in &mut all {
+        one.score = weights.score(&one.evidence);
+    }
+    drop_without_site(&mut all);
+    let organisations = organisation::organisations(&all);
     let chances = weights.chances(all.iter().map(|one| one.score));
-    for at in 0..all.len() {
-        let domain = all[at].company.domain();
-        let together = all
-            .iter()
-            .zip(&chances)
-            .filter(|(other, _)| domain.is_some() && other.company.domain() == domain);
-        let together: f64 = together.map(|(_, chance)| chance).sum();
-        all[at].probability = weights.calibrated(together.max(chances[at]));
+    let prominences: Vec<f64> = all.iter().map(|one| one.prominence.value()).collect();
+    for (one, organisation) in all.iter_mut().zip(&organisations) {
+        let of_organisation =
+            (0..organisations.len()).filter(|at| organisations[*at] == *organisation);
+        let (mut together, mut prominence) = (0.0, 0.0);
+        for at in of_organisation {
+            together += chances[at];
+            prominence = f64::max(prominence, prominences[at]);
+        }
+        one.organisation = *organisation;
+        one.probability = calibrated(together, prominence, weights);
     }
     let by_probability = |one: &ScoredCandidate, other: &ScoredCandidate| {
         let order = other.probability.total_cmp(&one.probability);
@@ -88,6 +136,23 @@ pub fn judge(
     };
     all.sort_by(by_probability);
     all
+}
+
+/// Returns the calibrated probability. The calibration was measured with companies that are not
+/// prominent. The weights of prominence were fitted without it, so the raw probability of a
+/// prominent company is calibrated already.
+fn calibrated(raw: f64, prominence: f64, weights: &Weights) -> f64 {
+    let share = (prominence / CALIBRATED_FROM).min(1.0);
+    share * raw + (1.0 - share) * weights.calibrated(raw)
+}
+
+/// Removes candidates without a domain, if a candidate with a domain has the requested name. They
+/// are most often another record of the same company.
+fn drop_without_site(all: &mut Vec<ScoredCandidate>) {
+    let has_site = |one: &ScoredCandidate| one.company.domain().is_some();
+    if all.iter().any(|one| has_site(one) && bears_name(one)) {
+        all.retain(has_site);
+    }
 }
 
 /// Returns the most likely candidate and its confidence. Returns `None` if there is no candidate,
@@ -104,25 +169,30 @@ pub fn likeliest(judged: &[ScoredCandidate]) -> Option<(&ScoredCandidate, Confid
     Some((first, first.confidence().min(most)))
 }
 
-/// Finds another company that may be meant instead of the first candidate. There are two kinds of
-/// such companies. The first kind is nearly as likely as the first candidate. The second kind and
-/// the first candidate both have the requested name, without legal forms, and no place in the
-/// requested name shows that the first candidate is meant.
+/// Finds another organisation that may be meant instead of the first candidate. There are two kinds
+/// of such organisations. The first kind is nearly as likely as the first candidate. The second kind
+/// and the first candidate both have the requested name, without legal forms, and nothing shows that
+/// the first candidate is meant: no place in the requested name, and no higher prominence.
 pub fn rival(judged: &[ScoredCandidate]) -> Option<&ScoredCandidate> {
     let first = judged.first()?;
     judged.iter().skip(1).find(|next| {
-        let is_other =
-            next.company.domain() != first.company.domain() || first.company.domain().is_none();
+        let is_other = next.organisation != first.organisation;
         let is_near = first.score - next.score < TIED;
         is_other && (is_near || (bear_one_name(first, next) && !is_distinguishable(first, next)))
     })
 }
 
 fn bear_one_name(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
-    [first, next].iter().all(|one| one.evidence.of(Feature::SameStripped) > 0.0)
+    bears_name(first) && bears_name(next)
 }
 
-/// Whether the requested name contains a place that fits `first` better than `next`.
+/// Whether a candidate has the requested name, without legal forms.
+fn bears_name(one: &ScoredCandidate) -> bool {
+    one.evidence.of(Feature::SameStripped) > 0.0
+}
+
+/// Whether the requested name contains a place that fits `first` better than `next`, or `first` is
+/// prominent and much more likely.
 fn is_distinguishable(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
     const PLACES: [Feature; 5] = [
         Feature::CountryAgrees,
@@ -131,7 +201,9 @@ fn is_distinguishable(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
         Feature::AsideAgrees,
         Feature::AsideInDomain,
     ];
-    PLACES.iter().any(|place| first.evidence.of(*place) > next.evidence.of(*place))
+    let is_known = first.prominence.value() >= KNOWN;
+    (is_known && first.score - next.score >= UNRIVALLED)
+        || PLACES.iter().any(|place| first.evidence.of(*place) > next.evidence.of(*place))
 }
 
 /// Two candidates whose scores differ by less than this count as equally likely.
@@ -140,6 +212,19 @@ const SAME: f64 = 0.02;
 /// are nearly equally likely. The value is ln 4: the candidate is at least a quarter as likely as
 /// the first.
 const TIED: f64 = 1.386;
+/// The prominence from which a company may be much better known than a namesake. Pages on a few
+/// networks alone are less.
+const KNOWN: f64 = 0.15;
+/// The prominence from which a company outside the requested country may be meant.
+const KNOWN_ABROAD: f64 = 0.25;
+/// The prominence from which the raw probability is used as it is.
+const CALIBRATED_FROM: f64 = 0.3;
+/// A company whose score is further below the best score than this is not the answer, however well
+/// known it is. So its prominence is not calculated.
+const WITHIN_REACH: f64 = 12.0;
+/// The difference of scores from which the likelier of two companies of the same name has no rival
+/// if it is prominent: ln 7.4.
+const UNRIVALLED: f64 = 2.0;
 
 /// The rarity of words in one directory: the fewer companies have a word in their names, the higher
 /// is its rarity. If the number of these companies is unknown, the word's share of all organisation

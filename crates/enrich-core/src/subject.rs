@@ -216,6 +216,23 @@ impl Company {
         self.pages.iter().find(|(on, _)| *on == network).map(|(_, page)| page.as_str())
     }
 
+    /// Whether something says in which country the company is: a seat, or the country of its main
+    /// domain.
+    pub fn has_country(&self) -> bool {
+        let main = self.sites.first();
+        !self.seats.is_empty()
+            || main.is_some_and(|main| {
+                let under_tld = || Domain::parse(&main.domain).ok()?.country();
+                main.country.or_else(under_tld).is_some()
+            })
+    }
+
+    /// Returns the domain that answers a question about a name with a country: the domain for this
+    /// country, or else the main domain.
+    pub fn domain_near(&self, country: Option<Country>) -> Option<&str> {
+        country.and_then(|country| self.domain_in(country)).or_else(|| self.domain())
+    }
+
     /// Returns the company's domain for `country`. This is a domain that a record marks for the
     /// country. If there is none, it is a domain without a mark under the country's top-level
     /// domain. If there is none either, it is the main domain, if the company has a seat in the

@@ -49,7 +49,7 @@ use crate::importer::deriving;
 use codes::IdentifierKind;
 use hash_index::{HashIndex, IndexHit, IndexResult};
 use lists::{Connect, Lists};
-use lookup::{Lookup, Stop};
+use lookup::{Lookup, Stop, searched};
 pub use suppressed::SuppressedHashes;
 use suppressed::Suppression;
 use view::{KnownDomain, View};
@@ -183,14 +183,18 @@ impl SqliteDirectory {
     }
 
     /// Returns the only company with exactly this name, and the confidence of the match; `None`
-    /// when a search for similar names would be needed. Does not compare the match with the least
-    /// confidence, and ignores the confidence of the sources.
+    /// when the candidates of a search decide. Ignores the confidence of the sources, and compares
+    /// the match with the least confidence only if a bare company has the name.
     pub fn only_match(
         &self,
         name: &CompanyName,
         country: Option<Country>,
     ) -> Result<Option<(Company, Confidence)>, StoreError> {
-        self.readers.read(|connection| names::find_only_match(View::of(connection), name, country))
+        let least_by_name = self.least_by_name;
+        self.readers.read(|connection| {
+            let lookup = Lookup { view: View::of(connection), least_by_name, may_search: true };
+            searched(names::find_only_match(lookup, name, country))
+        })
     }
 
     /// Returns the companies that a name may mean, with their evidence, the likeliest first.
@@ -253,12 +257,7 @@ impl SqliteDirectory {
         let (question, least) = (question.clone(), self.least_by_name);
         let pool = if projection == Projection::Profile { &self.searches } else { &self.lists };
         pool.read(tenant, move |connection| {
-            match find(connection, None, &question, projection, least, true) {
-                Ok(found) => Ok(found),
-                // Unreachable: `may_search` is true.
-                Err(Stop::NeedsSearch) => Ok(None),
-                Err(Stop::Sqlite(error)) => Err(error),
-            }
+            searched(find(connection, None, &question, projection, least, true))
         })
         .await
     }

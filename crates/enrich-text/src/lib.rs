@@ -13,6 +13,7 @@
 //! companies, and reads and writes no files. Its tables are data files that are compiled into the
 //! program.
 
+mod addition;
 mod company_name;
 mod contrast;
 mod country;
@@ -38,6 +39,7 @@ mod similar;
 mod table;
 mod web_address;
 
+pub use addition::{additions, is_addition};
 pub use company_name::{CompanyName, InvalidCompanyName};
 pub use contrast::{Contrast, Side, contrasting};
 pub use country::{Country, InvalidCountry};

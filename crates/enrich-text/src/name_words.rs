@@ -39,6 +39,8 @@ struct Lists {
     roots: FxHashMap<String, String>,
     /// The country code of each root that names a country in another language.
     countries: FxHashMap<String, &'static str>,
+    /// The roots that are places.
+    places: FxHashSet<String>,
     fillers: FxHashSet<String>,
     /// The number of characters of the longest word in a script without spaces.
     longest_unspaced: usize,
@@ -62,9 +64,11 @@ static LISTS: LazyLock<Lists> = LazyLock::new(|| {
     let fillers = table::rows(include_str!("../data/filler_words.txt"))
         .flat_map(|[_, words]| table::values(words).flat_map(str::split_whitespace).map(fold))
         .collect();
+    let places = table::rows(include_str!("../data/place_words.txt")).map(|[place]| fold(place));
+    let places = places.collect();
     let unspaced = roots.keys().filter(|word| word.chars().all(is_unspaced));
     let longest_unspaced = unspaced.map(|word| word.chars().count()).max().unwrap_or(0);
-    Lists { roots, countries, fillers, longest_unspaced }
+    Lists { roots, countries, places, fillers, longest_unspaced }
 });
 
 /// Splits a folded name into its words, in order. A text in a script without spaces is split at the
@@ -117,6 +121,11 @@ pub fn common_share(word: &str) -> Option<f64> {
             .collect()
     });
     SHARES.get(word).copied()
+}
+
+/// Whether a word is a city, region or country of the data file.
+pub(crate) fn is_place(word: &NameWord) -> bool {
+    word.is_general && LISTS.places.contains(&word.root)
 }
 
 /// Returns the country that a word means (`deutsche`: Germany).

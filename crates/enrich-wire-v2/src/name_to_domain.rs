@@ -28,7 +28,8 @@ pub(crate) const WIRE: Wire = Wire {
 struct Answer<'a> {
     /// Whether something was found.
     exists: bool,
-    /// The company's main domain; with `country_code`, the company's domain in that country.
+    /// The company's main domain; with `country_code`, the company's domain in that country if it
+    /// has one.
     domain: &'a str,
     remaining_credits: BalanceHere,
 }
@@ -47,8 +48,8 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
 fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let company = found.and_then(Found::company);
     let domain = match &ask.question {
-        Question::Company(CompanyRef::Name { country: Some(country), .. }) => {
-            company.and_then(|company| company.domain_in(*country))
+        Question::Company(CompanyRef::Name { country, .. }) => {
+            company.and_then(|company| company.domain_near(*country))
         }
         _ => company.and_then(Company::domain),
     };

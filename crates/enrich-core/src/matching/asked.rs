@@ -1,6 +1,9 @@
 //! The requested company name, prepared for comparison.
 
-use enrich_text::{CompanyName, Country, Domain, NameForm, Region, Side, country_of_word, region};
+use enrich_text::{
+    CompanyName, Country, Domain, NameForm, Region, Side, additions, country_of_word, is_addition,
+    region,
+};
 
 /// A requested company name, with everything that is needed to compare it with candidates.
 #[derive(Clone, Debug)]
@@ -9,6 +12,8 @@ pub struct AskedName {
     pub name: CompanyName,
     /// The name, split into words.
     pub form: NameForm,
+    /// The country that was requested with the name.
+    pub country: Option<Country>,
     /// For each word, the side of a contrast to which the word belongs, such as north or south.
     pub(super) sides: Vec<Option<Side>>,
     /// Whether the name is one short word in capitals.
@@ -23,9 +28,19 @@ pub struct AskedName {
     /// The countries that the name contains, each with the index of its word; the index is `None`
     /// for a country in parentheses.
     pub(super) countries: Vec<(Option<usize>, Country)>,
+    /// The index of the first word of the addition at the end of the name; the number of words if
+    /// there is none.
+    pub(super) addition: usize,
+    /// Whether the text in parentheses after the name is an addition.
+    pub(super) is_aside_addition: bool,
 }
 
 impl AskedName {
+    /// Prepares a name that was requested with a country.
+    pub fn of_country(name: &CompanyName, country: Option<Country>) -> Self {
+        Self { country, ..Self::new(name) }
+    }
+
     /// Prepares a name for comparison.
     pub fn new(name: &CompanyName) -> Self {
         let form = NameForm::of_typed(name);
@@ -49,10 +64,13 @@ impl AskedName {
         let behind_comma = display.rsplit_once(',').map(|(_, last)| last);
         let region = region(&aside.join(" ")).or_else(|| region(behind_comma?));
         Self {
+            addition: form.words.len() - additions(&form.words),
+            is_aside_addition: is_addition(&form.aside),
             sides: form.words.iter().map(Side::of).collect(),
             is_acronym: is_acronym(display, &form),
             name: name.clone(),
             form,
+            country: None,
             squashed,
             domain,
             region,

@@ -11,12 +11,22 @@ use crate::subject::Company;
 /// Most aliases of a company that are compared; few sources give more.
 const MOST_ALIASES: usize = 64;
 
-/// Returns the name of the company that fits best, and the evidence for and against the company.
-pub(super) fn of_company(
-    asked: &AskedName,
-    company: &Company,
-    rarity: &impl Rarity,
-) -> (String, Evidence) {
+/// A comparison of a company with the requested name.
+pub(super) struct Compared {
+    /// The name of the company that fits best.
+    pub(super) name: String,
+    /// The evidence for and against the company.
+    pub(super) evidence: Evidence,
+    /// The comparison of the names; `None` if no name of the company can be read.
+    pair: Option<Pair>,
+    labels: Labels,
+    /// Whether the company's own name and the label of its main domain equal the requested name.
+    is_own_label: bool,
+}
+
+/// Compares a company with the requested name. The evidence is still without the company's
+/// prominence.
+pub(super) fn of_company(asked: &AskedName, company: &Company, rarity: &impl Rarity) -> Compared {
     let there: Vec<usize> = asked
         .countries
         .iter()
@@ -29,13 +39,16 @@ pub(super) fn of_company(
         let name = CompanyName::parse(name).ok()?;
         Some(words::compare(asked, &name, is_alias, &there, rarity))
     });
-    let Some(best) = pairs.reduce(|best, next| if next.fit > best.fit { next } else { best })
+    let Some(mut best) = pairs.reduce(|best, next| if next.fit > best.fit { next } else { best })
     else {
-        return (company.name.clone(), Evidence::default());
+        let (name, evidence, labels) =
+            (company.name.clone(), Evidence::default(), Labels::default());
+        return Compared { name, evidence, pair: None, labels, is_own_label: false };
     };
-    let Pair { name, mut evidence, .. } = best.clone();
+    let mut evidence = std::mem::take(&mut best.evidence);
     evidence.flag(Feature::Bias, true);
-    of_labels(&mut evidence, asked, &best, &Labels::of(asked, company, rarity));
+    let labels = Labels::of(asked, company, rarity);
+    of_labels(&mut evidence, asked, &best, &labels);
     of_places(&mut evidence, asked, company);
     let domain = asked.domain.as_ref().map(Domain::as_str);
     let is_other =
@@ -47,7 +60,49 @@ pub(super) fn of_company(
     evidence.add(Feature::RarityOfAll, (all / 10.0).min(4.0));
     evidence.add(Feature::Words, (words.len() as f64 / 5.0).min(2.0));
     evidence.add(Feature::Length, (letters / 10.0).min(3.0));
-    (name, evidence)
+    let is_own_label = best.is_same && !best.is_alias && is_main_label(asked, company);
+    Compared { name: best.name.clone(), evidence, pair: Some(best), labels, is_own_label }
+}
+
+fn is_main_label(asked: &AskedName, company: &Company) -> bool {
+    let main = company.domain().and_then(|domain| Domain::parse(domain).ok());
+    main.is_some_and(|main| asked.squashed.contains(&main.label().replace('-', "")))
+}
+
+impl Compared {
+    /// Adds the evidence of the company's prominence: how much it is worth depends on how the names
+    /// agree.
+    pub(super) fn add_prominence(&mut self, asked: &AskedName, company: &Company, prominence: f64) {
+        let Some(pair) = self.pair.as_ref().filter(|_| prominence > 0.0) else { return };
+        let (evidence, labels, value) = (&mut self.evidence, &self.labels, prominence);
+        let is_initials = evidence.of(Feature::IsInitials) > 0.0;
+        let is_slip = !pair.is_same && (pair.shape == Shape::All || pair.is_whole_slip);
+        let has_shape =
+            |shapes: [Shape; 2]| !is_slip && !pair.is_same && shapes.contains(&pair.shape);
+        let is_more = has_shape([Shape::MoreGeneral, Shape::More]);
+        let is_longer = has_shape([Shape::LessGeneral, Shape::Less]);
+        let is_both = has_shape([Shape::BothGeneral, Shape::Both]);
+        let is_complete = is_more || pair.is_same;
+        let is_acronym = asked.is_acronym && (is_initials || (pair.is_same && pair.is_alias));
+        let is_equal = pair.is_same && !pair.is_sorted;
+        evidence.add_if(is_equal && !pair.is_alias, Feature::ProminentName, value);
+        evidence.add_if(is_equal && pair.is_alias, Feature::ProminentAlias, value);
+        evidence.add_if(self.is_own_label, Feature::ProminentOwnLabel, value);
+        evidence.add(Feature::ProminentLabel, value * labels.is_name);
+        evidence.add_if(is_acronym, Feature::ProminentAcronym, value);
+        evidence.add_if(is_slip, Feature::ProminentSlip, value);
+        evidence.add_if(is_slip, Feature::ProminentSlipLabel, value * labels.like);
+        evidence.add_if(is_complete && pair.is_addition, Feature::ProminentAddition, value);
+        evidence.add_if(is_more && !pair.is_addition, Feature::ProminentMore, value);
+        evidence.add_if(is_longer, Feature::ProminentLonger, value);
+        evidence.add_if(is_longer, Feature::ProminentLongerLabel, value * labels.is_name);
+        evidence.add_if(is_both, Feature::ProminentBoth, value);
+        if asked.country.is_some_and(|country| company.domain_in(country).is_none()) {
+            let is_elsewhere = company.has_country();
+            evidence.flag(Feature::CountryElsewhere, is_elsewhere);
+            evidence.flag(Feature::CountryUnknown, !is_elsewhere);
+        }
+    }
 }
 
 fn of_labels(evidence: &mut Evidence, asked: &AskedName, pair: &Pair, labels: &Labels) {

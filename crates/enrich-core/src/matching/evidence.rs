@@ -24,6 +24,12 @@ macro_rules! features {
                     $(Self::$feature => $name,)*
                 }
             }
+
+            /// Whether only prominent companies have the feature. It is 0 for every company of which
+            /// nothing but names, a domain and a page is known.
+            pub const fn is_of_prominence(self) -> bool {
+                self as usize >= Self::ProminentName as usize
+            }
         }
     };
 }
@@ -242,6 +248,43 @@ features! {
     Words "words",
     /// One tenth of the number of letters in the requested name, at most three.
     Length "length",
+    /// The company's prominence, if the names are equal without legal forms or spaces and this is the
+    /// company's own name.
+    ProminentName "prominent_name",
+    /// The company's prominence, if the names are equal without legal forms or spaces and the
+    /// candidate's name is an alias.
+    ProminentAlias "prominent_alias",
+    /// The company's prominence, if its own name and the label of its main domain both equal the
+    /// requested name.
+    ProminentOwnLabel "prominent_own_label",
+    /// The company's prominence, if a domain label equals the requested name.
+    ProminentLabel "prominent_label",
+    /// The company's prominence, if the requested name looks like an acronym, and is an alias or the
+    /// initials of the candidate's name.
+    ProminentAcronym "prominent_acronym",
+    /// The company's prominence, if a word is misspelt and all other words agree, or if the whole
+    /// name without spaces is misspelt.
+    ProminentSlip "prominent_slip",
+    /// If a word or the whole name is misspelt, the company's prominence times the similarity of a
+    /// domain label and the requested name.
+    ProminentSlipLabel "prominent_slip_label",
+    /// The company's prominence, if only the requested name has additional words, and all of them
+    /// are an addition at its end, such as a place.
+    ProminentAddition "prominent_addition",
+    /// The company's prominence, if only the requested name has additional words, and not all of
+    /// them are an addition at its end.
+    ProminentMore "prominent_more",
+    /// The company's prominence, if only the candidate's name has additional words.
+    ProminentLonger "prominent_longer",
+    /// The company's prominence, if only the candidate's name has additional words and a domain
+    /// label equals the requested name.
+    ProminentLongerLabel "prominent_longer_label",
+    /// The company's prominence, if each name has words that the other lacks.
+    ProminentBoth "prominent_both",
+    /// A country is requested, and nothing says in which country the company is.
+    CountryUnknown "country_unknown",
+    /// A country is requested, and the company is in another one.
+    CountryElsewhere "country_elsewhere",
 }
 
 /// The evidence for and against one candidate: the features that are not 0, with their values.
@@ -257,6 +300,11 @@ impl Evidence {
     /// Returns the value of a feature; 0 if the evidence does not contain it.
     pub fn of(&self, feature: Feature) -> f64 {
         self.0.iter().find(|(known, _)| *known == feature).map_or(0.0, |(_, value)| *value)
+    }
+
+    /// Adds what a feature is worth for a company with this prominence.
+    pub(super) fn add_if(&mut self, is: bool, feature: Feature, value: f64) {
+        self.add(feature, if is { value } else { 0.0 });
     }
 
     pub(super) fn add(&mut self, feature: Feature, value: f64) {

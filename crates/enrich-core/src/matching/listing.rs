@@ -166,7 +166,8 @@ mod tests {
     fn listed(only: Option<u64>, companies: &[Company], bare: &[&Company]) -> Vec<(u64, u8)> {
         let asked = AskedName::new(&CompanyName::parse("Quill Pens").unwrap());
         let rarity = DirectoryRarity::among(1_000);
-        let judged = judge(&asked, companies.iter().cloned(), &rarity, Weights::trained());
+        let judged =
+            judge(&asked, companies.iter().cloned(), &rarity, Weights::trained(), |_| None);
         let only = companies.iter().find(|one| Some(one.id.0) == only);
         let only = only.map(|only| (only, Confidence::clamped(98)));
         let candidates = Candidates { asked: &asked, country: None, only, judged: &judged, bare };

@@ -78,6 +78,11 @@ impl Weights {
         Ok(Self { weights: weights.collect::<Result<_, _>>()?, calibration })
     }
 
+    /// Returns the pairs of the calibration.
+    pub fn calibration(&self) -> &[(f64, f64)] {
+        &self.calibration
+    }
+
     /// Returns the weight of a feature.
     pub fn of(&self, feature: Feature) -> f64 {
         self.weights.get(feature as usize).copied().unwrap_or(0.0)

@@ -154,7 +154,7 @@ mod tests {
             ..Company::named(SubjectId(1), name.to_owned())
         };
         let rarity = DirectoryRarity::among(1_000);
-        why(&asked, &judge(&asked, [company], &rarity, Weights::trained())[0])
+        why(&asked, &judge(&asked, [company], &rarity, Weights::trained(), |_| None)[0])
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use enrich_text::{
     Agreed, Agreement, CompanyName, Contrast, NameForm, NameWord, Rarity, Side, Similarity, dice,
-    oddity, similar,
+    is_misspelt, oddity, similar,
 };
 
 use super::asked::AskedName;
@@ -38,6 +38,16 @@ pub(super) struct Pair {
     pub(super) evidence: Evidence,
     /// How the words of the two names agree.
     pub(super) shape: Shape,
+    /// Whether the names are equal without legal forms, spaces or the order of the words.
+    pub(super) is_same: bool,
+    /// Whether the names are equal only if the order and the language of the words do not count.
+    pub(super) is_sorted: bool,
+    /// Whether one name without spaces is a misspelling of the other.
+    pub(super) is_whole_slip: bool,
+    pub(super) is_alias: bool,
+    /// Whether the words that only the requested name has are an addition at its end, and the
+    /// agreeing words before it are not only general ones.
+    pub(super) is_addition: bool,
     /// How well the names fit each other. This value is used only to choose one of the candidate's
     /// names.
     pub(super) fit: f64,
@@ -117,10 +127,7 @@ pub(super) fn compare(
     evidence.add(Feature::JaroHigh, (jaro - 0.9).max(0.0) * 10.0);
     evidence.add(Feature::Dice, dice(&form.squashed, &held.squashed));
     let is_initials = of_initials(&mut evidence, form, &held);
-    let (forms, theirs) = (&form.legal_forms, &held.legal_forms);
-    let have_forms = !forms.is_empty() && !theirs.is_empty();
-    evidence.flag(Feature::FormAgrees, have_forms && forms == theirs);
-    evidence.flag(Feature::FormDiffers, have_forms && forms != theirs);
+    of_legal_forms(&mut evidence, form, &held);
     let shape = sums.shape(&likeness);
     let is_same = is_folded || is_stripped || is_squashed;
     of_slips(&mut evidence, &likeness, form, &held, !is_same, shape);
@@ -128,12 +135,25 @@ pub(super) fn compare(
         of_contrasts(&mut evidence, &likeness, asked, &held);
     }
     add_parenthetical_evidence(&mut evidence, form, &held);
+    let is_addition = is_addition(asked, &likeness, &sums);
 
     let same = [is_folded, is_stripped, is_squashed, is_sorted];
     let same = same.into_iter().filter(|is| *is).count() as f64;
     let initials = if is_initials { 0.5 } else { 0.0 };
     let fit = same + 2.0 * covered + jaro + initials - if is_alias { 0.01 } else { 0.0 };
-    Pair { name: name.display().to_owned(), evidence, shape, fit }
+    let is_whole_slip = is_misspelt(&form.squashed, &held.squashed);
+    let (is_sorted, is_same) = (is_sorted && !is_same, is_same || is_sorted);
+    let name = name.display().to_owned();
+    Pair { name, evidence, shape, is_same, is_sorted, is_whole_slip, is_alias, is_addition, fit }
+}
+
+/// Whether the words that only the requested name has are all in the addition at its end. If it has
+/// none, whether it has an addition in parentheses.
+fn is_addition(asked: &AskedName, likeness: &Similarity, sums: &Sums) -> bool {
+    let is_in_addition = likeness.only_left.iter().all(|(at, _)| *at >= asked.addition);
+    let is_any = !likeness.only_left.is_empty() || asked.is_aside_addition;
+    let is_aside = asked.form.aside.is_empty() || asked.is_aside_addition;
+    is_any && is_in_addition && is_aside && sums.specific > 0.0
 }
 
 /// Adds evidence from the rarity of the words that agree and of those that are missing. Returns the
@@ -165,6 +185,13 @@ fn of_sums(evidence: &mut Evidence, likeness: &Similarity, sums: &Sums) -> f64 {
     evidence.add(Feature::Equivalent, part(Agreement::Equivalent));
     evidence.add(Feature::Misspelt, part(Agreement::Misspelt));
     covered
+}
+
+fn of_legal_forms(evidence: &mut Evidence, asked: &NameForm, held: &NameForm) {
+    let (forms, theirs) = (&asked.legal_forms, &held.legal_forms);
+    let have_forms = !forms.is_empty() && !theirs.is_empty();
+    evidence.flag(Feature::FormAgrees, have_forms && forms == theirs);
+    evidence.flag(Feature::FormDiffers, have_forms && forms != theirs);
 }
 
 fn of_initials(evidence: &mut Evidence, asked: &NameForm, held: &NameForm) -> bool {

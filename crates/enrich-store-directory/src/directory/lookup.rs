@@ -37,3 +37,13 @@ impl Lookup<'_> {
         if self.may_search { Ok(()) } else { Err(Stop::NeedsSearch) }
     }
 }
+
+/// Returns the result of a look-up that may search.
+pub(crate) fn searched<T>(result: Result<Option<T>, Stop>) -> rusqlite::Result<Option<T>> {
+    match result {
+        Ok(found) => Ok(found),
+        // Unreachable: `may_search` is true.
+        Err(Stop::NeedsSearch) => Ok(None),
+        Err(Stop::Sqlite(error)) => Err(error),
+    }
+}

@@ -7,14 +7,17 @@
 //! name, no company has it, or the name is a single word that is not a domain label of the company.
 //! The search takes a hundred times as long as an exact match.
 //!
-//! A bare company is known only by names, because people gave it as their employer. It is an answer
-//! only if it has exactly the requested name and no other company has this name.
+//! A bare company is known only by names, because people gave it as their employer, or because a
+//! register has nothing else. It is an answer only if it has exactly the requested name, and no
+//! other company has this name or is found by a similar one (`names/bare.rs`).
 
 mod approximate;
+mod bare;
 mod candidates;
 pub(crate) mod search;
 
 pub(crate) use approximate::judged;
+pub(crate) use bare::find_only_match;
 pub(crate) use candidates::candidates;
 
 use enrich_core::matching::{ScoredCandidate, likeliest};
@@ -96,6 +99,11 @@ impl Fit {
         })
     }
 
+    /// Whether the name fits the company's own name, and not an alias.
+    const fn is_own(self) -> bool {
+        matches!(self, Self::Name | Self::StrippedName)
+    }
+
     /// Returns the step at which the names are equal (see [`step`]). If two companies fit at the
     /// same step, the name alone cannot tell which one is the right one. This is true even if one
     /// company fits by its name and the other by an alias.
@@ -133,20 +141,33 @@ pub(crate) fn ranked(
 }
 
 /// Finds the company that a name means. Returns `None` if no match has the least confidence.
+///
+/// If the only company with this name is bare, it is the answer only if no other company is found.
 pub(crate) fn find(
     lookup: Lookup<'_>,
     name: &CompanyName,
     country: Option<Country>,
 ) -> Result<Option<(Company, Confidence)>, Stop> {
     let Some(ranked) = ranked_in(lookup, name, country)? else { return Ok(None) };
-    if let Some(only) = only_match(name, country, &ranked) {
+    let only = only_match(name, country, &ranked);
+    if let Some(only) = only.filter(|only| !only.is_bare) {
         let is_enough = only.fit.confidence() >= lookup.least_by_name;
-        let found = is_enough.then(|| (only.company.clone(), only.confidence()));
-        return Ok(found);
+        return Ok(is_enough.then(|| (only.company.clone(), only.confidence())));
     }
     lookup.needs_search()?;
     let judged = judged(lookup.view, name, country)?;
-    let Some((first, match_confidence)) = likeliest(&judged) else { return Ok(None) };
+    match only {
+        Some(bare) => bare::found(lookup, name, country, bare, &judged),
+        None => likeliest_found(lookup, &judged),
+    }
+}
+
+/// Returns the likeliest candidate, if it has the least confidence.
+fn likeliest_found(
+    lookup: Lookup<'_>,
+    judged: &[ScoredCandidate],
+) -> Result<Option<(Company, Confidence)>, Stop> {
+    let Some((first, match_confidence)) = likeliest(judged) else { return Ok(None) };
     if match_confidence < lookup.least_by_name {
         return Ok(None);
     }
@@ -161,18 +182,6 @@ pub(crate) fn prepare(view: View<'_>) {
         // The result is not needed. If the database fails, look-ups report it.
         let _ = judged(view, &name, None);
     }
-}
-
-/// Finds the only company with exactly this name, and the confidence of the match. Returns `None`
-/// when similar names must be searched for.
-pub(crate) fn find_only_match(
-    view: View<'_>,
-    name: &CompanyName,
-    country: Option<Country>,
-) -> rusqlite::Result<Option<(Company, Confidence)>> {
-    let ranked = ranked(view, name, country)?.unwrap_or_default();
-    let only = only_match(name, country, &ranked);
-    Ok(only.map(|only| (only.company.clone(), only.fit.confidence())))
 }
 
 /// Finds every company that a name may mean, with its confidence. These are the companies with the
@@ -236,13 +245,17 @@ fn only_match<'a>(
     ranked: &'a [Ranked],
 ) -> Option<&'a Ranked> {
     let best = ranked.first().filter(|best| best.fit < Fit::Squashed)?;
-    let has_rival = ranked
-        .get(1)
-        .is_some_and(|next| next.is_bare == best.is_bare && next.fit.step() == best.fit.step());
+    // A company of which the name is an alias is no better than one that has it as its own, even if
+    // the own name has a legal form or a country.
+    let is_rival = |next: &Ranked| {
+        let is_own = next.fit == Fit::StrippedName && !best.fit.is_own();
+        next.is_bare == best.is_bare && (next.fit.step() == best.fit.step() || is_own)
+    };
+    let has_rival = ranked[1..].iter().any(is_rival);
     // If the requested name contains a country, the company must be in this country.
     let company = &best.company;
     let is_there = name.country().is_none_or(|said| company.is_in(said));
-    let says_enough = country.is_some()
+    let says_enough = (country.is_some() && best.fit.is_own())
         || best.is_bare
         || name.stripped().contains(' ')
         || company.sites.iter().any(|site| is_label(name, &site.domain));

@@ -226,6 +226,13 @@ impl<'c> View<'c> {
         }))
     }
 
+    /// Returns the page rank of exactly this domain; `None` if it has none, or one that is not a
+    /// number.
+    pub(crate) fn page_rank(&self, domain: &str) -> rusqlite::Result<Option<f64>> {
+        let known = self.domain(domain)?;
+        Ok(known.and_then(|known| known.facts.page_rank?.trim().parse().ok()))
+    }
+
     fn subject<T: Profiled>(&self, id: SubjectId) -> rusqlite::Result<Option<T>> {
         let profile = "SELECT profile FROM subject WHERE id = ?1 AND kind = ?2";
         self.connection.find(profile, params![sql_id(id), T::KIND], |row| {

@@ -4,6 +4,7 @@
 
 mod candidates;
 mod people;
+mod prominence;
 
 use enrich_core::{
     CompanyRecord, CompanyRef, Confidence, DomainRecord, EmployerRecord, PersonRecord, Projection,
@@ -13,6 +14,7 @@ use enrich_text::Network;
 
 pub use candidates::*;
 pub use people::*;
+pub use prominence::*;
 
 use people::in_country;
 
@@ -52,6 +54,12 @@ macro_rules! directory_contract {
             a_company_of_thousands_of_names_is_found,
             a_main_domain_is_of_the_country_of_the_seat,
             a_text_is_read_as_a_domain_first_and_then_as_a_name,
+            a_prominent_company_goes_before_its_namesakes,
+            a_place_after_a_prominent_name_changes_nothing,
+            a_misspelt_prominent_name_is_found,
+            country_sites_of_a_prominent_company_are_no_rivals,
+            a_prominent_company_of_no_country_is_found_in_any,
+            a_company_that_is_but_names_lends_them,
             a_person_is_found_by_address_page_and_phone,
             what_two_people_share_is_not_sure,
             a_person_is_found_by_name_in_a_country,

@@ -1,6 +1,6 @@
 //! Explains why a look-up has its answer.
 
-use enrich_core::matching::{ScoredCandidate, Weights, likeliest, rival};
+use enrich_core::matching::{Prominence, ScoredCandidate, Weights, likeliest, rival};
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
 use enrich_core::{
@@ -80,8 +80,28 @@ pub(super) struct Candidate {
     /// The company's name that is most similar to the given name.
     pub(super) name: String,
     pub(super) domain: Option<String>,
+    /// How well known the company is, from 0 to 1; `None` for a company that is not known for more
+    /// than names, a domain and a page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) prominence: Option<Prominent>,
     /// The features of the company, those with the largest effect first.
     pub(super) features: Vec<Weighed>,
+}
+
+/// How well known a company is, and why.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Prominent {
+    /// The prominence from 0 to 1.
+    pub(super) value: f64,
+    /// The highest page rank of the company's domains.
+    pub(super) page_rank: Option<f64>,
+    pub(super) is_in_wikidata: bool,
+    /// The number of kinds of ids, without Wikidata.
+    pub(super) kinds_of_ids: usize,
+    /// The number of countries with a site.
+    pub(super) countries: usize,
+    /// The number of networks with a page.
+    pub(super) networks: usize,
 }
 
 /// A feature of a candidate, and its effect on the score.
@@ -266,6 +286,20 @@ impl From<&Found> for Named {
     }
 }
 
+impl Prominent {
+    fn of(prominence: Prominence) -> Option<Self> {
+        let value = prominence.value();
+        (value > 0.0).then_some(Self {
+            value,
+            page_rank: prominence.page_rank,
+            is_in_wikidata: prominence.is_in_wikidata,
+            kinds_of_ids: prominence.kinds_of_ids,
+            countries: prominence.countries,
+            networks: prominence.networks,
+        })
+    }
+}
+
 impl From<&ScoredCandidate> for Candidate {
     fn from(judged: &ScoredCandidate) -> Self {
         let weights = Weights::trained();
@@ -284,6 +318,7 @@ impl From<&ScoredCandidate> for Candidate {
             company: judged.company.name.clone(),
             name: judged.name.clone(),
             domain: judged.company.domain().map(str::to_owned),
+            prominence: Prominent::of(judged.prominence),
             features,
         }
     }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::super::table::write_table;
 use super::super::{Failure, Shown};
-use super::explanation::{ByName, Candidate, Explanation, Named, Weighed};
+use super::explanation::{ByName, Candidate, Explanation, Named, Prominent, Weighed};
 
 /// Maximum number of companies in the text, and maximum number of features of each company.
 const MOST_COMPANIES: usize = 5;
@@ -88,6 +88,9 @@ fn write_by_name(by_name: &ByName, out: &mut dyn Write) -> io::Result<()> {
 fn write_features(candidate: &Candidate, out: &mut dyn Write) -> io::Result<()> {
     let Candidate { company, confidence, score, features, .. } = candidate;
     writeln!(out, "\n{company}, {confidence}:")?;
+    if let Some(prominence) = &candidate.prominence {
+        writeln!(out, "  {}", in_words(prominence))?;
+    }
     let (heaviest, others) = features.split_at(features.len().min(MOST_FEATURES));
     let row = |Weighed { feature, value, weight, effect }: &Weighed| {
         let feature = format!("  {feature}");
@@ -101,6 +104,26 @@ fn write_features(candidate: &Candidate, out: &mut dyn Write) -> io::Result<()> 
     }
     rows.push(sum("  together".to_owned(), *score));
     write_table(&["  FEATURE", ">VALUE", ">WEIGHT", ">FOR (+) OR AGAINST (-)"], rows, out)
+}
+
+/// Returns the prominence of a company and what it comes from.
+fn in_words(prominence: &Prominent) -> String {
+    let Prominent { value, page_rank, is_in_wikidata, kinds_of_ids, countries, networks } =
+        prominence;
+    let counted = |count: usize, one: &str, more: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{count} {more}")),
+    };
+    let reasons = [
+        page_rank.map(|rank| format!("page rank {rank:.2}")),
+        is_in_wikidata.then(|| "in Wikidata".to_owned()),
+        counted(*kinds_of_ids, "kind of other ids", "kinds of other ids"),
+        counted(*countries, "country with a site", "countries with a site"),
+        counted(*networks, "network with a page", "networks with a page"),
+    ];
+    let reasons: Vec<String> = reasons.into_iter().flatten().collect();
+    format!("prominence {value:.2}: {}", reasons.join(", "))
 }
 
 fn described(named: &Named) -> String {
@@ -132,6 +155,7 @@ mod tests {
             company: format!("Quill {number} Ltd"),
             name: format!("Quill {number}"),
             domain: (number != 2).then(|| format!("quill-{number}.example")),
+            prominence: None,
             features,
         }
     }

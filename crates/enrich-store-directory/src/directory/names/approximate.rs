@@ -16,27 +16,45 @@ const MOST_READ_IN_COUNTRY: usize = 512;
 /// hundred names each.
 const MOST_TEXT: usize = 128 * 1024;
 
+/// The most companies outside the requested country that are compared.
+const MOST_ABROAD: usize = 16;
+
 /// Returns the companies that a name may mean, the likeliest first. If a country is given, returns
-/// only companies with a domain for that country.
+/// companies with a domain for that country, and prominent companies elsewhere.
 pub(crate) fn judged(
     view: View<'_>,
     name: &CompanyName,
     country: Option<Country>,
 ) -> rusqlite::Result<Vec<ScoredCandidate>> {
-    let asked = AskedName::new(name);
+    let asked = AskedName::of_country(name, country);
     let most = if country.is_some() { MOST_READ_IN_COUNTRY } else { MOST_COMPARED };
     let Candidates { ids, rarity } = search(view, &asked, most)?;
     let mut companies = Vec::with_capacity(ids.len());
-    let mut text = 0;
+    let (mut text, mut there, mut abroad) = (0, 0, 0);
     for id in ids {
         let Some(company) = view.company(SubjectId(id))? else { continue };
-        if is_in(&company, country) && !is_bare(&company) {
+        if is_bare(&company) {
+            continue;
+        }
+        let (count, most) = match is_in(&company, country) {
+            true => (&mut there, MOST_COMPARED),
+            false => (&mut abroad, MOST_ABROAD),
+        };
+        if *count < most {
+            *count += 1;
             text += company.aliases.iter().map(String::len).sum::<usize>();
             companies.push(company);
         }
-        if companies.len() == MOST_COMPARED || text > MOST_TEXT {
+        if there == MOST_COMPARED || text > MOST_TEXT {
             break;
         }
     }
-    Ok(judge(&asked, companies, &rarity, Weights::trained()))
+    let mut failed = None;
+    let judged = judge(&asked, companies, &rarity, Weights::trained(), |domain| {
+        view.page_rank(domain).unwrap_or_else(|error| {
+            failed = Some(error);
+            None
+        })
+    });
+    failed.map_or(Ok(judged), Err)
 }

@@ -38,6 +38,12 @@ const MOST_FIRST_WORDS: usize = 4;
 /// word.
 const LONGEST_WORD: usize = 30;
 
+/// Letters that are typed instead of others with the same sound.
+const SOUNDS: [(&str, &str); 6] =
+    [("ph", "f"), ("f", "ph"), ("ck", "x"), ("x", "ks"), ("qu", "k"), ("kw", "qu")];
+/// The fewest letters of a word that is tried with other letters for the same sound.
+const FEWEST_RESPELT: usize = 6;
+
 /// A candidate is not compared if its score is below this share of the best score, because it
 /// shares only common words with the name.
 const LEAST_SHARE: f64 = 0.3;
@@ -48,6 +54,8 @@ const PART: f64 = 8.0;
 /// Factor from 0 to 1 for a word that is similar to the requested word, but not equal. The word's
 /// rarity times this factor is added to the score.
 const ALIKE: f64 = 0.7;
+/// Factor for a word that is similar to the whole requested name without spaces.
+const WHOLE_ALIKE: f64 = 2.0;
 /// Subtracted from a candidate's score for each word of the candidate's name, in nats. If two names
 /// share the same words with the requested name, the shorter one is more similar.
 const A_WORD: f64 = 0.05;
@@ -101,6 +109,14 @@ pub(crate) fn search(
     all.retain(|(worth, _)| *worth >= least);
     let ids = all.into_iter().map(|(_, id)| id).collect();
     Ok(Candidates { ids, rarity: search.rarity })
+}
+
+/// Returns a word with other letters for the same sound, one kind of letters at a time. Only changes
+/// of two letters are returned, because other misspellings are found by their variants.
+fn respellings(word: &str) -> impl Iterator<Item = String> + '_ {
+    let is_long = word.len() >= FEWEST_RESPELT;
+    let sounds = SOUNDS.iter().filter(move |(typed, _)| is_long && word.contains(typed));
+    sounds.map(|(typed, meant)| word.replace(typed, meant))
 }
 
 struct Search<'c> {
@@ -211,7 +227,10 @@ impl Search<'_> {
             self.add_meant(word, form.meant.get(at).copied().flatten(), &mut lists)?;
         }
         if form.words.len() > 1 && form.squashed.len() <= LONGEST_WORD {
+            let before = lists.len();
             self.add_like(&form.squashed, &mut lists)?;
+            // A word that is like the whole name says more than one of the name's words.
+            lists[before..].iter_mut().for_each(|list| list.worth *= WHOLE_ALIKE);
         }
         Ok(lists)
     }
@@ -231,7 +250,20 @@ impl Search<'_> {
             let worth = ALIKE * self.rarity.of_count(root, companies);
             lists.push(List { word: root.to_owned(), companies, worth });
         }
+        self.add_respelt(&word.root, lists)?;
         self.add_like(&word.root, lists)
+    }
+
+    /// Adds the lists of companies for words of the index that sound like `word`: `Vodaphone`.
+    fn add_respelt(&self, word: &str, lists: &mut Vec<List>) -> rusqlite::Result<()> {
+        for respelt in respellings(word) {
+            let companies = self.view.companies_with_word(&respelt)?;
+            if companies > 0 && is_misspelt(&respelt, word) {
+                let worth = ALIKE * self.rarity.of_count(&respelt, companies);
+                lists.push(List { word: respelt, companies, worth });
+            }
+        }
+        Ok(())
     }
 
     /// Adds the lists of companies for words of the index of which `word` may be a misspelling. If

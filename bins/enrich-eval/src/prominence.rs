@@ -1,0 +1,278 @@
+//! Trains the weights of prominence on well-known names. All other weights stay as they are: the
+//! features of prominence are 0 in a directory that knows of no company more than a name and a
+//! domain, so what was trained on such a directory stays true.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+use enrich_core::matching::{Feature, ScoredCandidate, Weights, likeliest};
+use enrich_core::{Confidence, SubjectId};
+use enrich_store::{Options, Store};
+use enrich_text::{CompanyName, Country};
+
+use crate::known::{self, KnownQuery, KnownSet};
+use crate::logit::{self, Choice, Example};
+use crate::queries::number_of;
+use crate::train::{choice, table};
+
+/// The number of best-known companies from which names are made.
+const BEST_KNOWN: usize = 1000;
+/// The weight of a query of the set, and of a name that was made.
+const ASKED_WEIGHT: f64 = 1.0;
+const MADE_WEIGHT: f64 = 0.2;
+const MADE_NEGATIVE_WEIGHT: f64 = 0.3;
+/// Words of business that are put after a name: the result is the name of another company, or of
+/// none.
+const BUSINESS: [&str; 24] = [
+    "Foods",
+    "Insurance",
+    "Coffee",
+    "Hospital",
+    "Airlines",
+    "Bank",
+    "Steel",
+    "Hotels",
+    "Motors",
+    "Pharma",
+    "Energy",
+    "Records",
+    "Press",
+    "University",
+    "Foundation",
+    "Studios",
+    "Logistics",
+    "Furniture",
+    "Mining",
+    "Shipping",
+    "Cosmetics",
+    "Brewery",
+    "Toys",
+    "Consulting",
+];
+/// What lists put after a name: it stays the name of the company.
+const PLACES: [&str; 24] = [
+    "London",
+    "Berlin",
+    "Chicago",
+    "Paris",
+    "HQ",
+    "Group",
+    "Headquarters",
+    "Holding",
+    "Seattle",
+    "Milan",
+    "Tokyo",
+    "Deutschland",
+    "UK",
+    "France",
+    "USA",
+    "Atlanta",
+    "Zurich",
+    "Stuttgart",
+    "Boston, MA",
+    "Madrid",
+    "Dublin, Ireland",
+    "(Hamburg)",
+    "(Houston)",
+    "Toronto",
+];
+
+/// Trains the weights of prominence on the names of a set.
+#[derive(Debug, Args)]
+pub(crate) struct TrainProminence {
+    #[command(flatten)]
+    set: KnownSet,
+    /// Uses the data folder as it is, without importing the set's files again
+    #[arg(long)]
+    keep: bool,
+    /// Number of steps of the training
+    #[arg(long, value_name = "N", default_value_t = 300)]
+    rounds: u32,
+    /// Number of parts of the cross-validation; all queries for a company are in one part
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..))]
+    folds: u64,
+    /// File with the weights; those of prominence are replaced
+    #[arg(long, value_name = "FILE")]
+    write: PathBuf,
+}
+
+/// A name with its candidates.
+struct Asked {
+    /// The query of the set; `None` for a name that was made.
+    query: Option<KnownQuery>,
+    fold: u64,
+    example: Example,
+    candidates: Vec<ScoredCandidate>,
+}
+
+impl TrainProminence {
+    pub(crate) fn run(self, out: &mut dyn Write) -> anyhow::Result<()> {
+        let least = Confidence::LEAST;
+        let store = if self.keep {
+            Store::open_with(
+                &self.set.data,
+                Options { least_by_name: least, ..Options::default() },
+            )?
+        } else {
+            known::open(&self.set.set, &self.set.data, least)?
+        };
+        let mut all = Vec::new();
+        for query in known::queries(&self.set.set)? {
+            all.push(of_query(&store, query)?);
+        }
+        let made = made(&store, &known::names(&self.set.set)?)?;
+        writeln!(out, "made {} names of the best-known companies", made.len())?;
+        all.extend(made);
+        let text = fs::read_to_string(&self.write)
+            .with_context(|| format!("{} can't be read", self.write.display()))?;
+        let start = Weights::parse(&text)?;
+        self.cross_validate(&all, &start, out)?;
+        let every: Vec<&Example> = all.iter().map(|one| &one.example).collect();
+        let weights = self.fit(&every, &start);
+        for feature in Feature::ALL.iter().filter(|feature| feature.is_of_prominence()) {
+            writeln!(out, "{} {:.4}", feature.name(), weights[*feature as usize])?;
+        }
+        fs::write(&self.write, table(&weights, start.calibration()))
+            .with_context(|| format!("{} can't be written", self.write.display()))?;
+        writeln!(out, "wrote {}", self.write.display())?;
+        Ok(())
+    }
+
+    fn fit(&self, examples: &[&Example], start: &Weights) -> Vec<f64> {
+        let at_start = |feature: &Feature| match feature.is_of_prominence() {
+            true => 0.0,
+            false => start.of(*feature),
+        };
+        let start = Feature::ALL.iter().map(at_start).collect();
+        let mut weights = logit::fit_some(examples, self.rounds, start, Feature::is_of_prominence);
+        // All names with a country that are in the set have an answer, so the set cannot show what
+        // a missing country costs. It is never an advantage.
+        for feature in [Feature::CountryUnknown, Feature::CountryElsewhere] {
+            let weight = &mut weights[feature as usize];
+            *weight = weight.min(0.0);
+        }
+        weights
+    }
+
+    /// Counts the answers to the queries of the set, each with weights that were trained without
+    /// the queries about the same company.
+    fn cross_validate(
+        &self,
+        all: &[Asked],
+        start: &Weights,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        let mut counts: BTreeMap<u8, [u32; 3]> = BTreeMap::new();
+        let (mut error, mut answers) = (BTreeMap::<u8, (f64, f64, f64)>::new(), 0.0);
+        for fold in 0..self.folds {
+            let (own, rest): (Vec<&Asked>, Vec<&Asked>) =
+                all.iter().partition(|one| one.fold % self.folds == fold);
+            let rest: Vec<&Example> = rest.into_iter().map(|one| &one.example).collect();
+            let weights = Weights::new(self.fit(&rest, start), start.calibration().to_vec());
+            for one in own {
+                let Some(query) = &one.query else { continue };
+                let judged = enrich_core::matching::weigh(one.candidates.clone(), &weights);
+                let answer = likeliest(&judged).map(|(first, sure)| {
+                    (first.company.domain().is_some_and(|domain| query.is_right(domain)), sure)
+                });
+                for least in [90, 80, 70] {
+                    let count = counts.entry(least).or_default();
+                    match answer.filter(|(_, sure)| sure.percent() >= least) {
+                        Some((true, _)) => count[0] += 1,
+                        Some((false, _)) => count[1] += 1,
+                        None => count[2] += 1,
+                    }
+                }
+                if let Some((is_right, sure)) = answer {
+                    let band = error.entry(sure.percent() / 10).or_default();
+                    let right = f64::from(u8::from(is_right));
+                    *band =
+                        (band.0 + 1.0, band.1 + right, band.2 + f64::from(sure.percent()) / 100.0);
+                    answers += 1.0;
+                }
+            }
+        }
+        for (least, [right, wrong, missed]) in counts {
+            writeln!(
+                out,
+                "cross-validated at {least}: right {right} wrong {wrong} missed {missed}"
+            )?;
+        }
+        let error: f64 = error.values().map(|(_, right, mean)| (right - mean).abs()).sum();
+        writeln!(out, "expected calibration error {:.3}", error / answers)?;
+        Ok(())
+    }
+}
+
+fn of_query(store: &Store, query: KnownQuery) -> anyhow::Result<Asked> {
+    let candidates = store.directory.judged(&query.name()?, query.country())?;
+    let right =
+        |one: &ScoredCandidate| one.company.domain().is_some_and(|domain| query.is_right(domain));
+    let choices: Vec<Choice> = candidates.iter().map(|one| choice(one, right(one))).collect();
+    let fold = number_of(query.org.as_deref().unwrap_or(&query.id));
+    let example = Example { weight: ASKED_WEIGHT, choices };
+    Ok(Asked { query: Some(query), fold, example, candidates })
+}
+
+/// Makes names of the best-known companies: the name alone, with a typing error, with a place, and
+/// with a word of business.
+fn made(store: &Store, names: &BTreeSet<String>) -> anyhow::Result<Vec<Asked>> {
+    let mut known: Vec<(f64, String, BTreeSet<SubjectId>)> = Vec::new();
+    for text in names {
+        let Ok(name) = CompanyName::parse(text) else { continue };
+        let judged = store.directory.judged(&name, None)?;
+        let bearers = judged.iter().filter(|one| {
+            one.evidence.of(Feature::SameStripped) > 0.0 && one.evidence.of(Feature::Alias) == 0.0
+        });
+        let best = bearers.max_by(|a, b| a.prominence.value().total_cmp(&b.prominence.value()));
+        let Some(best) = best.filter(|best| best.prominence.value() > 0.25) else { continue };
+        let same = judged.iter().filter(|one| one.organisation == best.organisation);
+        let same = same.map(|one| one.company.id).collect();
+        known.push((best.prominence.value(), text.clone(), same));
+    }
+    known.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    known.truncate(BEST_KNOWN);
+    let mut all = Vec::new();
+    for (at, (_, name, right)) in known.iter().enumerate() {
+        let variants = [
+            (name.clone(), MADE_WEIGHT, true),
+            (misspelt(name, at), MADE_WEIGHT, true),
+            (format!("{name} {}", PLACES[at % PLACES.len()]), MADE_WEIGHT, true),
+            (format!("{name} {}", BUSINESS[at % BUSINESS.len()]), MADE_NEGATIVE_WEIGHT, false),
+        ];
+        for (text, weight, is_there) in variants {
+            let Ok(parsed) = CompanyName::parse(&text) else { continue };
+            let candidates = store.directory.judged(&parsed, None::<Country>)?;
+            // A name that another company really has is no misspelling, and no name of nobody.
+            let has_exact =
+                candidates.iter().any(|one| one.evidence.of(Feature::SameStripped) > 0.0);
+            if has_exact && text != *name {
+                continue;
+            }
+            let is_right = |one: &ScoredCandidate| is_there && right.contains(&one.company.id);
+            let choices = candidates.iter().map(|one| choice(one, is_right(one))).collect();
+            let fold = number_of(name);
+            all.push(Asked { query: None, fold, example: Example { weight, choices }, candidates });
+        }
+    }
+    Ok(all)
+}
+
+/// Returns the name with one typing error; which one depends on `at`.
+fn misspelt(name: &str, at: usize) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    let place = 1 + (at * 7) % letters.len().saturating_sub(2).max(1);
+    let (before, after) = letters.split_at(place.min(letters.len()));
+    let text = |parts: &[&[char]]| parts.concat().iter().collect::<String>();
+    match (at % 4, after) {
+        (0, [_, rest @ ..]) => text(&[before, rest]),
+        (1, [one, next, rest @ ..]) => text(&[before, &[*next, *one], rest]),
+        (2, [one, rest @ ..]) => text(&[before, &[*one, *one], rest]),
+        (_, [_, rest @ ..]) => text(&[before, &['e'], rest]),
+        _ => name.to_owned(),
+    }
+}

@@ -1,0 +1,107 @@
+//! Finds candidates that are the same organisation. Sources may hold it several times, and then its
+//! candidates are no rivals.
+
+use enrich_text::{CompanyName, Domain, NameForm, additions};
+
+use super::ScoredCandidate;
+use super::evidence::Feature;
+
+/// The most domains of a company that are compared.
+const MOST_SITES: usize = 16;
+
+/// What tells that two candidates are one organisation.
+struct Traits<'a> {
+    main: Option<&'a str>,
+    ids: &'a [String],
+    /// The registrable domains of the company, each with its first label.
+    registrable: Vec<(Domain, String)>,
+    /// Whether the candidate has the requested name.
+    bears_name: bool,
+    /// The words of the company's own name, without places and other additions.
+    words: Vec<String>,
+    /// Whether a country is in parentheses after the company's own name.
+    names_country: bool,
+    is_prominent: bool,
+}
+
+impl<'a> Traits<'a> {
+    fn of(candidate: &'a ScoredCandidate) -> Self {
+        let sites = candidate.company.sites.iter().take(MOST_SITES);
+        let registrable = sites.filter_map(|site| {
+            let domain = Domain::parse(&site.domain).ok()?.registrable();
+            let label = domain.label().replace('-', "");
+            Some((domain, label))
+        });
+        let name = CompanyName::parse(&candidate.company.name).ok();
+        let of = |feature| candidate.evidence.of(feature) > 0.0;
+        Self {
+            main: candidate.company.domain(),
+            ids: &candidate.company.ids,
+            registrable: registrable.collect(),
+            bears_name: of(Feature::SameStripped) || of(Feature::SameSquashed),
+            names_country: name.as_ref().is_some_and(|name| name.country().is_some()),
+            words: name.map_or_else(Vec::new, |name| own_words(&name)),
+            is_prominent: candidate.prominence.value() > 0.0,
+        }
+    }
+
+    /// Whether all words of one own name are in the other one.
+    fn has_name_like(&self, other: &Self) -> bool {
+        let (few, many) = match self.words.len() <= other.words.len() {
+            true => (&self.words, &other.words),
+            false => (&other.words, &self.words),
+        };
+        !few.is_empty() && few.iter().all(|word| many.contains(word))
+    }
+
+    /// Whether two candidates are the same organisation. They are if they have the same main domain
+    /// or a common id. They also are if their names say so and they have a common registrable
+    /// domain, or country sites: domains that differ only after the label. The names say so if both
+    /// candidates have the requested name and similar names of their own, or if their own names are
+    /// equal but for places. If one of the own names has a country in parentheses, equal names are
+    /// enough.
+    ///
+    /// Without a common domain, one of the two must be prominent, because unknown companies in two
+    /// countries often have the same name.
+    fn is_same(&self, other: &Self) -> bool {
+        if self.main.is_some() && self.main == other.main {
+            return true;
+        }
+        if self.ids.iter().any(|id| other.ids.contains(id)) {
+            return true;
+        }
+        let is_prominent = self.is_prominent || other.is_prominent;
+        let both_bear = self.bears_name && other.bears_name;
+        let are_equal = is_prominent && !self.words.is_empty() && self.words == other.words;
+        if are_equal && both_bear && (self.names_country || other.names_country) {
+            return true;
+        }
+        let do_names_say_so = are_equal || (both_bear && self.has_name_like(other));
+        do_names_say_so
+            && self.registrable.iter().any(|(domain, label)| {
+                let mut others = other.registrable.iter();
+                others.any(|(of, with)| domain == of || (is_prominent && label == with))
+            })
+    }
+}
+
+fn own_words(name: &CompanyName) -> Vec<String> {
+    let mut words = NameForm::of(name).words;
+    words.truncate(words.len() - additions(&words));
+    words.into_iter().map(|word| word.root).collect()
+}
+
+/// Returns for each candidate the index of the first candidate that is the same organisation.
+pub(super) fn organisations(candidates: &[ScoredCandidate]) -> Vec<usize> {
+    let traits: Vec<Traits<'_>> = candidates.iter().map(Traits::of).collect();
+    let mut first: Vec<usize> = (0..candidates.len()).collect();
+    for at in 0..candidates.len() {
+        for before in 0..at {
+            if first[before] != first[at] && traits[at].is_same(&traits[before]) {
+                let (kept, joined) = (first[before].min(first[at]), first[before].max(first[at]));
+                first.iter_mut().filter(|one| **one == joined).for_each(|one| *one = kept);
+            }
+        }
+    }
+    first
+}

@@ -1,0 +1,120 @@
+//! How well known a company is: one number, from the page rank of its domains, its ids, its country
+//! sites and its pages.
+
+use std::collections::BTreeSet;
+
+use enrich_text::{Domain, Network};
+
+use crate::subject::Company;
+
+/// The most domains of a company whose page ranks are read.
+const MOST_RANKED: usize = 4;
+/// A page rank below this says nothing. Ranks are from 0 to 10, on a logarithmic scale: in a list
+/// of the most linked domains, even the last one has about 3.
+const LEAST_RANK: f64 = 2.0;
+/// The page rank of the best-known companies. A higher one adds nothing.
+const BEST_RANK: f64 = 7.0;
+/// The prominence of a company with the best page rank and nothing else.
+const OF_RANK: f64 = 0.7;
+/// Added for an entry in Wikidata.
+const OF_WIKIDATA: f64 = 0.1;
+/// Added for each further kind of id: of a register, or of a list of organisations.
+const OF_ID: f64 = 0.05;
+/// The most further kinds of ids that count.
+const MOST_IDS: usize = 2;
+/// Added for each doubling of the number of countries with a site of their own.
+const OF_DOUBLED_COUNTRIES: f64 = 0.05;
+/// Added for each page on a further network. One page is usual.
+const OF_PAGE: f64 = 0.025;
+
+/// How well known a company is, and why.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Prominence {
+    /// The highest page rank of the company's domains, from 0 to 10; `None` if none is known.
+    pub page_rank: Option<f64>,
+    /// Whether the company has an entry in Wikidata.
+    pub is_in_wikidata: bool,
+    /// The number of kinds of ids that the company has, without Wikidata.
+    pub kinds_of_ids: usize,
+    /// The number of countries for which the company has a site: a record gives the country, or the
+    /// top-level domain does.
+    pub countries: usize,
+    /// The number of networks on which the company has a page.
+    pub networks: usize,
+}
+
+impl Prominence {
+    /// Calculates the prominence of a company. `page_rank` returns the page rank of a domain.
+    pub fn of(company: &Company, mut page_rank: impl FnMut(&str) -> Option<f64>) -> Self {
+        let ranks = company.sites.iter().take(MOST_RANKED);
+        let ranks = ranks.filter_map(|site| page_rank(&site.domain));
+        let kinds: BTreeSet<&str> =
+            company.ids.iter().filter_map(|id| Some(id.split_once(':')?.0)).collect();
+        let networks: BTreeSet<Network> = company.pages.iter().map(|(on, _)| *on).collect();
+        let countries = company.sites.iter().filter_map(|site| {
+            site.country.or_else(|| Domain::parse(&site.domain).ok()?.country())
+        });
+        let countries: BTreeSet<_> = countries.collect();
+        Self {
+            page_rank: ranks.reduce(f64::max),
+            is_in_wikidata: kinds.contains("wikidata"),
+            kinds_of_ids: kinds.len() - usize::from(kinds.contains("wikidata")),
+            countries: countries.len(),
+            networks: networks.len(),
+        }
+    }
+
+    /// Returns the prominence as a number from 0 to 1. A company of which nothing but a name, a
+    /// domain and a page is known has 0.
+    pub fn value(&self) -> f64 {
+        let rank = self.page_rank.filter(|rank| rank.is_finite()).unwrap_or(0.0);
+        let rank = ((rank - LEAST_RANK) / (BEST_RANK - LEAST_RANK)).clamp(0.0, 1.0);
+        let ids = self.kinds_of_ids.min(MOST_IDS) as f64;
+        let wikidata = if self.is_in_wikidata { OF_WIKIDATA } else { 0.0 };
+        let countries = (self.countries.max(1) as f64).log2() * OF_DOUBLED_COUNTRIES;
+        let pages = self.networks.saturating_sub(1) as f64 * OF_PAGE;
+        (rank * OF_RANK + wikidata + ids * OF_ID + countries + pages).min(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::subject::{Site, SubjectId};
+
+    fn quill(domains: &[&str]) -> Company {
+        let site = |domain: &&str| Site { domain: (*domain).to_owned(), country: None };
+        let sites = domains.iter().map(site).collect();
+        let pages = vec![(Network::LinkedIn, "linkedin.com/company/quill".to_owned())];
+        Company { sites, pages, ..Company::named(SubjectId(1), "Quill".to_owned()) }
+    }
+
+    fn value(company: &Company, rank: Option<f64>) -> f64 {
+        Prominence::of(company, |_| rank).value()
+    }
+
+    #[test]
+    fn a_name_with_a_domain_and_a_page_is_not_prominent() {
+        assert_eq!(value(&quill(&["quill.example"]), None), 0.0);
+        assert_eq!(value(&quill(&["quill.de"]), Some(1.5)), 0.0);
+    }
+
+    #[test]
+    fn each_kind_of_knowledge_adds_to_prominence() {
+        let plain = quill(&["quill.example"]);
+        let ids = |ids: &[&str]| {
+            let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+            value(&Company { ids, ..plain.clone() }, None)
+        };
+        assert!(value(&plain, Some(6.0)) > value(&plain, Some(3.0)));
+        assert!(value(&plain, Some(3.0)) > 0.0);
+        assert!(ids(&["wikidata:Q42"]) > ids(&["ror:1"]) && ids(&["ror:1"]) > 0.0);
+        assert_eq!(ids(&["ror:1", "ror:2"]), ids(&["ror:1"]));
+        assert!(value(&quill(&["quill.de", "quill.fr"]), None) > 0.0);
+        let twitter = (Network::Twitter, "twitter.com/quill".to_owned());
+        let pages = [plain.pages.clone(), vec![twitter]].concat();
+        assert!(value(&Company { pages, ..plain.clone() }, None) > 0.0);
+        assert_eq!(value(&plain, Some(f64::NAN)), 0.0);
+        assert!(value(&plain, Some(1e9)) <= 1.0);
+    }
+}

@@ -1,0 +1,73 @@
+//! Finds the company that is meant if the only one with a name is bare: known only by names. It never
+//! wins over a company of which more is known, and it lends its names to one.
+
+use enrich_core::matching::{Feature, ScoredCandidate};
+use enrich_core::{Company, Confidence};
+use enrich_text::{CompanyName, Country};
+
+use super::{Ranked, judged, likeliest_found, only_match, ranked};
+use crate::directory::lookup::{Lookup, Stop};
+
+/// The most names of a bare company by which another company is searched for.
+const MOST_LENT: usize = 4;
+
+/// Finds the only company with exactly this name, and the confidence of the match. Returns `None`
+/// when the candidates of a search decide. If the company is bare and lends its names to another
+/// one, returns the other one.
+pub(crate) fn find_only_match(
+    lookup: Lookup<'_>,
+    name: &CompanyName,
+    country: Option<Country>,
+) -> Result<Option<(Company, Confidence)>, Stop> {
+    let ranked = ranked(lookup.view, name, country)?.unwrap_or_default();
+    match only_match(name, country, &ranked) {
+        Some(bare) if bare.is_bare => {
+            let judged = judged(lookup.view, name, country)?;
+            match likeliest_firm(lookup, &judged)? {
+                Some(_) => Ok(None),
+                None => found(lookup, name, country, bare, &[]),
+            }
+        }
+        only => Ok(only.map(|only| (only.company.clone(), only.fit.confidence()))),
+    }
+}
+
+/// Returns the likeliest candidate for the name of `bare`, or else for another name of `bare`, or
+/// else `bare` itself.
+pub(super) fn found(
+    lookup: Lookup<'_>,
+    name: &CompanyName,
+    country: Option<Country>,
+    bare: &Ranked,
+    candidates: &[ScoredCandidate],
+) -> Result<Option<(Company, Confidence)>, Stop> {
+    if let Some(found) = likeliest_firm(lookup, candidates)? {
+        return Ok(Some(found));
+    }
+    let names = std::iter::once(&bare.company.name).chain(&bare.company.aliases);
+    let names = names.filter_map(|other| CompanyName::parse(other).ok());
+    for other in names.filter(|other| other.stripped() != name.stripped()).take(MOST_LENT) {
+        let judged = judged(lookup.view, &other, country)?;
+        if let Some(found) = likeliest_firm(lookup, &judged)? {
+            return Ok(Some(found));
+        }
+    }
+    let is_enough = bare.fit.confidence() >= lookup.least_by_name;
+    Ok(is_enough.then(|| (bare.company.clone(), bare.confidence())))
+}
+
+/// Returns the likeliest candidate, if it is likely enough to be the same company as the bare one: it
+/// has at least [`Confidence::LEAST_BY_NAME`], even if less is configured, and agrees in more than
+/// initials and general words. The bare company has the whole name.
+fn likeliest_firm(
+    lookup: Lookup<'_>,
+    candidates: &[ScoredCandidate],
+) -> Result<Option<(Company, Confidence)>, Stop> {
+    match candidates.first() {
+        Some(first) if first.evidence.of(Feature::NoSpecific) == 0.0 => {
+            let least_by_name = lookup.least_by_name.max(Confidence::LEAST_BY_NAME);
+            likeliest_found(Lookup { least_by_name, ..lookup }, candidates)
+        }
+        _ => Ok(None),
+    }
+}

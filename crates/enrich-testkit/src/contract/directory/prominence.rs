@@ -1,0 +1,107 @@
+//! Well-known companies: what is known of a company besides its name decides between namesakes.
+
+use enrich_core::{CompanyRecord, DomainRecord, Record};
+
+use super::by_name;
+use crate::contract::Harness;
+use crate::loading::load;
+use crate::records::{aliases, company, countries, domain_record, hashed, ids, sites};
+
+/// Returns a company that is known for nothing but its name and a domain.
+fn unknown(name: &str, domain: &str) -> Record {
+    hashed(CompanyRecord { sites: sites(&[domain]), ..company(name) })
+}
+
+fn ranked(domain: &str, rank: &str) -> Record {
+    hashed(DomainRecord { page_rank: Some(rank.to_owned()), ..domain_record(domain) })
+}
+
+pub async fn a_prominent_company_goes_before_its_namesakes(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let tallow = hashed(CompanyRecord {
+        sites: sites(&["tallow.example"]),
+        ids: ids(&["wikidata:Q987654"]),
+        ..company("Tallow")
+    });
+    let records = vec![tallow, unknown("Tallow", "tallow-candles.example")];
+    load(&ports, "a", records).await;
+    let found = by_name(&ports, "Tallow", None).await;
+    assert!(found.as_ref().is_none_or(|(_, sure)| *sure <= 80), "{found:?}");
+    // The page rank counts although it is imported after the company.
+    load(&ports, "ranks", vec![ranked("tallow.example", "6.5")]).await;
+    let (domain, sure) = by_name(&ports, "Tallow", None).await.expect("a company");
+    assert_eq!(domain, "tallow.example");
+    assert!(sure >= 90, "{sure}");
+}
+
+pub async fn a_place_after_a_prominent_name_changes_nothing(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let records =
+        vec![unknown("Tallowmere", "tallowmere.example"), ranked("tallowmere.example", "6.5")];
+    load(&ports, "a", records).await;
+    for name in ["Tallowmere Sheffield", "Tallowmere HQ", "Tallowmere (NYSE: TLW)"] {
+        let (domain, sure) = by_name(&ports, name, None).await.expect(name);
+        assert_eq!(domain, "tallowmere.example", "{name}");
+        assert!(sure >= 90, "{name} {sure}");
+    }
+    for name in ["Tallowmere Insurance", "Tallowmere Coffee"] {
+        let found = by_name(&ports, name, None).await;
+        assert!(found.as_ref().is_none_or(|(_, sure)| *sure < 60), "{name} {found:?}");
+    }
+}
+
+pub async fn a_misspelt_prominent_name_is_found(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let records =
+        vec![unknown("Tallowphone", "tallowphone.example"), ranked("tallowphone.example", "6.5")];
+    load(&ports, "a", records).await;
+    for name in ["Talowphone", "Tallow Phonne", "Tallowfone"] {
+        let (domain, sure) = by_name(&ports, name, None).await.expect(name);
+        assert_eq!(domain, "tallowphone.example", "{name}");
+        assert!(sure >= 90, "{name} {sure}");
+    }
+}
+
+pub async fn country_sites_of_a_prominent_company_are_no_rivals(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let seated = |name: &str, domain: &str, code: &str| {
+        let (sites, seats) = (sites(&[domain]), countries(&[code]));
+        hashed(CompanyRecord { sites, seats, ..company(name) })
+    };
+    let records = vec![
+        seated("Tallow", "tallow.com", "US"),
+        seated("Tallow", "tallow.de", "DE"),
+        ranked("tallow.com", "5.0"),
+    ];
+    load(&ports, "a", records).await;
+    let (domain, sure) = by_name(&ports, "Tallow", None).await.expect("a company");
+    assert_eq!(domain, "tallow.com");
+    assert!(sure >= 90, "{sure}");
+}
+
+pub async fn a_prominent_company_of_no_country_is_found_in_any(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let records = vec![
+        unknown("Tallow", "tallow.example"),
+        ranked("tallow.example", "6.5"),
+        unknown("Inkwell", "inkwell.example"),
+    ];
+    load(&ports, "a", records).await;
+    let found = by_name(&ports, "Tallow", Some("CH")).await;
+    assert_eq!(found.map(|(domain, _)| domain).as_deref(), Some("tallow.example"));
+    // A company of which nothing else is known is not looked for elsewhere.
+    assert_eq!(by_name(&ports, "Inkwell", Some("CH")).await, None);
+    // A company in the country goes first.
+    load(&ports, "b", vec![unknown("Tallow", "tallow-kerzen.ch")]).await;
+    let found = by_name(&ports, "Tallow", Some("CH")).await;
+    assert_eq!(found.map(|(domain, _)| domain).as_deref(), Some("tallow-kerzen.ch"));
+}
+
+pub async fn a_company_that_is_but_names_lends_them(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let bare = CompanyRecord { aliases: aliases(&["Inkwell"]), ..company("Zephyr Octane Inc.") };
+    let records = vec![hashed(bare), unknown("Inkwell", "inkwell.example")];
+    load(&ports, "a", records).await;
+    let found = by_name(&ports, "Zephyr Octane", None).await;
+    assert_eq!(found.map(|(domain, _)| domain).as_deref(), Some("inkwell.example"));
+}

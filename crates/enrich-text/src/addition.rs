@@ -1,0 +1,158 @@
+//! Words after a company's name that do not change which company is meant: a place, a part such as
+//! `Headquarters`, or a stock exchange.
+
+use std::sync::LazyLock;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::country::Country;
+use crate::fold::fold;
+use crate::name_words::{NameWord, is_place, name_words};
+use crate::region::region;
+use crate::table;
+
+/// What a phrase after a name says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A place, or a part of the company. Nothing belongs to the phrase after it.
+    Whole,
+    /// A stock exchange. A symbol may follow.
+    Exchange,
+    /// A word such as `formerly`. Another name follows.
+    Former,
+}
+
+/// The phrases of the data files, folded, without fillers.
+static PHRASES: LazyLock<FxHashMap<String, Kind>> = LazyLock::new(|| {
+    let cities = table::rows(include_str!("../data/cities.txt"))
+        .flat_map(|[_, cities]| table::values(cities).map(|city| (city, Kind::Whole)));
+    let words =
+        table::rows(include_str!("../data/addition_words.txt")).flat_map(|[kind, phrases]| {
+            let kind = match kind {
+                "exchange" => Kind::Exchange,
+                "former" => Kind::Former,
+                _ => Kind::Whole,
+            };
+            table::values(phrases).map(move |phrase| (phrase, kind))
+        });
+    cities.chain(words).map(|(phrase, kind)| (without_fillers(phrase), kind)).collect()
+});
+
+/// The last words of the phrases. Most words are none, so most names are not split any further.
+static LAST_WORDS: LazyLock<FxHashSet<&str>> =
+    LazyLock::new(|| PHRASES.keys().filter_map(|phrase| phrase.rsplit(' ').next()).collect());
+
+/// The most words of a phrase of the data files.
+const MOST_WORDS: usize = 4;
+
+fn without_fillers(phrase: &str) -> String {
+    let words = name_words(&fold(phrase));
+    let some: Vec<&str> =
+        words.iter().filter(|word| !word.is_filler).map(|word| word.text.as_str()).collect();
+    if some.is_empty() { fold(phrase) } else { some.join(" ") }
+}
+
+/// Returns how many words at the end of a name are an addition. `words` are the words of the name
+/// without fillers. The first word is never an addition.
+pub fn additions(words: &[NameWord]) -> usize {
+    let mut end = words.len();
+    while end > 1 {
+        let Some(length) = last_addition(&words[..end], 1) else { break };
+        end -= length;
+    }
+    words.len() - end
+}
+
+/// Whether a text in parentheses after a name is an addition as a whole.
+pub fn is_addition(aside: &[NameWord]) -> bool {
+    let mut end = aside.len();
+    while let Some(length) = last_addition(&aside[..end], 0) {
+        end -= length;
+    }
+    let begins = |most: usize| (1..=most.min(aside.len())).any(|to| is_former(&aside[..to]));
+    !aside.is_empty() && (end == 0 || begins(MOST_WORDS))
+}
+
+fn is_former(words: &[NameWord]) -> bool {
+    PHRASES.get(&joined(words)) == Some(&Kind::Former)
+}
+
+/// Returns the number of words of the addition at the end of `words`; `None` if there is none. It
+/// leaves at least `least` words before it.
+fn last_addition(words: &[NameWord], least: usize) -> Option<usize> {
+    let last = words.last()?;
+    if LAST_WORDS.contains(last.text.as_str()) {
+        let longest = MOST_WORDS.min(words.len().saturating_sub(least));
+        let found = (1..=longest).rev().find(|length| {
+            let phrase = joined(&words[words.len() - length..]);
+            PHRASES.get(&phrase).is_some_and(|kind| *kind != Kind::Former)
+        });
+        if found.is_some() {
+            return found;
+        }
+    }
+    let is_place = || is_place(last) || region(&last.text).is_some() || is_country(last);
+    if words.len() > least && is_place() {
+        return Some(1);
+    }
+    // A symbol of a stock exchange: `NYSE: XYZ`.
+    let before = words.len().checked_sub(2).filter(|before| *before >= least)?;
+    let is_exchange = PHRASES.get(&words[before].text) == Some(&Kind::Exchange);
+    is_exchange.then_some(2)
+}
+
+/// Whether a word is a country's name or its usual abbreviation. Other codes of two letters are
+/// more often something else.
+fn is_country(word: &NameWord) -> bool {
+    let is_code = word.text.len() == 2 && !["uk", "us"].contains(&word.text.as_str());
+    !is_code && Country::parse(&word.text).is_ok()
+}
+
+fn joined(words: &[NameWord]) -> String {
+    words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CompanyName, NameForm};
+
+    fn added(name: &str) -> usize {
+        additions(&NameForm::of(&CompanyName::parse(name).unwrap()).words)
+    }
+
+    #[test]
+    fn places_and_parts_after_a_name_are_additions() {
+        for (name, words) in [
+            ("Quill Sheffield", 1),
+            ("Quill Santa Clara", 2),
+            ("Quill - Basel, Switzerland", 2),
+            ("Quill Frankfurt am Main", 2),
+            ("Quill Pens Headquarters", 1),
+            ("Quill Group HQ", 2),
+            ("Quill Deutschland", 1),
+            ("Quill UK", 1),
+            ("Quill NYSE: QLL", 2),
+        ] {
+            assert_eq!(added(name), words, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_business_is_no_addition() {
+        for name in ["Quill Foods", "Quill Insurance", "Quill", "Sheffield", "Quill London Bank"] {
+            assert_eq!(added(name), 0, "{name}");
+        }
+    }
+
+    #[test]
+    fn parentheses_may_hold_an_addition() {
+        let aside = |name: &str| NameForm::of(&CompanyName::parse(name).unwrap()).aside;
+        for name in ["Quill (London)", "Quill (NYSE: QLL)", "Quill (formerly Inkwell)"] {
+            assert!(is_addition(&aside(name)), "{name}");
+        }
+        for name in ["Quill (Insurance)", "Quill"] {
+            assert!(!is_addition(&aside(name)), "{name}");
+        }
+    }
+}

@@ -174,7 +174,8 @@ impl StoreReport {
         match mode.as_str() {
             "serving" => {}
             "copying" => self.problems.push(
-                "a copy into the database is under way or was broken off, and nodes wait for it"
+                "a copy is under way or was broken off, or the ledger was moved to a folder; \
+                 nothing is charged"
                     .to_owned(),
             ),
             other => self

@@ -73,23 +73,29 @@ pub fn import_ledger(
     let (secrets, _in_use) = folder::enter(folder, Parts::Directory, in_use::lock_exclusive)?;
     let path = folder.join(UNFINISHED);
     let unusable = |source: io::Error| OpenError::unusable(&path, source);
-    // An earlier attempt may have left these files.
-    for path in [path.clone(), with_suffix(&path, "-wal"), with_suffix(&path, "-shm")] {
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(unusable(error).into());
-            }
-            _ => {}
-        }
-    }
+    // An earlier attempt may have left its files.
+    remove_unfinished(&path).map_err(unusable)?;
     sqlite::create(&path, &LEDGER)?;
     folder::begin_ledger(&path, &secrets)?;
     ledger::import(&path, &secrets, next)?;
     let verified = verify(&path, &secrets)?;
     // The last connection is closed. Closing it has moved the write-ahead log into the file.
     fs::rename(&path, &final_path).map_err(unusable)?;
+    // The verification only reads, so it has left an empty write-ahead log.
+    remove_unfinished(&path).map_err(unusable)?;
     enrich_secrets::sync_folder(folder).map_err(unusable)?;
     Ok(verified)
+}
+
+/// Removes the files of a copy that do not have the ledger's name.
+fn remove_unfinished(path: &Path) -> io::Result<()> {
+    for path in [path.to_owned(), with_suffix(path, "-wal"), with_suffix(path, "-shm")] {
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

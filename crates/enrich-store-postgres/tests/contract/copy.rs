@@ -144,6 +144,9 @@ pub(super) fn a_ledger_is_the_same_after_the_way_to_the_database_and_back(route:
     let mut batches = batches.into_iter();
     let imported = import_ledger(other.path(), &mut || Ok(batches.next())).unwrap();
     assert_eq!(imported, exported);
+    let files = std::fs::read_dir(other.path()).unwrap().map(|file| file.unwrap().file_name());
+    let left: Vec<_> = files.filter(|name| name.to_string_lossy().contains("unfinished")).collect();
+    assert!(left.is_empty(), "{left:?}");
     let mut second = Tables::new();
     export_ledger(other.path(), &mut |batch| {
         add(&mut second, batch);

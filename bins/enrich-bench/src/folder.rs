@@ -1,8 +1,8 @@
 //! The prepared data folders, and the copies that a run uses.
 //!
-//! A run makes millions of charges. It makes them in a copy of the ledger, so that the prepared
-//! ledger does not change and every run begins with the same state. A run does not change the
-//! directory, which may be large. So the copy contains only a link to the directory.
+//! A run uses a copy of a prepared folder. Its millions of charges change the ledger, so the ledger
+//! is copied, and every run begins with the same state. A run does not change the look-up data,
+//! which may be large, so the copied folder has a link to their file.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};

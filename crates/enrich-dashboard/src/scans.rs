@@ -65,11 +65,11 @@ impl Scans {
         self.permitted(&self.reads, account)?.read(work).await
     }
 
-    /// Takes a permit for a download of an account.
+    /// Takes a permit for one download by `account`.
     ///
     /// # Errors
     ///
-    /// When the account already has the maximum number of downloads.
+    /// When the maximum number of downloads by the account is already running.
     pub(crate) fn download(&self, account: AccountId) -> Result<Download, Fault> {
         self.permitted(&self.downloads, account)
     }

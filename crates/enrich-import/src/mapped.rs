@@ -70,7 +70,7 @@ pub(crate) struct MappedReading {
 
 /// The first reading of a source, which counts the records of each domain.
 struct Counting {
-    /// The source, from its beginning.
+    /// The same source, not read yet, for the second reading.
     again: Source,
     count: DomainCount,
     /// Number of records that may still be read.

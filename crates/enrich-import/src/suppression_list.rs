@@ -74,7 +74,7 @@ pub enum EntryContent {
     Drop {
         /// The file that has the entry.
         file: Arc<DropFile>,
-        /// The id under which the entry is answered.
+        /// The entry's id. The answer file reports the result for this id.
         id: String,
         /// The digest of the value.
         digest: Digest,

@@ -54,7 +54,8 @@ pub fn decide_grant<'a>(grant: &'a Grant, balance: Credits) -> Option<Row<'a>> {
     Some(grant_row(grant, balance.changed_by(grant.credits)?))
 }
 
-/// Creates the row of a charge. Its sequence and the number of its secret are set later.
+/// Creates the row of a charge. Two fields are set later: the row's sequence, and the number of the
+/// secret that its hash is keyed with.
 fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
     Row {
         account: charge.account,

@@ -182,8 +182,8 @@ impl Mapping {
         Mapped { outcome: Outcome::Records(records), notes }
     }
 
-    /// Returns the columns or top-level keys of these records that the mapping does not read
-    /// although their values look like domains, URLs or email addresses.
+    /// Returns the columns or top-level keys of the first record that the mapping does not read,
+    /// although their values in `records` look like domains, URLs or email addresses.
     pub fn unused(&self, records: &[Map<String, Value>]) -> Vec<String> {
         let Some(first) = records.first() else { return Vec::new() };
         let mut read = Vec::new();

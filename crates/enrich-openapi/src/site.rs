@@ -19,8 +19,8 @@ pub struct SiteFile {
 }
 
 /// The time for which browsers may cache the files of Swagger UI, in seconds. These files are
-/// large, so caching helps. Caching does no harm, because older files can also show a newer
-/// document.
+/// large, so caching helps. Caching does no harm, because older files show a newer OpenAPI document
+/// too.
 const HOUR: u32 = 60 * 60;
 
 const JSON: &str = "application/json";

@@ -24,7 +24,7 @@ pub(crate) struct Opened {
     /// The values that a list has suppressed and that were taken back before this snapshot, each
     /// with the time at which its suppression ended.
     pub(crate) taken_back: Vec<([u8; 32], Timestamp)>,
-    /// The number of changes of the suppressed values before this snapshot.
+    /// How many times the set of suppressed values changed before this snapshot.
     pub(crate) suppression_changes: u64,
 }
 

@@ -137,7 +137,7 @@ impl PostgresLedger {
         last.began.elapsed() < SEEN_WITHIN && last.state.mode == "serving"
     }
 
-    /// Returns the outcomes of the charges and grants whose first reply was lost.
+    /// Counts the charges and grants whose first reply was lost, by their outcome.
     pub fn doubts(&self) -> Doubts {
         let mut sum = Doubts::default();
         self.lanes.iter().for_each(|(_, status)| status.doubts.add_to(&mut sum));

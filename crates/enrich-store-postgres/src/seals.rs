@@ -89,7 +89,8 @@ impl Unsealed {
     }
 }
 
-/// Starts to seal the rows of a node. The task ends when the store is closed.
+/// Starts a task that regularly seals the ledger rows which this node has written. The task ends
+/// when the store is closed.
 pub(crate) fn start(node: &Node, heartbeat: &Heartbeat) -> Arc<Unsealed> {
     let unsealed = Arc::new(Unsealed::default());
     let mut sealer = Sealer::new(node, heartbeat, Arc::clone(&unsealed));

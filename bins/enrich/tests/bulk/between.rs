@@ -23,8 +23,8 @@ impl Between {
         Self::before(server, Manner::Failing(word))
     }
 
-    /// Starts a proxy that passes on at most one answer per `each` on a connection, however fast
-    /// the machine is.
+    /// Starts a proxy that delays every answer by `each`. So the number of answers on a connection
+    /// is limited, however fast the machine is.
     pub(crate) fn slow(server: SocketAddr, each: Duration) -> Self {
         Self::before(server, Manner::Slow(each))
     }

@@ -22,7 +22,7 @@ const KEY: &str = "@key";
 /// A record that is not an object, such as a text, becomes an object with the value under this
 /// name.
 const VALUE: &str = "$";
-/// Names of members that contain column names. They apply to rows in the same object.
+/// A member with one of these names lists the columns of the rows in the same object.
 const COLUMN_NAMES: [&str; 3] = ["fields", "columns", "header"];
 /// Maximum size of the column names, in bytes.
 const MAX_NAMES_BYTES: usize = 1024 * 1024;

@@ -193,8 +193,8 @@ impl<'a> Walk<'a> {
         Ok(AccountState { check, span, ..before })
     }
 
-    /// Checks that a row follows the previous row of its account, and also the previous row of the
-    /// log.
+    /// Checks the links of a row: the hash that chains it to the previous row of its account, and
+    /// the position of that row. Also computes the digest of the log up to this row.
     fn check_links(&mut self, row: &Row<'_>, link: &Link, before: &AccountState) {
         let (check, found) = (&before.check, &mut self.found);
         let secret = check.check_chain(row, &link.chain, self.secrets, found);

@@ -177,8 +177,8 @@ fn whatever_is_asked_is_answered_with_an_index_as_without() {
     let expected: Vec<bool> = questions.iter().map(|(is_there, _)| *is_there).collect();
     assert_eq!(is_found, expected);
     let sure = |at: usize| without[at].as_ref().map(|found| found.confidence.percent());
-    // The first domain has full confidence. The second one is from a source with a confidence of
-    // 60. The email address has two holders.
+    // The first domain is certain: 100. The other domain's source has a confidence of 60. Two
+    // subjects have the email address, so its confidence is at most 80.
     assert_eq!([sure(0), sure(2), sure(11)], [Some(100), Some(60), Some(80)]);
     folder.index();
     assert_eq!(answers().collect::<Vec<_>>(), without);

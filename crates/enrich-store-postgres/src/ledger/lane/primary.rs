@@ -1,4 +1,5 @@
-//! A lane's connection to the primary, and what the lane does while no commit is confirmed.
+//! A lane's connection to the primary, and what the lane does during an outage, when the primary
+//! confirms no commit.
 
 use std::mem;
 use std::sync::atomic::Ordering;

@@ -57,6 +57,10 @@ suppression-memory:
 real DATA:
     bash scripts/real-data.sh {{DATA}}
 
+# Imports the files of a folder in ten random orders, and compares the companies.
+import-orders FILES:
+    bash scripts/import-orders.sh {{FILES}}
+
 # Looks up the names, pages, domains and addresses of a data set and scores the answers, without and
 # with the set's aliases. The set is not part of this repository; its score.py needs python3. See
 # docs/matching.md.

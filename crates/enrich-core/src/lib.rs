@@ -28,6 +28,7 @@ mod rate;
 mod record;
 mod refusal;
 mod repeat;
+pub mod resolution;
 mod response_template;
 mod service;
 mod shortfall;
@@ -47,7 +48,10 @@ pub use identity::{Identity, ids_differ};
 pub use label::{InvalidLabel, Label};
 pub use ledger_entry::{ChargeId, Entry, EntryKind};
 pub use memory_windows::MemoryWindows;
-pub use merge::{Attribute, Fact, company_from_facts, domain_facts_from_facts, person_from_facts};
+pub use merge::{
+    Attribute, ClaimedFact, Fact, company_from_facts, domain_facts_from_facts, facts_in_order,
+    person_from_facts,
+};
 pub use parent::{InvalidParent, Parent};
 pub use port::clock::Clock;
 pub use port::directory::Tenant;

@@ -4,15 +4,20 @@
 //! facts are deleted, and its subjects are derived again. Two rules apply:
 //!
 //! - An attribute with one value gets the value of the fact with the highest confidence. If several
-//!   facts have this confidence, the fact that was seen first decides.
-//! - An attribute with a list of values gets the values of all its facts, in first-seen order.
+//!   facts have this confidence, the first of them decides.
+//! - An attribute with a list of values gets the values of all its facts, in their order.
 //!
 //! If a company has several facts with names, the first rule chooses its name, and the other names
-//! become aliases.
+//! become aliases. The facts of a company are first brought into an order that does not depend on
+//! the order of imports ([`facts_in_order`]). Those of a person are in first-seen order.
+
+mod order;
 
 use enrich_text::{Country, Network, PageUrl};
 
 use crate::confidence::Confidence;
+pub use order::{ClaimedFact, facts_in_order};
+
 use crate::subject::{Company, DomainFacts, Employer, Person, Site, SubjectId};
 
 /// The attribute of a fact.
@@ -52,7 +57,7 @@ pub enum Attribute {
     PageRank,
 }
 
-/// One value that a source gave for a subject. A slice of facts is always in first-seen order.
+/// One value that a source gave for a subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
     /// The attribute of the value.
@@ -66,7 +71,7 @@ pub struct Fact {
 }
 
 /// Returns the value of an attribute with the highest confidence. If several values have this
-/// confidence, returns the value that was seen first.
+/// confidence, returns the first.
 fn best(facts: &[Fact], attribute: Attribute) -> Option<&str> {
     let mut best: Option<&Fact> = None;
     for fact in facts.iter().filter(|fact| fact.attribute == attribute) {
@@ -77,7 +82,7 @@ fn best(facts: &[Fact], attribute: Attribute) -> Option<&str> {
     best.map(|fact| fact.value.as_str())
 }
 
-/// Returns all values of an attribute, each once, in first-seen order.
+/// Returns all values of an attribute, each once, in the order of the facts.
 fn all(facts: &[Fact], attribute: Attribute) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     let mut seen = std::collections::HashSet::new();
@@ -120,7 +125,7 @@ pub fn company_from_facts(id: SubjectId, facts: &[Fact]) -> Option<Company> {
     })
 }
 
-/// Returns a company's domains in first-seen order. The country of a domain comes from the fact
+/// Returns a company's domains in the order of the facts. The country of a domain comes from the fact
 /// with the highest confidence.
 fn sites(facts: &[Fact]) -> Vec<Site> {
     let mut sites: Vec<(Site, Option<Confidence>)> = Vec::new();
@@ -140,7 +145,7 @@ fn sites(facts: &[Fact]) -> Vec<Site> {
     sites.into_iter().map(|(site, _)| site).collect()
 }
 
-/// Returns a company's pages in first-seen order. If the same page is spelt differently in several
+/// Returns a company's pages in the order of the facts. If the same page is spelt differently in several
 /// facts, only the first spelling is returned.
 fn pages(facts: &[Fact]) -> Vec<(Network, String)> {
     let mut seen = std::collections::HashSet::new();

@@ -18,6 +18,7 @@ mod log;
 mod origins;
 mod people;
 mod removal;
+mod resolution;
 mod sources;
 mod stored_facts;
 mod subject_facts;
@@ -26,6 +27,7 @@ pub(crate) mod suppression_lists;
 #[cfg(test)]
 mod tests;
 pub(crate) mod turn;
+mod unresolved;
 mod unwritten_records;
 mod words;
 mod writer;
@@ -109,6 +111,7 @@ fn write_once<T>(
         let mut writer = Writer::new(transaction, &target.secrets, at)?;
         let written = write(&mut writer)?;
         writer.finish()?;
+        resolution::resolve_within(transaction, &target.secrets, None)?;
         Ok(written)
     })?;
     empty_the_log(&connection)?;

@@ -48,9 +48,9 @@ fn of_record(record: &Record) -> Option<Derived> {
 fn of_company(record: &CompanyRecord) -> Option<Derived> {
     // The data that is derived for a company does not depend on its id, its source or the time.
     let mut subject_facts = SubjectFacts::new(SubjectId(0), Kind::Company);
-    let claim = SourceClaim::of(0, &record.origin, Timestamp::UNIX_EPOCH);
+    let claim = SourceClaim::of_company(0, &record.origin, Timestamp::UNIX_EPOCH);
     assert_company(&mut subject_facts, &claim, record);
-    Derived::from(subject_facts.subject, Kind::Company, &subject_facts.facts).ok()
+    Derived::from(subject_facts.subject, Kind::Company, &subject_facts.merged()).ok()
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@
 //! import it again.
 
 use enrich_core::port::importer::{Effect, ImportOutcome, Subjects};
+use enrich_core::resolution::{RecordClaims, may_link};
 use enrich_core::{
     Attribute, CompanyRecord, Confidence, EmployerRecord, Identity, SubjectId, ids_differ,
 };
@@ -66,11 +67,15 @@ impl Writer<'_> {
             None => self.new_subject_facts(Kind::Company),
         };
         let is_new = subject_facts.facts.is_empty();
-        let claim = SourceClaim::of(source, &record.origin, self.at);
+        let claim = SourceClaim::of_company(source, &record.origin, self.at);
         assert_company(&mut subject_facts, &claim, &record);
         // A record from which suppressed values were removed is not the one that was derived.
         let alone = alone.filter(|_| is_new && suppressed_values == 0);
         let saved = self.save_derived(&subject_facts, alone)?;
+        if !is_new {
+            self.note_merged(subject_facts.subject);
+            self.note_beside(&record)?;
+        }
         self.remember(source, Kind::Company, &record.origin, subject_facts.subject)?;
         let of_domain = self.assert_of_main_domain(&subject_facts, &claim, &record)?;
         let effect = match (is_new, saved, of_domain) {
@@ -86,7 +91,7 @@ impl Writer<'_> {
     /// employer.
     pub(crate) fn employer(
         &mut self,
-        claim: &SourceClaim<'_>,
+        claim: &SourceClaim,
         employer: &EmployerRecord,
     ) -> rusqlite::Result<Option<SubjectId>> {
         let (name, domain) = (employer.name.as_ref(), employer.domain.as_ref());
@@ -102,10 +107,11 @@ impl Writer<'_> {
             Some(id) => self.subject_facts(id, Kind::Company)?,
             None => self.new_subject_facts(Kind::Company),
         };
+        let claim = &claim.of_employer();
         match (name, domain) {
             (Some(name), _) => subject_facts.assert_fact(claim, Attribute::Name, name.display()),
             (None, Some(domain)) => {
-                let claim = SourceClaim { confidence: DOMAIN_AS_NAME, ..*claim };
+                let claim = SourceClaim { confidence: DOMAIN_AS_NAME, ..claim.clone() };
                 subject_facts.assert_fact(&claim, Attribute::Name, domain.as_str());
             }
             (None, None) => {}
@@ -142,15 +148,15 @@ impl Writer<'_> {
         record: &CompanyRecord,
         earlier: Option<SubjectId>,
     ) -> rusqlite::Result<Option<SubjectId>> {
-        let mut held = self.company_with_id(&record.ids)?;
-        if held.is_none() {
-            held = self.company_of(&record.identity(), &record.ids)?;
-        }
-        if held.is_none()
-            && let Some(earlier) = earlier
+        // Another version of a record describes the same company, whatever else it says now.
+        if let Some(earlier) = earlier
             && self.may_be(earlier, &record.ids)?
         {
-            held = Some(earlier);
+            return Ok(Some(earlier));
+        }
+        let mut held = self.company_with_id(&record.ids)?;
+        if held.is_none() {
+            held = self.company_of(record)?;
         }
         if held.is_none() {
             held = self.bare_company(&record.name, &record.ids)?;
@@ -184,24 +190,31 @@ impl Writer<'_> {
         Ok(company.is_some_and(|company| !ids_differ(ids, &company.ids)))
     }
 
-    fn company_of(
-        &self,
-        identity: &Identity<'_>,
-        ids: &[ExternalId],
-    ) -> rusqlite::Result<Option<SubjectId>> {
-        let (kind, key) = match identity {
+    /// Finds the first company with the record's main domain or page whose name and ids can be those of
+    /// the record; for a record with neither, the company with its name.
+    fn company_of(&self, record: &CompanyRecord) -> rusqlite::Result<Option<SubjectId>> {
+        let (kind, key) = match record.identity() {
             Identity::Domain(domain) => (IdentifierKind::CompanyDomain, domain.as_str()),
             Identity::Page(page) => (IdentifierKind::CompanyPage, page.key()),
-            Identity::NameAndSeats(name, seats) => return self.company_named(name, seats, ids),
+            Identity::NameAndSeats(name, seats) => {
+                return self.company_named(name, seats, &record.ids);
+            }
             Identity::PersonPage(_) | Identity::Emails(_) | Identity::NameAtEmployer => {
                 return Ok(None);
             }
         };
-        if ids.is_empty() {
-            return self.view().first_holder(kind, key);
+        let holders = self.view().holders(kind, key, MOST_SHARING)?;
+        if holders.is_empty() {
+            return Ok(None);
         }
-        for holder in self.view().holders(kind, key, MOST_SHARING)? {
-            if self.may_be(holder.subject, ids)? {
+        let claims = RecordClaims::of_record(record);
+        for holder in holders {
+            let Some(company) = self.view().company(holder.subject)? else { continue };
+            let is_named_so = CompanyName::parse(&company.name)
+                .is_ok_and(|name| name.squashed() == record.name.squashed());
+            if !ids_differ(&record.ids, &company.ids)
+                && (is_named_so || may_link(&claims, &RecordClaims::of_company(&company)))
+            {
                 return Ok(Some(holder.subject));
             }
         }
@@ -251,16 +264,16 @@ impl Writer<'_> {
     fn assert_of_main_domain(
         &mut self,
         subject_facts: &SubjectFacts,
-        claim: &SourceClaim<'_>,
+        claim: &SourceClaim,
         record: &CompanyRecord,
     ) -> rusqlite::Result<Effect> {
         if record.ip.is_none() && record.page_rank.is_none() {
             return Ok(Effect::Unchanged);
         }
         let own = record.sites.first().map(|(domain, _)| domain.as_str());
+        let merged = if own.is_none() { subject_facts.merged() } else { Vec::new() };
         let held = || {
-            let domain =
-                subject_facts.facts.iter().find(|fact| fact.attribute == Attribute::Domain);
+            let domain = merged.iter().find(|fact| fact.attribute == Attribute::Domain);
             domain.map(|fact| fact.value.as_str())
         };
         match own.or_else(held) {
@@ -276,7 +289,7 @@ impl Writer<'_> {
 /// Adds what a record says to the facts of its company.
 pub(super) fn assert_company(
     subject_facts: &mut SubjectFacts,
-    claim: &SourceClaim<'_>,
+    claim: &SourceClaim,
     record: &CompanyRecord,
 ) {
     subject_facts.assert_fact(claim, Attribute::Name, record.name.display());

@@ -17,7 +17,7 @@ use crate::directory::{names, view::BARE_TIER};
 
 /// The version of the derivation rules. Increase it with each change of the rules after which
 /// existing directories must be derived again.
-pub(crate) const DERIVED_BY: i64 = 2;
+pub(crate) const DERIVED_BY: i64 = 3;
 
 /// The most words under which one company is found. Even a company with a hundred names has fewer
 /// words. Without the limit, a company with thousands of names would take a large part of the

@@ -16,7 +16,7 @@ use super::derive::{DERIVED_BY, Derived, Identifier, Strength};
 use super::subject_facts::Kind;
 use super::words::WordChanges;
 use super::writer::{Writer, write_identifier};
-use super::{fact_rows, stored_facts, turn};
+use super::{fact_rows, resolution, stored_facts, turn};
 use crate::directory::codes::{COMPANY, sql_id, subject_id};
 use crate::directory::unwritten::Change;
 use crate::directory::view::unreadable;
@@ -50,7 +50,8 @@ pub(crate) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(any.optional()?.is_some())
 }
 
-/// Derives all data in the directory at `path` from its facts again. Before the first part and
+/// Derives all data in the directory at `path` from its facts again, and divides all records into
+/// companies again. Before the first part and
 /// after each part, calls `done` with the number of finished subjects and the number of all
 /// subjects. Returns the number of all subjects. No other process may have the directory open.
 ///
@@ -68,7 +69,8 @@ pub fn derive_all(
         transaction.execute_batch(
             "UPDATE state SET derived_by = 0, companies = 0;
              DELETE FROM identifier; DELETE FROM employee; DELETE FROM name_word;
-             DELETE FROM name_word_chunk; DELETE FROM name_word_variant;",
+             DELETE FROM name_word_chunk; DELETE FROM name_word_variant;
+             INSERT OR IGNORE INTO unresolved SELECT id FROM subject WHERE kind = 1;",
         )
     })?;
     let (mut behind, mut derived) = (0, 0);
@@ -80,6 +82,7 @@ pub fn derive_all(
         behind = last;
         derived += subjects.len() as u64;
     }
+    resolution::resolve_all(&connection, secrets, None, || ())?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     turn::write(&connection, |transaction| {
         fact_rows::delete_all(transaction)?;
@@ -119,7 +122,7 @@ fn derive(
         let kind = if kind == COMPANY { Kind::Company } else { Kind::Person };
         let subject = subject_id(id);
         let subject_facts = writer.subject_facts(subject, kind)?;
-        let derived = Derived::from(subject, kind, &subject_facts.facts).map_err(unreadable)?;
+        let derived = Derived::from(subject, kind, &subject_facts.merged()).map_err(unreadable)?;
         if let Some(profile) = &derived.profile {
             connection.run(
                 "UPDATE subject SET profile = ?2, facts = ?3

@@ -41,7 +41,7 @@ impl Writer<'_> {
     /// Returns the effect on answers, and whether anything was written.
     pub(crate) fn assert_of_domain(
         &mut self,
-        claim: &SourceClaim<'_>,
+        claim: &SourceClaim,
         domain: &str,
         ip: Option<IpAddr>,
         page_rank: Option<&str>,
@@ -69,7 +69,7 @@ impl Writer<'_> {
 
     fn assert_one_of_domain(
         &self,
-        claim: &SourceClaim<'_>,
+        claim: &SourceClaim,
         domain: &str,
         held: &mut Vec<Held>,
         attribute: Attribute,
@@ -86,7 +86,7 @@ impl Writer<'_> {
             self.connection.run(
                 "UPDATE domain_fact SET value = ?3, confidence = ?4, source_record = ?5, at = ?6
                  WHERE domain = ?1 AND ordinal = ?2",
-                params![domain, own.ordinal, value, confidence, claim.record, at],
+                params![domain, own.ordinal, value, confidence, claim.record.id(), at],
             )?;
             return Ok(true);
         }
@@ -101,7 +101,7 @@ impl Writer<'_> {
                 attribute_code(attribute),
                 value,
                 claim.source,
-                claim.record,
+                claim.record.id(),
                 claim.confidence.percent(),
                 Column(self.at),
             ],

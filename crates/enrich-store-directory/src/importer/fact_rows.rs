@@ -7,7 +7,7 @@ use enrich_text::Country;
 use rusqlite::Connection;
 use rusqlite::types::FromSqlError;
 
-use super::subject_facts::{Given, Unpacked};
+use super::subject_facts::{Given, RecordMark, Unpacked};
 use crate::directory::codes::{attribute_of, sql_id};
 
 /// Reads the rows of a subject's facts; returns no facts if there are no rows.
@@ -17,7 +17,9 @@ pub(crate) fn read(connection: &Connection, subject: SubjectId) -> rusqlite::Res
     let mut unpacked = Unpacked::default();
     connection.each(rows, [sql_id(subject)], |row| {
         let at: Column<_> = row.get(2)?;
-        let given = Given { source: row.get(0)?, record: row.get(1)?, at: at.0 };
+        let id: Option<String> = row.get(1)?;
+        let record = id.map_or(RecordMark::Unknown, RecordMark::Id);
+        let given = Given { source: row.get(0)?, record, at: at.0 };
         let country: Option<String> = row.get(5)?;
         let country = country.as_deref().map(Country::from_code).transpose();
         let fact = Fact {

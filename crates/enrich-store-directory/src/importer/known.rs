@@ -91,8 +91,10 @@ fn are_there(
         hashes.sort_unstable();
         for (hash, at) in hashes {
             are_there[at] = connection.has(
-                "SELECT 1 FROM record CROSS JOIN subject
-                 WHERE record.source = ?1 AND hash = ?2 AND subject.id = record.subject",
+                "SELECT 1 FROM record WHERE source = ?1 AND hash = ?2
+                 AND (EXISTS (SELECT 1 FROM subject WHERE id = record.subject)
+                      OR EXISTS (SELECT 1 FROM merged_company
+                                 WHERE merged_company.subject = record.subject))",
                 params![source, hash],
             )?;
         }

@@ -26,6 +26,7 @@ use tokio::sync::oneshot;
 
 use super::alone::derive_alone;
 use super::log::Log;
+use super::resolution;
 use super::turn;
 use super::writer::Writer;
 use crate::directory::hash_index::{self, kept::KeptIndex};
@@ -155,7 +156,8 @@ impl Run<'_> {
                 }
             };
             if let Some(answer) = finish {
-                return send_answer(answer, self.make_durable().map_err(store_error));
+                let done = self.resolve().and_then(|()| self.make_durable());
+                return send_answer(answer, done.map_err(store_error));
             }
         }
     }
@@ -239,6 +241,7 @@ impl Run<'_> {
                 Command::Finish(answer) => {
                     let done = self
                         .finish(writer)
+                        .and_then(|()| self.resolve_within(&transaction))
                         .and_then(|()| transaction.commit())
                         .and_then(|()| self.make_durable())
                         .and_then(|()| self.log.bound());
@@ -273,6 +276,22 @@ impl Run<'_> {
     fn finish(&self, writer: Writer<'_>) -> rusqlite::Result<()> {
         writer.finish()?;
         self.kept_index.borrow_mut().end(self.connection)
+    }
+
+    /// Divides the records of the companies that the load has noted into companies.
+    fn resolve(&self) -> rusqlite::Result<()> {
+        let (secrets, index) = (&self.target.secrets, &self.target.index);
+        resolution::resolve_all(self.connection, secrets, Some(self.kept_index), || {
+            index.clear();
+            if let Err(error) = self.log.bound() {
+                tracing::warn!(%error, "the directory's log cannot be emptied");
+            }
+        })
+    }
+
+    /// Like [`resolve`](Self::resolve), in the transaction of a whole load.
+    fn resolve_within(&self, transaction: &Connection) -> rusqlite::Result<()> {
+        resolution::resolve_within(transaction, &self.target.secrets, Some(self.kept_index))
     }
 
     /// Makes all earlier commits durable, and then stores the hash index. The commits of batches are

@@ -12,7 +12,7 @@
 //! subjects that it removes.
 
 use enrich_core::{Origin, SubjectId};
-use enrich_secrets::{Purpose, Secret};
+use enrich_secrets::{Purpose, Secret, Secrets};
 use enrich_store_sqlite::Statements;
 use rusqlite::params;
 
@@ -54,11 +54,12 @@ impl Writer<'_> {
         if let Some(subject) =
             self.subject_of_record(source, RecordFingerprint::Content(&origin.content))?
         {
-            let is_there = self.view().is_there(subject)?;
+            let is_there = self.view().is_there(self.successor(subject)?)?;
             return Ok(if is_there { Remembered::Same } else { Remembered::Forgotten });
         }
         let Some(id) = &origin.id else { return Ok(Remembered::No) };
-        match self.subject_of_record(source, RecordFingerprint::Id(kind, id))? {
+        let held = self.subject_of_record(source, RecordFingerprint::Id(kind, id))?;
+        match held.map(|subject| self.successor(subject)).transpose()? {
             Some(subject) if self.view().is_there(subject)? => Ok(Remembered::Earlier(subject)),
             Some(_) => Ok(Remembered::Forgotten),
             None => Ok(Remembered::No),
@@ -110,6 +111,16 @@ impl Writer<'_> {
         }
         Ok(None)
     }
+}
+
+/// Returns the keyed hashes by which a record with an id may be remembered, one for each secret.
+pub(super) fn record_hashes(
+    secrets: &Secrets,
+    kind: Kind,
+    id: &str,
+) -> impl Iterator<Item = [u8; 16]> {
+    let mark = RecordFingerprint::Id(kind, id);
+    secrets.newest_first().map(move |secret| mark.hash(secret))
 }
 
 /// Returns the keyed hash by which the content of a record is remembered.

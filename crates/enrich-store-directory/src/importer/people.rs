@@ -143,7 +143,7 @@ impl Writer<'_> {
 
 fn assert_person(
     subject_facts: &mut SubjectFacts,
-    claim: &SourceClaim<'_>,
+    claim: &SourceClaim,
     record: &PersonRecord,
     employer: Option<SubjectId>,
 ) {

@@ -10,10 +10,12 @@ use rusqlite::params;
 use rusqlite::types::FromSqlError;
 
 use super::companies::DOMAIN_AS_NAME;
+use super::derive::Derived;
 use super::stored_facts;
 use super::subject_facts::Kind;
 use super::writer::{Saved, Writer};
 use crate::directory::codes::{COMPANY, IdentifierKind, sql_id, subject_id};
+use crate::directory::view::unreadable;
 
 pub(super) const EMAIL_KINDS: [IdentifierKind; 2] =
     [IdentifierKind::CompanyEmail, IdentifierKind::PersonEmail];
@@ -206,10 +208,17 @@ impl Writer<'_> {
     ) -> rusqlite::Result<()> {
         let Some(kind) = self.kind_of(subject)? else { return Ok(()) };
         let mut subject_facts = self.subject_facts(subject, kind)?;
-        removal.removed.values += subject_facts.remove(is_to_go);
+        let gone = subject_facts.remove(is_to_go);
+        removal.removed.values += gone;
+        if gone > 0 && kind == Kind::Company {
+            let before = subject_facts.before.as_deref().unwrap_or_default();
+            let before = Derived::from(subject, kind, before).map_err(unreadable)?;
+            self.note_with_neighbours(subject, &before)?;
+        }
         if self.save(&subject_facts)? != Saved::Gone {
             return Ok(());
         }
+        self.forget_merged(subject, &mut removal.touched)?;
         removal.removed.values += subject_facts.facts.len() as u64;
         removal.removed.subjects += 1;
         removal.touched.insert(sql_id(subject));

@@ -7,20 +7,24 @@
 //!
 //! The groups follow each other. A group is: the source, the time in microseconds, the length of the
 //! record's id plus 1 and the id, or 0 if there is none, the confidence as one byte, and the number of
-//! facts. A fact is: one byte with the number of its attribute and three flags; two letters, if it has a
+//! facts. If the record is known by its content, the first bit of the confidence is set, and eight
+//! bytes of the content's hash follow it. A fact is: one byte with the number of its attribute and
+//! three flags; two letters, if it has a
 //! country; then the place and the length of its value in the profile, or else the length of the value
 //! and the value. All integers without a given length are written as in [`varint`].
 
 use enrich_core::{Attribute, Confidence, Fact, Timestamp};
 use enrich_text::Country;
 
-use super::subject_facts::{Given, SubjectFacts, Unpacked};
+use super::subject_facts::{Given, RecordMark, SubjectFacts, Unpacked};
 use crate::directory::codes::{attribute_code, attribute_of};
 use crate::directory::stored_page;
 use crate::varint;
 
 /// Set in the first byte of a fact that has a country.
 const HAS_COUNTRY: u8 = 0x80;
+/// Set in the confidence of facts whose record is known by its content.
+const BY_CONTENT: u8 = 0x80;
 /// Set in the first byte of a fact whose value is in the profile.
 const IN_PROFILE: u8 = 0x40;
 /// Set in the first byte of a fact whose value is a page without its usual beginning
@@ -44,9 +48,19 @@ pub(crate) fn pack(subject_facts: &SubjectFacts, profile: &str) -> Vec<u8> {
         let Given { source, record, at } = &subject_facts.given[*given];
         varint::push(&mut bytes, source.cast_unsigned());
         varint::push(&mut bytes, at.as_microsecond().cast_unsigned());
-        varint::push(&mut bytes, record.as_ref().map_or(0, |record| record.len() as u64 + 1));
-        bytes.extend_from_slice(record.as_deref().unwrap_or_default().as_bytes());
-        bytes.push(first.confidence.percent());
+        let percent = first.confidence.percent();
+        match record {
+            RecordMark::Id(id) => {
+                varint::push(&mut bytes, id.len() as u64 + 1);
+                bytes.extend_from_slice(id.as_bytes());
+                bytes.push(percent);
+            }
+            RecordMark::Content(content) => {
+                bytes.extend_from_slice(&[0, percent | BY_CONTENT]);
+                bytes.extend_from_slice(content);
+            }
+            RecordMark::Unknown => bytes.extend_from_slice(&[0, percent]),
+        }
         varint::push(&mut bytes, group.len() as u64);
         for (_, fact) in group {
             push_fact(&mut bytes, fact, profile);
@@ -100,10 +114,9 @@ impl<'a> Place<'a> {
 /// Reads packed facts. `profile` is the profile with which they were packed.
 pub(crate) fn unpack(bytes: &[u8], profile: &str) -> Result<Unpacked, DamagedFacts> {
     let mut unpacked = Unpacked::default();
-    each_group(bytes, profile, |group, facts| {
+    each_group(bytes, profile, |given, facts| {
         for fact in facts {
-            let Group { source, record, at } = group;
-            unpacked.add(Given { source, record: record.map(str::to_owned), at }, fact);
+            unpacked.add(given.clone(), fact);
         }
     })
     .ok_or(DamagedFacts)?;
@@ -116,36 +129,39 @@ pub(crate) fn each_source(
     profile: &str,
     mut take: impl FnMut(i64, u64),
 ) -> Result<(), DamagedFacts> {
-    each_group(bytes, profile, |group, facts| take(group.source, facts.len() as u64))
+    each_group(bytes, profile, |given, facts| take(given.source, facts.len() as u64))
         .ok_or(DamagedFacts)
-}
-
-#[derive(Clone, Copy)]
-struct Group<'a> {
-    source: i64,
-    record: Option<&'a str>,
-    at: Timestamp,
 }
 
 fn each_group(
     mut bytes: &[u8],
     profile: &str,
-    mut take: impl FnMut(Group<'_>, Vec<Fact>),
+    mut take: impl FnMut(&Given, Vec<Fact>),
 ) -> Option<()> {
     while !bytes.is_empty() {
         let source = varint::take(&mut bytes)?.cast_signed();
         let at = Timestamp::from_microsecond(varint::take(&mut bytes)?.cast_signed()).ok()?;
-        let record = match varint::take(&mut bytes)? {
+        let id = match varint::take(&mut bytes)? {
             0 => None,
             length => Some(text(&mut bytes, length - 1)?),
         };
-        let confidence = Confidence::clamped(byte(&mut bytes)?);
+        let percent = byte(&mut bytes)?;
+        let record = match id {
+            Some(id) => RecordMark::Id(id.to_owned()),
+            None if percent & BY_CONTENT == 0 => RecordMark::Unknown,
+            None => {
+                let (content, rest) = bytes.split_first_chunk()?;
+                bytes = rest;
+                RecordMark::Content(*content)
+            }
+        };
+        let confidence = Confidence::clamped(percent & !BY_CONTENT);
         let count = varint::take(&mut bytes)?;
         let mut facts = Vec::new();
         for _ in 0..count {
             facts.push(take_fact(&mut bytes, profile, confidence)?);
         }
-        take(Group { source, record, at }, facts);
+        take(&Given { source, record, at }, facts);
     }
     Some(())
 }
@@ -200,8 +216,10 @@ mod tests {
 
     const PROFILE: &str = r#"{"n":"Quill Ltd","d":["quill.example"],"p":["lquill"]}"#;
 
-    fn claim(source: i64, record: Option<&str>, percent: u8) -> SourceClaim<'_> {
+    fn claim(source: i64, record: Option<&str>, percent: u8) -> SourceClaim {
         let at = Timestamp::from_microsecond(1_800_000_000_000_000 + source).unwrap();
+        let content = RecordMark::Content([percent; 8]);
+        let record = record.map_or(content, |id| RecordMark::Id(id.to_owned()));
         SourceClaim { source, record, at, confidence: Confidence::clamped(percent) }
     }
 
@@ -222,7 +240,7 @@ mod tests {
         assert!(length <= 23, "{length} bytes");
         assert_eq!(unpacked.facts.len(), 3);
         assert_eq!(unpacked.facts[2].1.value, page);
-        assert_eq!(unpacked.given[0].record.as_deref(), Some("c1"));
+        assert_eq!(unpacked.given[0].record, RecordMark::Id("c1".to_owned()));
     }
 
     #[test]

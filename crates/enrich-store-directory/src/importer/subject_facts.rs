@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use enrich_core::{Attribute, Confidence, Fact, Origin, SubjectId, Timestamp};
+use enrich_core::{
+    Attribute, ClaimedFact, Confidence, Fact, Origin, SubjectId, Timestamp, facts_in_order,
+};
 use enrich_text::Country;
 
 /// If there are at least this many facts, an index is used. With fewer facts, a linear search is
@@ -15,23 +17,60 @@ pub(crate) enum Kind {
     Person,
 }
 
+/// What identifies a record of a source.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum RecordMark {
+    /// The id that the source gives the record.
+    Id(String),
+    /// The first bytes of the hash of the record's content, if the source gives no id.
+    Content([u8; 8]),
+    /// Nothing: all facts of the source are one record. These are the facts of people, the employers
+    /// that people name, and facts from before records were told apart.
+    #[default]
+    Unknown,
+}
+
+impl RecordMark {
+    /// Returns the id that the source gives the record.
+    pub(crate) fn id(&self) -> Option<&str> {
+        match self {
+            Self::Id(id) => Some(id),
+            Self::Content(_) | Self::Unknown => None,
+        }
+    }
+}
+
 /// What one source says at one time. All facts of the claim have these values in their rows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SourceClaim<'a> {
+#[derive(Clone, Debug)]
+pub(crate) struct SourceClaim {
     /// The source's id.
     pub(crate) source: i64,
-    /// The id that the source gives the record.
-    pub(crate) record: Option<&'a str>,
+    pub(crate) record: RecordMark,
     /// The time of the import.
     pub(crate) at: Timestamp,
     /// The confidence of the source in this record.
     pub(crate) confidence: Confidence,
 }
 
-impl<'a> SourceClaim<'a> {
-    /// Creates the claim that a source makes with a record.
-    pub(crate) fn of(source: i64, origin: &'a Origin, at: Timestamp) -> Self {
-        Self { source, record: origin.id.as_deref(), at, confidence: origin.confidence }
+impl SourceClaim {
+    /// Creates the claim that a source makes with a record, about a person or a domain.
+    pub(crate) fn of(source: i64, origin: &Origin, at: Timestamp) -> Self {
+        let record = origin.id.clone().map_or(RecordMark::Unknown, RecordMark::Id);
+        Self { source, record, at, confidence: origin.confidence }
+    }
+
+    /// Creates the claim that a source makes with a company's record. The record is told apart from
+    /// the source's other records also if it has no id.
+    pub(crate) fn of_company(source: i64, origin: &Origin, at: Timestamp) -> Self {
+        let [a, b, c, d, e, f, g, h, ..] = origin.content;
+        let content = RecordMark::Content([a, b, c, d, e, f, g, h]);
+        let record = origin.id.clone().map_or(content, RecordMark::Id);
+        Self { source, record, at, confidence: origin.confidence }
+    }
+
+    /// Returns the claim about the employer that a person's record makes.
+    pub(crate) fn of_employer(&self) -> Self {
+        Self { record: RecordMark::Unknown, ..self.clone() }
     }
 }
 
@@ -40,15 +79,19 @@ impl<'a> SourceClaim<'a> {
 pub(crate) struct Given {
     /// The source's id.
     pub(crate) source: i64,
-    /// The id that the source gives the record.
-    pub(crate) record: Option<String>,
+    pub(crate) record: RecordMark,
     /// The time of the import.
     pub(crate) at: Timestamp,
 }
 
 impl Given {
-    fn is_by(&self, claim: &SourceClaim<'_>) -> bool {
-        self.source == claim.source && self.at == claim.at && self.record.as_deref() == claim.record
+    fn is_by(&self, claim: &SourceClaim) -> bool {
+        self.at == claim.at && self.is_of_record(claim)
+    }
+
+    /// Whether the facts are from the record of a claim, from this or another version of it.
+    fn is_of_record(&self, claim: &SourceClaim) -> bool {
+        self.source == claim.source && self.record == claim.record
     }
 }
 
@@ -84,14 +127,15 @@ pub(crate) struct SubjectFacts {
     /// For each of `facts`, which of `given` gave it first.
     given_by: Vec<usize>,
     is_changed: bool,
-    /// The facts before the first change; `None` until there is a change.
+    /// What [`merged`](Self::merged) returned before the first change; `None` until there is a change.
     pub(crate) before: Option<Vec<Fact>>,
     /// An index of the facts; `None` until the first search among many facts.
     index: Option<Index>,
 }
 
-/// The position of each value in the facts, for each source and attribute.
-type Index = HashMap<(i64, Attribute), HashMap<String, usize>>;
+/// The position of each value in the facts, for each record and attribute. A record is numbered by
+/// its first place in `given`.
+type Index = HashMap<(usize, Attribute), HashMap<String, usize>>;
 
 impl SubjectFacts {
     pub(crate) fn new(subject: SubjectId, kind: Kind) -> Self {
@@ -113,6 +157,29 @@ impl SubjectFacts {
         Self { before: None, given: held.given, given_by, facts, ..Self::new(subject, kind) }
     }
 
+    /// Creates the facts of a subject that replace others. `before` are the others, as
+    /// [`merged`](Self::merged) returned them; empty for a new subject.
+    pub(crate) fn replaced(
+        subject: SubjectId,
+        kind: Kind,
+        now: Unpacked,
+        before: Vec<Fact>,
+    ) -> Self {
+        Self { before: Some(before), is_changed: true, ..Self::held(subject, kind, now) }
+    }
+
+    /// Replaces an employer of a person by another.
+    pub(crate) fn change_employer(&mut self, from: SubjectId, to: SubjectId) {
+        let (from, to) = (from.0.to_string(), to.0.to_string());
+        self.remember_before();
+        self.index = None;
+        for fact in &mut self.facts {
+            if fact.attribute == Attribute::Employer && fact.value == from {
+                fact.value.clone_from(&to);
+            }
+        }
+    }
+
     /// Whether anything must be written.
     pub(crate) fn is_changed(&self) -> bool {
         self.is_changed
@@ -124,34 +191,56 @@ impl SubjectFacts {
         self.given_by.iter().copied().zip(&self.facts)
     }
 
-    /// Adds a fact that a source gives. If the source has given it before, changes nothing, or only
+    /// Returns the facts in the order in which they are merged ([`facts_in_order`]); for a person, in the
+    /// order in which they were first seen.
+    pub(crate) fn merged(&self) -> Vec<Fact> {
+        if self.kind == Kind::Person {
+            return self.facts.clone();
+        }
+        let records = self.records();
+        let claimed = |(given, fact): (usize, &Fact)| ClaimedFact {
+            source: self.given[given].source,
+            record: records[given],
+            fact: fact.clone(),
+        };
+        facts_in_order(self.facts_with_given().map(claimed).collect())
+    }
+
+    /// Returns the number of the record of each of `given`. A record has the number of its first
+    /// place there.
+    pub(crate) fn records(&self) -> Vec<usize> {
+        let mut numbers = HashMap::new();
+        let record = |(at, given): (usize, &Given)| {
+            *numbers.entry((given.source, given.record.clone())).or_insert(at)
+        };
+        self.given.iter().enumerate().map(record).collect()
+    }
+
+    /// Adds a fact that a record gives. If the record has given it before, changes nothing, or only
     /// raises the fact's confidence.
-    pub(crate) fn assert_fact(
-        &mut self,
-        claim: &SourceClaim<'_>,
-        attribute: Attribute,
-        value: &str,
-    ) {
+    pub(crate) fn assert_fact(&mut self, claim: &SourceClaim, attribute: Attribute, value: &str) {
         self.assert_fact_for(claim, attribute, value, None);
     }
 
     /// Like [`assert_fact`](Self::assert_fact), but for a domain with the country of its website.
     pub(crate) fn assert_fact_for(
         &mut self,
-        claim: &SourceClaim<'_>,
+        claim: &SourceClaim,
         attribute: Attribute,
         value: &str,
         country: Option<Country>,
     ) {
-        match self.position_of(claim.source, attribute, value) {
+        match self.position_of(claim, attribute, value) {
             Some(at) => self.assert_again(at, country, claim.confidence),
             None => {
                 self.remember_before();
+                let given = self.given_with(claim);
                 if let Some(index) = &mut self.index {
-                    let values = index.entry((claim.source, attribute)).or_default();
+                    let of_record = |it: &Given| it.is_of_record(claim);
+                    let record = self.given.iter().position(of_record).unwrap_or(given);
+                    let values = index.entry((record, attribute)).or_default();
                     values.insert(value.to_owned(), self.facts.len());
                 }
-                let given = self.given_with(claim);
                 self.given_by.push(given);
                 self.facts.push(Fact {
                     attribute,
@@ -180,24 +269,31 @@ impl SubjectFacts {
         gone as u64
     }
 
-    /// Returns the position of the fact with this value, if this source gave it.
-    fn position_of(&mut self, source: i64, attribute: Attribute, value: &str) -> Option<usize> {
-        let sources = self.given_by.iter().map(|given| self.given[*given].source);
-        let mut facts = self.facts.iter().zip(sources);
+    /// Returns the position of the fact with this value, if the record of the claim gave it.
+    fn position_of(
+        &mut self,
+        claim: &SourceClaim,
+        attribute: Attribute,
+        value: &str,
+    ) -> Option<usize> {
+        let record = self.given.iter().position(|given| given.is_of_record(claim))?;
         if self.facts.len() < LONG {
-            return facts.position(|(fact, by)| {
-                by == source && fact.attribute == attribute && fact.value == value
+            return self.facts_with_given().position(|(given, fact)| {
+                fact.attribute == attribute
+                    && fact.value == value
+                    && self.given[given].is_of_record(claim)
             });
         }
-        let index = self.index.get_or_insert_with(|| {
+        if self.index.is_none() {
             let mut index = Index::new();
-            for (at, (fact, by)) in facts.enumerate() {
-                let values = index.entry((by, fact.attribute)).or_default();
+            let records = self.records();
+            for (at, (given, fact)) in self.facts_with_given().enumerate() {
+                let values = index.entry((records[given], fact.attribute)).or_default();
                 values.entry(fact.value.clone()).or_insert(at);
             }
-            index
-        });
-        index.get(&(source, attribute))?.get(value).copied()
+            self.index = Some(index);
+        }
+        self.index.as_ref()?.get(&(record, attribute))?.get(value).copied()
     }
 
     fn assert_again(&mut self, at: usize, country: Option<Country>, confidence: Confidence) {
@@ -217,19 +313,19 @@ impl SubjectFacts {
     }
 
     /// Returns the position of a claim's record in `given`; adds the record if it is new.
-    fn given_with(&mut self, claim: &SourceClaim<'_>) -> usize {
+    fn given_with(&mut self, claim: &SourceClaim) -> usize {
         if let Some(at) = self.given.iter().rposition(|given| given.is_by(claim)) {
             return at;
         }
-        let record = claim.record.map(str::to_owned);
-        self.given.push(Given { source: claim.source, record, at: claim.at });
+        let SourceClaim { source, record, at, .. } = claim.clone();
+        self.given.push(Given { source, record, at });
         self.given.len() - 1
     }
 
     fn remember_before(&mut self) {
         self.is_changed = true;
         if self.before.is_none() {
-            self.before = Some(self.facts.clone());
+            self.before = Some(self.merged());
         }
     }
 }
@@ -238,9 +334,9 @@ impl SubjectFacts {
 mod tests {
     use super::*;
 
-    const FULL: SourceClaim<'static> = SourceClaim {
+    const FULL: SourceClaim = SourceClaim {
         source: 1,
-        record: None,
+        record: RecordMark::Unknown,
         at: Timestamp::UNIX_EPOCH,
         confidence: Confidence::FULL,
     };
@@ -252,7 +348,7 @@ mod tests {
             country: None,
             confidence: Confidence::clamped(50),
         };
-        let given = Given { source: 1, record: None, at: Timestamp::UNIX_EPOCH };
+        let given = Given { source: 1, record: RecordMark::Unknown, at: Timestamp::UNIX_EPOCH };
         let held = Unpacked { given: vec![given], facts: vec![(0, fact)] };
         SubjectFacts::held(SubjectId(1), Kind::Company, held)
     }

@@ -12,6 +12,7 @@ use rusqlite::{Connection, params};
 use super::derive::{DERIVED_BY, Derived, Identifier, Strength};
 use super::digests::kinds_of_lists;
 use super::subject_facts::{Kind, SubjectFacts};
+use super::unresolved::{KeyNotes, UnresolvedNotes};
 use super::unwritten_records::UnwrittenRecords;
 use super::words::WordChanges;
 use super::{fact_rows, stored_facts};
@@ -32,6 +33,8 @@ pub(crate) struct Writer<'c> {
     /// The kinds of digests that the suppression lists have.
     pub(crate) list_kinds: Vec<DigestKind>,
     words: WordChanges,
+    /// The companies whose records must be divided again after this transaction.
+    pub(super) notes: UnresolvedNotes,
     /// The rows that are written by [`finish`](Self::finish); `None` if all rows are written at
     /// once.
     pub(crate) unwritten: Option<Unwritten>,
@@ -90,6 +93,7 @@ impl<'c> Writer<'c> {
             has_suppressed,
             list_kinds,
             words: WordChanges::default(),
+            notes: UnresolvedNotes::default(),
             unwritten: None,
             kept_index: None,
             companies,
@@ -135,13 +139,17 @@ impl<'c> Writer<'c> {
         if let Some(rows) = &mut self.unwritten {
             std::mem::take(&mut rows.records).write(self.connection)?;
             let identifiers = std::mem::take(&mut rows.identifiers);
+            let mut of_key = KeyNotes::new(identifiers.is_file_empty());
             identifiers.each_in_order(|kind, key, change| {
+                of_key.add(self.connection, &mut self.notes, (kind, key), change)?;
                 if let Some(index) = self.kept_index {
                     index.borrow_mut().note(kind, key, change);
                 }
                 write_identifier(self.connection, kind, key, change)
             })?;
+            of_key.end(self.connection, &mut self.notes)?;
         }
+        self.notes.write(self.connection)?;
         self.words.write(self.connection)
     }
 
@@ -164,6 +172,11 @@ impl<'c> Writer<'c> {
             )?;
         }
         Ok(())
+    }
+
+    /// Sets whether the changes are those of the resolution, which are not noted for it.
+    pub(super) fn is_resolving(&mut self, is_resolving: bool) {
+        self.notes.is_resolving = is_resolving;
     }
 
     pub(crate) fn new_source(&mut self) -> i64 {
@@ -226,7 +239,7 @@ impl<'c> Writer<'c> {
             Derived::from(subject_facts.subject, subject_facts.kind, facts).map_err(unreadable)
         };
         let before = derived(subject_facts.before.as_deref().unwrap_or_default())?;
-        let now = now.map_or_else(|| derived(&subject_facts.facts), Ok)?;
+        let now = now.map_or_else(|| derived(&subject_facts.merged()), Ok)?;
         let saved = self.write_subject(subject_facts, &before, &now)?;
         if before == now {
             return Ok(Saved::Same);

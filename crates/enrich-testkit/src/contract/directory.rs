@@ -22,7 +22,7 @@ use super::{Harness, Ports};
 use crate::loading::{ask, company_of, load, person_of};
 use crate::records::{
     aliases, company, company_name, countries, country, domain, domain_record, email, emails,
-    employed_at, employed_by_name, hashed, page, person, person_page, phones, sites, trusted,
+    employed_at, employed_by_name, hashed, ids, page, person, person_page, phones, sites, trusted,
 };
 
 /// Defines one test for each function of the contract; the test calls the function.
@@ -324,9 +324,12 @@ pub async fn a_country_tells_companies_of_one_name_apart(harness: &dyn Harness) 
         sites: vec![(domain("nestle-marktplatz.example"), Some(country("DE")))],
         ..company("Nestlé")
     };
+    // The ids say that they are two companies, although their domains have one label.
+    let (one, other) = (ids(&["x:1"]), ids(&["x:2"]));
+    let american = CompanyRecord { seats: countries(&["US"]), ..nestle(&["nestle.example"]) };
     let records = vec![
-        hashed(CompanyRecord { seats: countries(&["US"]), ..nestle(&["nestle.example"]) }),
-        hashed(nestle(&["nestle.ch"])),
+        hashed(CompanyRecord { ids: one, ..american }),
+        hashed(CompanyRecord { ids: other, ..nestle(&["nestle.ch"]) }),
         hashed(german),
     ];
     load(&ports, "a", records).await;

@@ -9,6 +9,7 @@ mod forgetting;
 mod ids;
 mod loads;
 mod people;
+mod resolution;
 mod sources;
 
 pub use companies::*;
@@ -18,6 +19,7 @@ pub use forgetting::*;
 pub use ids::*;
 pub use loads::*;
 pub use people::*;
+pub use resolution::*;
 pub use sources::*;
 
 use enrich_core::port::importer::{Effect, Removed, Suppressed};
@@ -51,7 +53,7 @@ macro_rules! importer_contract {
             a_company_that_was_only_named_becomes_the_one_that_comes,
             a_differing_name_becomes_an_alias,
             a_single_value_stays_unless_the_newcomer_is_trusted_more,
-            lists_are_united_in_first_seen_order,
+            lists_are_united_the_surest_values_first,
             a_second_source_that_says_the_same_changes_nothing,
             a_person_is_known_by_page_then_address_then_name_and_employer,
             two_pages_are_two_people_of_one_name,
@@ -93,6 +95,12 @@ macro_rules! importer_contract {
             two_companies_that_a_record_joins_stay_two,
             an_id_goes_with_its_source,
             a_parent_is_a_relation_and_no_merge,
+            organisations_at_one_host_stay_apart,
+            a_name_alone_joins_its_only_namesake,
+            sites_in_several_countries_are_one_company,
+            an_id_without_anything_else_in_common_counts_for_nothing,
+            a_removed_source_takes_its_merges_back,
+            employees_go_with_their_company,
         ]);
     };
 }

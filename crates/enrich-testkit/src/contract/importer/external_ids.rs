@@ -41,7 +41,7 @@ pub async fn one_id_is_one_company_whatever_else_differs(harness: &dyn Harness) 
     assert_eq!(effects, [Added, Added, Merged, Merged]);
     let found = with_external_id(&ports, "cik:17").await.expect("a company");
     assert_eq!((found.name.as_str(), found.aliases.len()), ("Quill", 2));
-    assert_eq!(found.ids, ["wikidata:Q42", "cik:17"]);
+    assert_eq!(found.ids, ["cik:17", "wikidata:Q42"]);
     assert_eq!(at_domain(&ports, "ink.example").await.expect("a company").name, "Ink");
     assert_eq!(with_external_id(&ports, "cik:18").await, None);
 }
@@ -70,7 +70,7 @@ pub async fn two_ids_of_one_scheme_are_two_companies(harness: &dyn Harness) {
 pub async fn two_companies_that_a_record_joins_stay_two(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let ink = CompanyRecord { sites: sites(&["ink.example"]), ..company("Ink") };
-    let other = CompanyRecord { sites: sites(&["other.example"]), ..company("Other") };
+    let other = CompanyRecord { sites: sites(&["other.example"]), ..company("Ink Films") };
     load(
         &ports,
         "a",

@@ -1,0 +1,267 @@
+//! The order in which the facts of a company are merged, so that the result does not depend on which
+//! record was imported first.
+//!
+//! Of several values, the one with the highest confidence comes first; among these, the one that most
+//! sources give. Then the place in the records decides, and at last the text. Names and domains
+//! have rules of their own: the name that is shown should not be in small letters only, nor name a
+//! country; the main domain is the one that most sources name first.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use enrich_text::{CompanyName, Country, Domain};
+
+use crate::confidence::Confidence;
+use crate::merge::{Attribute, Fact};
+
+/// The fewest letters of a name that is not an abbreviation, although all its letters are capitals.
+const FEWEST_SHOUTED: usize = 5;
+
+/// A fact, and the record that gave it. The numbers of the source and the record only tell which facts
+/// have the same source and record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimedFact {
+    /// The number of the source.
+    pub source: i64,
+    /// The number of the record, over all sources.
+    pub record: usize,
+    /// The fact.
+    pub fact: Fact,
+}
+
+/// What is known of one value of an attribute.
+struct Value {
+    text: String,
+    confidence: Confidence,
+    country: Option<Country>,
+    country_confidence: Option<Confidence>,
+    sources: BTreeSet<i64>,
+    /// The sources in which a record has this value first.
+    first_in: BTreeSet<i64>,
+    /// The lowest place among the values of the attribute in a record.
+    place: usize,
+}
+
+/// Returns the facts of a company, each value once, in the order in which they are merged. The facts
+/// of one record must be in the record's order; otherwise the order does not matter.
+pub fn facts_in_order(claimed: Vec<ClaimedFact>) -> Vec<Fact> {
+    let mut attributes: BTreeMap<Attribute, Vec<Value>> = BTreeMap::new();
+    let mut places: BTreeMap<(usize, Attribute), usize> = BTreeMap::new();
+    let mut known: BTreeMap<(Attribute, String), usize> = BTreeMap::new();
+    for ClaimedFact { source, record, fact } in claimed {
+        let place = places.entry((record, fact.attribute)).or_default();
+        let values = attributes.entry(fact.attribute).or_default();
+        let at = *known.entry((fact.attribute, fact.value.clone())).or_insert_with(|| {
+            values.push(Value::of(&fact));
+            values.len() - 1
+        });
+        values[at].add(source, *place, &fact);
+        *place += 1;
+    }
+    let domains: Vec<String> = attributes
+        .get(&Attribute::Domain)
+        .map(|values| values.iter().map(|value| label_of(&value.text)).collect())
+        .unwrap_or_default();
+    let mut facts: Vec<Fact> = Vec::new();
+    for (attribute, mut values) in attributes {
+        match attribute {
+            Attribute::Name => sort_names(&mut values, &domains),
+            // Names come before domains.
+            Attribute::Domain => {
+                let name = facts.first().filter(|fact| fact.attribute == Attribute::Name);
+                let name = name.map(|fact| key_of(&fact.value));
+                sort_domains(&mut values, name.as_deref());
+            }
+            _ => values.sort_by(|a, b| a.rank().cmp(&b.rank())),
+        }
+        facts.extend(values.into_iter().map(|value| value.into_fact(attribute)));
+    }
+    facts
+}
+
+impl Value {
+    fn of(fact: &Fact) -> Self {
+        Self {
+            text: fact.value.clone(),
+            confidence: fact.confidence,
+            country: None,
+            country_confidence: None,
+            sources: BTreeSet::new(),
+            first_in: BTreeSet::new(),
+            place: usize::MAX,
+        }
+    }
+
+    fn add(&mut self, source: i64, place: usize, fact: &Fact) {
+        self.confidence = self.confidence.max(fact.confidence);
+        self.sources.insert(source);
+        if place == 0 {
+            self.first_in.insert(source);
+        }
+        self.place = self.place.min(place);
+        let Some(country) = fact.country else { return };
+        let is_surer = self.country_confidence.is_none_or(|known| {
+            (fact.confidence, Reverse(country.alpha2()))
+                > (known, Reverse(self.country.map_or("", Country::alpha2)))
+        });
+        if is_surer {
+            (self.country, self.country_confidence) = (Some(country), Some(fact.confidence));
+        }
+    }
+
+    fn rank(&self) -> impl Ord + '_ {
+        (Reverse(self.confidence), Reverse(self.sources.len()), self.place, self.text.as_str())
+    }
+
+    fn into_fact(self, attribute: Attribute) -> Fact {
+        let Self { text: value, confidence, country, .. } = self;
+        Fact { attribute, value, country, confidence }
+    }
+}
+
+/// Sorts domains. The main domain is the one that most sources name first; among equals, one whose
+/// label is the company's name, and then one that is not a country's.
+fn sort_domains(values: &mut [Value], name: Option<&str>) {
+    if values.len() < 2 {
+        return;
+    }
+    values.sort_by(|a, b| {
+        let rank = |value: &'_ Value| {
+            let (first_in, sources) = (value.first_in.len(), value.sources.len());
+            let is_of_country = Domain::parse(&value.text).is_ok_and(|it| it.country().is_some());
+            let is_of_name = Some(label_of(&value.text).as_str()) == name;
+            let votes = (Reverse(first_in), Reverse(sources), value.place);
+            let fit = (Reverse(is_of_name), value.country.is_some(), is_of_country);
+            (Reverse(value.confidence), votes, fit)
+        };
+        // Among equals, the shorter domain is seldom that of a part of the company.
+        let shape = |value: &'_ Value| (value.text.len(), value.text.clone());
+        rank(a).cmp(&rank(b)).then_with(|| shape(a).cmp(&shape(b)))
+    });
+}
+
+/// Sorts names; the first is the one that answers contain.
+fn sort_names(values: &mut [Value], labels: &[String]) {
+    if values.len() < 2 {
+        return;
+    }
+    let keys: Vec<String> = values.iter().map(|value| key_of(&value.text)).collect();
+    // The sources that give the name in any spelling.
+    let mut votes: BTreeMap<&str, BTreeSet<i64>> = BTreeMap::new();
+    for (key, value) in keys.iter().zip(values.iter()) {
+        votes.entry(key).or_default().extend(&value.sources);
+    }
+    let ranks: BTreeMap<String, _> = keys
+        .iter()
+        .zip(values.iter())
+        .map(|(key, value)| {
+            let rank = (
+                Reverse(value.confidence),
+                faults(&value.text).0,
+                Reverse(votes[key.as_str()].len()),
+                Reverse(labels.contains(key)),
+                faults(&value.text).1,
+                Reverse(value.sources.len()),
+                value.text.clone(),
+            );
+            (value.text.clone(), rank)
+        })
+        .collect();
+    values.sort_by(|a, b| ranks[&a.text].cmp(&ranks[&b.text]));
+}
+
+/// Returns the faults of a name as a display name: whether it is in small letters only, and how much it
+/// is less well written than others of the same name.
+fn faults(name: &str) -> (bool, u8) {
+    let letters = || name.chars().filter(|letter| letter.is_alphabetic());
+    let is_small = letters().any(char::is_lowercase) && !letters().any(char::is_uppercase);
+    let is_shouted = letters().count() >= FEWEST_SHOUTED
+        && letters().any(char::is_uppercase)
+        && !letters().any(char::is_lowercase);
+    let names_country = CompanyName::parse(name).is_ok_and(|name| name.country().is_some());
+    (is_small, u8::from(names_country) * 2 + u8::from(is_shouted))
+}
+
+fn key_of(name: &str) -> String {
+    CompanyName::parse(name).map_or_else(|_| name.to_owned(), |name| name.squashed().to_owned())
+}
+
+fn label_of(domain: &str) -> String {
+    Domain::parse(domain).map_or_else(|_| String::new(), |domain| domain.label().replace('-', ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Facts of records: source, attribute, value, confidence. Each row is a record of its own.
+    fn merged(rows: &[(i64, Attribute, &str, u8)]) -> Vec<Fact> {
+        let claimed =
+            |(record, (source, attribute, value, percent)): (usize, &(_, _, &str, u8))| {
+                let confidence = Confidence::clamped(*percent);
+                let value = (*value).to_owned();
+                let fact = Fact { attribute: *attribute, value, country: None, confidence };
+                ClaimedFact { source: *source, record, fact }
+            };
+        let forwards = facts_in_order(rows.iter().enumerate().map(claimed).collect());
+        let backwards = facts_in_order(rows.iter().enumerate().rev().map(claimed).collect());
+        assert_eq!(forwards, backwards);
+        forwards
+    }
+
+    fn first(rows: &[(i64, Attribute, &str, u8)]) -> String {
+        merged(rows)[0].value.clone()
+    }
+
+    #[test]
+    fn the_name_is_what_most_sources_call_the_company() {
+        let names = |texts: &[&'static str]| -> Vec<(i64, Attribute, &'static str, u8)> {
+            (1..).zip(texts).map(|(source, text)| (source, Attribute::Name, *text, 100)).collect()
+        };
+        for (given, shown) in [
+            (&["Quill Group", "Quill", "Quill Ltd"][..], "Quill"),
+            (&["quill", "Quill Films"], "Quill Films"),
+            (&["quill", "quill", "QUILL"], "QUILL"),
+            (&["Quill (Portugal)", "Quill"], "Quill"),
+            (&["QUILLS CORP", "Quills"], "Quills"),
+            (&["QI", "Quill"], "QI"),
+        ] {
+            assert_eq!(first(&names(given)), shown, "{given:?}");
+        }
+        let label = [(1, Attribute::Name, "Ink", 100), (2, Attribute::Name, "Quill", 100)];
+        let label = [&label[..], &[(1, Attribute::Domain, "quill.example", 100)]].concat();
+        assert_eq!(first(&label), "Quill");
+    }
+
+    #[test]
+    fn confidence_decides_before_anything_else() {
+        let rows = [
+            (1, Attribute::Name, "Quill", 90),
+            (2, Attribute::Name, "Quill", 90),
+            (3, Attribute::Name, "ink", 91),
+        ];
+        assert_eq!(first(&rows), "ink");
+    }
+
+    #[test]
+    fn the_main_domain_is_the_one_that_most_sources_name_first() {
+        let on = Attribute::Domain;
+        let rows =
+            [(1, on, "a.example", 100), (2, on, "b.example", 100), (3, on, "b.example", 100)];
+        assert_eq!(first(&rows), "b.example");
+        assert_eq!(first(&rows[..2]), "a.example");
+    }
+
+    #[test]
+    fn the_values_of_one_record_keep_their_order() {
+        let values = ["b@x.example", "a@x.example", "c@x.example"];
+        let claimed = values.map(|value| {
+            let confidence = Confidence::FULL;
+            let (attribute, value) = (Attribute::Email, value.to_owned());
+            let fact = Fact { attribute, value, country: None, confidence };
+            ClaimedFact { source: 1, record: 0, fact }
+        });
+        let facts = facts_in_order(claimed.to_vec());
+        assert!(facts.iter().map(|fact| fact.value.as_str()).eq(values));
+    }
+}

@@ -1,0 +1,286 @@
+//! What one record says about its company, in the forms that are compared.
+
+use std::cell::OnceCell;
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use enrich_text::{CompanyName, Country, Domain, NameForm, NameWord, PageUrl, country_of_word};
+
+use crate::merge::{Attribute, Fact};
+use crate::record::CompanyRecord;
+use crate::subject::Company;
+
+/// Words at the end of a name that do not make it the name of another organisation.
+const WHOLE_WORDS: [&str; 5] = ["group", "holding", "international", "global", "worldwide"];
+/// The fewest and the most letters of initials that stand for a name.
+const INITIALS: std::ops::RangeInclusive<usize> = 2..=8;
+
+/// What identifies a record among all records. Records are compared in the order of their keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecordKey {
+    /// The name of the source. A number of the source would depend on the order of imports.
+    pub source: String,
+    /// The id that the source gives the record, or a digest of its content. Empty if records of the
+    /// source cannot be told apart.
+    pub record: String,
+}
+
+impl RecordKey {
+    /// Whether the key tells the record from all others.
+    pub(super) fn is_known(&self) -> bool {
+        !self.record.is_empty()
+    }
+}
+
+/// A host of a company.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Host {
+    pub(super) host: String,
+    pub(super) registrable: String,
+    pub(super) label: String,
+    pub(super) country: Option<Country>,
+}
+
+/// The claims of one record, as far as they decide which company the record describes.
+#[derive(Clone, Debug)]
+pub struct RecordClaims {
+    pub(super) key: RecordKey,
+    /// The names that the record gives, as written; aliases are not among them.
+    named: Vec<CompanyName>,
+    also_named: Vec<CompanyName>,
+    pub(super) hosts: Vec<Host>,
+    pub(super) pages: Vec<String>,
+    pub(super) phones: Vec<String>,
+    pub(super) ids: Vec<String>,
+    pub(super) seats: Vec<Country>,
+    /// Whether the only name is one of the domains.
+    pub(super) is_named_by_domain: bool,
+    /// Forms of the names that are computed when they are first needed.
+    near: OnceCell<NearNames>,
+}
+
+/// Looser forms of the names of a record.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NearNames {
+    /// Names without a country, an aside or a word for the whole at their end.
+    pub(super) forms: BTreeSet<String>,
+    /// The initials of the names.
+    pub(super) initials: BTreeSet<String>,
+}
+
+impl RecordClaims {
+    /// Collects the claims of a record. Values that cannot be parsed are left out.
+    pub fn of<'a>(key: RecordKey, facts: impl IntoIterator<Item = &'a Fact>) -> Self {
+        let mut claims = Self::empty(key);
+        for fact in facts {
+            claims.add(fact.attribute, &fact.value);
+        }
+        claims.note_name()
+    }
+
+    /// Collects the claims of a record that is not stored yet.
+    pub fn of_record(record: &CompanyRecord) -> Self {
+        let mut claims = Self::empty(RecordKey::default());
+        claims.named.push(record.name.clone());
+        claims.also_named.extend(record.aliases.iter().cloned());
+        record.sites.iter().for_each(|(it, _)| claims.add(Attribute::Domain, it.as_str()));
+        claims.pages.extend(record.pages.iter().map(|page| page.key().to_owned()));
+        claims.phones.extend(record.phones.iter().map(|phone| phone.as_str().to_owned()));
+        claims.ids.extend(record.ids.iter().map(|id| id.as_str().to_owned()));
+        claims.seats.extend(&record.seats);
+        claims.note_name()
+    }
+
+    /// Collects the claims of all records of a company, as if they were one record.
+    pub fn of_company(company: &Company) -> Self {
+        let mut claims = Self::empty(RecordKey::default());
+        claims.add(Attribute::Name, &company.name);
+        company.aliases.iter().for_each(|alias| claims.add(Attribute::Alias, alias));
+        company.sites.iter().for_each(|site| claims.add(Attribute::Domain, &site.domain));
+        for (network, page) in &company.pages {
+            claims.add(Attribute::Page(*network), page);
+        }
+        claims.phones.clone_from(&company.phones);
+        claims.ids.clone_from(&company.ids);
+        claims.seats.clone_from(&company.seats);
+        claims.note_name()
+    }
+
+    fn empty(key: RecordKey) -> Self {
+        Self {
+            key,
+            named: Vec::new(),
+            also_named: Vec::new(),
+            hosts: Vec::new(),
+            pages: Vec::new(),
+            phones: Vec::new(),
+            ids: Vec::new(),
+            seats: Vec::new(),
+            is_named_by_domain: false,
+            near: OnceCell::new(),
+        }
+    }
+
+    fn note_name(mut self) -> Self {
+        let is_host = |name: &CompanyName| {
+            self.hosts.iter().any(|host| host.host.eq_ignore_ascii_case(name.display()))
+        };
+        self.is_named_by_domain =
+            !self.named.is_empty() && self.named.iter().chain(&self.also_named).all(is_host);
+        self
+    }
+
+    fn add(&mut self, attribute: Attribute, value: &str) {
+        match attribute {
+            Attribute::Name => self.named.extend(CompanyName::parse(value).ok()),
+            Attribute::Alias => self.also_named.extend(CompanyName::parse(value).ok()),
+            Attribute::Domain => {
+                let Ok(domain) = Domain::parse(value) else { return };
+                self.hosts.push(Host {
+                    registrable: domain.registrable().as_str().to_owned(),
+                    label: domain.label().replace('-', ""),
+                    country: domain.country(),
+                    host: value.to_owned(),
+                });
+            }
+            Attribute::Page(network) => {
+                let page = PageUrl::parse(network, value);
+                self.pages.extend(page.map(|page| page.key().to_owned()).ok());
+            }
+            Attribute::Phone => self.phones.push(value.to_owned()),
+            Attribute::ExternalId => self.ids.push(value.to_owned()),
+            Attribute::Country => self.seats.extend(Country::from_code(value).ok()),
+            _ => {}
+        }
+    }
+
+    /// Compares two records by their keys, and those with the same key by what they say.
+    pub(super) fn canonical_cmp(&self, other: &Self) -> Ordering {
+        let names = |one: &Self| -> Vec<String> {
+            one.named.iter().chain(&one.also_named).map(|it| it.display().to_owned()).collect()
+        };
+        let hosts = |one: &Self| one.hosts().map(str::to_owned).collect::<Vec<_>>();
+        self.key
+            .cmp(&other.key)
+            .then_with(|| names(self).cmp(&names(other)))
+            .then_with(|| hosts(self).cmp(&hosts(other)))
+            .then_with(|| self.ids.cmp(&other.ids))
+            .then_with(|| self.pages.cmp(&other.pages))
+            .then_with(|| self.phones.cmp(&other.phones))
+            .then_with(|| self.seats.cmp(&other.seats))
+    }
+
+    /// Returns the look-up keys of the record's own names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.named.iter().map(CompanyName::squashed)
+    }
+
+    /// Returns the look-up keys of the record's aliases.
+    pub fn aliases(&self) -> impl Iterator<Item = &str> {
+        self.also_named.iter().map(CompanyName::squashed)
+    }
+
+    /// Returns the hosts of the company.
+    pub fn hosts(&self) -> impl Iterator<Item = &str> {
+        self.hosts.iter().map(|host| host.host.as_str())
+    }
+
+    /// Returns the keys of the company's pages.
+    pub fn pages(&self) -> impl Iterator<Item = &str> {
+        self.pages.iter().map(String::as_str)
+    }
+
+    /// Returns the phone numbers of the company.
+    pub fn phones(&self) -> impl Iterator<Item = &str> {
+        self.phones.iter().map(String::as_str)
+    }
+
+    /// Returns the ids of the company in registers and data sets.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.ids.iter().map(String::as_str)
+    }
+
+    /// Whether the record gives neither a domain nor a page, so that only the name finds the
+    /// company.
+    pub fn is_name_alone(&self) -> bool {
+        self.hosts.is_empty() && self.pages.is_empty()
+    }
+
+    /// Whether the name of one record is a name or an alias of the other, without legal form.
+    pub(super) fn is_equally_named(&self, other: &Self) -> bool {
+        let has = |one: &Self, name: &str| one.names().chain(one.aliases()).any(|it| it == name);
+        self.names().any(|name| has(other, name)) || other.names().any(|name| has(self, name))
+    }
+
+    /// Whether the name of one record is a name or an alias of the other, with its legal form.
+    pub(super) fn is_named_the_same(&self, other: &Self) -> bool {
+        let all = |one: &Self| -> Vec<String> {
+            one.named.iter().chain(&one.also_named).map(|name| name.folded().to_owned()).collect()
+        };
+        let (these, those) = (all(self), all(other));
+        let own = |one: &Self, all: &[String]| {
+            one.named.iter().any(|name| all.iter().any(|it| it == name.folded()))
+        };
+        own(self, &those) || own(other, &these)
+    }
+
+    /// Whether the names of the records can be those of one company, if they also share a domain, a
+    /// page or a phone number.
+    pub(super) fn is_nearly_named(&self, other: &Self) -> bool {
+        if self.is_named_by_domain || other.is_named_by_domain || self.is_equally_named(other) {
+            return true;
+        }
+        let (these, those) = (self.near(), other.near());
+        !these.forms.is_disjoint(&those.forms)
+            || !these.initials.is_disjoint(&those.forms)
+            || !those.initials.is_disjoint(&these.forms)
+    }
+
+    /// Whether the names of the records have a word in common that is not a filler.
+    pub(super) fn shares_word(&self, other: &Self) -> bool {
+        let words = |one: &Self| -> BTreeSet<String> {
+            let all = one.named.iter().chain(&one.also_named);
+            all.flat_map(|name| NameForm::of(name).words).map(|word| word.root).collect()
+        };
+        !words(self).is_disjoint(&words(other))
+    }
+
+    /// Whether a name of the record is the label of a domain.
+    pub(super) fn is_named_as(&self, label: &str) -> bool {
+        self.names().chain(self.aliases()).any(|name| name == label)
+            || self.near().forms.contains(label)
+    }
+
+    pub(super) fn near(&self) -> &NearNames {
+        self.near.get_or_init(|| {
+            let mut near = NearNames::default();
+            for name in self.named.iter().chain(&self.also_named) {
+                near.add(name);
+            }
+            near
+        })
+    }
+}
+
+impl NearNames {
+    fn add(&mut self, name: &CompanyName) {
+        let form = NameForm::of(name);
+        self.forms.insert(name.squashed().to_owned());
+        self.forms.insert(form.squashed.clone());
+        self.forms.insert(form.all_squashed.clone());
+        self.forms.insert(form.sorted.clone());
+        let mut words = form.words.as_slice();
+        while let [before @ .., last] = words
+            && !before.is_empty()
+            && (WHOLE_WORDS.contains(&last.root.as_str()) || country_of_word(last).is_some())
+        {
+            words = before;
+            self.forms.insert(words.iter().map(|word: &NameWord| word.text.as_str()).collect());
+        }
+        for initials in [form.initials, form.all_initials] {
+            if INITIALS.contains(&initials.chars().count()) {
+                self.initials.insert(initials);
+            }
+        }
+    }
+}

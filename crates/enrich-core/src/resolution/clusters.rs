@@ -1,0 +1,224 @@
+//! Divides records into clusters. Each cluster is a company.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use super::claims::RecordClaims;
+use super::links::{Link, MOST_BEARERS, SharedKeys, has_compatible_seats, link};
+
+/// Divides records into companies. Returns the number of the company of each record; the numbers
+/// count up from 0 in the order of the records' keys. `shared` are the values that many
+/// organisations share.
+pub fn clusters(records: &[&RecordClaims], shared: &SharedKeys) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..records.len()).collect();
+    order.sort_by(|&a, &b| records[a].canonical_cmp(records[b]));
+    let sorted: Vec<&RecordClaims> = order.iter().map(|&at| records[at]).collect();
+    let mut clusters = Clusters::of(&sorted);
+    let mut links: Vec<(Link, usize, usize)> = pairs(&sorted)
+        .into_iter()
+        .filter_map(|(a, b)| Some((link(sorted[a], sorted[b], shared)?, a, b)))
+        .collect();
+    links.sort_unstable();
+    for (_, a, b) in links {
+        clusters.unite(a, b);
+    }
+    join_only_namesakes(&sorted, &mut clusters, shared);
+    let mut numbers = vec![0; records.len()];
+    let mut known: FxHashMap<usize, usize> = FxHashMap::default();
+    for (at, &original) in order.iter().enumerate() {
+        let next = known.len();
+        numbers[original] = *known.entry(clusters.root(at)).or_insert(next);
+    }
+    numbers
+}
+
+/// What records of a block have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum BlockKey<'a> {
+    /// Source and record id.
+    Record(&'a str, &'a str),
+    Id(&'a str),
+    Host(&'a str),
+    Page(&'a str),
+    Phone(&'a str),
+    Name(&'a str),
+    /// A name at a registrable domain.
+    NameAt(&'a str, &'a str),
+    /// A name of a domain's label.
+    NameAsLabel(&'a str, &'a str),
+    NameAlone(&'a str),
+}
+
+/// Returns the pairs of records that are compared, each once, the first record before the second.
+fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
+    let mut blocks: FxHashMap<BlockKey<'_>, Vec<usize>> = FxHashMap::default();
+    for (at, record) in records.iter().enumerate() {
+        let mut add = |key| {
+            let block = blocks.entry(key).or_default();
+            if block.last() != Some(&at) {
+                block.push(at);
+            }
+        };
+        if record.key.is_known() {
+            add(BlockKey::Record(&record.key.source, &record.key.record));
+        }
+        record.ids().for_each(|id| add(BlockKey::Id(id)));
+        record.hosts().for_each(|host| add(BlockKey::Host(host)));
+        record.pages().for_each(|page| add(BlockKey::Page(page)));
+        record.phones().for_each(|phone| add(BlockKey::Phone(phone)));
+        for name in record.names().chain(record.aliases()) {
+            add(BlockKey::Name(name));
+            for host in &record.hosts {
+                add(BlockKey::NameAt(name, &host.registrable));
+                add(BlockKey::NameAsLabel(name, &host.label));
+            }
+            if record.is_name_alone() {
+                add(BlockKey::NameAlone(name));
+            }
+        }
+    }
+    let mut pairs = BTreeSet::new();
+    for (key, block) in blocks {
+        let is_crowded = block.len() > MOST_BEARERS;
+        let is_narrow = !matches!(key, BlockKey::Host(_) | BlockKey::Page(_) | BlockKey::Phone(_))
+            && !matches!(key, BlockKey::Name(_));
+        for (number, &a) in block.iter().enumerate() {
+            match (is_crowded, is_narrow) {
+                (false, _) => pairs.extend(block[number + 1..].iter().map(|&b| (a, b))),
+                // All these records practically are one company, so few pairs are enough.
+                (true, true) if number > 0 => {
+                    pairs.extend([(block[0], a), (block[number - 1], a)]);
+                }
+                (true, _) => {}
+            }
+        }
+    }
+    pairs
+}
+
+/// Unites each cluster that is known by name only with the only other cluster that has this name,
+/// if there is exactly one.
+fn join_only_namesakes(
+    records: &[&RecordClaims],
+    clusters: &mut Clusters<'_>,
+    shared: &SharedKeys,
+) {
+    let (alone, named) = alone_and_named(records, clusters);
+    let mut joins = Vec::new();
+    for (root, members) in alone {
+        let mut found = |by: &[NameUse], of: NameUse| {
+            let mut roots = BTreeSet::new();
+            for record in members.iter().map(|at| records[*at]) {
+                for name in names_of(record, of).filter(|name| !shared.has(name)) {
+                    let others = by.iter().filter_map(|by| named.get(&(*by, name))).flatten();
+                    let fit = others.filter(|at| has_compatible_seats(record, records[**at]));
+                    roots.extend(fit.map(|at| clusters.root(*at)));
+                }
+            }
+            roots.retain(|other| !clusters.differ(root, *other));
+            roots
+        };
+        let mut namesakes = found(&[NameUse::Name], NameUse::Name);
+        if namesakes.is_empty() {
+            namesakes = found(&[NameUse::Alias], NameUse::Name);
+            namesakes.extend(found(&[NameUse::Name], NameUse::Alias));
+        }
+        if let (1, Some(&only)) = (namesakes.len(), namesakes.first()) {
+            joins.push((root, only));
+        }
+    }
+    for (alone, namesake) in joins {
+        clusters.unite(alone, namesake);
+    }
+}
+
+/// How a record uses a name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum NameUse {
+    Name,
+    Alias,
+}
+
+fn names_of(record: &RecordClaims, of: NameUse) -> Box<dyn Iterator<Item = &str> + '_> {
+    match of {
+        NameUse::Name => Box::new(record.names()),
+        NameUse::Alias => Box::new(record.aliases()),
+    }
+}
+
+type Members = Vec<usize>;
+/// The records with each name, by how they use it.
+type Named<'a> = FxHashMap<(NameUse, &'a str), Members>;
+
+/// Returns the clusters that are known by name only, each with its root and its records, in the order
+/// of their roots; and all records of the other clusters by their names.
+fn alone_and_named<'a>(
+    records: &[&'a RecordClaims],
+    clusters: &mut Clusters<'_>,
+) -> (BTreeMap<usize, Members>, Named<'a>) {
+    let mut alone: BTreeMap<usize, Members> = BTreeMap::new();
+    for at in 0..records.len() {
+        alone.entry(clusters.root(at)).or_default().push(at);
+    }
+    let mut named = Named::default();
+    alone.retain(|_, members| {
+        let is_alone = members.iter().all(|at| records[*at].is_name_alone());
+        for at in members.iter().copied().filter(|_| !is_alone) {
+            for of in [NameUse::Name, NameUse::Alias] {
+                for name in names_of(records[at], of) {
+                    named.entry((of, name)).or_default().push(at);
+                }
+            }
+        }
+        is_alone
+    });
+    (alone, named)
+}
+
+/// Sets of records that describe one company.
+struct Clusters<'a> {
+    parents: Vec<usize>,
+    /// The ids of each cluster, at its root.
+    ids: Vec<BTreeSet<&'a str>>,
+}
+
+impl<'a> Clusters<'a> {
+    fn of(records: &[&'a RecordClaims]) -> Self {
+        let ids = records.iter().map(|record| record.ids().collect()).collect();
+        Self { parents: (0..records.len()).collect(), ids }
+    }
+
+    fn root(&mut self, mut at: usize) -> usize {
+        while self.parents[at] != at {
+            self.parents[at] = self.parents[self.parents[at]];
+            at = self.parents[at];
+        }
+        at
+    }
+
+    /// Unites two clusters, unless they have different ids in one scheme.
+    fn unite(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        if a == b || self.differ(a, b) {
+            return;
+        }
+        let (root, other) = (a.min(b), a.max(b));
+        self.parents[other] = root;
+        let ids = std::mem::take(&mut self.ids[other]);
+        self.ids[root].extend(ids);
+    }
+
+    /// Whether the clusters of two roots have ids in one scheme, but none of that scheme in common.
+    fn differ(&self, a: usize, b: usize) -> bool {
+        let (these, those) = (&self.ids[a], &self.ids[b]);
+        let scheme =
+            |id: &str| id.split_once(':').map_or_else(String::new, |(it, _)| it.to_owned());
+        these.iter().any(|id| {
+            let scheme_of = scheme(id);
+            let of_scheme = |id: &&&str| scheme(id) == scheme_of;
+            those.iter().any(|other| scheme(other) == scheme_of)
+                && !these.iter().filter(of_scheme).any(|id| those.contains(*id))
+        })
+    }
+}

@@ -1,0 +1,116 @@
+//! Moves records between companies.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use enrich_core::SubjectId;
+use enrich_store_sqlite::Statements;
+use rusqlite::params;
+
+use super::super::origins::record_hashes;
+use super::super::subject_facts::{Kind, SubjectFacts, Unpacked};
+use super::super::writer::Writer;
+use super::assignment::{Assignment, RecordsOf};
+use super::neighbourhood::Loaded;
+use crate::directory::codes::{sql_id, subject_id};
+
+impl Writer<'_> {
+    /// Gives each company of a neighbourhood its records.
+    pub(super) fn apply(&mut self, assignment: Assignment) -> rusqlite::Result<()> {
+        let members: BTreeMap<SubjectId, Rc<Loaded>> =
+            assignment.members.iter().map(|member| (member.subject, member.clone())).collect();
+        let ids: Vec<SubjectId> = assignment
+            .companies
+            .iter()
+            .map(|(kept, _)| kept.unwrap_or_else(|| self.new_subject_facts(Kind::Company).subject))
+            .collect();
+        // The companies are written first, so that the employees of one that goes find their next
+        // employer.
+        for (id, (_, records)) in ids.iter().zip(&assignment.companies) {
+            let of_others = records.len() > 1 || records.iter().any(|(of, _)| of != id);
+            let held = members.get(id);
+            let has_all = |held: &Rc<Loaded>| {
+                records.iter().map(|(_, numbers)| numbers.len()).sum::<usize>()
+                    == held.records.len()
+            };
+            if of_others || !held.is_some_and(has_all) {
+                self.save(&collected(*id, held, &members, records))?;
+                self.move_fingerprints(*id, &members, records)?;
+            }
+        }
+        for member in members.values().filter(|member| !ids.contains(&member.subject)) {
+            let Some(successor) = assignment.successor(member.subject).map(|at| ids[at]) else {
+                continue;
+            };
+            self.move_employees(member.subject, successor)?;
+            self.save(&emptied(member))?;
+            self.connection.run(
+                "INSERT INTO merged_company (subject, merged_into) VALUES (?1, ?2)
+                 ON CONFLICT (subject) DO UPDATE SET merged_into = excluded.merged_into",
+                [member.id(), sql_id(successor)],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Makes the people who work at `company` work at `successor`.
+    fn move_employees(&mut self, company: SubjectId, successor: SubjectId) -> rusqlite::Result<()> {
+        let people = "SELECT person FROM employee WHERE company = ?1 ORDER BY person";
+        let people: Vec<i64> = self.connection.list(people, [sql_id(company)], |row| row.get(0))?;
+        for person in people {
+            let mut facts = self.subject_facts(subject_id(person), Kind::Person)?;
+            facts.change_employer(company, successor);
+            self.save(&facts)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the ids of records that are now of another company lead to it. The fingerprints of their
+    /// contents stay: they only tell that the record was imported.
+    fn move_fingerprints(
+        &mut self,
+        id: SubjectId,
+        members: &BTreeMap<SubjectId, Rc<Loaded>>,
+        records: &[RecordsOf],
+    ) -> rusqlite::Result<()> {
+        for (of, numbers) in records.iter().filter(|(of, _)| *of != id) {
+            let Some(member) = members.get(of) else { continue };
+            for number in numbers {
+                let given = &member.facts.given[*number];
+                let Some(record) = given.record.id() else { continue };
+                for hash in record_hashes(self.secrets, Kind::Company, record) {
+                    let update = "UPDATE record SET subject = ?3 WHERE source = ?1 AND hash = ?2";
+                    self.connection.run(update, params![given.source, hash, sql_id(id)])?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the facts of a company from its records.
+fn collected(
+    id: SubjectId,
+    held: Option<&Rc<Loaded>>,
+    members: &BTreeMap<SubjectId, Rc<Loaded>>,
+    records: &[RecordsOf],
+) -> SubjectFacts {
+    let mut unpacked = Unpacked::default();
+    for (of, numbers) in records {
+        let Some(member) = members.get(of) else { continue };
+        let record_numbers = member.facts.records();
+        for (given, fact) in member.facts.facts_with_given() {
+            if numbers.contains(&record_numbers[given]) {
+                unpacked.add(member.facts.given[given].clone(), fact.clone());
+            }
+        }
+    }
+    let before = held.map(|held| held.facts.merged()).unwrap_or_default();
+    SubjectFacts::replaced(id, Kind::Company, unpacked, before)
+}
+
+/// Returns the facts of a company that lost all records.
+fn emptied(member: &Loaded) -> SubjectFacts {
+    let before = member.facts.merged();
+    SubjectFacts::replaced(member.subject, Kind::Company, Unpacked::default(), before)
+}

@@ -1,0 +1,192 @@
+//! Finds the companies whose records may be records of one company, beginning with one of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use enrich_core::SubjectId;
+use enrich_core::resolution::{RecordClaims, RecordKey, SharedKeys, may_link};
+use enrich_store_sqlite::Statements;
+use rusqlite::Connection;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::subject_facts::{Kind, RecordMark, SubjectFacts};
+use super::super::unresolved::MOST_BEARERS;
+use super::super::writer::Writer;
+use crate::directory::codes::{IdentifierKind, sql_id};
+use crate::directory::holder::Holder;
+
+/// The most records that are divided at once. A neighbourhood with more records stays as it is.
+const MOST_RECORDS: usize = 4096;
+
+/// A company and its records.
+pub(super) struct Loaded {
+    pub(super) subject: SubjectId,
+    pub(super) facts: SubjectFacts,
+    /// The records, each with its number in `facts`.
+    pub(super) records: Vec<(usize, RecordClaims)>,
+}
+
+/// Companies whose records may be records of one company.
+pub(super) struct Neighbourhood {
+    /// The companies, ordered by their ids.
+    pub(super) members: Vec<Rc<Loaded>>,
+    /// The values that many organisations share.
+    pub(super) shared: SharedKeys,
+}
+
+/// Reads companies and their neighbours, each once.
+pub(super) struct Explorer<'w, 'c> {
+    writer: &'w Writer<'c>,
+    sources: FxHashMap<i64, String>,
+    loaded: FxHashMap<SubjectId, Option<Rc<Loaded>>>,
+    holders: FxHashMap<(IdentifierKind, String), Rc<Vec<Holder>>>,
+}
+
+impl<'w, 'c> Explorer<'w, 'c> {
+    pub(super) fn new(writer: &'w Writer<'c>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            writer,
+            sources: source_names(writer.connection)?,
+            loaded: FxHashMap::default(),
+            holders: FxHashMap::default(),
+        })
+    }
+
+    /// Finds the neighbourhood of a company. Returns `None` if the company does not exist, or if
+    /// there are too many records.
+    pub(super) fn around(&mut self, seed: SubjectId) -> rusqlite::Result<Option<Neighbourhood>> {
+        let mut found: BTreeMap<SubjectId, Rc<Loaded>> = BTreeMap::new();
+        let mut beside: BTreeMap<SubjectId, Rc<Loaded>> = BTreeMap::new();
+        let mut tested: FxHashSet<(SubjectId, SubjectId)> = FxHashSet::default();
+        let mut crowded: BTreeSet<String> = BTreeSet::new();
+        let mut next = vec![seed];
+        let mut records = 0;
+        while let Some(subject) = next.pop() {
+            if found.contains_key(&subject) {
+                continue;
+            }
+            let Some(loaded) = self.load(subject)? else { continue };
+            records += loaded.records.len();
+            if records > MOST_RECORDS {
+                return Ok(None);
+            }
+            for (kind, key, is_own) in keys(&loaded) {
+                let holders = self.holders(kind, &key)?;
+                if holders.len() > MOST_BEARERS {
+                    crowded.insert(key);
+                    continue;
+                }
+                for holder in holders.iter().filter(|holder| holder.subject != subject) {
+                    let is_name = kind == IdentifierKind::CompanyName;
+                    if is_name && !is_own && holder.tier == 1 {
+                        continue;
+                    }
+                    let Some(other) = self.load(holder.subject)? else { continue };
+                    let pair = (subject.min(other.subject), subject.max(other.subject));
+                    if tested.insert(pair) && may_be_linked(&loaded, &other) {
+                        next.push(other.subject);
+                    }
+                    if !is_name {
+                        beside.insert(other.subject, other);
+                    }
+                }
+            }
+            found.insert(subject, loaded);
+        }
+        if found.is_empty() {
+            return Ok(None);
+        }
+        beside.retain(|subject, _| !found.contains_key(subject));
+        let all = found.values().chain(beside.values());
+        let records: Vec<&RecordClaims> =
+            all.flat_map(|loaded| loaded.records.iter().map(|(_, claims)| claims)).collect();
+        let mut shared = SharedKeys::of(&records);
+        crowded.iter().for_each(|key| shared.add(key));
+        Ok(Some(Neighbourhood { members: found.into_values().collect(), shared }))
+    }
+
+    fn load(&mut self, subject: SubjectId) -> rusqlite::Result<Option<Rc<Loaded>>> {
+        if let Some(loaded) = self.loaded.get(&subject) {
+            return Ok(loaded.clone());
+        }
+        let facts = self.writer.subject_facts(subject, Kind::Company)?;
+        let loaded = (!facts.facts.is_empty()).then(|| {
+            let records = self.records_of(&facts);
+            Rc::new(Loaded { subject, facts, records })
+        });
+        self.loaded.insert(subject, loaded.clone());
+        Ok(loaded)
+    }
+
+    /// Divides the facts of a company into those of its records.
+    fn records_of(&self, facts: &SubjectFacts) -> Vec<(usize, RecordClaims)> {
+        let numbers = facts.records();
+        let mut of_records: BTreeMap<usize, Vec<_>> = BTreeMap::new();
+        for (given, fact) in facts.facts_with_given() {
+            of_records.entry(numbers[given]).or_default().push(fact);
+        }
+        let record = |(number, facts_of): (usize, Vec<_>)| {
+            let given = &facts.given[number];
+            let key = RecordKey {
+                source: self.sources.get(&given.source).cloned().unwrap_or_default(),
+                record: match &given.record {
+                    RecordMark::Id(id) => format!("id {id}"),
+                    RecordMark::Content(content) => {
+                        format!("{:016x}", u64::from_be_bytes(*content))
+                    }
+                    RecordMark::Unknown => String::new(),
+                },
+            };
+            (number, RecordClaims::of(key, facts_of))
+        };
+        of_records.into_iter().map(record).collect()
+    }
+
+    fn holders(&mut self, kind: IdentifierKind, key: &str) -> rusqlite::Result<Rc<Vec<Holder>>> {
+        if let Some(holders) = self.holders.get(&(kind, key.to_owned())) {
+            return Ok(holders.clone());
+        }
+        let holders = Rc::new(self.writer.view().holders(kind, key, MOST_BEARERS + 1)?);
+        self.holders.insert((kind, key.to_owned()), holders.clone());
+        Ok(holders)
+    }
+}
+
+/// Returns the keys by which other companies may be the same as this one, each once, and whether the
+/// key is one of the company's own names.
+fn keys(loaded: &Loaded) -> BTreeSet<(IdentifierKind, String, bool)> {
+    use IdentifierKind::{CompanyDomain, CompanyId, CompanyName, CompanyPage, CompanyPhone};
+    let mut keys = BTreeSet::new();
+    for (_, claims) in &loaded.records {
+        let mut add = |kind, key: &str, is_own| {
+            keys.insert((kind, key.to_owned(), is_own));
+        };
+        claims.ids().for_each(|id| add(CompanyId, id, false));
+        claims.hosts().for_each(|host| add(CompanyDomain, host, false));
+        claims.pages().for_each(|page| add(CompanyPage, page, false));
+        claims.phones().for_each(|phone| add(CompanyPhone, phone, false));
+        claims.names().for_each(|name| add(CompanyName, name, true));
+        claims.aliases().for_each(|name| add(CompanyName, name, false));
+    }
+    keys
+}
+
+fn may_be_linked(one: &Loaded, other: &Loaded) -> bool {
+    one.records.iter().any(|(_, a)| other.records.iter().any(|(_, b)| may_link(a, b)))
+}
+
+fn source_names(connection: &Connection) -> rusqlite::Result<FxHashMap<i64, String>> {
+    let mut names = FxHashMap::default();
+    connection.each("SELECT id, name FROM source", [], |row| {
+        names.insert(row.get(0)?, row.get(1)?);
+        Ok(())
+    })?;
+    Ok(names)
+}
+
+impl Loaded {
+    /// Returns the id of the company as SQLite stores it.
+    pub(super) fn id(&self) -> i64 {
+        sql_id(self.subject)
+    }
+}

@@ -1,0 +1,83 @@
+//! Notes companies because of a record or a removal, and follows companies that were merged.
+
+use std::collections::HashSet;
+
+use enrich_core::{CompanyRecord, SubjectId};
+use enrich_store_sqlite::Statements;
+
+use super::super::derive::Derived;
+use super::super::unresolved::{MOST_BEARERS, is_blocking};
+use super::super::writer::Writer;
+use crate::directory::codes::{IdentifierKind, sql_id, subject_id};
+
+impl Writer<'_> {
+    /// Notes that the records of a company have to be divided again, and those of the companies that
+    /// share a key of `derived` with it.
+    pub(in super::super) fn note_with_neighbours(
+        &mut self,
+        subject: SubjectId,
+        derived: &Derived,
+    ) -> rusqlite::Result<()> {
+        if self.notes.is_resolving {
+            return Ok(());
+        }
+        self.notes.note(subject);
+        let keys = derived.identifiers.keys().filter(|(kind, _)| is_blocking(*kind));
+        for (kind, key) in keys {
+            let holders = self.view().holders(*kind, key, MOST_BEARERS + 1)?;
+            if holders.len() <= MOST_BEARERS {
+                holders.iter().for_each(|holder| self.notes.note(holder.subject));
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes a company that got a further record.
+    pub(in super::super) fn note_merged(&mut self, subject: SubjectId) {
+        self.notes.note(subject);
+    }
+
+    /// Notes the other companies that have a host of a record: more organisations may share the host
+    /// now.
+    pub(in super::super) fn note_beside(&mut self, record: &CompanyRecord) -> rusqlite::Result<()> {
+        for (domain, _) in &record.sites {
+            let kind = IdentifierKind::CompanyDomain;
+            let holders = self.view().holders(kind, domain.as_str(), MOST_BEARERS + 1)?;
+            if (2..=MOST_BEARERS).contains(&holders.len()) {
+                holders.iter().for_each(|holder| self.notes.note(holder.subject));
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows the companies into which a former company was merged. Returns the last one.
+    pub(in super::super) fn successor(
+        &self,
+        mut subject: SubjectId,
+    ) -> rusqlite::Result<SubjectId> {
+        let next = "SELECT merged_into FROM merged_company WHERE subject = ?1";
+        // Ids only lead to other ids, each once, so this ends.
+        while let Some(id) = self.connection.find(next, [sql_id(subject)], |row| row.get(0))? {
+            subject = subject_id(id);
+        }
+        Ok(subject)
+    }
+
+    /// Deletes the traces of former companies that were merged into one that no longer exists, and
+    /// adds their ids to `touched`.
+    pub(in super::super) fn forget_merged(
+        &self,
+        subject: SubjectId,
+        touched: &mut HashSet<i64>,
+    ) -> rusqlite::Result<()> {
+        let mut gone = vec![sql_id(subject)];
+        while let Some(id) = gone.pop() {
+            let former = "SELECT subject FROM merged_company WHERE merged_into = ?1";
+            let former: Vec<i64> = self.connection.list(former, [id], |row| row.get(0))?;
+            self.connection.run("DELETE FROM merged_company WHERE merged_into = ?1", [id])?;
+            touched.extend(&former);
+            gone.extend(former);
+        }
+        Ok(())
+    }
+}

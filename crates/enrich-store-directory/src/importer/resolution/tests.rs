@@ -1,0 +1,131 @@
+//! The same records are the same directory, whatever the order of their sources.
+
+use std::path::Path;
+
+use enrich_core::port::importer::{Atomic, Importer, Load};
+use enrich_core::{CompanyRecord, Record, SourceName, Timestamp};
+use enrich_store::Store;
+use enrich_store_sqlite::{self as sqlite, Options};
+use enrich_testkit::records::{aliases, company, countries, hashed, ids, phones, sites, with_id};
+use pollster::block_on;
+use proptest::prelude::*;
+
+use super::*;
+use crate::DIRECTORY;
+
+const NAMES: [&str; 7] =
+    ["Quill", "Quill Ltd", "Quill Group", "Ink", "Ink (Switzerland)", "Nib", "Quill Films"];
+const DOMAINS: [&str; 6] =
+    ["quill.example", "eu.quill.example", "quill.ch", "ink.example", "nib.example", "ink.ch"];
+const IDS: [&str; 4] = ["x:1", "x:2", "y:1", "y:2"];
+
+type Row = (usize, Vec<usize>, Vec<usize>, Vec<usize>, Option<usize>, bool);
+
+fn any_row() -> impl Strategy<Value = Row> {
+    let some = |end: usize, most: usize| prop::collection::vec(0..end, 0..=most);
+    let phone = prop::option::weighted(0.2, 0..2_usize);
+    (0..NAMES.len(), some(6, 2), some(4, 1), some(7, 1), phone, any::<bool>())
+}
+
+fn record(number: usize, row: &Row) -> Record {
+    let (name, domains, id, alias, phone, has_seat) = row;
+    let texts = |of: &[usize], all: &[&'static str]| -> Vec<&'static str> {
+        of.iter().map(|at| all[*at]).collect()
+    };
+    let numbers = ["+442079460001", "+442079460002"];
+    hashed(CompanyRecord {
+        // Some records have an id, the others are known by their content.
+        origin: with_id(&number.to_string()),
+        sites: sites(&texts(domains, &DOMAINS)),
+        ids: ids(&texts(id, &IDS)),
+        aliases: aliases(&texts(alias, &NAMES)),
+        phones: phone.map(|at| phones(&[numbers[at]])).unwrap_or_default(),
+        seats: if *has_seat { countries(&["CH"]) } else { Vec::new() },
+        ..company(NAMES[*name])
+    })
+}
+
+/// Imports the records of one source.
+fn import(importer: &dyn Importer, source: &str, records: &[Record]) {
+    let load = Load { atomic: Atomic::Batch, ..Load::new(source, Timestamp::UNIX_EPOCH).unwrap() };
+    let mut loading = block_on(importer.begin(load)).unwrap();
+    block_on(loading.take(records.to_vec())).unwrap();
+    block_on(loading.finish()).unwrap();
+}
+
+/// Returns the profiles of all companies, sorted.
+fn profiles(folder: &Path) -> Vec<String> {
+    let connection = sqlite::reader(&folder.join(DIRECTORY.file)).unwrap();
+    let all = "SELECT profile FROM subject WHERE kind = 1 ORDER BY profile";
+    connection.list(all, [], |row| row.get(0)).unwrap()
+}
+
+fn unresolved(folder: &Path) -> i64 {
+    let connection = sqlite::reader(&folder.join(DIRECTORY.file)).unwrap();
+    connection.value("SELECT count(*) FROM unresolved", []).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn any_order_of_the_sources_gives_the_same_companies(
+        rows in prop::collection::vec(any_row(), 1..24),
+        order in Just(vec!["a", "b", "c", "d"]).prop_shuffle(),
+        gone in 0..4_usize,
+    ) {
+        let sources = ["a", "b", "c", "d"];
+        let of_source = |source: &str| -> Vec<Record> {
+            let rows = rows.iter().enumerate();
+            let of = rows.filter(|(number, _)| sources[number % 4] == source);
+            of.map(|(number, row)| record(number, row)).collect()
+        };
+        let imported = |order: &[&str]| {
+            let folder = tempfile::tempdir().unwrap();
+            let store = Store::open_or_create(folder.path()).unwrap();
+            order.iter().for_each(|source| import(&*store.importer, source, &of_source(source)));
+            (folder, store)
+        };
+        let (folder, store) = imported(&sources);
+        let expected = profiles(folder.path());
+        prop_assert_eq!(&profiles(imported(&order).0.path()), &expected);
+        // A source that is removed leaves what the others say, and comes back as it was.
+        let source = SourceName::new(sources[gone]).unwrap();
+        block_on(store.importer.remove_source(&source)).unwrap();
+        let others: Vec<&str> = order.iter().copied().filter(|it| *it != sources[gone]).collect();
+        prop_assert_eq!(&profiles(folder.path()), &profiles(imported(&others).0.path()));
+        import(&*store.importer, sources[gone], &of_source(sources[gone]));
+        prop_assert_eq!(&profiles(folder.path()), &expected);
+        prop_assert_eq!(unresolved(folder.path()), 0);
+    }
+}
+
+#[test]
+fn an_interrupted_resolution_is_completed_by_the_next_import() {
+    let named =
+        |name: &str, site: &str| hashed(CompanyRecord { sites: sites(&[site]), ..company(name) });
+    let first = [named("Quill", "quill.example")];
+    let second = [named("Quill", "quill.ch"), named("Ink", "ink.example")];
+    let other = [named("Nib", "nib.example")];
+    let folder = tempfile::tempdir().unwrap();
+    let importer = crate::tests::open(folder.path(), Options::default()).importer;
+    import(&*importer, "a", &first);
+    let load = Load { atomic: Atomic::Batch, ..Load::new("b", Timestamp::UNIX_EPOCH).unwrap() };
+    let mut loading = block_on(importer.begin(load)).unwrap();
+    block_on(loading.take(second.to_vec())).unwrap();
+    // The load ends after its records were written, and before they are resolved.
+    drop(loading);
+    while profiles(folder.path()).len() < 3 {
+        std::thread::yield_now();
+    }
+    assert_eq!(unresolved(folder.path()), 2);
+    import(&*importer, "c", &other);
+    assert_eq!(unresolved(folder.path()), 0);
+    let whole = tempfile::tempdir().unwrap();
+    let importer = crate::tests::open(whole.path(), Options::default()).importer;
+    import(&*importer, "a", &first);
+    import(&*importer, "b", &second);
+    import(&*importer, "c", &other);
+    assert_eq!(profiles(folder.path()), profiles(whole.path()));
+    assert_eq!(profiles(whole.path()).len(), 3);
+}

@@ -28,8 +28,7 @@ pub(crate) const WIRE: Wire = Wire {
 struct Answer<'a> {
     /// Whether something was found.
     exists: bool,
-    /// The company's main domain; with `country_code`, the company's domain in that country if it
-    /// has one.
+    /// The company's main domain; with `country_code`, its domain in that country if it has one.
     domain: &'a str,
     remaining_credits: BalanceHere,
 }

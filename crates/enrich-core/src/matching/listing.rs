@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use enrich_text::{Country, Domain};
+use enrich_text::{CompanyName, Country, Domain};
 
 use super::asked::AskedName;
 use super::why::why;
@@ -48,12 +48,12 @@ impl Candidates<'_> {
             self.put(&mut list, company, confidence, why);
         }
         list.sort_by_key(|one| Reverse(one.confidence));
-        let Some(first) = list.first() else { return Ok(list) };
-        let most = rest(first.confidence).min(Confidence::AMBIGUOUS);
+        let Some((first, last)) = list.first().zip(list.last()) else { return Ok(list) };
+        let most = rest(first.confidence).min(last.confidence);
         for company in self.bare {
             if !list.iter().any(|known| known.domain.is_none() && known.name == company.name) {
                 let confidence = most.min(trust(company.id, &company.name)?);
-                self.put(&mut list, company, confidence, ONLY_A_NAME.to_owned());
+                self.put(&mut list, company, confidence, self.only_a_name(company));
             }
         }
         list.truncate(Candidate::MOST);
@@ -64,6 +64,9 @@ impl Candidates<'_> {
     /// best, the confidence of the match, and the sentence that explains it.
     fn likely(&self) -> impl Iterator<Item = (&Company, &str, Confidence, String)> {
         let Self { asked, only, judged, .. } = *self;
+        let is_likely = |one: &&ScoredCandidate| one.probability >= LIKELY;
+        let together: f64 = judged.iter().filter(is_likely).map(|one| one.probability).sum();
+        let judged = if together < LEAST_TOGETHER { &[] } else { judged };
         let most = match (only, rival(judged)) {
             (Some((_, confidence)), _) => rest(confidence),
             (None, Some(_)) => Confidence::AMBIGUOUS,
@@ -74,11 +77,19 @@ impl Candidates<'_> {
             let why = scored.map_or_else(|| ONLY_BEARER.to_owned(), |scored| why(asked, scored));
             (company, company.name.as_str(), confidence, why)
         });
-        let judged = judged.iter().filter(|one| is_likely(one, judged)).map(move |one| {
+        let judged = judged.iter().filter(is_likely).map(move |one| {
             let confidence = one.confidence().min(most);
             (&one.company, one.name.as_str(), confidence, why(asked, one))
         });
         only.into_iter().chain(judged)
+    }
+
+    /// Returns the sentence for a company of which nothing but its name is known.
+    fn only_a_name(&self, company: &Company) -> String {
+        let name = CompanyName::parse(&company.name);
+        let is_equal = name.is_ok_and(|name| name.folded() == self.asked.name.folded());
+        let how = if is_equal { "exactly this name" } else { "the same without legal form" };
+        format!("Its name is {how}; nothing else is known of it.")
     }
 
     fn put(
@@ -88,11 +99,7 @@ impl Candidates<'_> {
         confidence: Confidence,
         why: String,
     ) {
-        let has_domain = |known: &Candidate| {
-            let sites = &company.sites;
-            known.domain.as_ref().is_some_and(|known| sites.iter().any(|it| it.domain == *known))
-        };
-        if list.iter().any(|known| known.id == company.id || has_domain(known)) {
+        if list.iter().any(|known| is_same(known, company)) {
             return;
         }
         let there = self.country.filter(|country| company.is_in(*country));
@@ -110,23 +117,26 @@ impl Candidates<'_> {
 
 /// The sentence for the only company of a name that was not compared with others.
 const ONLY_BEARER: &str = "No other company has exactly this name.";
-/// The sentence for a company that is known only by its name.
-const ONLY_A_NAME: &str = "Its name is exactly this name; nothing else is known of it.";
-
-/// A candidate is listed if it is at least this likely.
+/// A candidate is listed if it is at least this likely. Each of 32 namesakes, the most that a
+/// directory compares, is more likely.
 const LIKELY: f64 = 0.05;
-/// A less likely candidate is also listed if its probability is at least this share of the first
-/// candidate's probability. This is usual for the many companies with a frequent name.
-const SHARE_OF_FIRST: f64 = 0.25;
-/// If the probabilities of all candidates add up to less than this, the directory most likely does
-/// not have the company. Then no less likely candidates are listed.
-const LEAST_TOGETHER: f64 = 0.1;
+/// If the probabilities of these candidates add up to less than this, the directory most likely
+/// does not have the company, and none of them is listed.
+const LEAST_TOGETHER: f64 = 0.15;
 
-fn is_likely(one: &ScoredCandidate, judged: &[ScoredCandidate]) -> bool {
-    let together: f64 = judged.iter().map(|one| one.probability).sum();
-    let first = judged.first().map_or(0.0, |first| first.probability);
-    one.probability >= LIKELY
-        || (together >= LEAST_TOGETHER && one.probability >= SHARE_OF_FIRST * first)
+/// Whether a listed company and another one are the same for people: the other has the domain of
+/// the first, or both have one name and one registrable domain.
+fn is_same(known: &Candidate, company: &Company) -> bool {
+    if known.id == company.id {
+        return true;
+    }
+    let Some(domain) = &known.domain else { return false };
+    let registrable = |text: &str| Domain::parse(text).map(|domain| domain.registrable());
+    company.sites.iter().any(|site| {
+        site.domain == *domain
+            || (known.name == company.name
+                && registrable(&site.domain).is_ok_and(|it| registrable(domain) == Ok(it)))
+    })
 }
 
 /// Returns the confidence that remains for all other companies if one company is meant with
@@ -147,8 +157,6 @@ fn country_of(company: &Company) -> Option<Country> {
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
-
-    use enrich_text::CompanyName;
 
     use super::super::{DirectoryRarity, Weights, judge};
     use super::*;
@@ -190,6 +198,7 @@ mod tests {
             company(1, "Quill Pens", Some("a.example")),
             company(2, "Quill Pens", Some("a.example")),
             company(3, "Quill Pens", Some("b.example")),
+            company(6, "Quill Pens", Some("en.b.example")),
         ];
         let bare = [company(4, "Quill Pens", None), company(5, "Quill Pens", None)];
         let list = listed(None, &companies, &[&bare[0], &bare[1]]);
@@ -203,9 +212,10 @@ mod tests {
     fn namesakes_are_listed_although_each_is_unlikely_and_strangers_are_not() {
         let domain = |id: u64| format!("a{id}.example");
         let namesakes: Vec<Company> =
-            (0..200).map(|id| company(id, "Quill Pens", Some(&domain(id)))).collect();
+            (0..32).map(|id| company(id, "Quill Pens", Some(&domain(id)))).collect();
         assert_eq!(listed(None, &namesakes, &[]).len(), Candidate::MOST);
-        let stranger = company(1, "Zebra Logistics", Some("feather.example"));
+        // Each of these shares a frequent word with the name, and has less than 15 %.
+        let stranger = company(1, "Feather Pens Of Swindon", Some("feather.example"));
         assert_eq!(listed(None, &[stranger], &[]), []);
     }
 }

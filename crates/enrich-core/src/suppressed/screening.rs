@@ -207,6 +207,31 @@ mod tests {
     }
 
     #[test]
+    fn suppressed_values_are_taken_from_candidates() {
+        let candidate = |name: &str, domain: &str, why: &str| Candidate {
+            id: SubjectId(1),
+            name: name.to_owned(),
+            country: None,
+            domain: Some(domain.to_owned()),
+            confidence: Confidence::AMBIGUOUS,
+            why: why.to_owned(),
+        };
+        let candidates = vec![
+            candidate("inkwell.example", "quill.example", "one"),
+            candidate("Inkwell", "shop.inkwell.example", "Its other name \"inkwell.example\" is."),
+            candidate("Quill", "quill.example", "two"),
+        ];
+        let screened = without_suppressed(&values(), found(Subject::Candidates(candidates)));
+        let screened = screened.unwrap();
+        let [inkwell, quill] = screened.candidates().unwrap() else { unreachable!("{screened:?}") };
+        assert_eq!((inkwell.name.as_str(), &inkwell.domain), ("Inkwell", &None));
+        assert_eq!(inkwell.why, Candidate::WHY_WITHOUT_NAMES);
+        assert_eq!(*quill, candidate("Quill", "quill.example", "two"));
+        let only = vec![candidate("inkwell.example", "quill.example", "one")];
+        assert_eq!(without_suppressed(&values(), found(Subject::Candidates(only))), None);
+    }
+
+    #[test]
     fn a_question_by_a_suppressed_value_is_recognised() {
         let (values, domain) = (values(), |text| Domain::parse(text).unwrap());
         let email = |text| EmailAddress::parse(text).unwrap();
@@ -227,6 +252,7 @@ mod tests {
         }
         let named = CompanyName::parse("Inkwell").unwrap();
         for question in [
+            Question::Candidates { name: named.clone(), country: None },
             Question::Company(CompanyRef::Name { name: named, country: None }),
             Question::Company(CompanyRef::Email(email("ben@quill.example"))),
             Question::Person(at(CompanyRef::Domain(domain("quill.example")))),

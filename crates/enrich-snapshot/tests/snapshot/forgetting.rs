@@ -9,7 +9,7 @@ use enrich_core::port::snapshots::{SnapshotNumber, Snapshots};
 use enrich_core::port::suppression_lists::{Digest, DigestKind, NewList, SuppressionLists};
 use enrich_core::{Timestamp, holds_suppressed};
 use enrich_snapshot::{forget, forget_all_of};
-use enrich_testkit::records::{email, person_page};
+use enrich_testkit::records::{domain, email, person_page};
 use pollster::block_on;
 
 use crate::world::{Node, World, a_company, a_person, wait_until};
@@ -60,6 +60,16 @@ fn a_forgotten_address_is_gone_from_all_nodes_within_two_seconds() {
     let later = world.node("later");
     assert_eq!(emails(&later), ["sales@quill.example"]);
     assert!(!later.has_person("ada@penn.example"));
+}
+
+#[test]
+fn a_forgotten_domain_is_gone_from_candidates() {
+    let world = world();
+    let node = world.node("node");
+    let candidates = || node.candidates("Quil");
+    assert_eq!(candidates(), ["quill.example"]);
+    suppress(&world, &[Suppressed::Domain(domain("quill.example"))]);
+    wait_until(|| candidates().is_empty());
 }
 
 #[test]

@@ -10,8 +10,8 @@ use enrich_core::port::directory::Directory;
 use enrich_core::port::importer::Importer;
 use enrich_core::port::snapshots::{SecretCheck, Snapshot, SnapshotNumber};
 use enrich_core::{
-    Company, CompanyRecord, CompanyRef, DirectoryRevision, PersonRecord, PersonRef, Projection,
-    Question, Record, Timestamp,
+    Company, CompanyRecord, CompanyRef, DirectoryRevision, Found, PersonRecord, PersonRef,
+    Projection, Question, Record, Timestamp,
 };
 use enrich_secrets::{SECRET_FILE, Secrets};
 use enrich_snapshot::{
@@ -20,7 +20,9 @@ use enrich_snapshot::{
 use enrich_store::{Options, Store};
 use enrich_testkit::fake_ports::MemorySnapshots;
 use enrich_testkit::loading::load_from;
-use enrich_testkit::records::{company, email, emails, hashed, person, person_page, sites};
+use enrich_testkit::records::{
+    company, company_name, email, emails, hashed, person, person_page, sites,
+};
 use enrich_text::Domain;
 use pollster::block_on;
 use tempfile::TempDir;
@@ -121,6 +123,14 @@ impl Node {
         let question = Question::Company(CompanyRef::Domain(domain_of(name)));
         let found = block_on(self.directory.find(&question, Projection::Profile)).unwrap()?;
         Some((found.company().unwrap().clone(), found.revision))
+    }
+
+    /// Returns the domains of the companies that a name may mean.
+    pub(crate) fn candidates(&self, name: &str) -> Vec<String> {
+        let question = Question::Candidates { name: company_name(name), country: None };
+        let found = block_on(self.directory.find(&question, Projection::Profile)).unwrap();
+        let list = found.as_ref().and_then(Found::candidates).unwrap_or_default();
+        list.iter().filter_map(|one| one.domain.clone()).collect()
     }
 
     pub(crate) fn has_person(&self, address: &str) -> bool {

@@ -20,7 +20,7 @@ mod people;
 mod removal;
 mod resolution;
 mod sources;
-mod stored_facts;
+pub(crate) mod stored_facts;
 mod subject_facts;
 pub(crate) mod suppression;
 pub(crate) mod suppression_lists;

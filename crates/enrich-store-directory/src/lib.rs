@@ -22,7 +22,7 @@ pub use compaction::{CompactError, CompactReport, compact};
 pub use directory::{SqliteDirectory, SuppressedHashes};
 pub use importer::{SqliteImporter, derive_all};
 pub use snapshot_file::{DirectoryFile, Versions, copy_into};
-pub use statistics::{DirectoryStatistics, KindStatistics, directory_statistics};
+pub use statistics::{DirectoryStatistics, KindStatistics, SharedNames, directory_statistics};
 
 mod schema {
     refinery::embed_migrations!("migrations");

@@ -4,17 +4,21 @@
 //! and an import can empty the write-ahead log between two reads. A record that is imported during
 //! the count may be counted or not. Counting a million companies takes a few seconds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::BuildHasher;
 use std::path::Path;
 
 use enrich_core::{Attribute, Company, Person};
 use enrich_store_sqlite::{self as sqlite, Statements};
-use enrich_text::{Country, Network};
+use enrich_text::{CompanyName, Country, Network};
 use rusqlite::Connection;
+use rusqlite::types::FromSqlError;
+use rustc_hash::FxBuildHasher;
 
 use crate::directory::codes::{COMPANY, attribute_code, subject_id};
 use crate::directory::profile::{read_company, read_person};
 use crate::directory::view::unreadable;
+use crate::importer::stored_facts;
 
 /// The most subjects that one read counts.
 const PART: i64 = 20_000;
@@ -34,6 +38,33 @@ pub struct DirectoryStatistics {
     pub domains_with_page_rank: u64,
     /// The number of companies with employees.
     pub employers: u64,
+    /// The numbers of companies that one source gives, that two sources give, and so on.
+    pub companies_by_sources: BTreeMap<usize, u64>,
+    /// The names that several companies bear.
+    pub shared_names: SharedNames,
+}
+
+/// The names that several companies bear as their own. Names that differ only by case, accents,
+/// punctuation or legal forms count as one name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SharedNames {
+    /// The number of these names.
+    pub names: u64,
+    /// The number of companies that bear these names.
+    pub companies: u64,
+}
+
+impl SharedNames {
+    /// Counts the names that are in the list more than once. The list contains a hash of each
+    /// company's name.
+    fn of(mut hashes: Vec<u64>) -> Self {
+        hashes.sort_unstable();
+        let bearers = hashes.chunk_by(|one, next| one == next).map(<[u64]>::len);
+        bearers.filter(|bearers| *bearers > 1).fold(Self::default(), |counted, bearers| Self {
+            names: counted.names + 1,
+            companies: counted.companies + bearers as u64,
+        })
+    }
 }
 
 /// The numbers of subjects of one kind: companies or people.
@@ -97,10 +128,11 @@ impl KindStatistics {
 pub fn directory_statistics(path: &Path) -> rusqlite::Result<DirectoryStatistics> {
     let connection = sqlite::mapped_reader(path)?;
     let mut counted = DirectoryStatistics::default();
-    let mut last = 0;
-    while let Some(read_to) = count_part(&connection, last, &mut counted)? {
+    let (mut last, mut names) = (0, Vec::new());
+    while let Some(read_to) = count_part(&connection, last, &mut counted, &mut names)? {
         last = read_to;
     }
+    counted.shared_names = SharedNames::of(names);
     count_domains(&connection, &mut counted)?;
     let employers = "SELECT count(*) FROM (SELECT DISTINCT company FROM employee)";
     counted.employers = connection.value(employers, [])?;
@@ -108,27 +140,46 @@ pub fn directory_statistics(path: &Path) -> rusqlite::Result<DirectoryStatistics
 }
 
 /// Counts the next subjects after the id `last`. Returns the id of the last counted subject; `None`
-/// if there were no more subjects.
+/// if there were no more subjects. Adds a hash of each company's name to `names`: 8 bytes for each
+/// company.
 fn count_part(
     connection: &Connection,
     last: i64,
     counted: &mut DirectoryStatistics,
+    names: &mut Vec<u64>,
 ) -> rusqlite::Result<Option<i64>> {
-    let part = "SELECT id, kind, profile FROM subject WHERE id > ?1 ORDER BY id LIMIT ?2";
+    let part = "SELECT id, kind, profile, facts FROM subject WHERE id > ?1 ORDER BY id LIMIT ?2";
     let mut read_to = None;
     connection.each(part, [last, PART], |row| {
         let (id, profile) = (row.get(0)?, row.get_ref(2)?.as_str()?);
         read_to = Some(id);
         if row.get::<_, i64>(1)? == COMPANY {
-            counted
-                .companies
-                .add_company(read_company(subject_id(id), profile).map_err(unreadable)?);
+            let company = read_company(subject_id(id), profile).map_err(unreadable)?;
+            names.extend(CompanyName::parse(&company.name).map(|name| name_hash(&name)));
+            counted.companies.add_company(company);
+            let sources = sources(row.get_ref(3)?.as_blob()?, profile)?;
+            *counted.companies_by_sources.entry(sources).or_default() += 1;
         } else {
             counted.people.add_person(&read_person(subject_id(id), profile).map_err(unreadable)?);
         }
         Ok(())
     })?;
     Ok(read_to)
+}
+
+/// Returns how many sources give values of a subject.
+fn sources(facts: &[u8], profile: &str) -> rusqlite::Result<usize> {
+    let mut sources = BTreeSet::new();
+    stored_facts::each_source(facts, profile, |source, _| {
+        sources.insert(source);
+    })
+    .map_err(FromSqlError::other)?;
+    Ok(sources.len())
+}
+
+/// Returns the hash of a name without legal forms.
+fn name_hash(name: &CompanyName) -> u64 {
+    FxBuildHasher.hash_one(name.stripped())
 }
 
 /// Counts the domains that have facts. The rows of the table are ordered by domain, so SQLite

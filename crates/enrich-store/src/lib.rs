@@ -11,7 +11,7 @@ pub use directory_store::DirectoryStore;
 pub use enrich_core::port::misses::CountMisses;
 pub use enrich_secrets::{SecretError, Secrets};
 pub use enrich_store_directory::{
-    CompactError, CompactReport, DirectoryStatistics, KindStatistics, SqliteDirectory,
+    CompactError, CompactReport, DirectoryStatistics, KindStatistics, SharedNames, SqliteDirectory,
     SqliteImporter,
 };
 pub use enrich_store_ledger::{

@@ -55,6 +55,28 @@ fn what_is_held_is_counted_by_attribute_country_and_source() {
 }
 
 #[test]
+fn companies_of_several_sources_and_names_of_several_companies_are_counted() {
+    let (fixture, _) = used();
+    let told = fixture.json(&["stats"]);
+    assert_eq!(told["company_sources"], json!([{"sources": 1, "companies": 2}]));
+    assert_eq!(told["shared_names"], json!({"names": 0, "companies": 0}));
+    assert!(!fixture.run(&["stats"]).out.contains("SOURCES"));
+    let namesakes = ["other", "third"].map(|at| {
+        let domain = format!("{at}-ink.example");
+        json!({"type": "company", "name": "INK GmbH", "domains": [domain]}).to_string()
+    });
+    fixture.file("more.jsonl", format!("{INK}\n{}\n", namesakes.join("\n")));
+    assert_eq!(fixture.run(&["import", "more.jsonl"]).status, 0);
+    let told = fixture.json(&["stats"]);
+    let sources = json!([{"sources": 1, "companies": 3}, {"sources": 2, "companies": 1}]);
+    assert_eq!(told["company_sources"], sources);
+    assert_eq!(told["shared_names"], json!({"names": 1, "companies": 3}));
+    let text = fixture.run(&["stats"]).out;
+    assert!(text.contains("FROM SOURCES  COMPANIES\n"), "{text}");
+    assert!(text.contains("Names of several companies: 1, of 3 companies\n"), "{text}");
+}
+
+#[test]
 fn what_was_asked_is_counted_by_endpoint_account_and_day() {
     let (fixture, account) = used();
     let used = fixture.json(&["stats", "--days", "2"])["usage"].clone();

@@ -23,12 +23,12 @@ Examples:
   enrich stats --missed \"Quill Ltd\"
 
 Counts the companies, people and domains, how many of them have each attribute, by country and by
-source; the calls and their outcomes, by endpoint, account and day (UTC); and the size of the
-databases. It may run while a server runs; calls of the last five seconds may be missing. A million
-companies take some seconds. `hit_rate` is found / (found + not found), without repeats and
-refusals. If the server runs with --count-misses, --misses shows the 100 company names that were
-most often not found in 30 days, and --missed shows the count of one name. The JSON is described in
-docs/guide/statistics.md.
+source, and the names that several companies bear; the calls and their outcomes, by endpoint,
+account and day (UTC); and the size of the databases. It may run while a server runs; calls of the
+last five seconds may be missing. A million companies take some seconds. `hit_rate` is found /
+(found + not found), without repeats and refusals. If the server runs with --count-misses, --misses
+shows the 100 company names that were most often not found in 30 days, and --missed shows the count
+of one name. The JSON is described in docs/guide/statistics.md.
 
 Exit status: 0 when it is done; 2 if there is no data folder, or it cannot be read.")]
 pub(crate) struct Stats {

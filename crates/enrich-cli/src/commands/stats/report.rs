@@ -27,6 +27,9 @@ pub(super) struct Report {
     /// The countries; the one with the most companies is first.
     countries: Vec<Country>,
     sources: Vec<Source>,
+    /// The numbers of companies by the number of sources that give them.
+    company_sources: Vec<BySources>,
+    shared_names: SharedNames,
     suppression: Suppression,
     usage: Usage,
     databases: BTreeMap<&'static str, Database>,
@@ -58,6 +61,19 @@ struct Source {
     source: String,
     records: u64,
     values: u64,
+}
+
+#[derive(Serialize)]
+struct BySources {
+    sources: usize,
+    companies: u64,
+}
+
+/// The names that several companies bear.
+#[derive(Serialize)]
+struct SharedNames {
+    names: u64,
+    companies: u64,
 }
 
 #[derive(Serialize)]
@@ -139,6 +155,11 @@ impl Report {
             domains: directory.domains,
         };
         let countries = countries(&directory.companies, &directory.people);
+        let by_sources = directory.companies_by_sources.into_iter();
+        let company_sources =
+            by_sources.map(|(sources, companies)| BySources { sources, companies }).collect();
+        let enrich_store::SharedNames { names, companies } = directory.shared_names;
+        let shared_names = SharedNames { names, companies };
         let mut companies = directory.companies.with_attribute;
         companies.insert("employees", directory.employers);
         let domains = BTreeMap::from([
@@ -157,6 +178,8 @@ impl Report {
             coverage: Coverage { companies, people, domains },
             countries,
             sources: sources.into_iter().map(source).collect(),
+            company_sources,
+            shared_names,
             suppression: Suppression { lists, entries, values },
             usage: usage(used, first, last),
             databases: BTreeMap::from([
@@ -287,6 +310,16 @@ impl Report {
                 .iter()
                 .map(|it| vec![it.source.clone(), it.records.to_string(), it.values.to_string()]);
             write_table(&["SOURCE", ">RECORDS", ">VALUES"], rows, out)?;
+        }
+        if self.company_sources.len() > 1 {
+            writeln!(out)?;
+            let cells = |it: &BySources| vec![it.sources.to_string(), it.companies.to_string()];
+            let rows = self.company_sources.iter().map(cells);
+            write_table(&[">FROM SOURCES", ">COMPANIES"], rows, out)?;
+        }
+        let SharedNames { names, companies } = self.shared_names;
+        if names > 0 {
+            writeln!(out, "\nNames of several companies: {names}, of {companies} companies")?;
         }
         let Suppression { lists, entries, values } = self.suppression;
         if lists + values > 0 {

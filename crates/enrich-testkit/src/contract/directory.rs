@@ -339,7 +339,9 @@ pub async fn a_country_tells_companies_of_one_name_apart(harness: &dyn Harness) 
     assert_eq!(found("DE").await.as_deref(), Some("nestle-marktplatz.example"));
     assert_eq!(found("US").await.as_deref(), Some("nestle.example"));
     assert_eq!(found("FR").await, None);
-    assert_eq!(by_name(&ports, "nestle", None).await, None);
+    // Without a country, no answer is sure.
+    let found = by_name(&ports, "nestle", None).await;
+    assert!(found.as_ref().is_none_or(|(_, confidence)| *confidence <= 80), "{found:?}");
 }
 
 pub async fn a_country_tells_hundreds_of_one_name_apart(harness: &dyn Harness) {

@@ -104,7 +104,10 @@ fn open_here(
     Ok(opened)
 }
 
-fn listed(snapshots: &dyn Snapshots, number: SnapshotNumber) -> Result<Snapshot, SnapshotError> {
+pub(crate) fn listed(
+    snapshots: &dyn Snapshots,
+    number: SnapshotNumber,
+) -> Result<Snapshot, SnapshotError> {
     block_on(snapshots.find(number))?.ok_or(SnapshotError::NotListed(number))
 }
 

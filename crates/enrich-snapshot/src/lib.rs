@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod check;
 mod compression;
 mod error;
 mod follow;
@@ -11,6 +12,7 @@ mod publish;
 mod settings;
 mod snapshot_directory;
 
+pub use check::check;
 pub use error::SnapshotError;
 pub use forget::{forget, forget_all_of};
 pub use local_files::{SNAPSHOTS, file_name};

@@ -39,10 +39,15 @@ pub(crate) struct Locked {
 impl LocalFiles {
     /// Returns the folder with the snapshots of a data folder. Creates it if it does not exist.
     pub(crate) fn of(data: &Path) -> Result<Self, SnapshotError> {
-        let folder = data.join(SNAPSHOTS);
-        let created = private_folder().recursive(true).create(&folder);
-        created.map_err(|source| SnapshotError::file(&folder, source))?;
-        Ok(Self { folder })
+        let files = Self::at(data);
+        let created = private_folder().recursive(true).create(&files.folder);
+        created.map_err(|source| SnapshotError::file(&files.folder, source))?;
+        Ok(files)
+    }
+
+    /// Like [`of`](Self::of), but creates nothing.
+    pub(crate) fn at(data: &Path) -> Self {
+        Self { folder: data.join(SNAPSHOTS) }
     }
 
     /// Returns the path of a snapshot's file. The file need not exist.

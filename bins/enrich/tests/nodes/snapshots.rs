@@ -106,6 +106,32 @@ fn nodes_answer_from_the_snapshot_in_use() {
 }
 
 #[test]
+fn the_folder_of_a_node_with_snapshots_is_checked() {
+    let Some(url) = fresh() else { return };
+    let nodes = Nodes::over(url);
+    nodes.add("b");
+    let config = nodes.folder.path().join("enrich.toml");
+    fs::write(&config, format!("directory_from = {:?}\n", location(&nodes))).unwrap();
+    let check = ["check", "--config", config.to_str().unwrap()];
+    let has_problem = |problem: &str| {
+        let said = nodes.run("b", &check);
+        assert!(said.status == 1 && said.out.contains(problem), "{said:?}");
+        assert!(!format!("{said:?}").contains("directory.sqlite;"), "{said:?}");
+    };
+    has_problem("no directory is published yet");
+    publish(&nodes);
+    has_problem("snapshot 1 is in use and not in this folder yet");
+    drop(serve(&nodes, "b"));
+    assert_eq!(nodes.json("b", &check)["snapshot"], 1);
+    // Without the settings, the folder itself shows that the node answers from snapshots.
+    let said = nodes.run("b", &["check"]);
+    assert!(said.status == 0 && said.out.ends_with("all is well\n"), "{said:?}");
+    let file = nodes.data("b").join("snapshots/directory-1.sqlite");
+    fs::write(&file, "short").unwrap();
+    has_problem("is damaged; restart the server");
+}
+
+#[test]
 fn a_forgotten_address_is_gone_from_all_nodes_within_two_seconds() {
     let Some(url) = fresh() else { return };
     let nodes = Nodes::over(url);

@@ -1,15 +1,16 @@
 //! `enrich check`: checks both databases.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use enrich_core::Clock;
+use enrich_snapshot::{SNAPSHOTS, SnapshotSettings, check as check_snapshot};
 use enrich_store::{
-    CheckReport, DatabaseReport, DirectoryStore, OpenError, Options, Store, SystemClock,
+    CheckReport, DatabaseReport, DirectoryStore, OpenError, Options, Secrets, Store, SystemClock,
     read_through, sqlite_version,
 };
-use enrich_store_postgres::inspect;
+use enrich_store_postgres::{CommandPorts, inspect};
 use serde::{Serialize, Serializer};
 
 use super::table::Pairs;
@@ -23,9 +24,11 @@ Example:
   enrich check
 
 Reads both databases from end to end: schema versions, integrity, and the number of rows of each
-kind. `enrich ledger verify` checks the sums of the ledger. It repairs nothing, and may run while a
-server runs. JSON: {\"ok\",\"problems\",\"sqlite\",\"directory\",\"ledger\"}, both databases as
-{\"schema_version\",\"problems\",\"notes\",\"counts\"}. A note names an id that two companies have:
+kind. In the folder of a server that answers from snapshots, compares the snapshot in use with the
+published one instead. `enrich ledger verify` checks the sums of the ledger. It repairs nothing, and
+may run while a server runs. JSON: {\"ok\",\"problems\",\"sqlite\",\"directory\",\"ledger\"}, both
+databases as {\"schema_version\",\"problems\",\"notes\",\"counts\"}, and \"snapshot\" with the number
+of a snapshot that is sound. A note names an id that two companies have:
 they may be the same company.
 
 Exit status: 0 if there is no problem; 1 if there are problems, which are listed; 2 if there is no
@@ -43,6 +46,9 @@ struct Health {
     sqlite: Option<&'static str>,
     directory: Option<Database>,
     ledger: Option<Database>,
+    /// The number of the snapshot in use, if the node answers from snapshots and its file is sound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snapshot: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -60,11 +66,66 @@ impl Check {
         // check reports it too.
         let _ = read_through(self.common.data.path());
         let health = match self.common.data.store()? {
-            Some(url) => Health::of_node(self.common.data.path(), &url)?,
+            Some(url) => match self.snapshot_location()? {
+                Some(location) => self.of_snapshots(&url, location)?,
+                None => Health::of_node(self.common.data.path(), &url)?,
+            },
             None => Health::of_folder(self.common.data.path())?,
         };
         self.common.show(&health, console)?;
         Ok(Verdict::from(health.ok))
+    }
+}
+
+impl Check {
+    /// Returns the location of the published snapshots if the node answers from snapshots: it has
+    /// no directory of its own, and its settings name a location or its folder has snapshots. An
+    /// unknown location is empty; the check does not read the location.
+    fn snapshot_location(&self) -> Result<Option<PathBuf>, Failure> {
+        let folder = self.common.data.path();
+        if folder.join("directory.sqlite").exists() {
+            return Ok(None);
+        }
+        let location = self.common.data.settings()?.directory_from;
+        let has_snapshots = folder.join(SNAPSHOTS).is_dir();
+        Ok(location.or_else(|| has_snapshots.then(PathBuf::new)))
+    }
+
+    /// Checks the PostgreSQL database of a node, and the snapshot in use in the node's folder.
+    fn of_snapshots(&self, url: &StoreUrl, location: PathBuf) -> Result<Health, Failure> {
+        let data = self.common.data.path().to_owned();
+        let secrets = self.common.data.secrets()?;
+        let mut problems = store_problems(url, &secrets);
+        let checked = CommandPorts::open(url.expose(), &secrets).map(|ports| {
+            let options = Options::default();
+            let settings = SnapshotSettings { data, location, secrets, options };
+            check_snapshot(&*ports.snapshots, &settings)
+        });
+        let mut snapshot = None;
+        match checked {
+            Ok(Ok(number)) => snapshot = Some(number.0),
+            Ok(Err(error)) => problems.push(error_chain(&error)),
+            // If the database has problems, they usually include this error.
+            Err(error) if problems.is_empty() => problems.push(error_chain(&error)),
+            Err(_) => {}
+        }
+        Ok(Health {
+            ok: problems.is_empty(),
+            problems,
+            sqlite: Some(sqlite_version()),
+            directory: None,
+            ledger: None,
+            snapshot,
+        })
+    }
+}
+
+/// Returns the problems of the PostgreSQL database. `enrich check` does not decide whether a single
+/// copy of the database is enough. So it accepts a database without a synchronous standby.
+fn store_problems(url: &StoreUrl, secrets: &Secrets) -> Vec<String> {
+    match inspect(url.expose(), secrets, true, || SystemClock.now()) {
+        Ok(report) => report.problems,
+        Err(error) => vec![error_chain(&error)],
     }
 }
 
@@ -92,24 +153,26 @@ impl Health {
             Ok(report) => report,
             Err(error) => return Ok(Self::unreadable(error_chain(&error))),
         };
-        // `enrich check` does not decide whether a single copy of the database is enough. So it
-        // accepts a database without a synchronous standby.
-        let inspected = inspect(url.expose(), store.secrets(), true, || SystemClock.now());
-        let problems = match inspected {
-            Ok(report) => report.problems,
-            Err(error) => vec![error_chain(&error)],
-        };
+        let problems = store_problems(url, store.secrets());
         Ok(Self {
             ok: report.problems.is_empty() && problems.is_empty(),
             problems,
             sqlite: Some(sqlite_version()),
             directory: Some(report.into()),
             ledger: None,
+            snapshot: None,
         })
     }
 
     fn unreadable(problem: String) -> Self {
-        Self { ok: false, problems: vec![problem], sqlite: None, directory: None, ledger: None }
+        Self {
+            ok: false,
+            problems: vec![problem],
+            sqlite: None,
+            directory: None,
+            ledger: None,
+            snapshot: None,
+        }
     }
 }
 
@@ -122,6 +185,7 @@ impl From<CheckReport> for Health {
             sqlite: Some(sqlite),
             directory: Some(directory.into()),
             ledger: Some(ledger.into()),
+            snapshot: None,
         }
     }
 }
@@ -150,6 +214,9 @@ impl Shown for Health {
             for (what, count) in &database.counts {
                 pairs = pairs.add(&format!("  {what}"), count);
             }
+        }
+        if let Some(number) = self.snapshot {
+            pairs = pairs.add("snapshot", number);
         }
         pairs.write(out)?;
         for note in

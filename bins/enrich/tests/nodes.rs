@@ -261,6 +261,7 @@ fn a_check_says_what_is_wrong_and_what_to_do() {
     let server = nodes.serve("a", &[]);
     let with_server = nodes.json("a", &["store", "check", "--one-copy"]);
     assert_eq!(with_server["nodes"][0]["alive"], true, "{with_server}");
+    assert!(with_server["notes"][0].as_str().unwrap().contains("/readyz"), "{with_server}");
     drop(server);
 
     nodes.run("a", &["store", "accept-loss"]).refused_after_a_question("accept");
@@ -353,6 +354,26 @@ fn a_node_without_its_database_is_not_ready_until_it_is_back() {
     cluster.restart().unwrap();
     wait_for_readiness(server.address, 200);
     assert_eq!(look_up(server.address, &key, "Quill Ltd").status, 200);
+}
+
+#[test]
+fn a_node_that_stops_charging_says_why() {
+    let Some(cluster) = Cluster::start(&ClusterOptions::default()).unwrap() else { return };
+    let nodes = Nodes::over(cluster.url());
+    let (account, key) = nodes.account("5");
+    let server = nodes.serve("a", &[]);
+    assert_eq!(look_up(server.address, &key, "Quill Ltd").status, 200);
+    // After a restore of an older backup, the database lacks the newest rows.
+    cluster
+        .psql(&format!("DELETE FROM entry WHERE account = '{account}' AND sequence > 1"))
+        .unwrap();
+    assert_eq!(look_up(server.address, &key, "Quill Ltd").status, 503);
+    let said = wait_for_readiness(server.address, 503);
+    assert_eq!((&said["charging"], &said["store"]), (&false.into(), &false.into()), "{said}");
+    assert!(said["reason"].as_str().unwrap().contains("`enrich store accept-loss`"), "{said}");
+    nodes.json("a", &["store", "accept-loss", "--yes"]);
+    let said = wait_for_readiness(server.address, 200);
+    assert!(said.get("reason").is_none(), "{said}");
 }
 
 #[test]

@@ -68,6 +68,7 @@ use crate::ledger::job::Job;
 use crate::ledger::lane::{Lane, LaneShared, LaneStatus};
 use crate::ledger::record_count::RecordCount;
 use crate::node::Node;
+use crate::not_ready::NotReady;
 use crate::seals::Unsealed;
 
 pub(crate) use crate::ledger::verify::verify;
@@ -131,10 +132,32 @@ impl PostgresLedger {
         Self { node: node.clone(), lanes, balances, asked }
     }
 
-    /// Whether the database was read a moment ago, and its mode is `serving`.
-    fn is_serving(&self) -> bool {
+    /// Returns why no charge is accepted in any lane; `None` if the database was read a moment ago
+    /// and its mode is `serving`.
+    fn not_serving(&self) -> Option<NotReady> {
         let last = self.node.pulse.last();
-        last.began.elapsed() < SEEN_WITHIN && last.state.mode == "serving"
+        let silence = last.began.elapsed();
+        if silence >= SEEN_WITHIN {
+            Some(NotReady::Silent(silence))
+        } else if last.state.mode != "serving" {
+            Some(NotReady::NotServing(last.state.mode.clone()))
+        } else {
+            None
+        }
+    }
+
+    /// Returns why charges of some accounts are refused; `None` if all lanes charge.
+    pub(crate) fn not_charging(&self) -> Option<NotReady> {
+        let mut stopped = self.lanes.iter().filter_map(|(_, status)| status.not_charging());
+        self.not_serving().or_else(|| {
+            let first = stopped.next()?;
+            // An operator has to act on `Outdated`, so it is the reason if any lane has it.
+            Some(if stopped.any(|other| other == NotReady::Outdated) {
+                NotReady::Outdated
+            } else {
+                first
+            })
+        })
     }
 
     /// Counts the charges and grants whose first reply was lost, by their outcome.
@@ -157,7 +180,7 @@ impl PostgresLedger {
     /// Puts a job into the queue of its account's lane. Fails if the lane does not charge or its
     /// queue is full.
     fn ask(&self, job: Job) -> Result<(), ChargeError> {
-        if !self.is_serving() {
+        if self.not_serving().is_some() {
             return Err(ChargeError::Stopped);
         }
         let lane = job.account().0.as_u128() % LANES as u128;
@@ -264,6 +287,6 @@ impl Ledger for PostgresLedger {
     }
 
     fn is_charging(&self) -> bool {
-        self.is_serving() && self.lanes.iter().all(|(_, status)| status.is_charging())
+        self.not_charging().is_none()
     }
 }

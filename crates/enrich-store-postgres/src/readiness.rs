@@ -5,6 +5,7 @@ use std::time::Duration;
 use enrich_core::Timestamp;
 use jiff::SignedDuration;
 
+use crate::not_ready::NotReady;
 use crate::store::Store;
 
 /// The time after which a node is not ready if it cannot reach the database. This is longer than a
@@ -15,26 +16,12 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(5);
 /// windows would be wrong.
 const LARGEST_SKEW: SignedDuration = SignedDuration::from_secs(2);
 
-/// Why a node should not get calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotReady {
-    /// The node has not reached the database for a while.
-    #[error("the database was last reached {} s ago", .0.as_secs())]
-    Silent(Duration),
-    /// The clocks of the node and the database differ too much.
-    #[error(
-        "the clock of this node differs by {} ms from the database's; synchronise both",
-        .0.as_millis()
-    )]
-    Skewed(SignedDuration),
-}
-
 impl Store {
     /// Returns why this node should not get calls; `None` if it is ready. `now` is the time of the
-    /// node's clock. A ready node may still be unable to charge: see
-    /// [`is_charging`](enrich_core::port::ledger::Ledger::is_charging).
+    /// node's clock. A ready node charges: it returns a reason whenever
+    /// [`is_charging`](enrich_core::port::ledger::Ledger::is_charging) is `false`.
     pub fn not_ready(&self, now: Timestamp) -> Option<NotReady> {
-        unready(self.silence(), self.skew(now))
+        unready(self.silence(), self.skew(now)).or_else(|| self.ledger.not_charging())
     }
 }
 

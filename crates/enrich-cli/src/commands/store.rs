@@ -37,7 +37,8 @@ Example:
   enrich store check --store postgres://enrich@db.example/enrich
 
 Changes nothing; it may run while servers run. `enrich ledger verify` checks the sums of the
-ledger. JSON: {\"ok\",\"problems\",\"server\",\"schema\",\"mode\",\"lineage\",\"standbys\",\"clock_ahead_ms\",\"nodes\"},
+ledger. It cannot see whether a server charges: that is at /readyz of each server.
+JSON: {\"ok\",\"problems\",\"notes\",\"server\",\"schema\",\"mode\",\"lineage\",\"standbys\",\"clock_ahead_ms\",\"nodes\"},
 nodes as {\"id\",\"name\",\"build\",\"seen_ms_ago\",\"alive\"}.
 
 Exit status: 0 if there is no problem; 1 if there are problems, each listed with what to do; 2 if

@@ -34,6 +34,7 @@ use crate::ledger::locked::{self, RecordSpace, Settled};
 use crate::ledger::record_count::RecordCount;
 use crate::ledger::refusals::{give_up, refuse, take_repeated};
 use crate::ledger::transaction::NotWritten;
+use crate::not_ready::NotReady;
 use crate::pulse::Readings;
 use crate::seals::Unsealed;
 
@@ -72,7 +73,18 @@ impl LaneStatus {
 
     /// Whether the lane accepts charges.
     pub(super) fn is_charging(&self) -> bool {
-        self.has_primary.load(Ordering::Acquire) && !self.is_outdated.load(Ordering::Acquire)
+        self.not_charging().is_none()
+    }
+
+    /// Returns why the lane does not accept charges; `None` if it does.
+    pub(super) fn not_charging(&self) -> Option<NotReady> {
+        if self.is_outdated.load(Ordering::Acquire) {
+            Some(NotReady::Outdated)
+        } else if !self.has_primary.load(Ordering::Acquire) {
+            Some(NotReady::NoPrimary)
+        } else {
+            None
+        }
     }
 }
 

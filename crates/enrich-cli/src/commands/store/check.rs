@@ -11,6 +11,10 @@ use serde::Serialize;
 use super::super::table::{Pairs, write_table};
 use super::super::{Common, Console, Failure, Shown, Verdict};
 
+/// Shown if there are servers. The reason is in the memory of each server, not in the database.
+const NOT_SEEN: &str = "whether a server charges is not in the database; its /readyz says it, and \
+                        why if it doesn't";
+
 #[derive(Debug, Args)]
 pub(crate) struct Check {
     /// Do not report a missing synchronous standby as a problem
@@ -26,6 +30,8 @@ pub(crate) struct Check {
 struct Health {
     ok: bool,
     problems: Vec<String>,
+    /// What the check cannot see.
+    notes: Vec<&'static str>,
     server: String,
     schema: Option<i32>,
     mode: String,
@@ -63,6 +69,11 @@ impl From<StoreReport> for Health {
         Self {
             ok: report.problems.is_empty(),
             problems: report.problems,
+            notes: if report.nodes.iter().any(|node| node.is_alive) {
+                vec![NOT_SEEN]
+            } else {
+                vec![]
+            },
             server: report.server,
             schema: report.schema,
             mode: report.mode,
@@ -108,9 +119,16 @@ impl Shown for Health {
             write_table(&["NODE", "STATE", ">SEEN BEFORE", "VERSION", "NAME"], rows, out)?;
             writeln!(out)?;
         }
+        for note in &self.notes {
+            writeln!(out, "note: {note}")?;
+        }
         for problem in &self.problems {
             writeln!(out, "problem: {problem}")?;
         }
-        if self.ok { writeln!(out, "all is well") } else { writeln!(out, "not all is well") }
+        if self.ok {
+            writeln!(out, "all is well with the database")
+        } else {
+            writeln!(out, "not all is well with the database")
+        }
     }
 }

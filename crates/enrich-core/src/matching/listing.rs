@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use enrich_text::{CompanyName, Country, Domain};
+use rustc_hash::FxHashSet;
 
 use super::asked::AskedName;
 use super::why::why;
@@ -31,9 +32,9 @@ impl Candidates<'_> {
     /// [`Candidate::MOST`]. `trust` returns the confidence of the sources that give a company a
     /// name.
     ///
-    /// A company is listed only once. Companies with the same main domain count as one. Companies
-    /// that are known only by their name come last. If there are only such companies, the list is
-    /// empty, because they say no more than the name itself.
+    /// An organisation is listed only once. Companies with the same main domain are one
+    /// organisation. Companies that are known only by their name come last. If there are only such
+    /// companies, the list is empty, because they say no more than the name itself.
     ///
     /// # Errors
     ///
@@ -64,9 +65,20 @@ impl Candidates<'_> {
     /// best, the confidence of the match, and the sentence that explains it.
     fn likely(&self) -> impl Iterator<Item = (&Company, &str, Confidence, String)> {
         let Self { asked, only, judged, .. } = *self;
-        let is_likely = |one: &&ScoredCandidate| one.probability >= LIKELY;
-        let together: f64 = judged.iter().filter(is_likely).map(|one| one.probability).sum();
-        let judged = if together < LEAST_TOGETHER { &[] } else { judged };
+        let mut organisations = FxHashSet::default();
+        let mut likely: Vec<&ScoredCandidate> = judged
+            .iter()
+            .filter(|one| one.probability >= LIKELY && organisations.insert(one.organisation))
+            .collect();
+        if likely.iter().map(|one| one.probability).sum::<f64>() < LEAST_TOGETHER {
+            likely.clear();
+        }
+        let judged = if likely.is_empty() { &[] } else { judged };
+        let of_only = |(company, _): (&Company, _)| {
+            judged.iter().find(|one| one.company.id == company.id).map(|one| one.organisation)
+        };
+        let listed_first = only.and_then(of_only);
+        likely.retain(|one| Some(one.organisation) != listed_first);
         let most = match (only, rival(judged)) {
             (Some((_, confidence)), _) => rest(confidence),
             (None, Some(_)) => Confidence::AMBIGUOUS,
@@ -77,7 +89,7 @@ impl Candidates<'_> {
             let why = scored.map_or_else(|| ONLY_BEARER.to_owned(), |scored| why(asked, scored));
             (company, company.name.as_str(), confidence, why)
         });
-        let judged = judged.iter().filter(is_likely).map(move |one| {
+        let judged = likely.into_iter().map(move |one| {
             let confidence = one.confidence().min(most);
             (&one.company, one.name.as_str(), confidence, why(asked, one))
         });
@@ -206,6 +218,21 @@ mod tests {
         assert_eq!(ids, [1, 3, 4]);
         assert!(list.iter().all(|(_, confidence)| *confidence <= 80), "{list:?}");
         assert_eq!(listed(None, &[], &[&bare[0]]), []);
+    }
+
+    #[test]
+    fn an_organisation_is_listed_once_although_it_is_held_twice() {
+        let with_id = |company| Company { ids: vec!["x:1".to_owned()], ..company };
+        let companies = [
+            with_id(company(1, "Quill Pens", Some("a.example"))),
+            with_id(company(2, "Quill Pens", Some("c.example"))),
+            company(3, "Quill Pens Europe", Some("b.example")),
+        ];
+        for only in [None, Some(1)] {
+            let list = listed(only, &companies, &[]);
+            let of_organisation = list.iter().filter(|(id, _)| *id < 3).count();
+            assert_eq!(of_organisation, 1, "{list:?}");
+        }
     }
 
     #[test]

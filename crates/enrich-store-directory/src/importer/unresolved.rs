@@ -93,25 +93,20 @@ impl KeyNotes {
         if added.is_empty() || (self.is_first && added.len() == 1) {
             return Ok(());
         }
-        let mut holders: Vec<(i64, u8)> = match self.is_first {
-            true => added.iter().map(|it| (sql_id(it.subject), it.tier)).collect(),
+        let mut holders: Vec<i64> = match self.is_first {
+            true => added.iter().map(|it| sql_id(it.subject)).collect(),
             false => {
                 let mut statement = connection.prepare_cached(
-                    "SELECT subject, tier FROM identifier WHERE kind = ?1 AND key = ?2",
+                    "SELECT subject FROM identifier WHERE kind = ?1 AND key = ?2",
                 )?;
-                let rows = statement
-                    .query_map(params![kind, key], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                let rows = statement.query_map(params![kind, key], |row| row.get(0))?;
                 rows.take(MOST_BEARERS + 1).collect::<rusqlite::Result<_>>()?
             }
         };
-        // Names of which all are aliases say nothing: only a name makes companies equal.
-        if kind == IdentifierKind::CompanyName && holders.iter().all(|(_, tier)| *tier == 1) {
-            return Ok(());
-        }
         holders.sort_unstable();
-        holders.dedup_by_key(|(subject, _)| *subject);
+        holders.dedup();
         if (2..=MOST_BEARERS).contains(&holders.len()) {
-            notes.subjects.extend(holders.into_iter().map(|(subject, _)| subject));
+            notes.subjects.extend(holders);
         }
         Ok(())
     }

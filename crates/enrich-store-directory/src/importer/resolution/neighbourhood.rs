@@ -70,7 +70,7 @@ impl<'w, 'c> Explorer<'w, 'c> {
             if records > MOST_RECORDS {
                 return Ok(None);
             }
-            for (kind, key, is_own) in keys(&loaded) {
+            for (kind, key) in keys(&loaded) {
                 let holders = self.holders(kind, &key)?;
                 if holders.len() > MOST_BEARERS {
                     crowded.insert(key);
@@ -78,9 +78,6 @@ impl<'w, 'c> Explorer<'w, 'c> {
                 }
                 for holder in holders.iter().filter(|holder| holder.subject != subject) {
                     let is_name = kind == IdentifierKind::CompanyName;
-                    if is_name && !is_own && holder.tier == 1 {
-                        continue;
-                    }
                     let Some(other) = self.load(holder.subject)? else { continue };
                     let pair = (subject.min(other.subject), subject.max(other.subject));
                     if tested.insert(pair) && may_be_linked(&loaded, &other) {
@@ -152,21 +149,22 @@ impl<'w, 'c> Explorer<'w, 'c> {
     }
 }
 
-/// Returns the keys by which other companies may be the same as this one, each once, and whether the
-/// key is one of the company's own names.
-fn keys(loaded: &Loaded) -> BTreeSet<(IdentifierKind, String, bool)> {
+/// Returns the keys by which other companies may be the same as this one, each once. An alias is a
+/// key too, also if the other company has it as an alias: it may be the own name of one of the other
+/// company's records.
+fn keys(loaded: &Loaded) -> BTreeSet<(IdentifierKind, String)> {
     use IdentifierKind::{CompanyDomain, CompanyId, CompanyName, CompanyPage, CompanyPhone};
     let mut keys = BTreeSet::new();
     for (_, claims) in &loaded.records {
-        let mut add = |kind, key: &str, is_own| {
-            keys.insert((kind, key.to_owned(), is_own));
+        let mut add = |kind, key: &str| {
+            keys.insert((kind, key.to_owned()));
         };
-        claims.ids().for_each(|id| add(CompanyId, id, false));
-        claims.hosts().for_each(|host| add(CompanyDomain, host, false));
-        claims.pages().for_each(|page| add(CompanyPage, page, false));
-        claims.phones().for_each(|phone| add(CompanyPhone, phone, false));
-        claims.names().for_each(|name| add(CompanyName, name, true));
-        claims.aliases().for_each(|name| add(CompanyName, name, false));
+        claims.ids().for_each(|id| add(CompanyId, id));
+        claims.hosts().for_each(|host| add(CompanyDomain, host));
+        claims.pages().for_each(|page| add(CompanyPage, page));
+        claims.phones().for_each(|phone| add(CompanyPhone, phone));
+        claims.names().for_each(|name| add(CompanyName, name));
+        claims.aliases().for_each(|name| add(CompanyName, name));
     }
     keys
 }

@@ -100,6 +100,35 @@ proptest! {
     }
 }
 
+/// A register's record has only a name. It joins the only company with this name, and leaves it when
+/// another company gets the name, although both have the name only as an alias.
+#[test]
+fn a_name_alone_leaves_its_company_when_a_second_namesake_comes() {
+    let aka = |name: &str, site: &str| {
+        hashed(CompanyRecord { sites: sites(&[site]), aliases: aliases(&["Nib"]), ..company(name) })
+    };
+    let ink = [aka("Ink Network", "ink.example")];
+    let quill = [aka("Quill Group", "quill.example")];
+    let register = [hashed(CompanyRecord { ids: ids(&["x:1"]), ..company("Nib Ltd") })];
+    let import_all = |order: &[(&str, &[Record])]| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
+        order.iter().for_each(|(source, records)| import(&*store.importer, source, records));
+        (folder, store)
+    };
+    let (whole, _) = import_all(&[("quill", &quill), ("ink", &ink), ("register", &register)]);
+    let expected = profiles(whole.path());
+    assert_eq!(expected.len(), 3);
+    let (folder, store) = import_all(&[("register", &register), ("ink", &ink)]);
+    assert_eq!(profiles(folder.path()).len(), 1);
+    import(&*store.importer, "quill", &quill);
+    assert_eq!(profiles(folder.path()), expected);
+    block_on(store.importer.remove_source(&SourceName::new("quill").unwrap())).unwrap();
+    assert_eq!(profiles(folder.path()).len(), 1);
+    import(&*store.importer, "quill", &quill);
+    assert_eq!(profiles(folder.path()), expected);
+}
+
 #[test]
 fn an_interrupted_resolution_is_completed_by_the_next_import() {
     let named =

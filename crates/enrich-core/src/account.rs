@@ -119,8 +119,8 @@ pub struct RateOverride {
 pub struct KeyLimit {
     /// The most keys that are active at the same time.
     pub active: u32,
-    /// The most keys that are active, or ended within the last [`ENDED_DAYS`](Self::ENDED_DAYS)
-    /// days.
+    /// The most keys in total: active keys, and keys that ended within the last
+    /// [`ENDED_DAYS`](Self::ENDED_DAYS) days.
     pub all: u32,
 }
 
@@ -128,7 +128,7 @@ impl KeyLimit {
     /// The limit for keys that the owner of an account creates. Each key has its own rate limit, so
     /// a limit on the number of keys also limits the requests of the whole account.
     pub const PER_ACCOUNT: Self = Self { active: 50, all: 1_000 };
-    /// The limit for keys that the operator creates. Only active keys count. So the operator can
+    /// The limit for keys that the operator creates. Ended keys do not count. So the operator can
     /// replace a leaked key even if the owner has created too many keys.
     pub const OF_OPERATOR: Self = Self { all: u32::MAX, ..Self::PER_ACCOUNT };
     /// The number of days for which a key still counts towards `all` after its end. The store keeps

@@ -40,7 +40,7 @@ impl ApiKey {
         let mut bytes = [0_u8; 64];
         while text.len() < KEY_PREFIX.len() + RANDOM_LEN {
             getrandom::fill(&mut bytes)?;
-            // Bytes from 248 (4 × 62) on are left out. With them, `byte % 62` would give the first
+            // Bytes from 248 (4 × 62) on are not used. Otherwise `byte % 62` would give the first
             // letters more often than the others.
             let letters = bytes.iter().filter(|&&byte| byte < 248);
             for byte in letters.take(KEY_PREFIX.len() + RANDOM_LEN - text.len()) {

@@ -21,9 +21,8 @@ pub struct ClockWatch {
 impl ClockWatch {
     /// The time for which both clocks must agree before the wall clock is trusted.
     pub const STEADY_TIME: Duration = Duration::from_secs(10 * 60);
-    /// The largest difference at which the clocks still agree. It is the difference between the
-    /// times that have passed on the two clocks. Leap seconds and small corrections of the wall
-    /// clock cause smaller differences.
+    /// The clocks still agree if the times that have passed on them differ by at most this. Leap
+    /// seconds and small corrections of the wall clock cause smaller differences.
     const TOLERANCE: SignedDuration = SignedDuration::from_secs(10);
 
     /// Starts the watch at the present times of both clocks. `monotonic` is the time since any

@@ -90,9 +90,9 @@ impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
         Some(item)
     }
 
-    /// Removes and returns the newest item of the tenant with the most items, to make room for an
-    /// item of a tenant that has `own` items. Removes nothing and returns `None` if the tenant with
-    /// the most items would then have fewer items than the other tenant.
+    /// Makes room for a new item of a tenant that has `own` items: removes and returns the newest
+    /// item of the tenant with the most items. Removes nothing and returns `None` if the tenant
+    /// with the most items would then have fewer items than the tenant of the new item.
     fn displace(&mut self, own: usize) -> Option<T> {
         let longest = self.items.values_mut().max_by_key(|items| items.len())?;
         if longest.len() < own + 2 {
@@ -141,8 +141,8 @@ mod tests {
         }
         queue.push('b', 10);
         assert_eq!(queue.push('v', 20), Pushed::Displaced(3));
-        // Tenant `b` has one item, and no tenant has three. So no item is removed for a second item
-        // of `b`.
+        // Tenant `b` has one item, and no tenant has more than two. So no item is removed to make
+        // room for a second item of `b`.
         assert_eq!(queue.push('b', 11), Pushed::Refused(11));
         let all: Vec<u32> = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(all, [1, 10, 20, 2]);

@@ -16,10 +16,10 @@ use enrich_text::{
 
 use crate::record::{CompanyRecord, PersonRecord};
 
-/// Whether the ids of a company contradict those of a record: both have ids in the same scheme, but
-/// no id of that scheme in common. `ids` are the record's ids. `known` are the company's ids as
+/// Whether the ids of a record contradict the ids of a company: both have ids of the same scheme,
+/// but no common id of this scheme. `ids` are the record's ids. `known` are the company's ids as
 /// texts, such as `lei:…`. A record whose ids contradict a company is not merged with it, unless
-/// both have the same id in another scheme.
+/// both have a common id of another scheme.
 pub fn ids_differ(ids: &[ExternalId], known: &[String]) -> bool {
     ids.iter().any(|id| {
         let scheme = id.scheme();
@@ -74,8 +74,8 @@ impl CompanyRecord {
 impl PersonRecord {
     /// Returns the identities to search for, the most certain first. The first identity that fits a
     /// stored person decides. Email addresses and names are tried only if no stored person has the
-    /// record's page. So if the record has a page, and a person found by address or name has one
-    /// too, the pages differ, and these are two people.
+    /// record's page. If the record has a page, a person who is then found by address or name and
+    /// who also has a page is a different person.
     pub fn identities(&self) -> Vec<Identity<'_>> {
         let mut identities = Vec::with_capacity(3);
         identities.extend(self.page.as_ref().map(Identity::PersonPage));

@@ -46,7 +46,8 @@ pub struct ScoredCandidate {
     pub evidence: Evidence,
     /// How well known the company is.
     pub prominence: Prominence,
-    /// The organisation of the candidate. Candidates with the same number are one organisation.
+    /// The number of the candidate's organisation. Candidates with the same number are the same
+    /// company, from several records.
     pub organisation: usize,
     /// The sum of the weighted evidence: the log-odds of this candidate against "none of them".
     pub score: f64,
@@ -64,10 +65,11 @@ impl ScoredCandidate {
 }
 
 /// Compares companies with the requested name, and returns them as candidates, the most likely
-/// first. Candidates of the same organisation count as one: they share their probability.
+/// first. Candidates of the same organisation are not rivals: each gets the sum of their
+/// probabilities.
 ///
-/// `page_rank` returns the page rank of a domain. It is called only for companies whose names are
-/// similar enough.
+/// `page_rank` returns the page rank of a domain. It is called only for companies whose score is at
+/// most [`WITHIN_REACH`] below the best score.
 pub fn judge(
     asked: &AskedName,
     companies: impl IntoIterator<Item = Company>,
@@ -97,9 +99,9 @@ pub fn judge(
     weigh(all, weights)
 }
 
-/// If a country is requested, removes companies outside of it that are not prominent. Removes the
-/// prominent ones too, if a company in the country has the requested name as its own: that one goes
-/// first.
+/// If a country is requested, removes the candidates that are neither in this country nor
+/// prominent. If a candidate in this country has the requested name as its own name, also removes
+/// the prominent candidates outside the country.
 fn drop_abroad(asked: &AskedName, all: &mut Vec<ScoredCandidate>) {
     let Some(country) = asked.country else { return };
     let is_there = |one: &ScoredCandidate| one.company.domain_in(country).is_some();
@@ -138,16 +140,17 @@ pub fn weigh(mut all: Vec<ScoredCandidate>, weights: &Weights) -> Vec<ScoredCand
     all
 }
 
-/// Returns the calibrated probability. The calibration was measured with companies that are not
-/// prominent. The weights of prominence were fitted without it, so the raw probability of a
-/// prominent company is calibrated already.
+/// Returns the calibrated probability of a candidate. For a company that is not prominent, the
+/// calibration replaces the raw probability. For a prominent company, the raw probability is used
+/// without calibration, because the calibration was measured with companies that are not prominent.
+/// Between the two, the result is interpolated.
 fn calibrated(raw: f64, prominence: f64, weights: &Weights) -> f64 {
     let share = (prominence / CALIBRATED_FROM).min(1.0);
     share * raw + (1.0 - share) * weights.calibrated(raw)
 }
 
-/// Removes candidates without a domain, if a candidate with a domain has the requested name. They
-/// are most often another record of the same company.
+/// If a candidate with a domain has the requested name, removes all candidates without a domain. A
+/// candidate without a domain is then most often another record of the same company.
 fn drop_without_site(all: &mut Vec<ScoredCandidate>) {
     let has_site = |one: &ScoredCandidate| one.company.domain().is_some();
     if all.iter().any(|one| has_site(one) && bears_name(one)) {
@@ -169,10 +172,11 @@ pub fn likeliest(judged: &[ScoredCandidate]) -> Option<(&ScoredCandidate, Confid
     Some((first, first.confidence().min(most)))
 }
 
-/// Finds another organisation that may be meant instead of the first candidate. There are two kinds
-/// of such organisations. The first kind is nearly as likely as the first candidate. The second kind
-/// and the first candidate both have the requested name, without legal forms, and nothing shows that
-/// the first candidate is meant: no place in the requested name, and no higher prominence.
+/// Finds a rival of the first candidate: a candidate of another organisation that may be meant
+/// instead. A candidate is a rival in two cases. First, it is nearly as likely as the first
+/// candidate. Second, both have the requested name, apart from legal forms, and nothing
+/// distinguishes the first candidate: neither a place in the requested name nor a higher
+/// prominence.
 pub fn rival(judged: &[ScoredCandidate]) -> Option<&ScoredCandidate> {
     let first = judged.first()?;
     judged.iter().skip(1).find(|next| {
@@ -186,7 +190,7 @@ fn bear_one_name(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
     bears_name(first) && bears_name(next)
 }
 
-/// Whether a candidate has the requested name, without legal forms.
+/// Whether a candidate has the requested name, apart from legal forms.
 fn bears_name(one: &ScoredCandidate) -> bool {
     one.evidence.of(Feature::SameStripped) > 0.0
 }
@@ -206,24 +210,25 @@ fn is_distinguishable(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
         || PLACES.iter().any(|place| first.evidence.of(*place) > next.evidence.of(*place))
 }
 
-/// Two candidates whose scores differ by less than this count as equally likely.
+/// Two candidates whose scores differ by less than this are equally likely. Scores are log-odds.
 const SAME: f64 = 0.02;
 /// If the score of a candidate is less than this below the score of the first candidate, the two
 /// are nearly equally likely. The value is ln 4: the candidate is at least a quarter as likely as
 /// the first.
 const TIED: f64 = 1.386;
-/// The prominence from which a company may be much better known than a namesake. Pages on a few
-/// networks alone are less.
+/// From this prominence on, the first candidate can be so much better known than another company of
+/// the same name that the other company is no rival. A company that has only pages on a few
+/// networks does not reach this value.
 const KNOWN: f64 = 0.15;
-/// The prominence from which a company outside the requested country may be meant.
+/// From this prominence on, a company outside the requested country may still be meant.
 const KNOWN_ABROAD: f64 = 0.25;
-/// The prominence from which the raw probability is used as it is.
+/// From this prominence on, the raw probability is used without calibration.
 const CALIBRATED_FROM: f64 = 0.3;
-/// A company whose score is further below the best score than this is not the answer, however well
-/// known it is. So its prominence is not calculated.
+/// If the score of a company is more than this below the best score, the company cannot be the
+/// answer, even if it is well known. So its prominence is not calculated.
 const WITHIN_REACH: f64 = 12.0;
-/// The difference of scores from which the likelier of two companies of the same name has no rival
-/// if it is prominent: ln 7.4.
+/// If two companies have the same name, the likelier one has no rival if it is prominent and its
+/// score is higher by this difference: ln 7.4.
 const UNRIVALLED: f64 = 2.0;
 
 /// The rarity of words in one directory: the fewer companies have a word in their names, the higher
@@ -237,28 +242,30 @@ pub struct DirectoryRarity {
 }
 
 impl DirectoryRarity {
-    /// The general frequency of a word counts like this many additional companies. A small
-    /// directory alone says little about how common a word is.
+    /// The weight of the general frequency of a word: it counts as much as this many additional
+    /// companies of the directory. A small directory alone does not show how common a word is.
     const AT_LARGE: f64 = 20_000.0;
-    /// If a word is not in the list of common words, the word is assumed to be in this share of all
-    /// organisation names.
+    /// The assumed share of organisation names that contain a word, if the word is not in the list
+    /// of common words.
     const SHARE_OF_OTHERS: f64 = 0.000_004;
-    /// The highest rarity of a word, in nats (a natural logarithm). A higher rarity is lowered to
-    /// this value, because differences between such rare words are accidental.
+    /// The highest rarity of a word, in nats. A higher rarity is lowered to this value, because for
+    /// such rare words a difference in rarity is accidental.
     const MOST: f64 = 12.0;
 
-    /// Creates the rarities for a directory with this many companies. The number of companies is
-    /// not yet known for any word.
+    /// Creates the rarities for a directory with this number of companies. [`Self::learn`] adds the
+    /// words.
     pub fn among(companies: u64) -> Self {
         Self { companies: companies as f64, known: FxHashMap::default() }
     }
 
-    /// Stores the rarity of a word that this many companies have.
+    /// Stores the rarity of a word. `companies` is the number of companies that have the word in a
+    /// name.
     pub fn learn(&mut self, root: &str, companies: u64) {
         self.known.insert(root.to_owned(), self.rarity(root, companies as f64));
     }
 
-    /// Returns the rarity, in nats, of a word that this many companies in the directory have.
+    /// Returns the rarity of a word, in nats. `companies` is the number of companies that have the
+    /// word in a name.
     pub fn of_count(&self, root: &str, companies: u64) -> f64 {
         self.rarity(root, companies as f64)
     }

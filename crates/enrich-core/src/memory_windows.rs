@@ -51,8 +51,8 @@ fn count_in<Id: Copy + Eq + Hash>(
     now: Timestamp,
 ) -> RateLimitStatus {
     let mut windows = windows.lock();
-    // Ended windows are removed only when the map is full. A full map doubles its capacity, so the
-    // removal takes constant time for each new window, on average.
+    // Ended windows are removed only when the map is full. The map then doubles its capacity, so on
+    // average the removal takes constant time for each new window.
     let is_full = windows.len() >= SWEEP_FROM && windows.len() == windows.capacity();
     if is_full && !windows.contains_key(&id) {
         windows.retain(|_, window| !window.has_ended(now));

@@ -31,7 +31,7 @@ pub enum Attribute {
     Country,
     /// A domain of a company. The fact's country is the country of the website.
     Domain,
-    /// A page of a company, in display form: `linkedin.com/company/quill`.
+    /// A company's page in the form in which answers contain it: `linkedin.com/company/quill`.
     Page(Network),
     /// An email address.
     Email,
@@ -39,7 +39,7 @@ pub enum Attribute {
     Phone,
     /// A company's id in a register or data set: `lei:…`.
     ExternalId,
-    /// The organisation that a company belongs to, in the form of [`crate::Parent`].
+    /// The organisation that a company belongs to, as the text that [`crate::Parent`] parses.
     Parent,
     /// A person's first name.
     FirstName,
@@ -49,7 +49,7 @@ pub enum Attribute {
     Title,
     /// A person's employer: the company's subject id in decimal digits.
     Employer,
-    /// A person's page, in display form: `linkedin.com/in/ada`.
+    /// A person's page in the form in which answers contain it: `linkedin.com/in/ada`.
     PersonPage,
     /// A domain's IP address.
     Ip,
@@ -64,7 +64,7 @@ pub struct Fact {
     pub attribute: Attribute,
     /// The value, in normal form.
     pub value: String,
-    /// For a domain, the country of its website; `None` for other attributes.
+    /// For a domain, the country for which the website is; `None` for other attributes.
     pub country: Option<Country>,
     /// The confidence that the source gives the value.
     pub confidence: Confidence,

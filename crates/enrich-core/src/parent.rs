@@ -8,9 +8,9 @@ use crate::question::CompanyRef;
 
 /// The organisation that a company belongs to, as a record names it.
 ///
-/// The parent is stored as text, and is looked up only when it is needed, because the organisation
-/// may be imported later than the record. The parent plays no part in finding the stored company to
-/// which the record belongs.
+/// The parent is stored as a text. It is looked up only when it is needed, because the organisation
+/// may be imported later than the record. The parent has no effect on which stored company the
+/// record belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parent {
     /// The organisation with this id in a register or data set.

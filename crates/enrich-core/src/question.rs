@@ -13,7 +13,7 @@ pub enum Question {
     /// Find the companies that a name may mean, the likeliest first, at most
     /// [`Candidate::MOST`](crate::Candidate::MOST).
     Candidates {
-        /// The name that was asked for.
+        /// The requested name.
         name: CompanyName,
         /// The country in which the companies are looked for, as in [`CompanyRef::Name`].
         country: Option<Country>,
@@ -46,7 +46,7 @@ pub enum CompanyRef {
     Email(EmailAddress),
     /// A name, possibly with a country.
     Name {
-        /// The name that was asked for.
+        /// The requested name.
         name: CompanyName,
         /// If present, the company must have a domain for this country
         /// ([`crate::Company::domain_in`]).
@@ -68,14 +68,14 @@ pub enum PersonRef {
     Phone(Phone),
     /// A name and a country.
     InCountry {
-        /// The name that was asked for.
+        /// The requested name.
         name: PersonName,
         /// The country of the person.
         country: Country,
     },
     /// A name and an employer.
     AtCompany {
-        /// The name that was asked for.
+        /// The requested name.
         name: PersonName,
         /// The company that the person works at.
         company: CompanyRef,
@@ -108,8 +108,8 @@ impl Question {
 }
 
 impl CompanyRef {
-    /// Parses a text that may be a domain or a company's name. If the text is a domain that no
-    /// company has, the directory looks for it as a name.
+    /// Creates the reference for a text that may be a domain or a company's name. If no company has
+    /// the text as its domain, the directory looks for the text as a name.
     ///
     /// # Errors
     ///

@@ -43,7 +43,7 @@ impl RateLimit {
         self.window_seconds
     }
 
-    /// Returns this limit, with each number that `own` contains in place of the limit's own number.
+    /// Returns this limit, with its numbers replaced by those that `own` contains.
     pub fn with(self, own: RateOverride) -> Self {
         let requests = own.requests.unwrap_or(self.requests);
         let window_seconds = own.window_seconds.unwrap_or(self.window_seconds);
@@ -51,9 +51,8 @@ impl RateLimit {
     }
 
     /// Returns the most requests per window that the owner of a key may set. `self` is the server's
-    /// limit. The result is the larger of two numbers: the key's present number, and the number
-    /// that the server's limit would allow in a window of the key's length. The second number is
-    /// never more than the server's number of requests.
+    /// limit. The result is the larger of two numbers: the number that the key has now, and the
+    /// server's number scaled to the length of the key's window, but at most the server's number.
     pub fn most_of_owner(self, key: RateOverride) -> u32 {
         let own = self.with(key);
         let as_fast = u64::from(self.requests) * u64::from(own.window_seconds)

@@ -1,15 +1,17 @@
 //! Entity resolution: decides which records describe the same company.
 //!
-//! [`clusters`] gets the records of a neighbourhood: records that share names, domains, pages,
-//! phones or ids, in any way. It returns which of them are one company. The result depends only on
-//! the set of records: not on their order, not on when they were imported, and not on the companies
-//! to which they were imported first. Two records that have nothing in common never influence each
-//! other, so a neighbourhood can be decided alone.
+//! [`clusters`] gets the records of a neighbourhood: records that are connected, directly or
+//! through other records, by a common name, domain, page, phone number or id. It returns which of
+//! them are one company. The result depends only on the set of records. It does not depend on their
+//! order, on the time of their import, or on the companies to which an import first added them.
+//! Records of different neighbourhoods never influence each other, so each neighbourhood is decided
+//! alone.
 //!
-//! It works in two steps. First, each pair of records that can describe one company is a link; links
-//! are ordered by their strength ([`Strength`]), and each link unites two clusters, unless these have
-//! different ids of one scheme. Then, clusters that are known by name only join the only company
-//! that has this name.
+//! It works in two steps. First, each pair of records that may describe one company becomes a link.
+//! The links are followed in the order of their strength ([`Strength`]). Each link unites the
+//! clusters of its two records, unless these clusters have different ids of one scheme. Second, a
+//! cluster that is known only by its name joins another cluster that has this name, if there is
+//! exactly one such cluster.
 
 mod claims;
 mod clusters;

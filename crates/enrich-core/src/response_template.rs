@@ -1,9 +1,9 @@
 //! An answer with a gap for the balance.
 //!
-//! An answer shows the balance after its charge. This balance is known only when the transaction of
-//! the charge runs. But the answer must exist before the transaction, because nothing is charged
-//! without an answer, and because the transaction stores the answer for repeats. So the answer is
-//! written with a gap, which is filled in later.
+//! An answer shows the balance after its charge. This balance is known only during the transaction
+//! of the charge. But the bytes of the answer must exist before that transaction: nothing is
+//! charged without an answer, and the transaction stores the answer for repeats. So the answer is
+//! written with a gap, and the balance is inserted later.
 
 use std::io::Write;
 

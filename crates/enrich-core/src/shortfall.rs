@@ -1,10 +1,9 @@
-//! Counts the answers that were looked up and that the balance did not pay for, by account and day
-//! (UTC).
+//! Counts the answers that were looked up but could not be paid for, by account and day (UTC).
 //!
 //! After such a look-up, the call is refused and free. But the refusal shows that an answer exists.
-//! So an account has a daily maximum. When it is reached, look-ups that the account may be unable
-//! to pay for are refused before the look-up, until the account receives credits or the day ends.
-//! The counts are only in memory. A restart sets them to zero.
+//! So an account has a daily maximum. When an account has reached it, calls whose answer may cost
+//! more than the balance are refused before the look-up. This ends when the account receives
+//! credits, or with the day. The counts are only in memory; a restart sets them to zero.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -67,7 +67,8 @@ impl Found {
 pub enum Subject {
     /// The subject is a company.
     Company(Company),
-    /// The companies that a name may mean, the likeliest first; at least one. No two are equal.
+    /// The companies that a name may mean, the likeliest first; at least one. Each company is in
+    /// the list once.
     Candidates(Vec<Candidate>),
     /// The subject is a person.
     Person(Person),
@@ -97,13 +98,13 @@ impl Candidate {
     /// The most candidates of one name.
     pub const MOST: usize = 10;
 
-    /// The price of a list of candidates. An empty list is free.
+    /// The price of a list of candidates that is not empty. An empty list is free.
     pub const PRICE: Price = Price::PerAnswer(1);
 
-    /// The sentence for a candidate whose names cannot be shown.
+    /// The explanation of a candidate if the real one contains a suppressed value.
     pub const WHY_WITHOUT_NAMES: &'static str = "One of its names resembles the name.";
 
-    /// The name that a list of candidates has in charges and usage counters.
+    /// The name under which lists of candidates are charged and counted.
     pub const PURPOSE: &'static str = "candidates";
 }
 
@@ -120,11 +121,12 @@ pub struct Company {
     pub seats: Vec<Country>,
     /// The company's domains; the first is the main one.
     pub sites: Vec<Site>,
-    /// The company's pages in display form. An answer contains the first page of a network.
+    /// The company's pages in display form: `linkedin.com/company/quill`. An answer contains the
+    /// first page of a network.
     pub pages: Vec<(Network, String)>,
-    /// The company's own email addresses, in stored order.
+    /// The company's own email addresses. Answers contain them in this order.
     pub emails: Vec<String>,
-    /// The company's own phone numbers (E.164 with `+`), in stored order.
+    /// The company's own phone numbers (E.164 with `+`). Answers contain them in this order.
     pub phones: Vec<String>,
     /// The company's ids in registers and data sets, such as `lei:…`, in first-seen order.
     pub ids: Vec<String>,
@@ -152,7 +154,7 @@ pub struct Employee {
     pub name: String,
     /// Job title.
     pub title: Option<String>,
-    /// The employee's own page, in display form.
+    /// The employee's own page, in display form: `linkedin.com/in/ada`.
     pub page: Option<String>,
 }
 
@@ -185,9 +187,9 @@ impl Company {
             })
     }
 
-    /// Returns the aliases that are worth comparing with a name, because some companies have
-    /// thousands of aliases. These are the first `most` aliases, and at most `most` other aliases
-    /// that contain all words of the name.
+    /// Returns the aliases that are compared with a name. Some companies have thousands of aliases,
+    /// so these are only the first `most` aliases, and at most `most` other aliases that contain
+    /// all words of the name.
     pub fn aliases_near<'a>(
         &'a self,
         name: &'a CompanyName,
@@ -216,8 +218,8 @@ impl Company {
         self.pages.iter().find(|(on, _)| *on == network).map(|(_, page)| page.as_str())
     }
 
-    /// Whether something says in which country the company is: a seat, or the country of its main
-    /// domain.
+    /// Whether the company's country is known: the company has a seat, or its main domain has a
+    /// country.
     pub fn has_country(&self) -> bool {
         let main = self.sites.first();
         !self.seats.is_empty()
@@ -227,15 +229,15 @@ impl Company {
             })
     }
 
-    /// Returns the domain that answers a question about a name with a country: the domain for this
-    /// country, or else the main domain.
+    /// Returns the domain that answers a look-up of a name with a country: the company's domain for
+    /// this country, or else its main domain.
     pub fn domain_near(&self, country: Option<Country>) -> Option<&str> {
         country.and_then(|country| self.domain_in(country)).or_else(|| self.domain())
     }
 
-    /// Returns the company's domain for `country`. This is a domain that a record marks for the
-    /// country. If there is none, it is a domain without a mark under the country's top-level
-    /// domain. If there is none either, it is the main domain, if the company has a seat in the
+    /// Returns the company's domain for `country`; `None` if there is none. First choice: a domain
+    /// that a record marks for the country. Second: a domain under the country's top-level domain
+    /// that no record marks for a country. Third: the main domain, if the company has a seat in the
     /// country.
     pub fn domain_in(&self, country: Country) -> Option<&str> {
         let marked = self.sites.iter().find(|site| site.country == Some(country));
@@ -268,11 +270,11 @@ pub struct Person {
     pub employer: Option<Employer>,
     /// The person's country.
     pub country: Option<Country>,
-    /// The person's own page, in display form.
+    /// The person's own page, in display form: `linkedin.com/in/ada`.
     pub page: Option<String>,
-    /// Email addresses, in stored order.
+    /// Email addresses. Answers contain them in this order.
     pub emails: Vec<String>,
-    /// Phone numbers (E.164 with `+`), in stored order.
+    /// Phone numbers (E.164 with `+`). Answers contain them in this order.
     pub phones: Vec<String>,
 }
 

@@ -16,8 +16,8 @@ pub use screening::{names_suppressed, without_suppressed};
 
 /// The suppressed values at one point in time.
 pub trait SuppressedValues: Send + Sync {
-    /// Returns the number of changes. Each suppression is a change, and each value that was taken
-    /// back is another one. So two states with the same number are equal.
+    /// Returns the number of changes: each suppression of a value is one change, and each time a
+    /// value is taken back is another. So two states with the same number are equal.
     fn count(&self) -> u64;
 
     /// Whether exactly this value is suppressed.
@@ -64,7 +64,7 @@ pub fn holds_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
     })
 }
 
-/// Whether a text is a suppressed value, or is at a suppressed domain.
+/// Whether a text is a suppressed value, or an address at a suppressed domain.
 fn is_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
     // An apostrophe at the start of a cell is not part of the value: it keeps a spreadsheet from
     // evaluating the cell.

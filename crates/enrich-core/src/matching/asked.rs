@@ -14,7 +14,8 @@ pub struct AskedName {
     pub form: NameForm,
     /// The country that was requested with the name.
     pub country: Option<Country>,
-    /// For each word, the side of a contrast to which the word belongs, such as north or south.
+    /// For each word, its side in a contrast: `north` and `south` are two sides of one contrast.
+    /// `None` if the word belongs to no contrast.
     pub(super) sides: Vec<Option<Side>>,
     /// Whether the name is one short word in capitals.
     pub(super) is_acronym: bool,
@@ -28,10 +29,10 @@ pub struct AskedName {
     /// The countries that the name contains, each with the index of its word; the index is `None`
     /// for a country in parentheses.
     pub(super) countries: Vec<(Option<usize>, Country)>,
-    /// The index of the first word of the addition at the end of the name; the number of words if
-    /// there is none.
+    /// The index of the first word of the addition at the end of the name, such as a place or `HQ`.
+    /// If there is no addition, the number of words.
     pub(super) addition: usize,
-    /// Whether the text in parentheses after the name is an addition.
+    /// Whether the text in parentheses after the name is an addition, such as a place.
     pub(super) is_aside_addition: bool,
 }
 

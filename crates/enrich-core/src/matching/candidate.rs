@@ -8,7 +8,7 @@ use super::labels::Labels;
 use super::words::{self, Pair, Shape};
 use crate::subject::Company;
 
-/// Most aliases of a company that are compared; few sources give more.
+/// The most aliases of a company that are compared. Few sources give more.
 const MOST_ALIASES: usize = 64;
 
 /// A comparison of a company with the requested name.
@@ -70,8 +70,8 @@ fn is_main_label(asked: &AskedName, company: &Company) -> bool {
 }
 
 impl Compared {
-    /// Adds the evidence of the company's prominence: how much it is worth depends on how the names
-    /// agree.
+    /// Adds the features of the company's prominence. Which features these are depends on how the
+    /// names agree.
     pub(super) fn add_prominence(&mut self, asked: &AskedName, company: &Company, prominence: f64) {
         let Some(pair) = self.pair.as_ref().filter(|_| prominence > 0.0) else { return };
         let (evidence, labels, value) = (&mut self.evidence, &self.labels, prominence);
@@ -152,7 +152,7 @@ fn of_labels(evidence: &mut Evidence, asked: &AskedName, pair: &Pair, labels: &L
     evidence.add(Feature::SlipAndLabel, slip * labels.like);
 }
 
-/// Where a domain contains the code of a region (state or province).
+/// The position of a region's code (state or province) in a domain.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RegionCodePosition {
     /// A label after the first one is the code: `jackson.wi.us`.

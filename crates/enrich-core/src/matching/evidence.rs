@@ -4,11 +4,11 @@
 macro_rules! features {
     ($($(#[$doc:meta])* $feature:ident $name:literal,)*) => {
         /// A feature: one kind of evidence for or against a candidate. In the names of the
-        /// features, `Asked` stands for the requested name, and `Held` for the candidate's name. A
-        /// rarity is the negative natural logarithm of the share of names that contain a word (its
-        /// unit is the nat), divided by ten. A feature for which no unit is given is 0 or 1, or a
-        /// share. "How well a label fits" is 1 if the label of a domain equals the name, and less
-        /// if it only contains or resembles the name.
+        /// features, `Asked` stands for the requested name, and `Held` for the candidate's name.
+        /// The rarity of a word is the negative natural logarithm of the share of names that
+        /// contain the word; its unit is the nat. A feature without a stated unit is 0 or 1, or a
+        /// share between 0 and 1. "How well a label fits" is 1 if the label of a domain equals the
+        /// name, and less if the label only contains or resembles the name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Feature {
             $($(#[$doc])* $feature,)*
@@ -25,8 +25,8 @@ macro_rules! features {
                 }
             }
 
-            /// Whether only prominent companies have the feature. It is 0 for every company of which
-            /// nothing but names, a domain and a page is known.
+            /// Whether only prominent companies have the feature. The feature is 0 for a company
+            /// that is known only by names, a domain and a page.
             pub const fn is_of_prominence(self) -> bool {
                 self as usize >= Self::ProminentName as usize
             }
@@ -226,11 +226,11 @@ features! {
     InitialsAndLabel "initials_and_label",
     /// If a word is misspelt, the similarity of a domain label and the requested name, from 0 to 1.
     SlipAndLabel "slip_and_label",
-    /// A label of a domain, after the first one, is the code of the state or province in the
-    /// requested name.
+    /// A label of a domain, but not the first label, is the code of the state or province in the
+    /// requested name: `jackson.wi.us`.
     RegionHere "region_here",
     /// The first label of a domain ends with the code of the state or province in the requested
-    /// name.
+    /// name: `jacksonwi.gov`.
     RegionBehind "region_behind",
     /// The company is in the country that the requested name mentions.
     CountryAgrees "country_agrees",
@@ -302,7 +302,7 @@ impl Evidence {
         self.0.iter().find(|(known, _)| *known == feature).map_or(0.0, |(_, value)| *value)
     }
 
-    /// Adds what a feature is worth for a company with this prominence.
+    /// Adds the feature with this value if `is` is true.
     pub(super) fn add_if(&mut self, is: bool, feature: Feature, value: f64) {
         self.add(feature, if is { value } else { 0.0 });
     }

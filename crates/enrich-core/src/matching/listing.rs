@@ -1,4 +1,4 @@
-//! Lists the candidates of a name for people.
+//! Makes the list of candidates that people are shown for a name.
 
 use std::cmp::Reverse;
 
@@ -14,16 +14,16 @@ use crate::subject::{Candidate, Company, SubjectId};
 /// The companies that a name may mean, as a directory has found them.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidates<'a> {
-    /// The name that was asked for.
+    /// The requested name.
     pub asked: &'a AskedName,
-    /// The country that was asked for.
+    /// The country that was requested with the name.
     pub country: Option<Country>,
     /// The only company that has exactly this name, with the confidence of the match; `None` if
     /// similar names must be compared.
     pub only: Option<(&'a Company, Confidence)>,
     /// The companies that were compared, the likeliest first.
     pub judged: &'a [ScoredCandidate],
-    /// The companies with exactly this name, if nothing else is known about them.
+    /// The bare companies with exactly this name: companies of which only names are known.
     pub bare: &'a [&'a Company],
 }
 
@@ -32,9 +32,9 @@ impl Candidates<'_> {
     /// [`Candidate::MOST`]. `trust` returns the confidence of the sources that give a company a
     /// name.
     ///
-    /// An organisation is listed only once. Companies with the same main domain are one
-    /// organisation. Companies that are known only by their name come last. If there are only such
-    /// companies, the list is empty, because they say no more than the name itself.
+    /// Each organisation is listed only once; companies with the same main domain count as one
+    /// organisation. Bare companies come last. If only bare companies were found, the list is
+    /// empty, because they tell people nothing more than the name itself.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl Candidates<'_> {
         only.into_iter().chain(judged)
     }
 
-    /// Returns the sentence for a company of which nothing but its name is known.
+    /// Returns the sentence that explains a bare company.
     fn only_a_name(&self, company: &Company) -> String {
         let name = CompanyName::parse(&company.name);
         let is_equal = name.is_ok_and(|name| name.folded() == self.asked.name.folded());
@@ -127,17 +127,19 @@ impl Candidates<'_> {
     }
 }
 
-/// The sentence for the only company of a name that was not compared with others.
+/// The explanation for the only company with the name, if no similar names were compared.
 const ONLY_BEARER: &str = "No other company has exactly this name.";
-/// A candidate is listed if it is at least this likely. Each of 32 namesakes, the most that a
-/// directory compares, is more likely.
+/// The least probability of a listed candidate. A directory compares at most 32 companies of the
+/// same name. If all 32 are equally likely, the calibrated probability of each is still higher than
+/// this.
 const LIKELY: f64 = 0.05;
-/// If the probabilities of these candidates add up to less than this, the directory most likely
-/// does not have the company, and none of them is listed.
+/// The least sum of the probabilities of the listed candidates. If the sum is lower, the directory
+/// most likely does not have the company, and no candidate is listed.
 const LEAST_TOGETHER: f64 = 0.15;
 
-/// Whether a listed company and another one are the same for people: the other has the domain of
-/// the first, or both have one name and one registrable domain.
+/// Whether people would see a listed company and another company as the same company: the other
+/// company has the domain of the listed company, or both have the same name and the same
+/// registrable domain.
 fn is_same(known: &Candidate, company: &Company) -> bool {
     if known.id == company.id {
         return true;
@@ -151,8 +153,7 @@ fn is_same(known: &Candidate, company: &Company) -> bool {
     })
 }
 
-/// Returns the confidence that remains for all other companies if one company is meant with
-/// `confidence`.
+/// Returns the confidence that is left for all other companies, if one company has this confidence.
 fn rest(confidence: Confidence) -> Confidence {
     Confidence::clamped(100_u8.saturating_sub(confidence.percent()))
 }
@@ -241,7 +242,7 @@ mod tests {
         let namesakes: Vec<Company> =
             (0..32).map(|id| company(id, "Quill Pens", Some(&domain(id)))).collect();
         assert_eq!(listed(None, &namesakes, &[]).len(), Candidate::MOST);
-        // Each of these shares a frequent word with the name, and has less than 15 %.
+        // This company only shares a frequent word with the name, so its probability is below 15 %.
         let stranger = company(1, "Feather Pens Of Swindon", Some("feather.example"));
         assert_eq!(listed(None, &[stranger], &[]), []);
     }

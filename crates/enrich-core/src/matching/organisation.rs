@@ -1,15 +1,15 @@
-//! Finds candidates that are the same organisation. Sources may hold it several times, and then its
-//! candidates are no rivals.
+//! Finds candidates that are the same organisation. A source may have several records of one
+//! organisation. The candidates from these records must not count as rivals.
 
 use enrich_text::{CompanyName, Domain, NameForm, additions};
 
 use super::ScoredCandidate;
 use super::evidence::Feature;
 
-/// The most domains of a company that are compared.
+/// The most domains of a company that are compared with those of other companies.
 const MOST_SITES: usize = 16;
 
-/// What tells that two candidates are one organisation.
+/// The properties of a candidate by which [`Traits::is_same`] recognises one organisation.
 struct Traits<'a> {
     main: Option<&'a str>,
     ids: &'a [String],
@@ -17,9 +17,9 @@ struct Traits<'a> {
     registrable: Vec<(Domain, String)>,
     /// Whether the candidate has the requested name.
     bears_name: bool,
-    /// The words of the company's own name, without places and other additions.
+    /// The words of the company's own name, without places and other additions at its end.
     words: Vec<String>,
-    /// Whether a country is in parentheses after the company's own name.
+    /// Whether the company's own name ends with a country in parentheses.
     names_country: bool,
     is_prominent: bool,
 }
@@ -45,7 +45,7 @@ impl<'a> Traits<'a> {
         }
     }
 
-    /// Whether all words of one own name are in the other one.
+    /// Whether the own name of one candidate contains all words of the other candidate's own name.
     fn has_name_like(&self, other: &Self) -> bool {
         let (few, many) = match self.words.len() <= other.words.len() {
             true => (&self.words, &other.words),
@@ -54,14 +54,19 @@ impl<'a> Traits<'a> {
         !few.is_empty() && few.iter().all(|word| many.contains(word))
     }
 
-    /// Whether two candidates are the same organisation. They are if they have the same main domain
-    /// or a common id. They also are if their names say so and they have a common registrable
-    /// domain, or country sites: domains that differ only after the label. The names say so if both
-    /// candidates have the requested name and similar names of their own, or if their own names are
-    /// equal but for places. If one of the own names has a country in parentheses, equal names are
-    /// enough.
+    /// Whether two candidates are the same organisation. This is the case if one of these
+    /// conditions is met:
     ///
-    /// Without a common domain, one of the two must be prominent, because unknown companies in two
+    /// - They have the same main domain or a common id.
+    /// - Their own names are equal apart from additions, both have the requested name, one of the
+    ///   own names ends with a country in parentheses, and one of the two is prominent.
+    /// - They have a common registrable domain, and their names agree.
+    /// - They have domains with the same label, such as `quill.de` and `quill.fr`, their names
+    ///   agree, and one of the two is prominent.
+    ///
+    /// The names agree if both candidates have the requested name, and the own name of one contains
+    /// all words of the other. They also agree if the own names are equal apart from additions, and
+    /// one of the two is prominent. Prominence is required because unknown companies in two
     /// countries often have the same name.
     fn is_same(&self, other: &Self) -> bool {
         if self.main.is_some() && self.main == other.main {

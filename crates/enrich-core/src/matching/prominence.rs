@@ -9,25 +9,29 @@ use crate::subject::Company;
 
 /// The most domains of a company whose page ranks are read.
 const MOST_RANKED: usize = 4;
-/// A page rank below this says nothing. Ranks are from 0 to 10, on a logarithmic scale: in a list
-/// of the most linked domains, even the last one has about 3.
+/// A page rank up to this adds nothing to the prominence. Page ranks are from 0 to 10, on a
+/// logarithmic scale. In a list of the most linked domains, even the last one has about 3.
 const LEAST_RANK: f64 = 2.0;
-/// The page rank of the best-known companies. A higher one adds nothing.
+/// The page rank from which a higher page rank adds nothing. The best-known companies have it.
 const BEST_RANK: f64 = 7.0;
-/// The prominence of a company with the best page rank and nothing else.
+/// The prominence of a company that has the best page rank, but no ids, country sites or further
+/// pages.
 const OF_RANK: f64 = 0.7;
-/// Added for an entry in Wikidata.
+/// The prominence that an entry in Wikidata adds.
 const OF_WIKIDATA: f64 = 0.1;
-/// Added for each further kind of id: of a register, or of a list of organisations.
+/// The prominence that each further kind of id adds. An id is from a register or from a list of
+/// organisations.
 const OF_ID: f64 = 0.05;
-/// The most further kinds of ids that count.
+/// The most kinds of ids, besides Wikidata, that add prominence.
 const MOST_IDS: usize = 2;
-/// Added for each doubling of the number of countries with a site of their own.
+/// The prominence that country sites add: this much for two countries, twice as much for four,
+/// three times as much for eight.
 const OF_DOUBLED_COUNTRIES: f64 = 0.05;
-/// Added for each page on a further network. One page is usual.
+/// The prominence that each network with a page adds, except the first: most companies have one
+/// page.
 const OF_PAGE: f64 = 0.025;
 
-/// How well known a company is, and why.
+/// How well known a company is, and the facts that show it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Prominence {
     /// The highest page rank of the company's domains, from 0 to 10; `None` if none is known.
@@ -36,8 +40,8 @@ pub struct Prominence {
     pub is_in_wikidata: bool,
     /// The number of kinds of ids that the company has, without Wikidata.
     pub kinds_of_ids: usize,
-    /// The number of countries for which the company has a site: a record gives the country, or the
-    /// top-level domain does.
+    /// The number of countries for which the company has a site. A record gives a site's country,
+    /// or else the top-level domain shows it.
     pub countries: usize,
     /// The number of networks on which the company has a page.
     pub networks: usize,
@@ -64,8 +68,8 @@ impl Prominence {
         }
     }
 
-    /// Returns the prominence as a number from 0 to 1. A company of which nothing but a name, a
-    /// domain and a page is known has 0.
+    /// Returns the prominence as a number from 0 to 1. It is 0 if only names, a domain without a
+    /// page rank, and a page are known.
     pub fn value(&self) -> f64 {
         let rank = self.page_rank.filter(|rank| rank.is_finite()).unwrap_or(0.0);
         let rank = ((rank - LEAST_RANK) / (BEST_RANK - LEAST_RANK)).clamp(0.0, 1.0);

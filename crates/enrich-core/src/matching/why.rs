@@ -67,7 +67,7 @@ fn of_names(asked: &AskedName, candidate: &ScoredCandidate) -> Vec<String> {
 fn of_words(asked: &AskedName, candidate: &ScoredCandidate, its: &str) -> Vec<String> {
     let Ok(name) = CompanyName::parse(&candidate.name) else { return Vec::new() };
     let (asked, held) = (&asked.form, NameForm::of(&name));
-    // The rarity of words has no effect on which words agree, so any rarity can be used.
+    // The rarity of words does not change which words agree. So every word gets the same rarity.
     let likeness = similar(asked, &held, &|_: &NameWord| 1.0);
     let equal = |how| !matches!(how, Agreement::Misspelt);
     let mut shared: Vec<usize> =
@@ -135,7 +135,8 @@ fn listed(words: &[NameWord], places: Vec<usize>) -> String {
     }
 }
 
-/// Straight quotation marks, because [`crate::holds_suppressed`] looks for values between them.
+/// Puts a text in straight quotation marks, because [`crate::holds_suppressed`] looks for values
+/// between straight quotation marks.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "'"))
 }

@@ -45,16 +45,16 @@ pub(super) struct Pair {
     /// Whether one name without spaces is a misspelling of the other.
     pub(super) is_whole_slip: bool,
     pub(super) is_alias: bool,
-    /// Whether the words that only the requested name has are an addition at its end, and the
-    /// agreeing words before it are not only general ones.
+    /// Whether the names agree except for an addition at the end of the requested name, and the
+    /// agreeing words are not only general words.
     pub(super) is_addition: bool,
-    /// How well the names fit each other. This value is used only to choose one of the candidate's
-    /// names.
+    /// How well the names fit each other. If a candidate has several names, the name with the
+    /// highest fit represents the candidate. The value has no other use.
     pub(super) fit: f64,
 }
 
-/// Rarities of the words of the requested name and a candidate's name, in nats: of the words that
-/// agree, and of the words that only one of the two names has.
+/// Total rarities of the words of the requested name and a candidate's name, in nats: of the words
+/// in which both names agree, and of the words that only one of the two names has.
 struct Sums {
     /// The total rarity of the words that agree. A word that agrees only in part adds only a part
     /// of its rarity.
@@ -74,9 +74,9 @@ struct Sums {
     specific_held: f64,
 }
 
-/// Compares a name of a candidate with the requested name. `there` holds the indexes of those words
-/// of the requested name that mean a country where the candidate is. Such a word does not count as
-/// missing from the candidate's name.
+/// Compares a name of a candidate with the requested name. `there` contains the indexes of some
+/// words of the requested name: words for a country in which the candidate is. Such a word does not
+/// count as missing from the candidate's name.
 pub(super) fn compare(
     asked: &AskedName,
     name: &CompanyName,
@@ -147,8 +147,8 @@ pub(super) fn compare(
     Pair { name, evidence, shape, is_same, is_sorted, is_whole_slip, is_alias, is_addition, fit }
 }
 
-/// Whether the words that only the requested name has are all in the addition at its end. If it has
-/// none, whether it has an addition in parentheses.
+/// Whether the requested name has additional words, and all of them are in the addition at its end,
+/// or in an addition in parentheses. Returns `false` if the agreeing words are only general words.
 fn is_addition(asked: &AskedName, likeness: &Similarity, sums: &Sums) -> bool {
     let is_in_addition = likeness.only_left.iter().all(|(at, _)| *at >= asked.addition);
     let is_any = !likeness.only_left.is_empty() || asked.is_aside_addition;
@@ -156,7 +156,7 @@ fn is_addition(asked: &AskedName, likeness: &Similarity, sums: &Sums) -> bool {
     is_any && is_in_addition && is_aside && sums.specific > 0.0
 }
 
-/// Adds evidence from the rarity of the words that agree and of those that are missing. Returns the
+/// Adds evidence from the rarity of the agreeing words and of the missing words. Returns the
 /// harmonic mean of two shares: the agreeing words as a share of the requested name, and as a share
 /// of the candidate's name.
 fn of_sums(evidence: &mut Evidence, likeness: &Similarity, sums: &Sums) -> f64 {
@@ -270,7 +270,7 @@ fn of_contrasts(
 
 fn add_parenthetical_evidence(evidence: &mut Evidence, asked: &NameForm, held: &NameForm) {
     let aside: Vec<&NameWord> = asked.aside.iter().filter(|word| !word.is_filler).collect();
-    // If the parentheses after the name only contain its initials, they are no evidence.
+    // If the text in parentheses is only the initials of the name, the text is no evidence.
     let is_initials = matches!(aside.as_slice(), [word]
         if [&asked.initials, &asked.all_initials].contains(&&word.text));
     if is_initials {
@@ -303,7 +303,7 @@ impl Sums {
     }
 
     /// Returns the sums for two names that are equal without spaces. `all` is the total rarity of
-    /// the words of one of the names, in nats.
+    /// the words of one name, in nats.
     fn of_equal(all: f64) -> Self {
         Self {
             agreed: all,
@@ -345,7 +345,7 @@ fn worth(one: &Agreed) -> f64 {
     share * one.rarity
 }
 
-/// Whether two words agree by more than an abbreviation or an initial.
+/// Whether two words agree by themselves, and not only as an abbreviation or an initial.
 fn is_firm(one: &Agreed) -> bool {
     !matches!(one.how, Agreement::Abbreviated | Agreement::Initial)
 }

@@ -1,10 +1,11 @@
-//! The order in which the facts of a company are merged, so that the result does not depend on which
-//! record was imported first.
+//! The order in which the facts of a company are merged, so that the result does not depend on
+//! which record was imported first.
 //!
-//! Of several values, the one with the highest confidence comes first; among these, the one that most
-//! sources give. Then the place in the records decides, and at last the text. Names and domains
-//! have rules of their own: the name that is shown should not be in small letters only, nor name a
-//! country; the main domain is the one that most sources name first.
+//! The values of an attribute are ordered by their confidence, the highest first. Values with the
+//! same confidence are ordered by the number of sources that give them, then by their place in the
+//! records, and then by their text. Names and domains have additional rules. The name that answers
+//! contain should have capital letters, and should not contain a country. The main domain is the
+//! domain that most sources name first.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,36 +15,38 @@ use enrich_text::{CompanyName, Country, Domain};
 use crate::confidence::Confidence;
 use crate::merge::{Attribute, Fact};
 
-/// The fewest letters of a name that is not an abbreviation, although all its letters are capitals.
+/// The fewest letters of a name that counts as badly written if all its letters are capitals. A
+/// shorter name in capitals is probably an abbreviation.
 const FEWEST_SHOUTED: usize = 5;
 
-/// A fact, and the record that gave it. The numbers of the source and the record only tell which facts
-/// have the same source and record.
+/// A fact, and the record that gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimedFact {
-    /// The number of the source.
+    /// The number of the source. Its only use is to see which facts have the same source.
     pub source: i64,
-    /// The number of the record, over all sources.
+    /// The number of the record among the records of all sources. Its only use is to see which
+    /// facts have the same record.
     pub record: usize,
     /// The fact.
     pub fact: Fact,
 }
 
-/// What is known of one value of an attribute.
+/// One value of an attribute, and what the sources say about it.
 struct Value {
     text: String,
     confidence: Confidence,
     country: Option<Country>,
     country_confidence: Option<Confidence>,
     sources: BTreeSet<i64>,
-    /// The sources in which a record has this value first.
+    /// The sources that have a record in which this is the first value of the attribute.
     first_in: BTreeSet<i64>,
-    /// The lowest place among the values of the attribute in a record.
+    /// The position of this value among the attribute's values in a record; of several records, the
+    /// lowest position. The first value has position 0.
     place: usize,
 }
 
-/// Returns the facts of a company, each value once, in the order in which they are merged. The facts
-/// of one record must be in the record's order; otherwise the order does not matter.
+/// Returns the facts of a company in the order in which they are merged, each value once. The facts
+/// of one record must be in the record's order. The order of the records does not matter.
 pub fn facts_in_order(claimed: Vec<ClaimedFact>) -> Vec<Fact> {
     let mut attributes: BTreeMap<Attribute, Vec<Value>> = BTreeMap::new();
     let mut places: BTreeMap<(usize, Attribute), usize> = BTreeMap::new();
@@ -66,7 +69,8 @@ pub fn facts_in_order(claimed: Vec<ClaimedFact>) -> Vec<Fact> {
     for (attribute, mut values) in attributes {
         match attribute {
             Attribute::Name => sort_names(&mut values, &domains),
-            // Names come before domains.
+            // `facts` already contains the names, because names come before domains in the order of
+            // attributes.
             Attribute::Domain => {
                 let name = facts.first().filter(|fact| fact.attribute == Attribute::Name);
                 let name = name.map(|fact| key_of(&fact.value));
@@ -119,8 +123,10 @@ impl Value {
     }
 }
 
-/// Sorts domains. The main domain is the one that most sources name first; among equals, one whose
-/// label is the company's name, and then one that is not a country's.
+/// Sorts domains; the first becomes the main domain. After the confidence, it matters how many
+/// sources name the domain first, how many sources name it at all, and its place in the records. If
+/// these are equal, a domain whose label is the company's name comes first, and a country's domain
+/// comes last.
 fn sort_domains(values: &mut [Value], name: Option<&str>) {
     if values.len() < 2 {
         return;
@@ -134,19 +140,20 @@ fn sort_domains(values: &mut [Value], name: Option<&str>) {
             let fit = (Reverse(is_of_name), value.country.is_some(), is_of_country);
             (Reverse(value.confidence), votes, fit)
         };
-        // Among equals, the shorter domain is seldom that of a part of the company.
+        // Otherwise the shorter domain comes first: a longer one often belongs to a part of the
+        // company.
         let shape = |value: &'_ Value| (value.text.len(), value.text.clone());
         rank(a).cmp(&rank(b)).then_with(|| shape(a).cmp(&shape(b)))
     });
 }
 
-/// Sorts names; the first is the one that answers contain.
+/// Sorts names; the first becomes the name that answers contain.
 fn sort_names(values: &mut [Value], labels: &[String]) {
     if values.len() < 2 {
         return;
     }
     let keys: Vec<String> = values.iter().map(|value| key_of(&value.text)).collect();
-    // The sources that give the name in any spelling.
+    // For each name in any spelling, the sources that give it.
     let mut votes: BTreeMap<&str, BTreeSet<i64>> = BTreeMap::new();
     for (key, value) in keys.iter().zip(values.iter()) {
         votes.entry(key).or_default().extend(&value.sources);
@@ -170,8 +177,9 @@ fn sort_names(values: &mut [Value], labels: &[String]) {
     values.sort_by(|a, b| ranks[&a.text].cmp(&ranks[&b.text]));
 }
 
-/// Returns the faults of a name as a display name: whether it is in small letters only, and how much it
-/// is less well written than others of the same name.
+/// Returns the faults of a name that is shown to people: whether it has only small letters, and a
+/// number from 0 to 3. The number is higher if the name contains a country (2) or has only capital
+/// letters (1).
 fn faults(name: &str) -> (bool, u8) {
     let letters = || name.chars().filter(|letter| letter.is_alphabetic());
     let is_small = letters().any(char::is_lowercase) && !letters().any(char::is_uppercase);
@@ -194,7 +202,8 @@ fn label_of(domain: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Facts of records: source, attribute, value, confidence. Each row is a record of its own.
+    /// Merges facts, each from a record of its own. A row is the source, the attribute, the value
+    /// and the confidence.
     fn merged(rows: &[(i64, Attribute, &str, u8)]) -> Vec<Fact> {
         let claimed =
             |(record, (source, attribute, value, percent)): (usize, &(_, _, &str, u8))| {

@@ -2,7 +2,7 @@
 //! rows of a list that an account uploaded.
 //!
 //! A node that works on a job holds a lease of [`LEASE`]. The turn of a job is a number that grows
-//! with each new holder. Every change of a job states the turn of the holder. So the store can
+//! with each new holder. A node states its turn with each change of the job. So the store can
 //! refuse the changes of a node that has lost its lease. The clock of the store decides when a
 //! lease ends.
 
@@ -34,7 +34,8 @@ pub enum JobPhase {
 /// Whether a node holds a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobLease {
-    /// No node holds the job. If a node held it before, this node has ended its lease itself.
+    /// No node holds the job. If a node held the job before, that node has ended its lease
+    /// properly.
     Free,
     /// A node holds the job.
     Held,
@@ -128,10 +129,11 @@ pub trait JobRecords: Send + Sync {
     /// waits until this lease ends.
     async fn hold(&self, id: u128, turn: u64, phase: JobPhase) -> Result<bool, StoreError>;
 
-    /// Takes the next job to run: a job that waits, or a job whose lease has ended without renewal.
-    /// Jobs of the account with the fewest running jobs come first. Then come jobs of the account
-    /// whose last job was taken the longest ago. The returned row has the new turn, but still the
-    /// old lease. A job that must stop keeps the phase [`Stopping`](JobPhase::Stopping).
+    /// Takes the next job to run: a job that waits, or a job whose lease has expired. First come
+    /// the jobs of the account with the fewest running jobs. Among several such accounts, the
+    /// account whose last job was taken the longest ago comes first. The returned row has the new
+    /// turn, but the lease before this call. A job that must stop keeps the phase
+    /// [`Stopping`](JobPhase::Stopping).
     ///
     /// # Errors
     ///

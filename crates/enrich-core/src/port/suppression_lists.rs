@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use crate::port::error::StoreError;
 use crate::port::importer::Removed;
 
-/// The values from which digests are made, and the hash function.
+/// A kind of digest: the value from which it is made, and the hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DigestKind {
     /// SHA-256 of an email address, in a list of California's deletion platform (DROP): the address
@@ -61,8 +61,8 @@ pub type Digest = Box<[u8]>;
 pub struct NewList {
     /// The name of the list's file.
     pub name: String,
-    /// The kind of the digests; `None` if the digests are not compared with values of the
-    /// directory.
+    /// The kind of the digests. `None` if the directory cannot contain the values, so that the
+    /// digests are not compared.
     pub kind: Option<DigestKind>,
     /// A hash of the list's name and content. It shows whether the same list was loaded before.
     pub content: [u8; 32],
@@ -144,7 +144,8 @@ pub trait SuppressionLists: Send + Sync {
         at: Timestamp,
     ) -> Result<Removed, StoreError>;
 
-    /// Returns for each digest whether a value was removed because of it while `list` was loaded.
+    /// Returns one element for each digest: whether a value was removed because of it while `list`
+    /// was loaded.
     async fn were_removed(
         &self,
         list: ListNumber,
@@ -152,9 +153,9 @@ pub trait SuppressionLists: Send + Sync {
         digests: Vec<Digest>,
     ) -> Result<Vec<bool>, StoreError>;
 
-    /// Notes that lists are loaded to their end.
+    /// Stores that these lists are completely loaded.
     async fn complete(&self, lists: &[ListNumber]) -> Result<(), StoreError>;
 
-    /// Counts what the directory keeps of lists.
+    /// Counts the loaded lists, their entries and the suppressed values.
     async fn counts(&self) -> Result<ListCounts, StoreError>;
 }

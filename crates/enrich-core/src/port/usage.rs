@@ -56,7 +56,7 @@ pub struct DayCount {
 }
 
 impl UseOutcome {
-    /// All outcomes, in the order in which they are declared.
+    /// All outcomes, in the order of their declaration.
     pub const ALL: [Self; 4] = [Self::Found, Self::NotFound, Self::Replayed, Self::Refused];
 
     /// Returns the name of the outcome in storage and output.

@@ -1,4 +1,4 @@
-//! What one record says about its company, in the forms that are compared.
+//! What one record says about its company, in the forms that entity resolution compares.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -10,29 +10,31 @@ use crate::merge::{Attribute, Fact};
 use crate::record::CompanyRecord;
 use crate::subject::Company;
 
-/// Words at the end of a name that do not make it the name of another organisation.
+/// Words at the end of a name that do not change which organisation is meant: `Quill Group` is
+/// `Quill`.
 const WHOLE_WORDS: [&str; 5] = ["group", "holding", "international", "global", "worldwide"];
-/// The fewest and the most letters of initials that stand for a name.
+/// The fewest and the most letters of initials that are compared with a name.
 const INITIALS: std::ops::RangeInclusive<usize> = 2..=8;
 
-/// What identifies a record among all records. Records are compared in the order of their keys.
+/// Distinguishes a record from all other records. Records are compared in the order of their keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordKey {
-    /// The name of the source. A number of the source would depend on the order of imports.
+    /// The name of the source. Its number in the database is not used, because it depends on the
+    /// order of imports.
     pub source: String,
-    /// The id that the source gives the record, or a digest of its content. Empty if records of the
-    /// source cannot be told apart.
+    /// The id that the source gives the record, or a digest of the record's content. Empty if the
+    /// records of the source cannot be distinguished.
     pub record: String,
 }
 
 impl RecordKey {
-    /// Whether the key tells the record from all others.
+    /// Whether the key distinguishes the record from all others.
     pub(super) fn is_known(&self) -> bool {
         !self.record.is_empty()
     }
 }
 
-/// A host of a company.
+/// A domain of a company, with its parts that are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Host {
     pub(super) host: String,
@@ -41,11 +43,11 @@ pub(super) struct Host {
     pub(super) country: Option<Country>,
 }
 
-/// The claims of one record, as far as they decide which company the record describes.
+/// The claims of one record by which entity resolution decides which company the record describes.
 #[derive(Clone, Debug)]
 pub struct RecordClaims {
     pub(super) key: RecordKey,
-    /// The names that the record gives, as written; aliases are not among them.
+    /// The company's names in the record, as written, without aliases.
     named: Vec<CompanyName>,
     also_named: Vec<CompanyName>,
     pub(super) hosts: Vec<Host>,
@@ -53,16 +55,17 @@ pub struct RecordClaims {
     pub(super) phones: Vec<String>,
     pub(super) ids: Vec<String>,
     pub(super) seats: Vec<Country>,
-    /// Whether the only name is one of the domains.
+    /// Whether all names in the record are hosts of the record: the source knows no other name.
     pub(super) is_named_by_domain: bool,
-    /// Forms of the names that are computed when they are first needed.
+    /// Looser forms of the names, computed when they are first needed.
     near: OnceCell<NearNames>,
 }
 
-/// Looser forms of the names of a record.
+/// Looser forms of a record's names, for records that also share a domain, a page or a phone
+/// number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NearNames {
-    /// Names without a country, an aside or a word for the whole at their end.
+    /// The names without countries at their end, text in parentheses, or words such as `Group`.
     pub(super) forms: BTreeSet<String>,
     /// The initials of the names.
     pub(super) initials: BTreeSet<String>,
@@ -91,7 +94,8 @@ impl RecordClaims {
         claims.note_name()
     }
 
-    /// Collects the claims of all records of a company, as if they were one record.
+    /// Collects the claims of a company as if it had only one record, with all the company's
+    /// values.
     pub fn of_company(company: &Company) -> Self {
         let mut claims = Self::empty(RecordKey::default());
         claims.add(Attribute::Name, &company.name);
@@ -154,7 +158,8 @@ impl RecordClaims {
         }
     }
 
-    /// Compares two records by their keys, and those with the same key by what they say.
+    /// Compares two records by their keys. If the keys are equal, compares the records by their
+    /// claims.
     pub(super) fn canonical_cmp(&self, other: &Self) -> Ordering {
         let names = |one: &Self| -> Vec<String> {
             one.named.iter().chain(&one.also_named).map(|it| it.display().to_owned()).collect()
@@ -200,19 +205,19 @@ impl RecordClaims {
         self.ids.iter().map(String::as_str)
     }
 
-    /// Whether the record gives neither a domain nor a page, so that only the name finds the
-    /// company.
+    /// Whether the record gives neither a domain nor a page. Such a company can be found only by
+    /// its name.
     pub fn is_name_alone(&self) -> bool {
         self.hosts.is_empty() && self.pages.is_empty()
     }
 
-    /// Whether the name of one record is a name or an alias of the other, without legal form.
+    /// Whether a name of one record is a name or an alias of the other. Legal forms are ignored.
     pub(super) fn is_equally_named(&self, other: &Self) -> bool {
         let has = |one: &Self, name: &str| one.names().chain(one.aliases()).any(|it| it == name);
         self.names().any(|name| has(other, name)) || other.names().any(|name| has(self, name))
     }
 
-    /// Whether the name of one record is a name or an alias of the other, with its legal form.
+    /// Whether a name of one record is a name or an alias of the other. Legal forms must agree too.
     pub(super) fn is_named_the_same(&self, other: &Self) -> bool {
         let all = |one: &Self| -> Vec<String> {
             one.named.iter().chain(&one.also_named).map(|name| name.folded().to_owned()).collect()
@@ -224,8 +229,8 @@ impl RecordClaims {
         own(self, &those) || own(other, &these)
     }
 
-    /// Whether the names of the records can be those of one company, if they also share a domain, a
-    /// page or a phone number.
+    /// Whether the names of two records are similar enough for one company. The records must also
+    /// share a domain, a page or a phone number.
     pub(super) fn is_nearly_named(&self, other: &Self) -> bool {
         if self.is_named_by_domain || other.is_named_by_domain || self.is_equally_named(other) {
             return true;
@@ -236,7 +241,7 @@ impl RecordClaims {
             || !those.initials.is_disjoint(&these.forms)
     }
 
-    /// Whether the names of the records have a word in common that is not a filler.
+    /// Whether the names of the records have a common word. Fillers such as "of" do not count.
     pub(super) fn shares_word(&self, other: &Self) -> bool {
         let words = |one: &Self| -> BTreeSet<String> {
             let all = one.named.iter().chain(&one.also_named);
@@ -245,7 +250,7 @@ impl RecordClaims {
         !words(self).is_disjoint(&words(other))
     }
 
-    /// Whether a name of the record is the label of a domain.
+    /// Whether a name of the record equals the label of a domain: `Quill` and `quill`.
     pub(super) fn is_named_as(&self, label: &str) -> bool {
         self.names().chain(self.aliases()).any(|name| name == label)
             || self.near().forms.contains(label)

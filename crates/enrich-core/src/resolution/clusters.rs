@@ -7,9 +7,9 @@ use rustc_hash::FxHashMap;
 use super::claims::RecordClaims;
 use super::links::{Link, MOST_BEARERS, SharedKeys, has_compatible_seats, link};
 
-/// Divides records into companies. Returns the number of the company of each record; the numbers
-/// count up from 0 in the order of the records' keys. `shared` are the values that many
-/// organisations share.
+/// Divides records into companies. Returns a number for each record; records with the same number
+/// are one company. The numbers count up from 0 in the order of the records' keys. `shared` are the
+/// values that identify no company, because many organisations share them.
 pub fn clusters(records: &[&RecordClaims], shared: &SharedKeys) -> Vec<usize> {
     let mut order: Vec<usize> = (0..records.len()).collect();
     order.sort_by(|&a, &b| records[a].canonical_cmp(records[b]));
@@ -33,24 +33,25 @@ pub fn clusters(records: &[&RecordClaims], shared: &SharedKeys) -> Vec<usize> {
     numbers
 }
 
-/// What records of a block have in common.
+/// The common value of the records in a block. Only records that are in the same block are
+/// compared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum BlockKey<'a> {
-    /// Source and record id.
+    /// The name of the source, and the id of the record in this source.
     Record(&'a str, &'a str),
     Id(&'a str),
     Host(&'a str),
     Page(&'a str),
     Phone(&'a str),
     Name(&'a str),
-    /// A name at a registrable domain.
+    /// A name, and the registrable domain of a host.
     NameAt(&'a str, &'a str),
-    /// A name of a domain's label.
+    /// A name, and the label of a domain.
     NameAsLabel(&'a str, &'a str),
     NameAlone(&'a str),
 }
 
-/// Returns the pairs of records that are compared, each once, the first record before the second.
+/// Returns the pairs of records that are compared. Each pair occurs once, the lower index first.
 fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
     let mut blocks: FxHashMap<BlockKey<'_>, Vec<usize>> = FxHashMap::default();
     for (at, record) in records.iter().enumerate() {
@@ -86,7 +87,9 @@ fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
         for (number, &a) in block.iter().enumerate() {
             match (is_crowded, is_narrow) {
                 (false, _) => pairs.extend(block[number + 1..].iter().map(|&b| (a, b))),
-                // All these records practically are one company, so few pairs are enough.
+                // The records of such a block are almost certainly one company. Instead of all
+                // pairs, each record is compared with the first record of the block and with the
+                // record before it.
                 (true, true) if number > 0 => {
                     pairs.extend([(block[0], a), (block[number - 1], a)]);
                 }
@@ -97,8 +100,8 @@ fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
     pairs
 }
 
-/// Unites each cluster that is known by name only with the only other cluster that has this name,
-/// if there is exactly one.
+/// Unites each cluster that is known only by its name with another cluster that has this name, if
+/// there is exactly one such cluster.
 fn join_only_namesakes(
     records: &[&RecordClaims],
     clusters: &mut Clusters<'_>,
@@ -148,11 +151,12 @@ fn names_of(record: &RecordClaims, of: NameUse) -> Box<dyn Iterator<Item = &str>
 }
 
 type Members = Vec<usize>;
-/// The records with each name, by how they use it.
+/// The indexes of the records that use a name in one way: as a name or as an alias.
 type Named<'a> = FxHashMap<(NameUse, &'a str), Members>;
 
-/// Returns the clusters that are known by name only, each with its root and its records, in the order
-/// of their roots; and all records of the other clusters by their names.
+/// Returns two maps. The first contains the clusters that are known only by their names: their
+/// roots and the indexes of their records. The second contains the records of all other clusters by
+/// name.
 fn alone_and_named<'a>(
     records: &[&'a RecordClaims],
     clusters: &mut Clusters<'_>,
@@ -176,10 +180,10 @@ fn alone_and_named<'a>(
     (alone, named)
 }
 
-/// Sets of records that describe one company.
+/// Sets of records, in a union-find structure. The records of a set describe one company.
 struct Clusters<'a> {
     parents: Vec<usize>,
-    /// The ids of each cluster, at its root.
+    /// The external ids of each cluster, at the index of the cluster's root.
     ids: Vec<BTreeSet<&'a str>>,
 }
 
@@ -197,7 +201,7 @@ impl<'a> Clusters<'a> {
         at
     }
 
-    /// Unites two clusters, unless they have different ids in one scheme.
+    /// Unites the clusters of two records, unless the clusters have different ids of one scheme.
     fn unite(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         if a == b || self.differ(a, b) {
@@ -209,7 +213,8 @@ impl<'a> Clusters<'a> {
         self.ids[root].extend(ids);
     }
 
-    /// Whether the clusters of two roots have ids in one scheme, but none of that scheme in common.
+    /// Whether two clusters have ids of the same scheme, but no common id of this scheme. `a` and
+    /// `b` are the roots of the clusters.
     fn differ(&self, a: usize, b: usize) -> bool {
         let (these, those) = (&self.ids[a], &self.ids[b]);
         let scheme =

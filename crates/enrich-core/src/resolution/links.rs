@@ -1,5 +1,5 @@
-//! Whether two records describe one company, judged by these two records and by how many
-//! organisations share what they have in common.
+//! Decides whether two records describe one company. The decision needs only these two records and
+//! the values that many organisations share.
 
 use std::collections::BTreeSet;
 
@@ -7,47 +7,49 @@ use rustc_hash::FxHashMap;
 
 use super::claims::{Host, RecordClaims};
 
-/// The most records with one value that are compared with each other. A value that more records
-/// have identifies nobody.
+/// The most records with one value that are all compared with each other. A value that more records
+/// have identifies no company.
 pub(super) const MOST_BEARERS: usize = 64;
-/// The most organisations that a host, page or phone number can have and still be a reason to
-/// unite records whose names are only similar.
+/// The most organisations that can share a host, page or phone number if it is to unite records
+/// with only similar names.
 const MOST_ORGANISATIONS: usize = 3;
-/// The fewest letters of a domain's label that can be the same company's in another country.
+/// The fewest letters of a domain's label by which domains of different countries count as domains
+/// of one company. Shorter labels often agree by chance.
 const FEWEST_LETTERS: usize = 3;
 
-/// How strongly a link says that two records describe one company. The strongest come first.
+/// How strongly a link shows that two records describe one company. The variants are ordered from
+/// the strongest link to the weakest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strength {
-    /// Two versions of one record: one source gives both the same id.
+    /// The records have the same source and the same record id: they are versions of one record.
     SameRecord,
-    /// An id in a register or data set.
+    /// The records have a common id in a register or data set.
     SameId,
-    /// A host, and a name of one is a name or alias of the other.
+    /// The records have a common host, and a name of one is a name or an alias of the other.
     HostAndName,
-    /// A host that few organisations share, and names that can be those of one company.
+    /// The records have a common host that few organisations share, and similar names.
     Host,
-    /// A registrable domain, and equal names.
+    /// The records have a common registrable domain, and equal names.
     RegistrableAndName,
-    /// The label of domains in several countries, and equal names.
+    /// The records have domains with the same label in several countries, and equal names.
     LabelAndName,
-    /// A page that few organisations share, and names that can be those of one company.
+    /// The records have a common page that few organisations share, and similar names.
     Page,
-    /// A phone number that few organisations share, and names that can be those of one company.
+    /// The records have a common phone number that few organisations share, and similar names.
     Phone,
-    /// Names that are equal with their legal forms, and a common seat or none at all. Neither record
-    /// has a domain or a page.
+    /// The records have equal names with equal legal forms. They have a common seat, or neither has
+    /// a seat. Neither has a domain or a page.
     NameAndSeat,
 }
 
-/// The hosts, pages and phone numbers that many organisations share, so that they identify none of
-/// them, and the names that too many records have.
+/// Values that identify no company: hosts, pages and phone numbers that many organisations share,
+/// and names that too many records have.
 #[derive(Clone, Debug, Default)]
 pub struct SharedKeys(BTreeSet<String>);
 
 impl SharedKeys {
-    /// Finds the values that many organisations share. `records` must contain all records that have
-    /// one of the values that are asked for.
+    /// Finds the hosts, pages and phone numbers that many organisations share. For each value that
+    /// is asked for later, `records` must contain all records that have this value.
     pub fn of(records: &[&RecordClaims]) -> Self {
         let mut shared = Self::default();
         let mut bearers: FxHashMap<&str, Vec<&RecordClaims>> = FxHashMap::default();
@@ -77,7 +79,8 @@ impl SharedKeys {
     }
 }
 
-/// Counts the organisations that records describe, if only names and ids are considered.
+/// Estimates how many organisations some records describe: records with similar names or a common
+/// id count as one organisation.
 fn organisations(bearers: &[&RecordClaims]) -> usize {
     if bearers.len() <= MOST_ORGANISATIONS {
         return bearers.len();
@@ -96,9 +99,9 @@ fn organisations(bearers: &[&RecordClaims]) -> usize {
     groups.len()
 }
 
-/// Whether two records may be linked, directly or because one of them is known by name only. This
-/// does not consider who shares what they have in common, so a partition never unites records that
-/// no chain of such pairs connects.
+/// Whether a link between two records is possible, directly or because one of them is known only by
+/// its name. Values that many organisations share are not excluded here. So the result is true for
+/// all links that `clusters` follows, and perhaps for more.
 pub fn may_link(one: &RecordClaims, other: &RecordClaims) -> bool {
     strongest(one, other, &SharedKeys::default()).is_some()
         || ((one.is_name_alone() || other.is_name_alone())
@@ -106,11 +109,11 @@ pub fn may_link(one: &RecordClaims, other: &RecordClaims) -> bool {
             && has_compatible_seats(one, other))
 }
 
-/// A link between two records. The links that come first are followed first.
+/// The strength of a link, and whether the link needs an alias because the records have no common
+/// name. Links are followed in ascending order.
 pub(super) type Link = (Strength, bool);
 
-/// Returns the strongest link between two records: its strength, and whether the name of neither
-/// record is the name of the other, but only an alias.
+/// Returns the strongest link between two records; `None` if there is no link.
 pub(super) fn link(one: &RecordClaims, other: &RecordClaims, shared: &SharedKeys) -> Option<Link> {
     let by_alias = !one.names().any(|name| other.names().any(|it| it == name));
     Some((strongest(one, other, shared)?, by_alias))
@@ -158,7 +161,7 @@ fn strongest(one: &RecordClaims, other: &RecordClaims, shared: &SharedKeys) -> O
     is_same.then_some(Strength::NameAndSeat)
 }
 
-/// Returns the elements of `these` that `those` have, too, by their keys.
+/// Returns the elements of `these` whose keys `those` contain too.
 fn common<'a, T, K: PartialEq>(
     these: &'a [T],
     those: &'a [T],
@@ -167,8 +170,8 @@ fn common<'a, T, K: PartialEq>(
     these.iter().filter(move |it| those.iter().any(|other| key(other) == key(it)))
 }
 
-/// Whether a domain's label is the name of the company, so that it is the same company's in another
-/// country.
+/// Whether a domain's label is the name of the company. Then domains with this label in other
+/// countries probably belong to the same company.
 fn is_of_name(record: &RecordClaims, label: &str) -> bool {
     label.chars().count() >= FEWEST_LETTERS && record.is_named_as(label)
 }
@@ -177,8 +180,8 @@ pub(super) fn shares_id(one: &RecordClaims, other: &RecordClaims) -> bool {
     one.ids.iter().any(|id| other.ids.contains(id))
 }
 
-/// Whether two records that share an id describe two companies nevertheless: neither their domains
-/// nor their names have anything in common, so the id of one of them is wrong.
+/// Whether a common id of two records must be wrong in one of them: both records have domains, but
+/// neither their domains, the labels of these domains, nor their names have anything in common.
 fn contradicts(one: &RecordClaims, other: &RecordClaims) -> bool {
     let has_hosts = !one.hosts.is_empty() && !other.hosts.is_empty();
     has_hosts
@@ -188,8 +191,9 @@ fn contradicts(one: &RecordClaims, other: &RecordClaims) -> bool {
         && !one.shares_word(other)
 }
 
-/// Whether two records of one name can describe one company by their countries: they have a common
-/// seat, or one of them gives no country.
+/// Whether two records can describe one company, as far as their seats are known: a seat of one
+/// record is a seat of the other, or the country of one of its domains. Also `true` if a record has
+/// no seat.
 pub(super) fn has_compatible_seats(one: &RecordClaims, other: &RecordClaims) -> bool {
     let is_in = |record: &RecordClaims, seat| {
         record.seats.contains(seat) || record.hosts.iter().any(|host| host.country == Some(*seat))

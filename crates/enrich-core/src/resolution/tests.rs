@@ -73,7 +73,7 @@ fn two_records_become_what_their_values_say() {
             ("Ink", &[(DOMAIN, "quill.example")]),
             true,
         ),
-        // A unit of the company.
+        // A unit of the company with a name of its own.
         (
             ("Quill", &[(DOMAIN, "quill.example")]),
             ("Quill Web Services", &[(DOMAIN, "quill.example")]),
@@ -194,7 +194,7 @@ proptest! {
         prop_assert_eq!(&divided(&turned), &expected);
         turned.reverse();
         prop_assert_eq!(&divided(&turned), &expected);
-        // No company has two ids of one scheme that no record gives together.
+        // A company has two ids of one scheme only if one record gives both ids.
         for cluster in expected {
             let of = |id: &&str| records.iter().find(|it| it.key.record == **id);
             let ids: Vec<&str> = cluster.split(' ').collect();

@@ -47,7 +47,7 @@ impl Ask {
         Self { limit: Some(limit), ..self }
     }
 
-    /// Returns those items of a list that are returned to the caller and charged.
+    /// Returns the items of a list that are returned to the caller and charged.
     pub fn first_items<'a, T>(&self, items: &'a [T]) -> &'a [T] {
         let limit = self.limit.and_then(|limit| usize::try_from(limit).ok());
         &items[..limit.unwrap_or(usize::MAX).min(items.len())]

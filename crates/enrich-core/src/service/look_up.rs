@@ -169,12 +169,12 @@ impl LookUp {
         Self { price, ..self }
     }
 
-    /// Sets the name of the look-up in charges and usage counters. For an endpoint, this name is
+    /// Sets the name under which the look-up is charged and counted. For an endpoint, this name is
     /// the endpoint's path.
     ///
-    /// The default is the name of the constructor, such as `company_by_name`. The purpose is part
-    /// of the question that belongs to an idempotency key. So a program that reads several
-    /// attributes of one subject should set another purpose for each attribute.
+    /// The default is the name of the constructor, such as `company_by_name`. An idempotency key
+    /// belongs to one purpose: a program that reads several attributes of one subject should set
+    /// another purpose for each attribute.
     #[must_use]
     pub fn purpose(self, purpose: &'static str) -> Self {
         Self { purpose, ..self }

@@ -23,8 +23,8 @@ impl<T: Stored + ?Sized> LookUpValue for T {}
 /// Writes a value into an idempotency record, and reads a value from one. Programs cannot implement
 /// this trait.
 pub trait Stored: ToOwned {
-    /// Returns how many items are returned and charged, at most `limit`. A value with 0 items is a
-    /// miss.
+    /// Returns the number of items that are returned and charged, at most `limit`. A value with 0
+    /// items is a miss.
     fn items(&self, _limit: usize) -> u64 {
         1
     }
@@ -185,7 +185,7 @@ impl Stored for (Network, String) {
     }
 }
 
-/// Reads one field. The field's type decides how it is read.
+/// Reads one field of a structure. The type of the field decides how it is read.
 fn read_field<T: Stored<Owned = T> + Clone>(lines: &mut Lines<'_>) -> Option<T> {
     T::read(lines)
 }

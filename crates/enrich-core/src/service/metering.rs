@@ -85,8 +85,8 @@ impl<'a> MeteredCall<'a> {
     pub(super) async fn run(&mut self) -> Result<Answer, Refusal> {
         match self.call.idempotency_key {
             None => self.find_and_charge(None).await,
-            // The future is boxed. Most calls have no idempotency key, and should not need space
-            // for this future.
+            // Most calls have no idempotency key. The future is boxed, so that these calls need no
+            // space for it.
             Some(text) => Box::pin(self.run_once(text)).await,
         }
     }
@@ -110,8 +110,8 @@ impl<'a> MeteredCall<'a> {
                 if !matches!(result, Err(Refusal::NotEnoughCredits { .. })) {
                     return result;
                 }
-                // The balance was too low. Another process may have handled the same call and
-                // charged the last credits for it. Then the response of that call is stored now.
+                // The balance was too low. Perhaps another process has handled the same call and
+                // charged the last credits for it. Then its response is stored now.
                 match self.stored_response(&key, &question).await? {
                     Some(stored) => self.replay(stored).await,
                     None => result,
@@ -205,8 +205,9 @@ impl<'a> MeteredCall<'a> {
             if projection == self.ask.projection || template.items < most {
                 return Ok(WrittenAnswer { template, revision, balance: before });
             }
-            // The list may be longer than the part that was read, and cost more than the balance.
-            // This part is never the answer, even if credits were granted in the meantime.
+            // The list may be longer than the part that was read, and may cost more than the
+            // balance. This part must not be sent as the answer, even if credits were granted in
+            // the meantime.
             let now = service.ledger.balance(account).await.map_err(store_refusal)?;
             let now = now.ok_or(Refusal::InvalidKey)?;
             *self.balance = Some(now);
@@ -277,8 +278,9 @@ impl<'a> MeteredCall<'a> {
     }
 }
 
-/// Returns how many items to read with this balance: one more than the balance pays for. The
-/// additional item shows that a list is too long, without reading all of it.
+/// Returns the number of items to read with this balance: one more than the balance pays for. If
+/// the additional item exists, the list costs more than the balance. So the whole list need not be
+/// read.
 fn most_items(price: Price, balance: Credits) -> u64 {
     price.most_items(balance).saturating_add(1)
 }

@@ -71,7 +71,7 @@ fn screened_candidates(
     candidates.retain(|one| !is_domain_text(values, &one.name));
     for one in &mut candidates {
         one.domain = one.domain.take().filter(|domain| !is_domain_text(values, domain));
-        // The sentence may contain another name of the company, which may be its domain.
+        // The explanation may contain another name of the company, and this name may be its domain.
         if holds_suppressed(values, &one.why) {
             one.why = Candidate::WHY_WITHOUT_NAMES.to_owned();
         }

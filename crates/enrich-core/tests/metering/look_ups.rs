@@ -8,7 +8,7 @@ use enrich_core::{
 
 use crate::world::{World, template};
 
-/// Makes a look-up in the way of a program that embeds the service.
+/// Makes a look-up as a program does that embeds the service.
 fn look_up(
     world: &World,
     service: &Service,

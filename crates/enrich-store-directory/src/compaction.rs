@@ -24,7 +24,8 @@ use crate::importer::{empty_the_log, turn};
 
 /// Size of the page cache: 64 MiB. SQLite takes a negative number as a size in KiB.
 const CACHE: i64 = -64 * 1024;
-/// The overhead of the log, as a divisor: besides its pages, the log needs one 64th of their bytes.
+/// The overhead of the write-ahead log, as a divisor: in addition to the pages, the log takes one
+/// 64th of their size.
 const LOG_PART: u64 = 64;
 
 /// The result of compacting.
@@ -50,7 +51,7 @@ pub enum CompactError {
     NoSpace {
         /// The data folder.
         folder: PathBuf,
-        /// The space needed, in megabytes.
+        /// The required space, in megabytes.
         needed: u64,
         /// The free space, in megabytes.
         free: u64,
@@ -92,9 +93,9 @@ pub fn compact(path: &Path) -> Result<CompactReport, CompactError> {
     Ok(CompactReport { before_bytes, after_bytes: sqlite::file_bytes(path) })
 }
 
-/// Opens a connection that waits for other writers, and whose commits are synced to disk. SQLite's
-/// temporary file is in the data folder, because only the free space of that disk was checked. The
-/// file has no name, so the operating system removes it when the process ends.
+/// Opens a connection that waits for other writers and syncs its commits to disk. SQLite's
+/// temporary file is put into the data folder, because only the free space of that disk was
+/// checked. The file has no name, so the operating system removes it when the process ends.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = turn::connect(path)?;
     connection.pragma_update(None, "synchronous", "FULL")?;

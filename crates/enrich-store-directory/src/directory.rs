@@ -70,7 +70,8 @@ pub struct SqliteDirectory {
     index: Arc<hash_index::Current>,
     /// Background threads; [`Self::prepare`] starts them.
     helpers: OnceLock<Vec<Background>>,
-    /// Marks the data folder as in use while this value exists; `None` for a snapshot.
+    /// Marks the data folder as in use while this value exists, so that no other command replaces
+    /// the folder; `None` for a snapshot.
     _in_use: Option<Arc<InUse>>,
 }
 
@@ -127,8 +128,8 @@ impl SqliteDirectory {
 }
 
 impl SqliteDirectory {
-    /// Makes the many look-ups of a server fast. Only a server calls this method; a command makes
-    /// too few look-ups.
+    /// Makes look-ups faster for a server. A command makes too few look-ups for this and does not
+    /// call it.
     ///
     /// On another thread, reads the lists of words that every search for a name needs; this takes a
     /// tenth of a second. Begins the write-ahead log (`sqlite::begin_log`) and keeps one read of
@@ -157,17 +158,17 @@ impl SqliteDirectory {
         if self.has_hash_index {
             helpers.push(hash_index::start(path, Arc::clone(&self.index))?);
         }
-        // Another thread may have set the helpers first. Then the new ones are dropped here, and
-        // their threads end.
+        // If another thread has already set the helpers, `set` returns the new ones. They are
+        // dropped here, and their threads end.
         let _ = self.helpers.set(helpers);
         Ok(())
     }
 
-    /// Makes many look-ups in a snapshot fast, as [`prepare`](Self::prepare) does for the
-    /// directory. Builds the hash index on the caller's thread and then returns, unless the options
-    /// disable the hash index.
+    /// Prepares a snapshot for many look-ups, as [`prepare`](Self::prepare) does for the directory.
+    /// Unless the options disable the hash index, builds it on the caller's thread before it
+    /// returns.
     ///
-    /// While it builds, it calls `goes_on` from time to time. `goes_on` must pause for the given
+    /// During the build, it calls `goes_on` from time to time. `goes_on` must pause for the given
     /// time, so that other threads can use the processor, and return whether to go on. If `goes_on`
     /// returns `false`, no hash index is built.
     ///
@@ -182,9 +183,9 @@ impl SqliteDirectory {
         self.readers.read(|connection| self.index.build(connection, goes_on))
     }
 
-    /// Returns the only company with exactly this name, and the confidence of the match; `None`
-    /// when the candidates of a search decide. Ignores the confidence of the sources, and compares
-    /// the match with the least confidence only if a bare company has the name.
+    /// Returns the only company with exactly this name, and the confidence of the match. Returns
+    /// `None` when similar names must be compared to find the company. The confidence of the
+    /// sources is ignored. The least confidence applies only to bare companies.
     pub fn only_match(
         &self,
         name: &CompanyName,
@@ -300,8 +301,8 @@ impl Directory for SqliteDirectory {
     }
 }
 
-/// Returns the identifier that a question contains; `None` if the question contains none, or if the
-/// directory must try several identifiers for it.
+/// Returns the identifier in a question. Returns `None` if the question has no identifier, or has
+/// one that the directory must try in several forms.
 fn one_identifier(question: &Question) -> Option<(IdentifierKind, &str)> {
     match question {
         Question::Company(company) => companies::one_identifier(company),
@@ -382,9 +383,9 @@ fn subject(
     }
 }
 
-/// Returns the facts of a host. If the host has no page rank and its registrable domain has one,
-/// returns the facts of the registrable domain, because a page rank also applies to subdomains. An
-/// IP address does not apply to subdomains, so it plays no part here.
+/// Returns the facts of a host. If the host has no page rank but its registrable domain has one,
+/// returns the facts of the registrable domain instead, because a page rank also applies to
+/// subdomains. An IP address does not apply to subdomains, so it has no effect on this choice.
 fn ranked_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<KnownDomain>> {
     let host = view.domain(domain.as_str())?;
     if host.as_ref().is_some_and(|known| known.rank_confidence.is_some()) {

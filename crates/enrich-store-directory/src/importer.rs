@@ -1,9 +1,9 @@
-//! Imports into the SQLite database of the directory: makes facts from records, and derives the
-//! look-up data.
+//! Imports records into the SQLite database of the directory: stores their facts, and derives the
+//! look-up data from the facts.
 //!
 //! Each record is matched to its subject and merged with the stored facts. Then the profile and the
-//! identifiers of the subject are derived again. All this is one transaction for a whole batch of
-//! records. Imports run on threads of their own, because a batch takes a large part of a second.
+//! identifiers of the subject are derived again. One transaction contains a whole batch of records.
+//! Imports run on threads of their own, because a batch takes a large part of a second.
 
 mod alone;
 mod companies;
@@ -149,8 +149,7 @@ impl Importer for SqliteImporter {
 
     async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError> {
         let name = name.clone();
-        // The timestamp is not used. It would only be stored with new facts, and a removal writes
-        // none.
+        // A removal writes no facts, so the timestamp is not used.
         self.write(Timestamp::UNIX_EPOCH, move |writer| writer.remove_source(&name)).await
     }
 
@@ -163,11 +162,11 @@ impl Importer for SqliteImporter {
     }
 }
 
-/// Moves the content of the log into the database and empties the log, so that the log no longer
-/// contains removed values.
+/// Moves the content of the write-ahead log into the database and empties the log, so that the log
+/// no longer contains removed values.
 ///
 /// Waits for readers of older states. Tries again while another process moves the log. If the log
-/// is not empty after about a second, logs a warning. The next checkpoint then empties the log.
+/// is not empty after about a second, logs a warning; the next checkpoint then empties the log.
 pub(crate) fn empty_the_log(connection: &Connection) -> rusqlite::Result<()> {
     for _ in 0..EMPTYING_TRIES {
         let is_busy: bool = connection.value("PRAGMA wal_checkpoint(TRUNCATE)", [])?;

@@ -36,7 +36,7 @@ pub const DIRECTORY: Database = Database {
     migrations: schema::migrations::runner,
 };
 
-/// The name of the count of all values.
+/// The name of the row count that [`check`] completes with the values of subjects.
 const VALUES: &str = "values";
 
 /// The row counts that a check reports. Each has a name and a query.

@@ -11,7 +11,7 @@ use keys::Keys;
 
 /// The number of values in one block.
 const BLOCK: usize = 1 << 14;
-/// Stands for no value.
+/// Stored as the number of the previous value, if a value is the first one of its key.
 const NONE: u32 = u32::MAX;
 
 /// Values of type `T`, collected for keys.
@@ -43,7 +43,8 @@ impl<T: Copy> Noted<T> {
         }
         let full = (self.blocks.len() - 1) * BLOCK;
         if let Some(block) = self.blocks.last_mut() {
-            // The memory of a load is limited. It is used up long before there are 2^32 values.
+            // The memory limit of a load is reached long before there are 2^32 values, so the
+            // number fits.
             let number = u32::try_from(full + block.len()).unwrap_or(NONE);
             block.push((value, self.last[key]));
             self.last[key] = number;

@@ -29,8 +29,8 @@ pub struct DirectoryFile {
     pub revision: DirectoryRevision,
     /// The versions of the file.
     pub versions: Versions,
-    /// For each secret with which hashes in the file were made: its id, and a hash by which the
-    /// secret is recognised.
+    /// The secrets with which hashes in the file were made. Each is given by its id and by a hash
+    /// that recognises the secret.
     pub secrets: Vec<SecretCheck>,
     /// The suppressed values as keyed hashes, each with the time from which the value is
     /// suppressed.
@@ -38,8 +38,8 @@ pub struct DirectoryFile {
     /// The values that were suppressed because of a list and taken back, each with the time at
     /// which its suppression ended.
     pub taken_back: Vec<([u8; 32], Timestamp)>,
-    /// The number of changes of the suppressed values. Each suppression is a change, and each value
-    /// that was taken back is another one.
+    /// The number of changes of the suppressed values: each suppression of a value is one change,
+    /// and each time a value is taken back is another.
     pub suppression_changes: u64,
 }
 

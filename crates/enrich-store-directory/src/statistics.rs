@@ -38,25 +38,25 @@ pub struct DirectoryStatistics {
     pub domains_with_page_rank: u64,
     /// The number of companies with employees.
     pub employers: u64,
-    /// The numbers of companies that one source gives, that two sources give, and so on.
+    /// The number of companies by the number of their sources: how many companies are in one
+    /// source, how many in two, and so on.
     pub companies_by_sources: BTreeMap<usize, u64>,
-    /// The names that several companies bear.
+    /// The names that several companies have.
     pub shared_names: SharedNames,
 }
 
-/// The names that several companies bear as their own. Names that differ only by case, accents,
-/// punctuation or legal forms count as one name.
+/// The names that several companies have as their own names. Names that differ only in case,
+/// accents, punctuation or legal forms count as one name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharedNames {
-    /// The number of these names.
+    /// The number of different names.
     pub names: u64,
-    /// The number of companies that bear these names.
+    /// The number of companies that have one of these names.
     pub companies: u64,
 }
 
 impl SharedNames {
-    /// Counts the names that are in the list more than once. The list contains a hash of each
-    /// company's name.
+    /// Counts the names that occur more than once. `hashes` contains a hash of each company's name.
     fn of(mut hashes: Vec<u64>) -> Self {
         hashes.sort_unstable();
         let bearers = hashes.chunk_by(|one, next| one == next).map(<[u64]>::len);
@@ -140,8 +140,8 @@ pub fn directory_statistics(path: &Path) -> rusqlite::Result<DirectoryStatistics
 }
 
 /// Counts the next subjects after the id `last`. Returns the id of the last counted subject; `None`
-/// if there were no more subjects. Adds a hash of each company's name to `names`: 8 bytes for each
-/// company.
+/// if there were no more subjects. Adds a hash of each company's name to `names`, which takes 8
+/// bytes of memory for each company.
 fn count_part(
     connection: &Connection,
     last: i64,
@@ -167,7 +167,7 @@ fn count_part(
     Ok(read_to)
 }
 
-/// Returns how many sources give values of a subject.
+/// Returns the number of sources that give values of a subject.
 fn sources(facts: &[u8], profile: &str) -> rusqlite::Result<usize> {
     let mut sources = BTreeSet::new();
     stored_facts::each_source(facts, profile, |source, _| {

@@ -9,11 +9,12 @@ use super::lookup::{Lookup, Stop};
 use super::names::{self, CandidateMatch};
 use super::view::View;
 
-/// The most people with one email address that are read, to find one who has an employer.
+/// The most people with the same email address that are read, in order to find one who has an
+/// employer.
 const MOST_SHARING: usize = 8;
 
-/// Returns the identifier that a company reference contains; `None` if the reference contains none,
-/// or if the directory must try several identifiers for it.
+/// Returns the identifier in a company reference. Returns `None` if the reference has no
+/// identifier, or has one that the directory must try in several forms.
 pub(crate) fn one_identifier(company: &CompanyRef) -> Option<(IdentifierKind, &str)> {
     match company {
         CompanyRef::Domain(domain) if domain.is_registrable() => {
@@ -70,8 +71,8 @@ pub(crate) fn find_all(
     Ok(by_domain.map(candidate_match).into_iter().collect())
 }
 
-/// Finds the companies that have the host `domain`. If there are none, finds those that have its
-/// registrable domain. Returns at most two companies.
+/// Finds the companies that have the host `domain`. If there are none, finds the companies that
+/// have its registrable domain. Returns at most two companies.
 pub(crate) fn holders_of_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Vec<Holder>> {
     let kind = IdentifierKind::CompanyDomain;
     let holders = view.holders(kind, domain.as_str(), 2)?;
@@ -95,7 +96,7 @@ fn by_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<(Compan
     }
 }
 
-/// Returns the registrable domain, if `domain` is a host below a registrable domain.
+/// Returns the registrable domain of `domain`; `None` if `domain` is a registrable domain itself.
 fn above(domain: &Domain) -> Option<Domain> {
     (!domain.is_registrable()).then(|| domain.registrable())
 }

@@ -60,14 +60,14 @@ pub(crate) struct HashIndex {
     refresh_gate: RefreshGate,
 }
 
-/// The secret keys of the hashes in a hash index. Somebody who knew the keys could import many
-/// identifiers with the same hash.
+/// The secret keys of the hashes in a hash index. If an attacker knew the keys, the attacker could
+/// import many identifiers with the same hash and make look-ups slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HashKeys([u64; 2]);
 
 impl HashKeys {
     fn random() -> Self {
-        // The standard library has no other source of random numbers.
+        // This is the standard library's only source of random numbers.
         Self([0, 1].map(|number: u8| RandomState::new().hash_one(number)))
     }
 
@@ -133,11 +133,12 @@ impl Current {
         self.0.load()
     }
 
-    /// Finds an identifier without reading the file. The result [`IndexResult::Nowhere`] was true
-    /// when the revision was last checked. If that check was too long ago, this method calls
-    /// `revision` to read the present revision, and drops the index if it is outdated. The result
-    /// [`IndexResult::At`] contains the revision for which it is valid. The caller must compare
-    /// this revision.
+    /// Finds an identifier without reading the file.
+    ///
+    /// [`IndexResult::Nowhere`] was true when the revision was last checked. If that check was too
+    /// long ago, this method calls `revision` to read the present revision, and drops the index if
+    /// it is outdated. [`IndexResult::At`] contains the revision for which it is valid, and the
+    /// caller must compare it with the present revision.
     ///
     /// The first look-up in a new index also checks the revision, because the directory may have
     /// changed since the index was built.
@@ -161,8 +162,8 @@ impl Current {
         index_result
     }
 
-    /// Drops the index if it is outdated. `found` is the revision that was read together with the
-    /// subject of `hit`. The index is outdated if this differs from the revision of `hit`.
+    /// Compares the revision of a hit with `found`, the revision that was read together with the
+    /// hit's subject. If they differ, the index is outdated and is dropped.
     pub(crate) fn learn(&self, hit: Option<IndexHit>, found: Option<DirectoryRevision>) {
         if let (Some(hit), Some(found)) = (hit, found)
             && hit.revision != found

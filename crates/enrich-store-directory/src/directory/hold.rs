@@ -16,15 +16,15 @@ use rusqlite::Connection;
 /// the log, and a read of a newer state makes its own system calls.
 const HELD_FOR: Duration = Duration::from_millis(100);
 /// Length of the pause between two reads that are kept open. An import that waits to empty the log
-/// tries this every millisecond, so it succeeds in the pause.
+/// tries this every millisecond, so one of its attempts is in the pause.
 const PAUSE: Duration = Duration::from_millis(3);
 
 /// Starts the thread that keeps a read of the database at `path` open.
 pub(super) fn start(path: &Path) -> Result<Background, OpenError> {
     let connection = sqlite::reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
     Background::start(path, "enrich-hold", move |owner| {
-        // If no read can be kept open, look-ups make their own system calls, and report the error
-        // if they fail too.
+        // If the read cannot be kept open, look-ups make their own system calls. If look-ups fail
+        // too, they report the error.
         while hold(&connection, owner).unwrap_or_else(|_| owner.is_there_after(HELD_FOR)) {}
     })
 }

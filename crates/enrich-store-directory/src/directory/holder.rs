@@ -17,9 +17,9 @@ pub(crate) struct Holder {
 }
 
 impl Holder {
-    /// Returns the confidence that the identifier means this holder, which must be the first holder
-    /// of the identifier. `next_tier` is the tier of the second holder, if there is one. If both
-    /// have the same tier, the confidence is at most [`Confidence::AMBIGUOUS`].
+    /// Returns the confidence that the identifier means this holder, the first one of the
+    /// identifier. `next_tier` is the tier of the second holder, if there is one. If both have the
+    /// same tier, the confidence is at most [`Confidence::AMBIGUOUS`].
     pub(crate) fn confidence_beside(&self, next_tier: Option<u8>) -> Confidence {
         let is_ambiguous = next_tier == Some(self.tier);
         let most = if is_ambiguous { Confidence::AMBIGUOUS } else { Confidence::FULL };
@@ -36,13 +36,14 @@ pub(crate) fn holder_of(row: &Row<'_>, first: usize) -> rusqlite::Result<Holder>
     })
 }
 
-/// Returns the number that is stored for the confidence of an identifier. SQLite needs no byte for 0,
-/// so 0 stands for the full confidence, which most identifiers have.
+/// Returns the number that is stored for the confidence of an identifier. Most identifiers have the
+/// full confidence. It is stored as 0, because SQLite needs no byte for the value 0.
 pub(crate) fn stored_confidence(confidence: Confidence) -> u8 {
     if confidence == Confidence::FULL { 0 } else { confidence.percent() }
 }
 
-/// Returns the confidence of a stored number. Earlier versions stored the full confidence as 100.
+/// Returns the confidence for a stored number. 100 also means the full confidence: earlier versions
+/// stored it so.
 pub(crate) fn confidence_of(stored: u8) -> Confidence {
     if stored == 0 { Confidence::FULL } else { Confidence::clamped(stored) }
 }

@@ -35,7 +35,7 @@ impl View<'_> {
         Ok(holders.into_iter().map(|holder| holder.subject).collect())
     }
 
-    /// Returns the holders of an identifier from the tier `least` on.
+    /// Returns the holders of an identifier whose tier is `least` or higher.
     fn holders_from(
         &self,
         kind: IdentifierKind,
@@ -57,7 +57,8 @@ impl View<'_> {
         Ok(unwritten.applied((kind, key), least, held, limit))
     }
 
-    /// Returns the holders of an identifier in the file, at most `limit`, from the tier `least` on.
+    /// Returns at most `limit` holders of an identifier whose tier is `least` or higher, from the
+    /// file.
     ///
     /// The statement has no parameter for `LIMIT`. With such a parameter, SQLite may plan the
     /// statement again for each value, which is slow. Instead, the loop ends after `limit` rows.
@@ -123,8 +124,8 @@ impl View<'_> {
     }
 
     /// Like [`Self::first_with`], but also returns the directory's revision. One statement reads
-    /// both the subject and the revision, so both are of one state. With [`Self::of_one_state`], a
-    /// second statement would be needed. If `hit` is `None` or outdated, the index in the file is
+    /// both the subject and the revision, so both belong to the same state; [`Self::of_one_state`]
+    /// would need a second statement. If `hit` is `None` or outdated, the index in the file is
     /// read.
     pub(crate) fn first_now<T: Profiled>(
         &self,

@@ -76,7 +76,7 @@ const STRAY: [(&str, &str); 2] = [
     ),
 ];
 
-/// Returns a list that says for each id whether it belongs to a company.
+/// Returns a list with one element for each subject id: whether the subject is a company.
 fn companies(connection: &Connection) -> rusqlite::Result<Vec<bool>> {
     let mut companies = Vec::new();
     connection.each("SELECT id FROM subject WHERE kind = ?1 ORDER BY id", [COMPANY], |row| {

@@ -29,15 +29,15 @@ const LONGEST_WAIT: Duration = Duration::from_millis(500);
 /// A function that opens a connection which cannot write.
 pub(crate) type Connect = fn(&Path) -> rusqlite::Result<Connection>;
 
-/// The work of a job. It gets a connection to read from. If the job is refused, it gets `None`, and
-/// only returns the refusal to its caller.
+/// The work of a job. It gets a connection for its reads. If the job is refused, it gets `None`,
+/// and only sends the refusal to its caller.
 type Read = Box<dyn FnOnce(Option<&Connection>) + Send>;
 
 /// A job that waits for a thread.
 struct Job {
     read: Read,
     queued_at: Instant,
-    /// Whether other jobs of the same tenant already waited when this job arrived.
+    /// Whether jobs of the same tenant were already waiting when this job arrived.
     is_behind_own: bool,
 }
 
@@ -83,7 +83,8 @@ impl Lists {
 
     /// Runs `prepare` on one of the threads, without waiting until it is done.
     pub(crate) fn prepare(&self, prepare: impl FnOnce(&Connection) + Send + 'static) {
-        // If the queue is full, `prepare` does not run, and the first look-up does its work.
+        // If the queue is full, `prepare` does not run. The first look-up then reads the data
+        // itself.
         let read = move |connection: Option<&Connection>| {
             if let Some(connection) = connection {
                 prepare(connection);

@@ -37,12 +37,12 @@ const MOST_CANDIDATES: usize = 64;
 const MOST_SEARCHED: usize = 1024;
 /// The most bare companies with one look-up key that are compared with a name.
 const MOST_BARE: usize = 64;
-/// The most aliases of a company that are compared with a name. If none of them fits, another alias
-/// of the company must have the look-up key.
+/// The most aliases of a company that are compared with a name. If none of these aliases fits, the
+/// match must come from an alias that was not compared.
 const MOST_ALIASES: usize = 128;
-/// The most companies that the name of an employer may mean.
+/// The most companies that are considered for the name of an employer.
 const MOST_EMPLOYERS: usize = 4;
-/// The least confidence of a company that the name of an employer may mean.
+/// The least confidence of a company that is considered for the name of an employer.
 const LEAST_EMPLOYER: Confidence = Confidence::clamped(20);
 /// The most companies with one name that are read on the caller's thread. More companies are read
 /// on another thread.
@@ -99,14 +99,14 @@ impl Fit {
         })
     }
 
-    /// Whether the name fits the company's own name, and not an alias.
+    /// Whether the name fits the company's own name, not an alias.
     const fn is_own(self) -> bool {
         matches!(self, Self::Name | Self::StrippedName)
     }
 
-    /// Returns the step at which the names are equal (see [`step`]). If two companies fit at the
-    /// same step, the name alone cannot tell which one is the right one. This is true even if one
-    /// company fits by its name and the other by an alias.
+    /// Returns the step at which the names are equal (see [`step`]). Two companies that fit at the
+    /// same step cannot be distinguished by the name, even if one fits by its own name and the
+    /// other by an alias.
     const fn step(self) -> u8 {
         match self {
             Self::Name | Self::Alias => 0,
@@ -175,8 +175,7 @@ fn likeliest_found(
     Ok(Some((first.company.clone(), match_confidence.min(source_confidence))))
 }
 
-/// Makes one search in advance, so that the data that every search needs is in memory for the first
-/// look-up.
+/// Makes one search in advance. Afterwards, the data that every search needs is in memory.
 pub(crate) fn prepare(view: View<'_>) {
     if let Ok(name) = CompanyName::parse("Prepared") {
         // The result is not needed. If the database fails, look-ups report it.
@@ -237,22 +236,22 @@ fn name_holders(view: View<'_>, name: &CompanyName, most: usize) -> rusqlite::Re
 }
 
 /// Returns the only company with exactly this name. Returns `None` if other companies have the same
-/// name. Also returns `None` if the name is a single word, because other companies' names may
-/// contain this word too.
+/// name. Also returns `None` if the name is a single word and nothing else confirms the match,
+/// because the names of other companies may contain this word too.
 fn only_match<'a>(
     name: &CompanyName,
     country: Option<Country>,
     ranked: &'a [Ranked],
 ) -> Option<&'a Ranked> {
     let best = ranked.first().filter(|best| best.fit < Fit::Squashed)?;
-    // A company of which the name is an alias is no better than one that has it as its own, even if
-    // the own name has a legal form or a country.
+    // If the best company has the name only as an alias, a company with this name as its own name
+    // is a rival, even if its own name has an additional legal form or country.
     let is_rival = |next: &Ranked| {
         let is_own = next.fit == Fit::StrippedName && !best.fit.is_own();
         next.is_bare == best.is_bare && (next.fit.step() == best.fit.step() || is_own)
     };
     let has_rival = ranked[1..].iter().any(is_rival);
-    // If the requested name contains a country, the company must be in this country.
+    // If the requested name contains a country, the company must be in that country.
     let company = &best.company;
     let is_there = name.country().is_none_or(|said| company.is_in(said));
     let says_enough = (country.is_some() && best.fit.is_own())
@@ -265,8 +264,7 @@ fn only_match<'a>(
 fn is_label(name: &CompanyName, domain: &str) -> bool {
     let label = domain.split('.').next().unwrap_or_default();
     let is = |label: &str| label == name.squashed() || label == name.folded();
-    // Most labels have no hyphen. The comparison without hyphens is made only for those that have
-    // one.
+    // Most labels have no hyphen. So the label without hyphens is compared only if there is one.
     is(label)
         || (label.contains('-') && is(&label.replace('-', "")))
         || Domain::parse(name.display()).is_ok_and(|asked| asked.as_str() == domain)
@@ -280,8 +278,8 @@ fn trust(view: View<'_>, company: SubjectId, name: &str) -> rusqlite::Result<Con
     Ok(trust.unwrap_or(Confidence::FULL))
 }
 
-/// Keeps the companies that the name fits as well as it fits the first company. Also keeps bare
-/// companies that the name fits better.
+/// Keeps the companies that the name fits as well as the first company, and the bare companies that
+/// it fits better.
 fn all_best(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
     let Some(best) = ranked.first().map(|best| best.fit) else { return ranked };
     ranked.retain(|one| one.fit == best || (one.is_bare && one.fit < best));
@@ -297,8 +295,8 @@ pub(crate) fn employer(ranked: &[Ranked]) -> Option<SubjectId> {
     (!is_shared).then(|| best.id())
 }
 
-/// Reads the companies of a name and ranks them. Returns `None` when there are too many. If a
-/// country is given, bare companies are left out, because they have no domain.
+/// Reads the companies with a name and ranks them. Returns `None` when there are too many
+/// companies. If a country is given, bare companies are left out, because they have no domain.
 fn rank_holders(
     view: View<'_>,
     name: &CompanyName,
@@ -306,7 +304,7 @@ fn rank_holders(
     mut holders: Vec<Holder>,
 ) -> rusqlite::Result<Option<Vec<Ranked>>> {
     let (most, most_bare) = most_compared(country);
-    // Bare companies have the highest tier, so they come last.
+    // Bare companies have the highest tier, so they are at the end of the list.
     let known = holders.partition_point(|holder| holder.tier < BARE_TIER);
     if known > most {
         return Ok(None);
@@ -353,12 +351,12 @@ fn rank(
     ranked
 }
 
-/// Returns how `name` fits a company that was found by the look-up key of `name`; `None` if the
-/// name does not fit.
+/// Returns how `name` fits a company that has the look-up key of `name`; `None` if the name does
+/// not fit.
 ///
 /// At most [`MOST_ALIASES`] aliases are compared, because folding an alias takes time. If the
-/// company has more aliases, one of those that were not compared may have the key. So the result is
-/// at least [`Fit::Squashed`].
+/// company has more aliases, the key may come from an alias that was not compared. So the result is
+/// then at least [`Fit::Squashed`].
 pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
     let own = step(name, &company.name).map(|step| match step {
         0 => Fit::Name,

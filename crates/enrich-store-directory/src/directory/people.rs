@@ -21,14 +21,14 @@ const MOST_NAMESAKES: usize = 64;
 /// spelling of the name, such as `Müller` and `Mueller`.
 const CLEAR_LEAD: u8 = 4;
 
-/// How confident a match by a person's name is, in one kind of scope: at an employer, or in a
+/// How sure a match by a person's name is within one kind of scope: within an employer, or within a
 /// country. The values are estimates for the case that only one person's name agrees.
 ///
 /// `same` is the percentage for equal names. Every other value is a factor, in percent, for one
 /// kind of difference between the names. With two differences, both factors are applied.
 ///
-/// Few people at one company share a name, so the only match is mostly right. In a country, many
-/// people are not in the directory, so the only match may be wrong.
+/// Within a company, few people share a name, so the only match is mostly right. Within a country,
+/// many people are missing from the directory, so the only match may be wrong.
 struct NameConfidence {
     /// The names are equal. This is below 100 percent, because another person may have the same
     /// name, and because some records give the wrong employer or country.
@@ -36,8 +36,8 @@ struct NameConfidence {
     /// One of the names has the family name first, as in Hungary, Vietnam and lists of names. Few
     /// names can be read in both orders, so the two names seldom belong to different people.
     order: u8,
-    /// One given name is only an initial. At a company, one in five such matches is another person
-    /// with the same initial.
+    /// One given name is only an initial. Within a company, one in five such matches is another
+    /// person with the same initial.
     initial: u8,
     /// The names are in different scripts, so only their consonants were compared. Different names
     /// seldom share three or more consonants, but some names differ only in their vowels.
@@ -46,8 +46,8 @@ struct NameConfidence {
     /// country share one part.
     family_part: u8,
     /// One given name is a short form of the other. Most people called Bob are Robert, but some
-    /// short forms stand for several names. It is rare that one of two colleagues has the short
-    /// form of the other's given name.
+    /// short forms stand for several names. Two colleagues seldom have given names of which one is
+    /// a short form of the other.
     short_form: u8,
     /// Only one name has a suffix. Many sources leave suffixes out, but a suffix can also
     /// distinguish two people, such as father and son.
@@ -88,8 +88,8 @@ const IN_COUNTRY: NameConfidence = NameConfidence {
     spelling: 98,
 };
 
-/// Returns the identifier that a person reference contains; `None` if the reference contains none,
-/// or if the directory must try several identifiers for it.
+/// Returns the identifier in a person reference. Returns `None` if the reference has no identifier,
+/// or has one that the directory must try in several forms.
 pub(crate) fn one_identifier(person: &PersonRef) -> Option<(IdentifierKind, &str)> {
     match person {
         PersonRef::Page(page) => Some((IdentifierKind::PersonPage, page.key())),
@@ -126,9 +126,8 @@ pub(crate) fn name_in(scope: &str, name_key: &str) -> String {
     format!("{scope}|{name_key}")
 }
 
-/// A scope in which a person's name is looked up: an employer or a country. It has a key, the
-/// confidence that this employer or country is the right one, and the confidence of the sources
-/// that name it.
+/// An employer or a country within which a person's name is looked up: its key, the confidence that
+/// it is the right employer or country, and the confidence of the sources that name it.
 struct NameScope {
     key: String,
     match_confidence: Confidence,
@@ -173,9 +172,9 @@ type Namesakes = BTreeMap<SubjectId, (Confidence, Confidence)>;
 
 /// Finds the only person with this name in these scopes; `None` when there are several.
 ///
-/// Each person is stored under a few keys. If the person's name agrees with the requested name,
-/// both names have a common key. The keys are tried in steps. A later step is only made if no
-/// person was found before.
+/// Each person is stored under several keys. If the person's name agrees with the requested name,
+/// both names have a common key. The keys are tried in steps; a later step is only tried if the
+/// earlier steps found nobody.
 fn by_name(
     lookup: Lookup<'_>,
     kind: IdentifierKind,

@@ -52,8 +52,8 @@ struct CompanyRow<'a> {
     aliases: Vec<String>,
     #[serde(rename = "c", default, skip_serializing_if = "Vec::is_empty", borrow)]
     seats: Vec<&'a str>,
-    /// The company's domains. If the country of the website is known, it is in a pair with the
-    /// domain. Earlier versions wrote a pair for each domain.
+    /// The company's domains. A domain whose website has a known country is a pair of the domain
+    /// and the country. Earlier versions wrote a pair for each domain.
     #[serde(rename = "d", default, skip_serializing_if = "Vec::is_empty", borrow)]
     sites: Vec<TextOrPair<'a>>,
     /// The company's pages, in their stored form ([`stored_page`]). Earlier versions wrote pairs of

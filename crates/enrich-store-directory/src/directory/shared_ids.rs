@@ -1,5 +1,5 @@
-//! Finds external ids that several companies have. If one record has the ids of two companies, both
-//! companies stay, and one of them gets both ids. So one id then has two companies.
+//! Finds external ids that several companies have. This happens when one record has an id of one
+//! company and an id of another company. Both companies then stay, and one of them gets both ids.
 
 use enrich_store_sqlite::Statements;
 use rusqlite::Connection;
@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::codes::IdentifierKind;
 use super::view::View;
 
-/// The most ids that are described, and the most companies that are named for one id.
+/// The most ids that are described. Also the most companies that are named for one id.
 const MOST_IDS: usize = 20;
 const MOST_NAMED: usize = 5;
 

@@ -5,8 +5,8 @@
 
 use enrich_text::Network;
 
-/// Returns the text with which nearly all pages of a network begin, and the letter that replaces it.
-/// Both are stored, so they must never change.
+/// Returns the text with which nearly all pages of a network begin, and the letter that replaces
+/// this text. Stored pages contain the letters, so neither the texts nor the letters may change.
 const fn beginning(network: Network) -> (&'static str, char) {
     match network {
         Network::Facebook => ("facebook.com/", 'f'),
@@ -22,7 +22,7 @@ pub(crate) fn rest(network: Network, page: &str) -> Option<&str> {
     page.strip_prefix(beginning(network).0)
 }
 
-/// Returns the page with this part after the usual beginning.
+/// Returns the page that has this part after the usual beginning.
 pub(crate) fn with_rest(network: Network, rest: &str) -> String {
     [beginning(network).0, rest].concat()
 }

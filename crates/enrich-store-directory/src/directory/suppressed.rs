@@ -1,5 +1,5 @@
-//! The suppressed values, in memory. A stored response may be older than a suppression. So its
-//! values are compared with the suppressed values.
+//! The suppressed values, in memory. A stored response may be older than a suppression, so the
+//! values in the response are compared with the suppressed values.
 
 use std::sync::Arc;
 
@@ -24,7 +24,8 @@ pub(super) struct Suppression {
 pub struct SuppressedHashes {
     secrets: Secrets,
     hashes: FxHashMap<[u8; 32], Timestamp>,
-    /// The number of past changes: values that were taken back or suppressed again.
+    /// The number of changes of values that `hashes` no longer shows: values were taken back, or
+    /// suppressed again.
     past_changes: u64,
 }
 

@@ -1,7 +1,7 @@
 //! Identifiers that a load has changed but not yet written to the file.
 //!
 //! A load finds the subject of each record by identifiers. These may be identifiers of earlier
-//! records of the same load. So the reads of a load see the rows of the file together with these
+//! records of the same load. So the reads of a load combine the rows of the file with these
 //! changes. The rows are written later, many at a time and in the order of their keys. Then each
 //! page of the index is written only once, although many records change it.
 
@@ -16,16 +16,16 @@ use crate::noted::Noted;
 pub(crate) struct UnwrittenIdentifiers {
     /// The changes of each kind, by the number of the kind.
     kinds: Vec<(IdentifierKind, Noted<Change>)>,
-    /// Whether the file contains no identifiers. Then reads need not look in the file.
+    /// Whether the file contains no identifiers. If so, reads need not look in the file.
     is_file_empty: bool,
 }
 
-/// The change of one row: a holder of an identifier.
+/// A change of one row in the index of identifiers: a holder is added, changed or deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) subject: SubjectId,
     pub(crate) tier: u8,
-    /// The confidence of the row; `None` if the row is deleted.
+    /// The new confidence of the row; `None` if the row is deleted.
     pub(crate) confidence: Option<Confidence>,
 }
 
@@ -39,7 +39,7 @@ impl UnwrittenIdentifiers {
         self.is_file_empty
     }
 
-    /// Notes the change of one holder of an identifier. A later change of the same holder and tier
+    /// Stores the change of one holder of an identifier. A later change of the same holder and tier
     /// replaces an earlier one.
     pub(crate) fn change(&mut self, kind: IdentifierKind, key: &str, change: Change) {
         let at = match self.kinds.binary_search_by_key(&kind, |(kind, _)| *kind) {
@@ -52,10 +52,10 @@ impl UnwrittenIdentifiers {
         self.kinds[at].1.note(key.as_bytes(), change);
     }
 
-    /// Applies the changes of an identifier to its holders in the file, `held`. These must be the
-    /// first holders in their order. Their number must be at least `limit` plus
-    /// [`changes`](Self::changes), unless the file has fewer. Returns at most `limit` holders from
-    /// the tier `least` on, ordered by tier and then by id.
+    /// Returns the holders of an identifier after its changes: at most `limit` holders whose tier
+    /// is `least` or higher, ordered by tier and then by id. `held` are its holders in the file, in
+    /// the same order. `held` must contain at least `limit` plus [`changes`](Self::changes)
+    /// holders, or all that the file has.
     pub(super) fn applied(
         &self,
         (kind, key): (IdentifierKind, &str),
@@ -83,15 +83,15 @@ impl UnwrittenIdentifiers {
         self.kinds.iter().map(|(_, noted)| noted.bytes()).sum()
     }
 
-    /// Passes the last change of each row to `take`, in the order of the rows in the file. Stops
-    /// when a call returns an error.
+    /// Passes the last change of each row to `take`, in the order in which the rows are in the
+    /// file. Stops when `take` returns an error.
     pub(crate) fn each_in_order<E>(
         &self,
         mut take: impl FnMut(IdentifierKind, &str, Change) -> Result<(), E>,
     ) -> Result<(), E> {
         for (kind, noted) in &self.kinds {
             noted.each_in_order(|key, changes| {
-                // All keys are texts, so the conversion cannot fail.
+                // Every key was added as a text, so the conversion cannot fail.
                 let key = std::str::from_utf8(key).unwrap_or_default();
                 let changes = last_of_each(changes.iter().rev().copied());
                 changes.into_iter().try_for_each(|change| take(*kind, key, change))

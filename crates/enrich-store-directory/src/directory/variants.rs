@@ -22,9 +22,9 @@ pub(crate) fn variants(word: &str) -> Vec<i64> {
     let beginning = &word.as_bytes()[..word.len().min(LETTERS)];
     let mut variants = Vec::with_capacity(beginning.len() + 1);
     variants.push(hash(beginning));
-    // If a letter among the first seven is added or missing, another letter is the eighth. The
-    // misspelt and the correct word still share a variant, because each variant leaves out one of
-    // the eight letters.
+    // A missing or an added letter among the first seven letters moves another letter to the eighth
+    // place. The misspelt word and the correct word still share a variant, because each variant
+    // leaves out one of the eight letters.
     for missing in 0..beginning.len() {
         let left: Vec<u8> = [&beginning[..missing], &beginning[missing + 1..]].concat();
         variants.push(hash(&left));

@@ -1,4 +1,4 @@
-//! The reads that look-ups are made of. Each read finds rows by a key.
+//! The basic reads of which look-ups consist. Each read finds rows by a key.
 
 use enrich_core::{
     Attribute, Company, Confidence, DirectoryRevision, DomainFacts, Employee, Employer, Fact,
@@ -30,8 +30,8 @@ pub(crate) struct View<'c> {
     pub(super) unwritten: Option<&'c UnwrittenIdentifiers>,
 }
 
-/// The facts of a domain with their confidences. Each fact is from the source with the highest
-/// confidence.
+/// The facts of a domain with their confidences. If several sources give a fact, it is the value
+/// from the source with the highest confidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnownDomain {
     pub(crate) facts: DomainFacts,
@@ -56,12 +56,12 @@ impl<'c> View<'c> {
         Self { connection, index: None, unwritten }
     }
 
-    /// Runs `read`. All reads that it makes see one state of the directory.
+    /// Runs `read` and makes all its reads see the same state of the directory. `read` may use
+    /// `index` to find identifiers, if `index` has the revision of this state.
     ///
     /// SQLite stays at one state as long as a statement is open. So the statement that reads the
     /// revision stays open until `read` is done. A transaction would need two more statements,
-    /// which take about a microsecond. `read` uses `index` to find identifiers if `index` has the
-    /// revision of this state.
+    /// which take about a microsecond.
     pub(crate) fn of_one_state<T, E: From<rusqlite::Error>>(
         self,
         index: Option<&'c HashIndex>,
@@ -73,7 +73,8 @@ impl<'c> View<'c> {
         let revision = revision_of(row)?;
         let index = index.filter(|index| index.revision() == revision);
         let result = read(Self { index, ..self }, revision);
-        // This statement keeps SQLite at the state, so it must not end before `read` is done.
+        // This open statement keeps SQLite at one state, so it may only be dropped after `read` is
+        // done.
         drop(rows);
         result
     }
@@ -82,8 +83,8 @@ impl<'c> View<'c> {
         self.connection.prepare_cached(REVISION)?.query_row([], revision_of)
     }
 
-    /// Counts the changes of the suppressed values. Each suppression is a change, and each value
-    /// that was taken back is another one.
+    /// Returns the number of changes of the suppressed values: each suppression of a value is one
+    /// change, and each time a value is taken back is another.
     pub(crate) fn suppression_changes(&self) -> rusqlite::Result<u64> {
         self.connection.value("SELECT coalesce(sum(changes), 0) FROM suppressed", [])
     }
@@ -143,8 +144,8 @@ impl<'c> View<'c> {
     }
 
     /// Calls `take` for each company that has a word in one of its names. The word's list is stored
-    /// in parts. The last part comes first, then all other parts. Within a part, companies are
-    /// ordered by id.
+    /// in several parts. The last part is read first, and then the other parts. Within a part,
+    /// companies are ordered by id.
     pub(crate) fn postings(
         &self,
         word: &str,
@@ -255,7 +256,8 @@ fn employer_of(company: Company) -> Employer {
 
 /// Converts [`Damaged`] to an error of a query.
 pub(crate) fn damaged(reason: Damaged) -> rusqlite::Error {
-    // This variant of the error shows the inner error without other text. No other variant does.
+    // SQLite's errors have no variant for this. This variant shows the inner error without adding
+    // text.
     rusqlite::Error::ToSqlConversionFailure(Box::new(reason))
 }
 

@@ -1,7 +1,8 @@
 //! Derives the look-up data of each company in a batch from its record alone, on all processors.
 //!
-//! In a first load, most companies are new, and exactly this data is stored. Deriving is the larger
-//! part of the work on a new company, and the only part that needs no stored data.
+//! In a first load, most companies are new. For a new company, exactly this data is stored.
+//! Deriving it is the largest part of the work on a new company, and the only part that needs no
+//! stored data.
 
 use std::num::NonZero;
 use std::panic::resume_unwind;

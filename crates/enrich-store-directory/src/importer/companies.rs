@@ -43,8 +43,9 @@ const MOST_SHARING: usize = 64;
 pub(crate) const DOMAIN_AS_NAME: Confidence = Confidence::clamped(1);
 
 impl Writer<'_> {
-    /// Imports a company's record. `alone` is what is derived from the record alone, if this is
-    /// known. Returns the effect, and whether the source gives this record for the first time.
+    /// Imports a company's record. `alone` is the data that was derived from this record alone, if
+    /// it was derived already. Returns the effect, and whether the source gives this record for the
+    /// first time.
     pub(crate) fn take_company(
         &mut self,
         source: i64,
@@ -69,7 +70,8 @@ impl Writer<'_> {
         let is_new = subject_facts.facts.is_empty();
         let claim = SourceClaim::of_company(source, &record.origin, self.at);
         assert_company(&mut subject_facts, &claim, &record);
-        // A record from which suppressed values were removed is not the one that was derived.
+        // `alone` was derived from the unchanged record. So it is not used if suppressed values
+        // were removed from the record.
         let alone = alone.filter(|_| is_new && suppressed_values == 0);
         let saved = self.save_derived(&subject_facts, alone)?;
         if !is_new {
@@ -148,7 +150,7 @@ impl Writer<'_> {
         record: &CompanyRecord,
         earlier: Option<SubjectId>,
     ) -> rusqlite::Result<Option<SubjectId>> {
-        // Another version of a record describes the same company, whatever else it says now.
+        // An earlier version of the record decides, whatever values the new version has.
         if let Some(earlier) = earlier
             && self.may_be(earlier, &record.ids)?
         {
@@ -180,8 +182,8 @@ impl Writer<'_> {
         Ok(first)
     }
 
-    /// Whether a record with `ids` may describe the company: the company must not have a different
-    /// id in a scheme of `ids`.
+    /// Whether a record with `ids` may describe the company. If the company has ids in a scheme of
+    /// `ids`, they must agree.
     fn may_be(&self, company: SubjectId, ids: &[ExternalId]) -> rusqlite::Result<bool> {
         if ids.is_empty() {
             return Ok(true);
@@ -190,8 +192,9 @@ impl Writer<'_> {
         Ok(company.is_some_and(|company| !ids_differ(ids, &company.ids)))
     }
 
-    /// Finds the first company with the record's main domain or page whose name and ids can be those of
-    /// the record; for a record with neither, the company with its name.
+    /// Finds the first company with the record's main domain or page, if the name and the ids of
+    /// both can belong to one company. If the record has neither a domain nor a page, finds the
+    /// company with the record's name.
     fn company_of(&self, record: &CompanyRecord) -> rusqlite::Result<Option<SubjectId>> {
         let (kind, key) = match record.identity() {
             Identity::Domain(domain) => (IdentifierKind::CompanyDomain, domain.as_str()),

@@ -44,7 +44,7 @@ pub(crate) type Identifier = (IdentifierKind, String);
 /// How strongly an identifier belongs to the subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Strength {
-    /// The tier, 0 for the strongest; see [`IdentifierKind`].
+    /// The tier; tier 0 is the strongest. See [`IdentifierKind`].
     pub(crate) tier: u8,
     /// The confidence of the source that gives the subject this identifier. With several such
     /// sources, the highest confidence.

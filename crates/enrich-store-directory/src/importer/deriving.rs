@@ -51,9 +51,9 @@ pub(crate) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Derives all data in the directory at `path` from its facts again, and divides all records into
-/// companies again. Before the first part and
-/// after each part, calls `done` with the number of finished subjects and the number of all
-/// subjects. Returns the number of all subjects. No other process may have the directory open.
+/// companies again. Before the first part and after each part, calls `done` with the number of
+/// finished subjects and the number of all subjects. Returns the number of all subjects. No other
+/// process may have the directory open.
 ///
 /// # Errors
 ///
@@ -97,7 +97,7 @@ pub fn derive_all(
     Ok(derived)
 }
 
-/// Reads the ids and kinds of the next subjects after the id `behind`.
+/// Reads the ids and kinds of the next subjects whose ids are higher than `behind`.
 fn next_subjects(connection: &Connection, behind: i64) -> rusqlite::Result<Vec<(i64, i64)>> {
     let mut statement =
         connection.prepare_cached("SELECT id, kind FROM subject WHERE id > ?1 ORDER BY id")?;
@@ -111,8 +111,7 @@ fn derive(
     secrets: &Secrets,
     subjects: &[(i64, i64)],
 ) -> rusqlite::Result<()> {
-    // The timestamp is not used. It would only be stored with new facts, and this function writes
-    // none.
+    // This function writes no facts, so the timestamp is not used.
     let writer = Writer::new(connection, secrets, Timestamp::UNIX_EPOCH)?;
     let mut rows: Vec<(Identifier, Strength, i64)> = Vec::new();
     let mut words = WordChanges::default();
@@ -161,8 +160,8 @@ mod tests {
 
     use super::*;
 
-    /// The BLAKE3 hash of all that the rules of [`DERIVED_BY`] derive from [`COMPANIES`] and
-    /// [`PEOPLE`], together with the rows of the lists of words that the rules use.
+    /// The BLAKE3 hash of all data that the rules of version [`DERIVED_BY`] derive from
+    /// [`COMPANIES`] and [`PEOPLE`], and of the lists of words that the rules use.
     const DERIVED: &str = "70514b9e8d30dd90d70f1fdf06e0921237f31b8fe1d9e5f18c28ca592c0bcee7";
 
     /// The data files of enrich-text that determine the names under which a subject is found.

@@ -13,8 +13,8 @@ use sha2::{Digest as _, Sha256};
 /// The number of last digits of a phone number that a list of DROP hashes.
 const DROP_PHONE_DIGITS: usize = 10;
 
-/// Returns the texts whose digest a list may have for an address: the address in normal form, and
-/// with its host in Unicode.
+/// Returns the texts of an address whose digests a list may contain: the address in normal form,
+/// and the address with its host in Unicode.
 pub(crate) fn texts_of_email(email: &EmailAddress) -> Vec<String> {
     let mut texts = vec![email.as_str().to_owned()];
     let domain = email.domain();
@@ -27,13 +27,13 @@ pub(crate) fn texts_of_email(email: &EmailAddress) -> Vec<String> {
     texts
 }
 
-/// Returns the part of a phone number whose digest a list has.
+/// Returns the part of a phone number whose digest a list contains: its last digits.
 pub(crate) fn text_of_phone(phone: &Phone) -> &str {
     let digits = phone.digits();
     digits.get(digits.len().saturating_sub(DROP_PHONE_DIGITS)..).unwrap_or(digits)
 }
 
-/// Returns the kinds of digests that the loaded lists have.
+/// Returns the kinds of digests that the loaded lists contain.
 pub(crate) fn kinds_of_lists(connection: &Connection) -> rusqlite::Result<Vec<DigestKind>> {
     let kinds = "SELECT DISTINCT kind FROM suppression_list WHERE kind IS NOT NULL";
     let names: Vec<String> = connection.list(kinds, [], |row| row.get(0))?;
@@ -41,7 +41,8 @@ pub(crate) fn kinds_of_lists(connection: &Connection) -> rusqlite::Result<Vec<Di
     Ok(DigestKind::ALL.into_iter().filter(has).collect())
 }
 
-/// Whether digests of this kind are of email addresses. The other kinds are of phone numbers.
+/// Whether digests of this kind are made from email addresses. Digests of all other kinds are made
+/// from phone numbers.
 pub(crate) fn is_of_email(kind: DigestKind) -> bool {
     match kind {
         DigestKind::DropPhone => false,

@@ -37,8 +37,8 @@ impl Writer<'_> {
     }
 
     /// Stores the values that a source gives for a domain. A source has one value for each
-    /// attribute. A later value replaces it only if the later value has a higher confidence.
-    /// Returns the effect on answers, and whether anything was written.
+    /// attribute; only a later value with a higher confidence replaces it. Returns the effect on
+    /// answers, and whether anything was written.
     pub(crate) fn assert_of_domain(
         &mut self,
         claim: &SourceClaim,

@@ -29,8 +29,9 @@ pub(crate) struct SourceRecords {
 }
 
 impl SourceRecords {
-    /// Returns the known records of a source; `None` if none was imported. Also returns `None` if
-    /// values are suppressed, because then only the importer knows which values of a record remain.
+    /// Returns the records of a source that were imported before; `None` if there are none. Also
+    /// returns `None` if values are suppressed, because then only the importer knows which values
+    /// of a record it may store.
     pub(crate) fn of(
         path: &Path,
         secrets: &Secrets,

@@ -129,7 +129,7 @@ fn run(target: &Target, load: &Load, begun: Answer<()>, commands: &Receiver<Comm
     }
 }
 
-/// A load, as its own thread sees it.
+/// A running load, with the state that only its own thread uses.
 struct Run<'a> {
     connection: &'a Connection,
     target: &'a Target,
@@ -278,7 +278,7 @@ impl Run<'_> {
         self.kept_index.borrow_mut().end(self.connection)
     }
 
-    /// Divides the records of the companies that the load has noted into companies.
+    /// Runs entity resolution for the companies that the load has noted.
     fn resolve(&self) -> rusqlite::Result<()> {
         let (secrets, index) = (&self.target.secrets, &self.target.index);
         resolution::resolve_all(self.connection, secrets, Some(self.kept_index), || {
@@ -289,7 +289,8 @@ impl Run<'_> {
         })
     }
 
-    /// Like [`resolve`](Self::resolve), in the transaction of a whole load.
+    /// Like [`resolve`](Self::resolve), but in the one transaction of a load with
+    /// [`Atomic::Whole`].
     fn resolve_within(&self, transaction: &Connection) -> rusqlite::Result<()> {
         resolution::resolve_within(transaction, &self.target.secrets, Some(self.kept_index))
     }

@@ -21,7 +21,7 @@ pub(super) struct Log<'c> {
     connection: &'c Connection,
     path: Option<PathBuf>,
     longest: u64,
-    /// If the log is longer than this, in bytes, the next attempt to empty it is made.
+    /// The length of the log, in bytes, from which the next attempt to empty it is made.
     next: Cell<u64>,
 }
 
@@ -37,8 +37,8 @@ impl<'c> Log<'c> {
         Self { connection, path, longest, next: Cell::new(longest) }
     }
 
-    /// Empties the log if it is too long. If this fails because a reader stays at an older state
-    /// for many seconds, the next attempt is made only when the log has grown by the limit again.
+    /// Empties the log if it is too long. If a reader stays at an older state for many seconds,
+    /// this fails. The next attempt is then made when the log has grown by the limit again.
     pub(super) fn bound(&self) -> rusqlite::Result<()> {
         let length = self.path.as_ref().and_then(|path| fs::metadata(path).ok());
         let length = length.map_or(0, |log| log.len());

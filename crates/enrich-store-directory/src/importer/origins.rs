@@ -1,15 +1,14 @@
-//! Remembers to which subject each record was imported. So a record that is imported again is
+//! Stores to which subject each record was imported. So a record that is imported again is
 //! recognised without comparing its values. And if a source has changed a record, the record still
 //! finds its subject.
 //!
-//! A record is remembered by a hash of its content. If its source gives it an id, it is also
-//! remembered by a hash of the id. The hashes are keyed hashes: without the secret, nobody can find
-//! out from the database whether an id or a record was imported, such as the record of a forgotten
-//! person.
+//! A record is stored as a fingerprint: a keyed hash of its content. If its source gives the record
+//! an id, a keyed hash of the id is stored too. Without the secret, nobody can find out from the
+//! database whether an id or a record was imported, such as the record of a forgotten person.
 //!
-//! If the subject of a remembered record no longer exists, the subject was forgotten on request.
-//! The removal of a source has no such effect, because it also removes the fingerprints of the
-//! subjects that it removes.
+//! If the subject of a known record no longer exists, the subject was forgotten on request. The
+//! removal of a source has no such effect, because it also removes the fingerprints of the subjects
+//! that it removes.
 
 use enrich_core::{Origin, SubjectId};
 use enrich_secrets::{Purpose, Secret, Secrets};
@@ -30,7 +29,7 @@ enum RecordFingerprint<'a> {
     Id(Kind, &'a str),
 }
 
-/// The result of looking for a record among the remembered records.
+/// The result of looking for a record among the records that were imported before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remembered {
     /// The record is new.

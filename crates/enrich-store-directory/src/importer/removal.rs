@@ -78,7 +78,7 @@ impl Writer<'_> {
         match what {
             Suppressed::Email(email) => self.forget_email(&mut removal, email)?,
             Suppressed::Phone(phone) => self.forget_phone(&mut removal, phone)?,
-            // Lists have only addresses and numbers.
+            // Suppression lists contain only email addresses and phone numbers.
             Suppressed::PersonPage(_) | Suppressed::Domain(_) => {}
         }
         Ok(removal.removed)
@@ -185,7 +185,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Returns the domains that have facts and for which `is_it` returns `true`.
+    /// Returns the domains with facts for which `is_it` returns `true`.
     fn domains_with_facts(&self, is_it: impl Fn(&str) -> bool) -> rusqlite::Result<Vec<String>> {
         let mut domains = Vec::new();
         self.connection.each("SELECT DISTINCT domain FROM domain_fact", [], |row| {
@@ -198,8 +198,8 @@ impl Writer<'_> {
         Ok(domains)
     }
 
-    /// Removes those facts of a subject that `is_to_go` selects. If no name is left, removes the
-    /// subject.
+    /// Removes the facts of a subject for which `is_to_go` returns `true`. If no name is left,
+    /// removes the subject.
     fn edit(
         &mut self,
         removal: &mut Removal,

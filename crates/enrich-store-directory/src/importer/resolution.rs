@@ -1,14 +1,16 @@
 //! The stage of an import that divides records into companies.
 //!
-//! While a load runs, a record is put to the first company that fits it, because that is fast. Where
-//! this may not be what all records together say, the companies are noted (`unresolved.rs`). After the
-//! load, this stage takes the noted companies, finds all companies whose records may belong together
-//! ([`neighbourhood`]), lets [`enrich_core::resolution`] divide their records, and moves the records
-//! that are with another company now ([`moves`]). So the result depends on the records only, not on
-//! their order, and a removed source takes its merges back.
+//! During a load, each record is added to the first company that fits it, because this is fast. If
+//! all records together may lead to another result, the companies are noted in the table
+//! `unresolved` (`unresolved.rs`). After the load, this stage finds the neighbourhood of each noted
+//! company ([`neighbourhood`]), lets [`enrich_core::resolution`] divide the records, and moves
+//! records that now belong to another company ([`moves`]). So the result depends only on the
+//! records, not on their order. After a source is removed, companies that only its records
+//! connected are separate again.
 //!
-//! The work is divided into parts. Each part is one transaction, which also deletes the notes, so a
-//! look-up always sees whole companies, and an interrupted stage goes on with the next import.
+//! The work is divided into parts. Each part is one transaction, which also deletes the notes of
+//! its companies. So a look-up always sees complete companies, and if the stage is interrupted, the
+//! next import continues it.
 
 mod assignment;
 mod moves;
@@ -31,8 +33,8 @@ use crate::directory::hash_index::kept::KeptIndex;
 use assignment::Assignment;
 use neighbourhood::{Explorer, Neighbourhood};
 
-/// The most noted companies that one transaction resolves. More of them share written pages, but
-/// take more memory.
+/// The most noted companies that one transaction resolves. In a larger transaction, more companies
+/// change the same pages, which are then written once; but it takes more memory.
 const PART: usize = 8192;
 
 /// Resolves all noted companies, each part in a transaction of its own, and keeps the stored hash
@@ -78,7 +80,8 @@ fn resolve_part(
     let noted = statement.query_map([], |row| Ok(subject_id(row.get(0)?)))?;
     let noted: Vec<SubjectId> = noted.take(PART).collect::<rusqlite::Result<_>>()?;
     drop(statement);
-    // The timestamp is not used: facts keep the time at which they were given.
+    // This stage adds no new facts, so the timestamp is not used: facts keep the time of their
+    // import.
     if let Some(index) = kept_index {
         index.borrow_mut().begin(connection)?;
     }
@@ -100,7 +103,7 @@ fn resolve_part(
     Ok(())
 }
 
-/// Returns what has to change around the noted companies, ordered by their ids.
+/// Returns the assignments that change companies, ordered by the lowest id of their companies.
 fn assignments(writer: &Writer<'_>, noted: &[SubjectId]) -> rusqlite::Result<Vec<Assignment>> {
     let mut explorer = Explorer::new(writer)?;
     let mut seen: FxHashSet<SubjectId> = FxHashSet::default();
@@ -117,8 +120,8 @@ fn assignments(writer: &Writer<'_>, noted: &[SubjectId]) -> rusqlite::Result<Vec
     Ok(assignments)
 }
 
-/// Divides the records of a neighbourhood. Returns `None` if each company has the records that it
-/// should have.
+/// Divides the records of a neighbourhood into companies. Returns `None` if the division is the
+/// stored one, so that nothing changes.
 fn divide(neighbourhood: &Neighbourhood) -> Option<Assignment> {
     let members = &neighbourhood.members;
     let records: Vec<&RecordClaims> =

@@ -1,17 +1,27 @@
 //! The facts of a subject as they are stored: in one value, beside the subject's profile.
 //!
-//! Facts that follow each other usually come from one record. They are one group, which stores the
-//! source, the record's id, the time and the confidence only once. A fact's value is usually part of
-//! the profile: then only its place in the profile is stored, so the profile must be written
-//! together with the facts.
+//! Consecutive facts usually come from one record. They are one group, which stores the source, the
+//! record's id, the time and the confidence only once. A fact's value is usually a part of the
+//! profile. Then only the position of this part is stored, so the profile must be written together
+//! with the facts.
 //!
-//! The groups follow each other. A group is: the source, the time in microseconds, the length of the
-//! record's id plus 1 and the id, or 0 if there is none, the confidence as one byte, and the number of
-//! facts. If the record is known by its content, the first bit of the confidence is set, and eight
-//! bytes of the content's hash follow it. A fact is: one byte with the number of its attribute and
-//! three flags; two letters, if it has a
-//! country; then the place and the length of its value in the profile, or else the length of the value
-//! and the value. All integers without a given length are written as in [`varint`].
+//! The groups are stored one after the other. A group consists of:
+//!
+//! - the source, and the time in microseconds
+//! - the length of the record's id plus 1, and the id; or 0, if there is no id
+//! - the confidence, as one byte
+//! - if the record is known by its content: eight bytes of the content's hash; the first bit of the
+//!   confidence is then set
+//! - the number of facts, and the facts
+//!
+//! A fact consists of:
+//!
+//! - one byte with the number of its attribute and three flags
+//! - two letters, if the fact has a country
+//! - the position and the length of its value in the profile; or else the length of the value, and
+//!   the value
+//!
+//! All integers whose length is not stated are written as in [`varint`].
 
 use enrich_core::{Attribute, Confidence, Fact, Timestamp};
 use enrich_text::Country;
@@ -21,17 +31,17 @@ use crate::directory::codes::{attribute_code, attribute_of};
 use crate::directory::stored_page;
 use crate::varint;
 
-/// Set in the first byte of a fact that has a country.
+/// This bit is set in the first byte of a fact that has a country.
 const HAS_COUNTRY: u8 = 0x80;
-/// Set in the confidence of facts whose record is known by its content.
+/// This bit is set in the confidence of facts whose record is known by its content.
 const BY_CONTENT: u8 = 0x80;
-/// Set in the first byte of a fact whose value is in the profile.
+/// This bit is set in the first byte of a fact whose value is a part of the profile.
 const IN_PROFILE: u8 = 0x40;
-/// Set in the first byte of a fact whose value is a page without its usual beginning
+/// This bit is set in the first byte of a fact whose value is a page without its usual beginning
 /// ([`stored_page`]).
 const IS_SHORT: u8 = 0x20;
 
-/// The error for bytes that are no facts, because [`pack`] did not write them.
+/// The error for bytes that [`pack`] did not write.
 #[derive(Debug, thiserror::Error)]
 #[error("the facts of a subject are damaged; restore a backup")]
 pub(crate) struct DamagedFacts;
@@ -87,11 +97,11 @@ fn push_fact(bytes: &mut Vec<u8>, fact: &Fact, profile: &str) {
     }
 }
 
-/// How the value of a fact is stored.
+/// Where the value of a fact is stored.
 struct Place<'a> {
     /// The position of `text` in the profile; `None` if the profile does not contain it.
     begin: Option<usize>,
-    /// The value, or its part after the usual beginning.
+    /// The value. For a page with [`IS_SHORT`], only its part after the usual beginning.
     text: &'a str,
     is_short: bool,
 }
@@ -123,7 +133,8 @@ pub(crate) fn unpack(bytes: &[u8], profile: &str) -> Result<Unpacked, DamagedFac
     Ok(unpacked)
 }
 
-/// Passes the source of each group of packed facts to `take`, with the number of its facts.
+/// Calls `take` for each group of packed facts, with the source and the number of facts of the
+/// group.
 pub(crate) fn each_source(
     bytes: &[u8],
     profile: &str,

@@ -7,8 +7,7 @@ use enrich_core::{
 };
 use enrich_text::Country;
 
-/// If there are at least this many facts, an index is used. With fewer facts, a linear search is
-/// faster.
+/// From this number of facts on, an index is used. With fewer facts, a linear search is faster.
 const LONG: usize = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +23,9 @@ pub(crate) enum RecordMark {
     Id(String),
     /// The first bytes of the hash of the record's content, if the source gives no id.
     Content([u8; 8]),
-    /// Nothing: all facts of the source are one record. These are the facts of people, the employers
-    /// that people name, and facts from before records were told apart.
+    /// Nothing identifies the record: all such facts of the source count as one record. These are
+    /// the facts of people, the employers that people's records name, and facts that earlier
+    /// versions stored.
     #[default]
     Unknown,
 }
@@ -40,7 +40,7 @@ impl RecordMark {
     }
 }
 
-/// What one source says at one time. All facts of the claim have these values in their rows.
+/// What one source says at one time. Its facts are stored with these values.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceClaim {
     /// The source's id.
@@ -59,8 +59,8 @@ impl SourceClaim {
         Self { source, record, at, confidence: origin.confidence }
     }
 
-    /// Creates the claim that a source makes with a company's record. The record is told apart from
-    /// the source's other records also if it has no id.
+    /// Creates the claim that a source makes with a company's record. A record without an id is
+    /// distinguished from other records of the source by the hash of its content.
     pub(crate) fn of_company(source: i64, origin: &Origin, at: Timestamp) -> Self {
         let [a, b, c, d, e, f, g, h, ..] = origin.content;
         let content = RecordMark::Content([a, b, c, d, e, f, g, h]);
@@ -74,7 +74,7 @@ impl SourceClaim {
     }
 }
 
-/// The record that gave facts.
+/// A record that gave facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Given {
     /// The source's id.
@@ -89,13 +89,14 @@ impl Given {
         self.at == claim.at && self.is_of_record(claim)
     }
 
-    /// Whether the facts are from the record of a claim, from this or another version of it.
+    /// Whether the claim's record gave these facts, in this or in another version.
     fn is_of_record(&self, claim: &SourceClaim) -> bool {
         self.source == claim.source && self.record == claim.record
     }
 }
 
-/// The facts of one subject, each with the number of the record that gave it in `given`.
+/// The facts of one subject, and the records that gave them. Each fact has the index of its record
+/// in `given`.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Unpacked {
     pub(crate) given: Vec<Given>,
@@ -124,17 +125,18 @@ pub(crate) struct SubjectFacts {
     pub(crate) facts: Vec<Fact>,
     /// The records that gave the facts.
     pub(crate) given: Vec<Given>,
-    /// For each of `facts`, which of `given` gave it first.
+    /// For each element of `facts`, the index in `given` of the record that gave it first.
     given_by: Vec<usize>,
     is_changed: bool,
-    /// What [`merged`](Self::merged) returned before the first change; `None` until there is a change.
+    /// The result of [`merged`](Self::merged) before the first change; `None` until there is a
+    /// change.
     pub(crate) before: Option<Vec<Fact>>,
     /// An index of the facts; `None` until the first search among many facts.
     index: Option<Index>,
 }
 
-/// The position of each value in the facts, for each record and attribute. A record is numbered by
-/// its first place in `given`.
+/// For each record and attribute, the position of each value in the facts. The key of a record is
+/// the index of its first element in `given`.
 type Index = HashMap<(usize, Attribute), HashMap<String, usize>>;
 
 impl SubjectFacts {
@@ -157,8 +159,8 @@ impl SubjectFacts {
         Self { before: None, given: held.given, given_by, facts, ..Self::new(subject, kind) }
     }
 
-    /// Creates the facts of a subject that replace others. `before` are the others, as
-    /// [`merged`](Self::merged) returned them; empty for a new subject.
+    /// Creates facts of a subject that replace other facts. `before` is the result of
+    /// [`merged`](Self::merged) for the replaced facts; empty for a new subject.
     pub(crate) fn replaced(
         subject: SubjectId,
         kind: Kind,
@@ -180,12 +182,12 @@ impl SubjectFacts {
         }
     }
 
-    /// Whether anything must be written.
+    /// Whether there are changes that must be written.
     pub(crate) fn is_changed(&self) -> bool {
         self.is_changed
     }
 
-    /// Returns the facts in their order, each with the position in `given` of the record that gave
+    /// Returns the facts in their order. Each fact has the index in `given` of the record that gave
     /// it first.
     pub(crate) fn facts_with_given(&self) -> impl Iterator<Item = (usize, &Fact)> {
         self.given_by.iter().copied().zip(&self.facts)
@@ -206,8 +208,8 @@ impl SubjectFacts {
         facts_in_order(self.facts_with_given().map(claimed).collect())
     }
 
-    /// Returns the number of the record of each of `given`. A record has the number of its first
-    /// place there.
+    /// Returns the number of the record for each element of `given`. Elements of the same record
+    /// have the same number: the index of the first of them.
     pub(crate) fn records(&self) -> Vec<usize> {
         let mut numbers = HashMap::new();
         let record = |(at, given): (usize, &Given)| {
@@ -252,7 +254,7 @@ impl SubjectFacts {
         }
     }
 
-    /// Removes every fact that `is_to_go` selects. Returns the number of removed facts.
+    /// Removes every fact for which `is_to_go` returns `true`. Returns the number of removed facts.
     pub(crate) fn remove(&mut self, is_to_go: impl Fn(&Fact, i64) -> bool) -> u64 {
         let is_to_go = |given: usize, fact: &Fact| is_to_go(fact, self.given[given].source);
         let stays: Vec<bool> =

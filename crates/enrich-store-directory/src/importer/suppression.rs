@@ -20,13 +20,13 @@ mod kind {
 }
 
 impl Writer<'_> {
-    /// Stores that a value is suppressed from the time of this writer on.
+    /// Stores that a value is suppressed. The suppression begins at the time of this writer.
     pub(crate) fn suppress(&mut self, what: &Suppressed) -> rusqlite::Result<()> {
         self.write_suppression(what, None)
     }
 
-    /// Stores that a value is suppressed because of this entry of a suppression list. If the value
-    /// is already suppressed, nothing is changed.
+    /// Stores that a value is suppressed because of an entry of a suppression list. Changes nothing
+    /// if the value is already suppressed.
     pub(crate) fn suppress_by_entry(
         &mut self,
         what: &Suppressed,
@@ -35,8 +35,9 @@ impl Writer<'_> {
         self.write_suppression(what, Some(entry))
     }
 
-    /// Suppresses a value, or suppresses it again if it was taken back. With an entry, the value is
-    /// taken back together with the entry. Without an entry, it is never taken back.
+    /// Suppresses a value. If the value was taken back before, it is suppressed again. A value with
+    /// an entry is taken back when the entry is taken back. A value without an entry is never taken
+    /// back.
     fn write_suppression(
         &mut self,
         what: &Suppressed,
@@ -227,9 +228,9 @@ fn kind_and_value(what: &Suppressed) -> (&'static [u8], &str) {
     }
 }
 
-/// Changes the content hash of a record if values were left out because of entries of suppression
-/// lists. After the entries are taken back, the same record has another hash. So it is imported
-/// again, with these values.
+/// Changes the content hash of a record from which values were removed because of entries of
+/// suppression lists. After the entries are taken back, the same record has another hash, so it is
+/// imported again with these values.
 fn note_entries(origin: &mut Origin, mut entries: Vec<[u8; 32]>) {
     if entries.is_empty() {
         return;
@@ -239,7 +240,7 @@ fn note_entries(origin: &mut Origin, mut entries: Vec<[u8; 32]>) {
     origin.content = Origin::of(&parts.concat()).content;
 }
 
-/// Removes the values that `is_to_go` selects. Returns how many were removed.
+/// Removes the values for which `is_to_go` returns `true`. Returns the number of removed values.
 fn retain<T>(
     values: &mut Vec<T>,
     mut is_to_go: impl FnMut(&T) -> rusqlite::Result<bool>,

@@ -1,6 +1,6 @@
 //! Suppression lists. Their entries are added in batches. Then the values in the directory are
-//! compared with them: each address and number is read once, its digests are looked up among the
-//! entries, and the values that an entry names are forgotten.
+//! compared with the entries: each email address and phone number is read once, its digests are
+//! looked up among the entries, and the value is forgotten if an entry has one of its digests.
 
 use std::collections::HashSet;
 
@@ -144,7 +144,8 @@ impl SuppressionLists for SqliteImporter {
     }
 }
 
-/// Compares all stored values with the lists that have digests of these kinds.
+/// Compares all stored values with the loaded lists. `kinds` are the kinds of digests in these
+/// lists.
 fn remove_listed(
     target: &Target,
     kinds: &[DigestKind],
@@ -208,7 +209,7 @@ impl Writer<'_> {
         let mut added = 0;
         let hash = |digest: &Digest| digests::hash_of_digest(self.secrets.current(), kind, digest);
         let mut hashes: Vec<[u8; 32]> = digests.iter().map(hash).collect();
-        // The hashes are sorted, so that neighbouring rows of the table are written together.
+        // The hashes are sorted, so that rows of the same page are written one after the other.
         hashes.sort_unstable();
         for hash in hashes {
             let new = "INSERT INTO listed (hash, list) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
@@ -240,8 +241,8 @@ impl Writer<'_> {
                 })?;
             }
         }
-        // The records that gave the value are no longer remembered. If such a record is imported
-        // again, it gives the value again.
+        // The fingerprints of the records that gave the value are deleted. If such a record is
+        // imported again, it gives the value again.
         self.no_longer_remember(&subjects)?;
         Ok(taken_back)
     }
@@ -260,8 +261,8 @@ impl Writer<'_> {
             self.connection.list(held, params![identifier, after, PART], |row| row.get(0))?;
         let mut removed = Removed::default();
         for value in &held {
-            // A value that cannot be parsed was written by rules of an older build. No list has
-            // such a value.
+            // A value that cannot be parsed was written by rules of an older build. No list
+            // contains such a value.
             let found = match EMAIL_KINDS.contains(&identifier) {
                 true => match EmailAddress::parse(value) {
                     Ok(email) => self.listed_email(&email, kinds)?,
@@ -326,7 +327,7 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Stores that a stored value matches an entry, and which subjects have the value.
+    /// Stores that an entry names a stored value, and which subjects have the value.
     fn note_match(&self, entry: &[u8; 32], value: &str) -> rusqlite::Result<()> {
         let note = "INSERT INTO list_match (hash, list, subject)
                     SELECT hash, list, ?2 FROM listed WHERE hash = ?1 ON CONFLICT DO NOTHING";

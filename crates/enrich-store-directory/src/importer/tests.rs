@@ -313,8 +313,8 @@ async fn change(store: &Store, chance: &mut Chance, forgets: bool) {
     }
 }
 
-/// Statements that make the state of a directory that a build with other rules has written, or
-/// whose `reindex` was interrupted.
+/// Statements that change a directory into one that another build has derived, or into one whose
+/// `reindex` was interrupted.
 const OTHERWISE: [&str; 3] = [
     "UPDATE state SET derived_by = 0, companies = 0; DELETE FROM identifier; DELETE FROM employee;
      DELETE FROM name_word; DELETE FROM name_word_chunk; DELETE FROM name_word_variant;",
@@ -391,7 +391,7 @@ fn facts_in_rows_are_moved_beside_the_profiles() {
     drop(store);
     // Reading leaves out employers that do not count. Deriving does the same.
     Store::reindex(folder.path(), &mut |_, _| {}).unwrap();
-    // Rows do not tell records without ids apart.
+    // In rows, records without ids are not distinguished.
     into_rows(folder.path());
     Store::reindex(folder.path(), &mut |_, _| {}).unwrap();
     let before = contents(folder.path());

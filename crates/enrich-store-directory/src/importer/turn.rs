@@ -14,8 +14,9 @@ use enrich_store_sqlite::{self as sqlite, Durability};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 /// Size of the page cache: at most 256 MiB. SQLite takes a negative number as a size in KiB. The
-/// cache holds the pages to which a load appends. Rows for pages all over the directory are kept in
-/// memory as rows (`Writer::of_load`), because a page takes much more memory than a row.
+/// cache holds the pages at whose end a load adds rows. Rows that belong to many different pages
+/// are kept in memory as rows (`Writer::of_load`), because a page takes much more memory than a
+/// row.
 const CACHE: i64 = -256 * 1024;
 /// The number of pages in the log at which its content is moved into the database: 64 MiB, in pages
 /// of 4 KiB. A page that several transactions have changed is moved only once.
@@ -40,9 +41,9 @@ pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "cache_size", CACHE)?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // SQLite overwrites deleted content, so that no forgotten value stays in the file. A load needs
-    // this too: when SQLite moves or rewrites a row, no old copy of its values may stay in the
-    // file.
+    // With this setting, SQLite overwrites deleted content, so that no forgotten value stays in the
+    // file. A load needs this too: when SQLite moves or rewrites a row, no old copy of its values
+    // may stay in the file.
     connection.pragma_update(None, "secure_delete", true)?;
     Ok(connection)
 }

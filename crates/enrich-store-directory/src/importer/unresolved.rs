@@ -1,8 +1,10 @@
-//! Notes the companies whose records have to be divided into companies again.
+//! Notes the companies whose records entity resolution must divide again, in the table
+//! `unresolved`.
 //!
-//! Such a company got a further record, or lost one, or shares a key with another company that
-//! changed. Most notes are made when the identifiers of a load are written: the rows come in the order
-//! of their keys, so the other holders of a key are on the same page.
+//! A company is noted if it got a record, if it lost a record, or if it shares an identifier with
+//! another company that changed. Most companies are noted when a load writes its identifiers. The
+//! load writes these rows in the order of their keys, so the other companies with the same key are
+//! on the same page.
 
 use enrich_core::SubjectId;
 use enrich_store_sqlite::Statements;
@@ -12,14 +14,15 @@ use rustc_hash::FxHashSet;
 use crate::directory::codes::{IdentifierKind, sql_id};
 use crate::directory::unwritten::Change;
 
-/// The most companies with one key that can be one company because of it.
+/// The most companies with the same key that are noted because of it. A key that more companies
+/// have identifies no company.
 pub(super) const MOST_BEARERS: usize = 64;
 
-/// The companies that were noted in a transaction and are not yet written.
+/// The companies that a transaction has noted but not yet written.
 #[derive(Debug, Default)]
 pub(crate) struct UnresolvedNotes {
     subjects: FxHashSet<i64>,
-    /// Whether changes are not noted, because they are those of the resolution itself.
+    /// Whether entity resolution itself is changing companies. Its changes are not noted.
     pub(super) is_resolving: bool,
 }
 
@@ -30,7 +33,7 @@ impl UnresolvedNotes {
         }
     }
 
-    /// Writes the notes in the order of their rows.
+    /// Writes the notes in the order of their ids, and removes them from memory.
     pub(super) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let mut subjects: Vec<i64> = self.subjects.drain().collect();
         subjects.sort_unstable();
@@ -45,12 +48,13 @@ pub(super) fn is_blocking(kind: IdentifierKind) -> bool {
     matches!(kind, CompanyDomain | CompanyId | CompanyName | CompanyPage | CompanyPhone)
 }
 
-/// The changed rows of one identifier, while a load writes its rows in order.
+/// Collects the companies that get the same identifier, while a load writes its rows in order.
 #[derive(Debug)]
 pub(super) struct KeyNotes {
     at: Option<(IdentifierKind, String)>,
     added: Vec<Change>,
-    /// Whether the directory had no identifiers before these rows.
+    /// Whether the directory had no identifiers before this load. Then the collected companies are
+    /// all companies with the identifier.
     is_first: bool,
 }
 
@@ -59,8 +63,8 @@ impl KeyNotes {
         Self { at: None, added: Vec::new(), is_first }
     }
 
-    /// Adds a row that was just written. If it begins another identifier, notes the companies that
-    /// share the one before.
+    /// Adds a row that was just written. If the row belongs to a new identifier, first notes the
+    /// companies that share the previous identifier.
     pub(super) fn add(
         &mut self,
         connection: &Connection,
@@ -82,7 +86,7 @@ impl KeyNotes {
         Ok(())
     }
 
-    /// Notes the companies that share the last identifier.
+    /// Notes the companies that share the current identifier. Must be called after the last row.
     pub(super) fn end(
         &mut self,
         connection: &Connection,

@@ -11,7 +11,7 @@ use crate::directory::codes::sql_id;
 #[derive(Debug, Default)]
 pub(crate) struct UnwrittenRecords {
     subjects: FxHashMap<(i64, [u8; 16]), SubjectId>,
-    /// Whether the file contains no fingerprints. Then reads need not look in the file.
+    /// Whether the file contains no fingerprints. If so, reads need not look in the file.
     is_file_empty: bool,
 }
 

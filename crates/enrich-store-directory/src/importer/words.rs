@@ -14,12 +14,11 @@ use crate::directory::variants::variants;
 use crate::directory::view::damaged;
 use crate::noted::Noted;
 
-/// The longest packed list in one row, in bytes. SQLite keeps a row of this length in one page of a
-/// clustered table.
+/// The longest packed list in one row, in bytes. SQLite keeps a row of this length within one page.
 const MOST_BYTES: usize = 900;
 
-/// The most changes that are collected in memory if the memory is not limited. They take some tens
-/// of megabytes.
+/// The most changes that are collected in memory by a writer that does not limit its memory. They
+/// take some tens of megabytes.
 const MOST_NOTED: usize = 400_000;
 
 /// The words of a company's names. The value for a word is the number of words in the shortest name
@@ -72,7 +71,7 @@ impl WordChanges {
     pub(crate) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         self.noted = 0;
         std::mem::take(&mut self.changes).each_in_order(|word, changes| {
-            // All words are texts, so the conversion cannot fail.
+            // Every word was added as a text, so the conversion cannot fail.
             let word = std::str::from_utf8(word).unwrap_or_default();
             let last = changes.iter().map(|change| (change.company, change.words));
             Word { connection, word }.change(last.collect())
@@ -256,8 +255,8 @@ mod tests {
         connection.query_row(&count, [], |row| row.get(0)).unwrap()
     }
 
-    /// Adds and removes companies in an order that makes lists grow, split and become empty. After
-    /// each change, compares the stored list with a set in memory.
+    /// Adds and removes companies in an order in which lists grow, are divided and become empty.
+    /// After each change, compares the stored list with a set in memory.
     #[test]
     fn lists_hold_whoever_has_the_word_whatever_came_before() {
         let folder = tempfile::tempdir().unwrap();

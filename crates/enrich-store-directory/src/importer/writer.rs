@@ -26,20 +26,20 @@ use crate::directory::view::{View, unreadable};
 pub(crate) struct Writer<'c> {
     pub(crate) connection: &'c Connection,
     pub(crate) secrets: &'c Secrets,
-    /// The time that is stored with the facts that are written.
+    /// The time of the import, which is stored with new facts.
     pub(crate) at: Timestamp,
     /// Whether any value is suppressed, or any suppression list is loaded.
     pub(crate) has_suppressed: bool,
-    /// The kinds of digests that the suppression lists have.
+    /// The kinds of digests that the loaded suppression lists contain.
     pub(crate) list_kinds: Vec<DigestKind>,
     words: WordChanges,
     /// The companies whose records must be divided again after this transaction.
     pub(super) notes: UnresolvedNotes,
-    /// The rows that are written by [`finish`](Self::finish); `None` if all rows are written at
-    /// once.
+    /// Rows that are kept in memory until [`finish`](Self::finish) writes them; `None` if each row
+    /// is written immediately.
     pub(crate) unwritten: Option<Unwritten>,
-    /// The stored hash index, to which [`write_unwritten`](Self::write_unwritten) notes the changed
-    /// identifiers.
+    /// Collects the identifiers that [`write_unwritten`](Self::write_unwritten) changes, for the
+    /// stored hash index.
     pub(crate) kept_index: Option<&'c RefCell<KeptIndex>>,
     companies: i64,
     /// Whether the directory contained no subjects when this transaction began. If so, the rules of
@@ -48,8 +48,8 @@ pub(crate) struct Writer<'c> {
     next_subject: i64,
     next_source: i64,
     pub(crate) is_changed: bool,
-    /// Whether most records of the last batch added subjects. The next batch is then expected to do
-    /// the same.
+    /// Whether most records of the last batch added subjects. Then most records of the next batch
+    /// will probably add subjects too.
     pub(crate) adds_most: bool,
 }
 
@@ -64,7 +64,7 @@ pub(crate) enum Saved {
     Gone,
 }
 
-/// Rows that are kept in memory until all of them are written in the order of their keys.
+/// Rows that are kept in memory, so that they can be written in the order of their keys.
 #[derive(Debug)]
 pub(crate) struct Unwritten {
     identifiers: UnwrittenIdentifiers,
@@ -105,9 +105,10 @@ impl<'c> Writer<'c> {
         })
     }
 
-    /// Creates a writer for a load. It keeps the rows of identifiers and of records in memory until
-    /// [`finish`](Self::finish), and writes them in the order of their keys: so each page that they
-    /// change is written once. Only reads by [`view`](Self::view) see these rows before.
+    /// Creates a writer for a load. It keeps the rows of identifiers and records in memory until
+    /// [`finish`](Self::finish). Then it writes them in the order of their keys, so that each
+    /// changed page is written only once. Before that, only reads by [`view`](Self::view) see these
+    /// rows.
     pub(crate) fn of_load(
         connection: &'c Connection,
         secrets: &'c Secrets,
@@ -174,7 +175,7 @@ impl<'c> Writer<'c> {
         Ok(())
     }
 
-    /// Sets whether the changes are those of the resolution, which are not noted for it.
+    /// Sets whether entity resolution is changing companies. Its changes are not noted.
     pub(super) fn is_resolving(&mut self, is_resolving: bool) {
         self.notes.is_resolving = is_resolving;
     }
@@ -204,7 +205,8 @@ impl<'c> Writer<'c> {
             Ok(stored_facts::unpack(facts, profile).map_err(FromSqlError::other)?)
         })?;
         let held = match held {
-            // Every subject has a fact with its name. Without facts, they are still rows.
+            // Every subject has at least one fact: its name. If a subject has no facts beside its
+            // profile, its facts are still rows of the table `fact`.
             Some(held) if held.facts.is_empty() => fact_rows::read(self.connection, subject)?,
             held => held.unwrap_or_default(),
         };
@@ -225,7 +227,8 @@ impl<'c> Writer<'c> {
         self.save_derived(subject_facts, None)
     }
 
-    /// Like [`save`](Self::save). `now` is the data derived from the facts, if this is known.
+    /// Like [`save`](Self::save). `now` is the data derived from the facts, if it was derived
+    /// already.
     pub(crate) fn save_derived(
         &mut self,
         subject_facts: &SubjectFacts,

@@ -18,7 +18,7 @@ pub(super) struct Keys {
     numbers: HashTable<u32>,
 }
 
-/// Where the bytes of a key are.
+/// The position of a key's bytes in the blocks.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     block: u32,
@@ -65,8 +65,8 @@ impl Keys {
             (0..).zip(&self.places).map(|(number, _)| (self.prefix(number), number)).collect();
         let rest = |number: u32| self.get(number as usize).get(PREFIX..).unwrap_or_default();
         let length = |number: u32| self.places[number as usize].length;
-        // Prefixes are filled up with zeros. If the prefixes of two keys are equal, and one key is
-        // not longer than the prefix, the shorter key comes first.
+        // Short prefixes are filled up with zeros. If two prefixes are equal, the rest of the keys
+        // is compared, and then their lengths, so that the shorter key comes first.
         order.sort_unstable_by(|(one_prefix, one), (other_prefix, other)| {
             one_prefix.cmp(other_prefix).then_with(|| {
                 rest(*one).cmp(rest(*other)).then_with(|| length(*one).cmp(&length(*other)))
@@ -90,13 +90,14 @@ impl Keys {
             begin = block.len();
             block.extend_from_slice(key);
         }
-        // The memory of a load is limited to less than 2^32 bytes.
+        // The memory limit of a load is far below 2^32 bytes, so these numbers fit.
         let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let block = small(self.blocks.len() - 1);
         Place { block, begin: small(begin), length: small(key.len()) }
     }
 
-    /// Returns the first [`PREFIX`] bytes of a key as numbers that have the order of the keys.
+    /// Returns the first [`PREFIX`] bytes of a key as two numbers. Keys with smaller numbers come
+    /// first.
     fn prefix(&self, number: u32) -> [u64; 2] {
         let key = self.get(number as usize);
         let mut prefix = [0; PREFIX];

@@ -14,15 +14,15 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::unwritten::Change;
 use crate::directory::view::View;
 
-/// The most changes that are collected. They take 64 MB of memory. A load with more changes builds
-/// the index again.
+/// The most changes that are collected. They take 64 MB of memory. After a load with more changes,
+/// the index is built again.
 const MOST: usize = 1 << 21;
-/// A load that cannot change the file builds the index again, if it has changed at least one
-/// identifier for this number of subjects. Building then takes only a small part of the load's
-/// time.
+/// When to build the index after a load that cannot change the stored index: if the load has
+/// changed at least one identifier for this number of subjects. Building then takes only a small
+/// part of the load's time.
 const SUBJECTS_EACH: usize = 8;
 
-/// The stored hash index of a directory that a load changes.
+/// Collects the changes of a load for the stored hash index.
 #[derive(Debug)]
 pub(crate) struct KeptIndex {
     directory: PathBuf,
@@ -30,7 +30,8 @@ pub(crate) struct KeptIndex {
     before: Option<DirectoryState>,
     /// The state after the last transaction of the load.
     now: Option<DirectoryState>,
-    /// The keys of the stored hashes; `None` if the file cannot be changed.
+    /// The keys with which the stored identifiers are hashed; `None` if the load cannot change the
+    /// stored index.
     keys: Option<HashKeys>,
     changes: Vec<EntryChange>,
     /// The number of identifiers that the load has changed.
@@ -58,8 +59,8 @@ impl KeptIndex {
         Ok(())
     }
 
-    /// Adds the change of an identifier. Changes of the same identifier must come one directly
-    /// after the other.
+    /// Collects the change of an identifier. All changes of one identifier must be passed one
+    /// directly after the other.
     pub(crate) fn note(&mut self, kind: IdentifierKind, key: &str, change: Change) {
         if !KINDS.contains(&kind) {
             return;
@@ -84,8 +85,8 @@ impl KeptIndex {
         Ok(())
     }
 
-    /// Changes the file to the state after the load. All transactions must be durable. If this
-    /// fails, the next server builds the index.
+    /// Changes the stored index to the state after the load. All transactions of the load must be
+    /// durable already. If this fails, the next server builds the index.
     pub(crate) fn store(mut self) {
         let (Some(before), Some(now)) = (self.before, self.now) else { return };
         if before == now {
@@ -106,7 +107,7 @@ impl KeptIndex {
         if self.changed < subjects / SUBJECTS_EACH {
             return Ok(());
         }
-        // Only the load waits for this build, so the build makes no pauses.
+        // The build makes no pauses, because only the load waits for it.
         let index = making::build(&connection, |_| true)?;
         if let Some(index) = index.filter(|index| index.revision == now.revision) {
             stored::store(&self.directory, &index, now)?;

@@ -27,21 +27,21 @@ const MOST: usize = 1 << 27;
 /// The most identifiers that are read without a pause. The pauses let other threads use the
 /// processor.
 pub(super) const AT_ONCE: usize = 4096;
-/// Length of the pause after [`AT_ONCE`] identifiers, as a multiple of the time that reading them
-/// took.
+/// Length of the pause after [`AT_ONCE`] identifiers: this many times as long as reading them took.
 const REST: u32 = 3;
-/// Delay before the first index is built, if none is stored. The process of a short command ends
-/// before this. Also the interval at which the thread checks whether it must build a new index.
+/// Delay before the first index is built, if none is stored. A short command ends earlier and
+/// builds no index. Also the interval at which the thread checks whether it must build a new index.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The time for which the directory must be unchanged before a new index is built, as a multiple of
-/// the duration of the last build. With this pause, building takes at most a tenth of a processor,
-/// even if imports are frequent.
+/// How long the directory must be unchanged before a new index is built: this many times as long as
+/// the last build took. So building takes at most a tenth of a processor, even if imports are
+/// frequent.
 const QUIET: u32 = 2;
 /// Delay before the next attempt, after the identifiers could not be read.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(60);
 
-/// Starts the thread that provides an index whenever `current` has none: it loads the stored index.
-/// If there is none, it builds an index and stores it when the directory at `path` is not changing.
+/// Starts the thread that provides an index whenever `current` has none. The thread loads the
+/// stored index. If there is no stored index, it waits until the directory at `path` is not
+/// changing, builds an index, and stores it.
 pub(in crate::directory) fn start(
     path: &Path,
     current: Arc<Current>,
@@ -62,8 +62,7 @@ fn maintain(connection: &Connection, directory: &Path, current: &Current, owner:
     while owner.is_there_after(pause) {
         let is_start = pause.is_zero();
         pause = PAUSE;
-        // If the state cannot be read here, look-ups cannot read it either, and they report the
-        // error.
+        // If the state cannot be read here, look-ups fail too and report the error.
         let Ok(state) = DirectoryState::read(connection) else { continue };
         let now = state.revision;
         let since = match seen {
@@ -219,8 +218,8 @@ impl HashIndex {
         let is_same = || Ok::<_, rusqlite::Error>(view.revision()? == revision);
         let keys = HashKeys::random();
         // The estimate may be too high, because it counts removed subjects, and because the numbers
-        // in a damaged file may be wrong. So it is limited to `most`, the most identifiers that a
-        // file of this size can contain.
+        // in a damaged file may be wrong. So `most` limits the estimate to the number of
+        // identifiers that a file of this size can contain.
         let most = usize::try_from(sqlite::bytes(connection)?).unwrap_or(usize::MAX) / LEAST_BYTES;
         let mut expected = view.subjects_ever()?.saturating_mul(EACH_HAS).min(most);
         // If the estimate was wrong, a second pass uses the number of identifiers that the first
@@ -242,8 +241,8 @@ impl HashIndex {
             if !is_whole {
                 return Ok(Reading::Changed);
             }
-            // A table that is more than twice as large as needed would waste memory. So a smaller
-            // one is made.
+            // A table with more than twice the needed size would waste memory. Then a smaller table
+            // is made.
             if fits && expected / 2 <= count.get().max(1) {
                 let refresh_gate = RefreshGate::default();
                 return Ok(Reading::Made(Self { revision, keys, table, refresh_gate }));

@@ -50,25 +50,27 @@ impl DirectoryState {
         })
     }
 
-    /// Whether an index of this state can be stored.
+    /// Whether an index of this state can be stored. This needs the random value of the last
+    /// change.
     pub(super) fn is_known(&self) -> bool {
         self.change_id.is_some()
     }
 }
 
-/// A change of an identifier's entry.
+/// A change of an identifier's entry in the stored index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EntryChange {
     pub(super) hash: u64,
-    /// The only subject that was added; `None` if the entry must become [`Entry::Elsewhere`].
+    /// The subject and its confidence, if it is the identifier's only change; `None` if the entry
+    /// must become [`Entry::Elsewhere`].
     pub(super) added: Option<(SubjectId, Confidence)>,
 }
 
 struct Header {
     state: DirectoryState,
     keys: HashKeys,
-    /// The number of buckets, and the number of changes that can still be made. A change is a new
-    /// entry, or an entry that becomes [`Entry::Elsewhere`].
+    /// Two numbers: the number of buckets, and the number of changes that can still be made. A
+    /// change is a new entry, or an entry that becomes [`Entry::Elsewhere`].
     size: (usize, usize),
 }
 
@@ -77,7 +79,7 @@ fn path_of(directory: &Path) -> PathBuf {
     directory.with_extension("index")
 }
 
-/// Removes the file. Otherwise its hashes could show that a forgotten value was known.
+/// Removes the file, because its hashes could show that a forgotten value was known.
 pub(crate) fn remove(directory: &Path) -> io::Result<()> {
     match fs::remove_file(path_of(directory)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -103,7 +105,8 @@ pub(super) fn keys(directory: &Path, state: &DirectoryState) -> Option<HashKeys>
 /// Writes the hash index of a state to a new file. The new file then replaces the old one.
 pub(super) fn store(directory: &Path, index: &HashIndex, state: &DirectoryState) -> io::Result<()> {
     let path = path_of(directory);
-    // Other processes may write an index at the same time, so the name contains the process's id.
+    // The name contains the process id, because other processes may write an index at the same
+    // time.
     let new = path.with_extension(format!("index.{}", std::process::id()));
     let written = (|| {
         let file = enrich_secrets::private_file().create(true).truncate(true).open(&new)?;
@@ -115,7 +118,7 @@ pub(super) fn store(directory: &Path, index: &HashIndex, state: &DirectoryState)
         fs::rename(&new, &path)
     })();
     if written.is_err() {
-        // An error of the removal is ignored, because the error of the writing is returned.
+        // If the removal fails too, its error is ignored: the error of the write is returned.
         let _ = fs::remove_file(&new);
     }
     written
@@ -131,7 +134,7 @@ pub(super) fn change(
     let mut file = OpenOptions::new().read(true).write(true).open(path_of(directory))?;
     let Some(header) = Header::of_state(&mut file, from) else { return Ok(false) };
     let (count, mut room) = header.size;
-    // In this order, consecutive changes are mostly in the same block.
+    // After sorting, consecutive changes are mostly in the same block.
     changes.sort_unstable_by_key(|change| change.hash);
     let mut buckets = StoredBuckets { file, count, block: None };
     for change in changes {
@@ -205,11 +208,11 @@ struct Block {
 
 impl StoredBuckets {
     /// Changes the entry of an identifier, or inserts an entry if there is none. Returns `false` if
-    /// there is no space near the identifier's own bucket.
+    /// no bucket near the identifier's own bucket has space.
     ///
     /// This method does the same as [`Table::insert`], with one difference: the table may already
-    /// have an entry of this identifier, or of another identifier with the same fingerprint. Then
-    /// that entry becomes [`Entry::Elsewhere`], and nothing is inserted.
+    /// have an entry with the same fingerprint, of this identifier or of another one. Then that
+    /// entry becomes [`Entry::Elsewhere`], and nothing is inserted.
     fn change(&mut self, change: &EntryChange, room: &mut usize) -> io::Result<bool> {
         let (home, fingerprint) = (home_of(change.hash, self.count), fingerprint(change.hash));
         let reach = self.get(home)?.reach;
@@ -222,8 +225,8 @@ impl StoredBuckets {
             if entry != Entry::Elsewhere {
                 bucket.confuse(fingerprint);
                 self.set(at, &bucket)?;
-                // For such entries, look-ups read the directory's index. If there are too many of
-                // them, no room is left, and the index is built again.
+                // For an entry that is `Elsewhere`, look-ups read the directory's index. If there
+                // are too many such entries, no room is left, and the index is built again.
                 *room = room.saturating_sub(1);
             }
         }

@@ -1,18 +1,18 @@
-//! A hash table of identifiers. For each identifier it stores the subject and a fingerprint of the
+//! A hash table of identifiers. For each identifier, it stores the subject and a fingerprint of the
 //! identifier, not the identifier itself.
 //!
 //! A bucket is as long as one line of the processor's cache, because reading an uncached line is
 //! the main cost of a look-up. The hash of an entry determines the entry's own bucket. If this
-//! bucket is full, the entry goes into the next bucket with space. The own bucket stores the
-//! distance to it. The standard library's hash map would take twice the memory, and even more while
-//! it grows.
+//! bucket is full, the entry goes into the next bucket with space, and the own bucket stores the
+//! distance to that bucket. The standard library's hash map would take twice the memory, and even
+//! more while it grows.
 
 use std::fmt;
 use std::io::{self, Read, Write};
 
 use enrich_core::{Confidence, SubjectId};
 
-/// The size of a bucket.
+/// The size of a bucket in bytes: one line of the processor's cache.
 pub(super) const BUCKET_BYTES: usize = 64;
 /// The number of entries in a bucket.
 const ENTRIES: usize = 9;
@@ -21,8 +21,9 @@ const ENTRIES: usize = 9;
 const FULL_PERCENT: usize = 85;
 /// Marks a free entry. It is stored in place of the entry's confidence.
 const FREE: u8 = 0;
-/// Stored in place of a subject, if the id of the subject is too large for an entry. Also stored if
-/// two entries with the same fingerprint could be mistaken for each other.
+/// Stored in place of a subject if the table cannot tell the subject: its id is too large for an
+/// entry, or another identifier has the same fingerprint. The look-up then reads the index in the
+/// file.
 const ELSEWHERE: u32 = u32::MAX;
 
 /// A hash table of 64-bit hashes. The upper bits of a hash choose the bucket, and the entry stores
@@ -33,8 +34,9 @@ pub(super) struct Table {
     room: usize,
 }
 
-/// What the table stores for an identifier. If no subject has an identifier, a look-up may find the
-/// entry of another identifier. In a full table, this happens in one of 4,000 such look-ups.
+/// What the table stores for an identifier. For an identifier that no subject has, a look-up may
+/// find the entry of another identifier by chance. In a full table, this happens in one of 4,000
+/// such look-ups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     /// The identifier leads to this subject, with this confidence.
@@ -50,7 +52,7 @@ pub(super) struct Bucket {
     fingerprints: [u16; ENTRIES],
     /// The confidence of each entry, or [`FREE`].
     percents: [u8; ENTRIES],
-    /// The distance from this bucket to the furthest entry that belongs here, in buckets.
+    /// The distance to the furthest entry whose own bucket is this one, in buckets.
     pub(super) reach: u8,
 }
 

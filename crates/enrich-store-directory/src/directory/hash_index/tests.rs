@@ -102,7 +102,7 @@ fn by_company_email(address: &str) -> Question {
 fn nothing_that_is_held_is_nowhere_and_nearly_all_that_is_not() {
     let folder = Folder::new();
     load(&folder.store, (0..300).map(|n| with_site(&format!("held{n}.example"))).collect());
-    // This company alone has more identifiers than the table expects for all subjects together.
+    // This company has more identifiers than the table expects for all subjects together.
     let many: Vec<String> = (300..5_000).map(|n| format!("held{n}.example")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     load(&folder.store, vec![hashed(CompanyRecord { sites: sites(&many), ..company("Quill") })]);
@@ -218,8 +218,8 @@ fn one_that_is_much_too_large_is_made_anew() {
     assert!(folder.read().table.bytes() < before / 100);
 }
 
-/// Returns an index that contains only the given identifier, with `subject` as its subject. With
-/// `None`, the index is empty.
+/// Returns an index that contains only one identifier, with `subject` as its subject. If `subject`
+/// is `None`, the index is empty.
 fn misled(folder: &Folder, (kind, key): (IdentifierKind, &str), subject: Option<u64>) -> HashIndex {
     let mut index = Arc::into_inner(folder.read()).unwrap();
     index.table = Table::with_room_for(1).unwrap();
@@ -376,7 +376,7 @@ fn what_changes_while_it_is_read_is_no_index() {
     let folder = Folder::new();
     load(&folder.store, vec![with_site("quill.example")]);
     let connection = sqlite::mapped_reader(folder.store.directory.readers.path()).unwrap();
-    // `goes_on` returns `false`, as if the owner of the index were gone.
+    // `goes_on` returns `false`, as it does when the owner of the index was dropped.
     let reading = HashIndex::read(&connection, |_| false).unwrap();
     assert!(matches!(reading, Reading::Changed));
     let changes = |_| {

@@ -1,4 +1,5 @@
-//! Looks up a name without an exact match: finds companies with similar names, and judges them.
+//! Looks up a name that no company has exactly: finds companies with similar names, and compares
+//! them.
 
 use enrich_core::SubjectId;
 use enrich_core::matching::{AskedName, ScoredCandidate, Weights, judge};
@@ -11,9 +12,9 @@ use crate::directory::view::View;
 const MOST_COMPARED: usize = 32;
 /// The most companies that are read if the question gives a country.
 const MOST_READ_IN_COUNTRY: usize = 512;
-/// The most text of companies' names that is compared with a name, in bytes. Most companies have
-/// few names, but some have thousands. The limit is the length of the names of 32 companies with a
-/// hundred names each.
+/// The most text of companies' names that is compared with a requested name, in bytes. Most
+/// companies have few names, but some have thousands. 32 companies with a hundred names each have
+/// about this much text.
 const MOST_TEXT: usize = 128 * 1024;
 
 /// The most companies outside the requested country that are compared.

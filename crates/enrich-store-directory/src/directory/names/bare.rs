@@ -1,5 +1,6 @@
-//! Finds the company that is meant if the only one with a name is bare: known only by names. It never
-//! wins over a company of which more is known, and it lends its names to one.
+//! Finds the company that is meant if only a bare company has exactly the requested name. A bare
+//! company is known only by names. If another company may be the same company, that company is the
+//! answer. To find it, the other names of the bare company are looked up too.
 
 use enrich_core::matching::{Feature, ScoredCandidate};
 use enrich_core::{Company, Confidence};
@@ -8,12 +9,12 @@ use enrich_text::{CompanyName, Country};
 use super::{Ranked, judged, likeliest_found, only_match, ranked};
 use crate::directory::lookup::{Lookup, Stop};
 
-/// The most names of a bare company by which another company is searched for.
+/// The most names of a bare company that are looked up to find another company.
 const MOST_LENT: usize = 4;
 
 /// Finds the only company with exactly this name, and the confidence of the match. Returns `None`
-/// when the candidates of a search decide. If the company is bare and lends its names to another
-/// one, returns the other one.
+/// when similar names must be compared. If the company is bare and another company may be the same
+/// company, returns the other company.
 pub(crate) fn find_only_match(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -32,8 +33,8 @@ pub(crate) fn find_only_match(
     }
 }
 
-/// Returns the likeliest candidate for the name of `bare`, or else for another name of `bare`, or
-/// else `bare` itself.
+/// Finds the company that may be the same as `bare`: the likeliest candidate for its name, or else
+/// for another of its names. If there is none, returns `bare` itself.
 pub(super) fn found(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -56,9 +57,10 @@ pub(super) fn found(
     Ok(is_enough.then(|| (bare.company.clone(), bare.confidence())))
 }
 
-/// Returns the likeliest candidate, if it is likely enough to be the same company as the bare one: it
-/// has at least [`Confidence::LEAST_BY_NAME`], even if less is configured, and agrees in more than
-/// initials and general words. The bare company has the whole name.
+/// Returns the likeliest candidate, if it is likely enough to be the same company as the bare one.
+/// Its confidence must be at least [`Confidence::LEAST_BY_NAME`], even if a lower value is
+/// configured. The names must agree in more than initials and general words, because the bare
+/// company has exactly the requested name.
 fn likeliest_firm(
     lookup: Lookup<'_>,
     candidates: &[ScoredCandidate],

@@ -20,16 +20,16 @@ use crate::directory::view::View;
 
 /// The most companies with one look-up key that become candidates.
 const MOST_OF_A_KEY: usize = 48;
-/// The most postings that are read for one name, of all its words together.
+/// The most postings that are read for the words of one requested name together.
 const MOST_READ: u64 = 200_000;
 /// The most postings that may add new candidates. Postings beyond this number only raise the score
 /// of candidates that are known already.
 const MOST_GATHERED: u64 = 20_000;
 /// The most words of a name that are indexed and searched for; later words are ignored.
 pub(crate) const MOST_WORDS: usize = 16;
-/// The most words of the index for which one word may be a misspelling.
+/// The most indexed words for which a misspelt word is replaced.
 const MOST_MEANT: usize = 4;
-/// The most words of the index that are read for one variant of a word.
+/// The most indexed words that are read for one variant of a word.
 const MOST_OF_A_VARIANT: usize = 64;
 /// The most words at the beginning of a name that are joined and compared with names and domain
 /// labels.
@@ -47,21 +47,23 @@ const FEWEST_RESPELT: usize = 6;
 /// A candidate is not compared if its score is below this share of the best score, because it
 /// shares only common words with the name.
 const LEAST_SHARE: f64 = 0.3;
-/// The score of a company whose whole name equals the requested name, in nats. Most names score
-/// less by their words alone.
+/// The score of a company whose whole name equals the requested name, in nats. Most companies get a
+/// lower score from their words.
 const WHOLE: f64 = 30.0;
 const PART: f64 = 8.0;
-/// Factor from 0 to 1 for a word that is similar to the requested word, but not equal. The word's
-/// rarity times this factor is added to the score.
+/// The factor by which the rarity of a word is reduced if the word is only similar to the requested
+/// word. The result is added to the score.
 const ALIKE: f64 = 0.7;
-/// Factor for a word that is similar to the whole requested name without spaces.
+/// The factor by which the score of a word is raised if the word is similar to the whole requested
+/// name without spaces.
 const WHOLE_ALIKE: f64 = 2.0;
-/// Subtracted from a candidate's score for each word of the candidate's name, in nats. If two names
-/// share the same words with the requested name, the shorter one is more similar.
+/// The amount by which each word of a candidate's name lowers the candidate's score, in nats. If
+/// two names have the same number of words in common with the requested name, the shorter name is
+/// more similar.
 const A_WORD: f64 = 0.05;
 
-/// The companies to compare with a name, the highest score first, and the rarity of the words of
-/// the name.
+/// The companies to compare with a name, the highest score first, and the rarities of the name's
+/// words.
 pub(crate) struct Candidates {
     pub(crate) ids: Vec<u64>,
     pub(crate) rarity: DirectoryRarity,
@@ -111,8 +113,9 @@ pub(crate) fn search(
     Ok(Candidates { ids, rarity: search.rarity })
 }
 
-/// Returns a word with other letters for the same sound, one kind of letters at a time. Only changes
-/// of two letters are returned, because other misspellings are found by their variants.
+/// Returns forms of a word in which letters are replaced by other letters with the same sound, one
+/// replacement in each form. Only replacements that change two letters are returned, because other
+/// misspellings are found by their variants.
 fn respellings(word: &str) -> impl Iterator<Item = String> + '_ {
     let is_long = word.len() >= FEWEST_RESPELT;
     let sounds = SOUNDS.iter().filter(move |(typed, _)| is_long && word.contains(typed));
@@ -126,7 +129,7 @@ struct Search<'c> {
     worth: FxHashMap<u64, f64>,
 }
 
-/// The companies that have a word.
+/// The companies that have a word in their names, and how much the word raises their score.
 struct List {
     word: String,
     companies: u64,
@@ -229,7 +232,8 @@ impl Search<'_> {
         if form.words.len() > 1 && form.squashed.len() <= LONGEST_WORD {
             let before = lists.len();
             self.add_like(&form.squashed, &mut lists)?;
-            // A word that is like the whole name says more than one of the name's words.
+            // A word that is similar to the whole name is stronger evidence than a word of the
+            // name.
             lists[before..].iter_mut().for_each(|list| list.worth *= WHOLE_ALIKE);
         }
         Ok(lists)

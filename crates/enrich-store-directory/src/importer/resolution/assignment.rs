@@ -1,4 +1,4 @@
-//! Which records each company gets.
+//! The result of dividing the records of a neighbourhood: which records each company gets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -7,21 +7,22 @@ use enrich_core::SubjectId;
 
 use super::neighbourhood::Loaded;
 
-/// Records of a company: the company that has them now, and their numbers in its facts.
+/// Records that are taken from one company: the company, and the numbers of the records in its
+/// facts.
 pub(super) type RecordsOf = (SubjectId, BTreeSet<usize>);
 
 /// The companies of a neighbourhood after their records were divided again.
 pub(super) struct Assignment {
-    /// The companies as they are now.
+    /// The companies before the division.
     pub(super) members: Vec<Rc<Loaded>>,
-    /// The records of each company that is to be. The company keeps an id if it has records of the
-    /// company with this id.
+    /// The companies after the division, with their records. A company has an id if it keeps the id
+    /// of a former company; otherwise it gets a new one.
     pub(super) companies: Vec<(Option<SubjectId>, Vec<RecordsOf>)>,
 }
 
 impl Assignment {
-    /// Compares the clusters of the members' records with the members. Returns `None` if they are
-    /// the same.
+    /// Creates the assignment from the clusters of the members' records. Returns `None` if the
+    /// clusters are exactly the members, so that nothing changes.
     pub(super) fn of(members: &[Rc<Loaded>], clusters: &[usize]) -> Option<Self> {
         let mut of_clusters: BTreeMap<usize, BTreeMap<SubjectId, BTreeSet<usize>>> =
             BTreeMap::new();
@@ -37,7 +38,8 @@ impl Assignment {
         if is_same {
             return None;
         }
-        // A company keeps its id with most of its records; of equals, with the first cluster.
+        // The cluster with most records of a company keeps the id of the company. If two clusters
+        // have equally many, the first one keeps it.
         let mut kept: BTreeMap<usize, SubjectId> = BTreeMap::new();
         for member in members {
             let of_member = of_clusters.iter().filter(|(cluster, _)| !kept.contains_key(cluster));
@@ -57,13 +59,13 @@ impl Assignment {
         Some(Self { members: members.to_vec(), companies })
     }
 
-    /// Returns the lowest id of the companies.
+    /// Returns the lowest id of the companies before the division.
     pub(super) fn first(&self) -> SubjectId {
         self.members.iter().map(|member| member.subject).min().unwrap_or(SubjectId(0))
     }
 
-    /// Returns the company that takes the place of a company that no longer exists: the one that has
-    /// most of its records.
+    /// Returns the index of the company that replaces a company that no longer exists: the company
+    /// that got most of its records.
     pub(super) fn successor(&self, subject: SubjectId) -> Option<usize> {
         let count = |records: &Vec<RecordsOf>| {
             let of_subject = records.iter().filter(|(of, _)| *of == subject);

@@ -1,4 +1,4 @@
-//! Moves records between companies.
+//! Moves records from one company to another, as entity resolution has decided.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -15,7 +15,8 @@ use super::neighbourhood::Loaded;
 use crate::directory::codes::{sql_id, subject_id};
 
 impl Writer<'_> {
-    /// Gives each company of a neighbourhood its records.
+    /// Carries out an assignment: gives each company its records, and removes companies without
+    /// records.
     pub(super) fn apply(&mut self, assignment: Assignment) -> rusqlite::Result<()> {
         let members: BTreeMap<SubjectId, Rc<Loaded>> =
             assignment.members.iter().map(|member| (member.subject, member.clone())).collect();
@@ -24,8 +25,8 @@ impl Writer<'_> {
             .iter()
             .map(|(kept, _)| kept.unwrap_or_else(|| self.new_subject_facts(Kind::Company).subject))
             .collect();
-        // The companies are written first, so that the employees of one that goes find their next
-        // employer.
+        // All companies are written first. Then the employees of a removed company can be moved to
+        // the company that replaces it.
         for (id, (_, records)) in ids.iter().zip(&assignment.companies) {
             let of_others = records.len() > 1 || records.iter().any(|(of, _)| of != id);
             let held = members.get(id);
@@ -53,7 +54,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Makes the people who work at `company` work at `successor`.
+    /// Changes the employer of all people who work at `company` to `successor`.
     fn move_employees(&mut self, company: SubjectId, successor: SubjectId) -> rusqlite::Result<()> {
         let people = "SELECT person FROM employee WHERE company = ?1 ORDER BY person";
         let people: Vec<i64> = self.connection.list(people, [sql_id(company)], |row| row.get(0))?;
@@ -65,8 +66,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Makes the ids of records that are now of another company lead to it. The fingerprints of their
-    /// contents stay: they only tell that the record was imported.
+    /// Lets the fingerprints of moved records lead to their new company `id`, if the records have
+    /// an id. The fingerprints of contents stay, because they only show that a record was imported.
     fn move_fingerprints(
         &mut self,
         id: SubjectId,
@@ -88,7 +89,7 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the facts of a company from its records.
+/// Collects the facts of a company from all its records.
 fn collected(
     id: SubjectId,
     held: Option<&Rc<Loaded>>,
@@ -109,7 +110,7 @@ fn collected(
     SubjectFacts::replaced(id, Kind::Company, unpacked, before)
 }
 
-/// Returns the facts of a company that lost all records.
+/// Returns empty facts, for a company that lost all its records.
 fn emptied(member: &Loaded) -> SubjectFacts {
     let before = member.facts.merged();
     SubjectFacts::replaced(member.subject, Kind::Company, Unpacked::default(), before)

@@ -1,4 +1,5 @@
-//! Finds the companies whose records may be records of one company, beginning with one of them.
+//! Finds the neighbourhood of a company: the companies whose records can be linked with its
+//! records, directly or through others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -15,26 +16,26 @@ use super::super::writer::Writer;
 use crate::directory::codes::{IdentifierKind, sql_id};
 use crate::directory::holder::Holder;
 
-/// The most records that are divided at once. A neighbourhood with more records stays as it is.
+/// The most records that are divided at once. A neighbourhood with more records is not divided.
 const MOST_RECORDS: usize = 4096;
 
 /// A company and its records.
 pub(super) struct Loaded {
     pub(super) subject: SubjectId,
     pub(super) facts: SubjectFacts,
-    /// The records, each with its number in `facts`.
+    /// The claims of each record, with the number of the record in `facts`.
     pub(super) records: Vec<(usize, RecordClaims)>,
 }
 
-/// Companies whose records may be records of one company.
+/// Companies whose records can be linked, directly or through others.
 pub(super) struct Neighbourhood {
     /// The companies, ordered by their ids.
     pub(super) members: Vec<Rc<Loaded>>,
-    /// The values that many organisations share.
+    /// The values that identify no company, because many organisations have them.
     pub(super) shared: SharedKeys,
 }
 
-/// Reads companies and their neighbours, each once.
+/// Finds neighbourhoods. Reads each company and each list of holders only once.
 pub(super) struct Explorer<'w, 'c> {
     writer: &'w Writer<'c>,
     sources: FxHashMap<i64, String>,
@@ -53,7 +54,7 @@ impl<'w, 'c> Explorer<'w, 'c> {
     }
 
     /// Finds the neighbourhood of a company. Returns `None` if the company does not exist, or if
-    /// there are too many records.
+    /// the neighbourhood has too many records.
     pub(super) fn around(&mut self, seed: SubjectId) -> rusqlite::Result<Option<Neighbourhood>> {
         let mut found: BTreeMap<SubjectId, Rc<Loaded>> = BTreeMap::new();
         let mut beside: BTreeMap<SubjectId, Rc<Loaded>> = BTreeMap::new();
@@ -115,7 +116,7 @@ impl<'w, 'c> Explorer<'w, 'c> {
         Ok(loaded)
     }
 
-    /// Divides the facts of a company into those of its records.
+    /// Divides the facts of a company by the records that gave them.
     fn records_of(&self, facts: &SubjectFacts) -> Vec<(usize, RecordClaims)> {
         let numbers = facts.records();
         let mut of_records: BTreeMap<usize, Vec<_>> = BTreeMap::new();
@@ -149,9 +150,9 @@ impl<'w, 'c> Explorer<'w, 'c> {
     }
 }
 
-/// Returns the keys by which other companies may be the same as this one, each once. An alias is a
-/// key too, also if the other company has it as an alias: it may be the own name of one of the other
-/// company's records.
+/// Returns the keys by which companies are found that may be the same as this one. Each key is
+/// returned once. Aliases are keys too: an alias may be the own name in a record of the other
+/// company.
 fn keys(loaded: &Loaded) -> BTreeSet<(IdentifierKind, String)> {
     use IdentifierKind::{CompanyDomain, CompanyId, CompanyName, CompanyPage, CompanyPhone};
     let mut keys = BTreeSet::new();

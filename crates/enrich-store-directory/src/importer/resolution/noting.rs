@@ -1,4 +1,5 @@
-//! Notes companies because of a record or a removal, and follows companies that were merged.
+//! Notes companies for entity resolution after an import or a removal. Also finds the company into
+//! which a former company was merged.
 
 use std::collections::HashSet;
 
@@ -11,8 +12,7 @@ use super::super::writer::Writer;
 use crate::directory::codes::{IdentifierKind, sql_id, subject_id};
 
 impl Writer<'_> {
-    /// Notes that the records of a company have to be divided again, and those of the companies that
-    /// share a key of `derived` with it.
+    /// Notes a company, and all companies that share a key of `derived` with it.
     pub(in super::super) fn note_with_neighbours(
         &mut self,
         subject: SubjectId,
@@ -37,8 +37,9 @@ impl Writer<'_> {
         self.notes.note(subject);
     }
 
-    /// Notes the other companies that have a host of a record: more organisations may share the host
-    /// now.
+    /// Notes the companies that share a host with the record. The record may raise the number of
+    /// organisations that share the host, and this number decides whether the host identifies a
+    /// company.
     pub(in super::super) fn note_beside(&mut self, record: &CompanyRecord) -> rusqlite::Result<()> {
         for (domain, _) in &record.sites {
             let kind = IdentifierKind::CompanyDomain;
@@ -50,21 +51,22 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Follows the companies into which a former company was merged. Returns the last one.
+    /// Returns the company into which a former company was merged. If that company was merged too,
+    /// follows the merges up to the last one.
     pub(in super::super) fn successor(
         &self,
         mut subject: SubjectId,
     ) -> rusqlite::Result<SubjectId> {
         let next = "SELECT merged_into FROM merged_company WHERE subject = ?1";
-        // Ids only lead to other ids, each once, so this ends.
+        // No company is merged twice, so this loop ends.
         while let Some(id) = self.connection.find(next, [sql_id(subject)], |row| row.get(0))? {
             subject = subject_id(id);
         }
         Ok(subject)
     }
 
-    /// Deletes the traces of former companies that were merged into one that no longer exists, and
-    /// adds their ids to `touched`.
+    /// Deletes the rows of former companies that were merged into a removed company, and adds their
+    /// ids to `touched`.
     pub(in super::super) fn forget_merged(
         &self,
         subject: SubjectId,

@@ -1,4 +1,4 @@
-//! The same records are the same directory, whatever the order of their sources.
+//! Tests that the same records give the same directory, in whatever order the sources are imported.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ fn record(number: usize, row: &Row) -> Record {
     };
     let numbers = ["+442079460001", "+442079460002"];
     hashed(CompanyRecord {
-        // Some records have an id, the others are known by their content.
+        // Some records have an id. The other records are distinguished by their content.
         origin: with_id(&number.to_string()),
         sites: sites(&texts(domains, &DOMAINS)),
         ids: ids(&texts(id, &IDS)),
@@ -89,7 +89,8 @@ proptest! {
         let (folder, store) = imported(&sources);
         let expected = profiles(folder.path());
         prop_assert_eq!(&profiles(imported(&order).0.path()), &expected);
-        // A source that is removed leaves what the others say, and comes back as it was.
+        // After a source is removed, only the values of the other sources remain. After it is
+        // imported again, the directory is the same as before.
         let source = SourceName::new(sources[gone]).unwrap();
         block_on(store.importer.remove_source(&source)).unwrap();
         let others: Vec<&str> = order.iter().copied().filter(|it| *it != sources[gone]).collect();
@@ -100,8 +101,8 @@ proptest! {
     }
 }
 
-/// A register's record has only a name. It joins the only company with this name, and leaves it when
-/// another company gets the name, although both have the name only as an alias.
+/// A register's record has only a name. It joins the only company with this name, and leaves it
+/// when another company gets the name. Both companies have the name only as an alias.
 #[test]
 fn a_name_alone_leaves_its_company_when_a_second_namesake_comes() {
     let aka = |name: &str, site: &str| {
@@ -142,7 +143,7 @@ fn an_interrupted_resolution_is_completed_by_the_next_import() {
     let load = Load { atomic: Atomic::Batch, ..Load::new("b", Timestamp::UNIX_EPOCH).unwrap() };
     let mut loading = block_on(importer.begin(load)).unwrap();
     block_on(loading.take(second.to_vec())).unwrap();
-    // The load ends after its records were written, and before they are resolved.
+    // The load ends after its records were written, and before entity resolution.
     drop(loading);
     while profiles(folder.path()).len() < 3 {
         std::thread::yield_now();

@@ -127,7 +127,7 @@ fn a_file_of_another_state_or_a_damaged_one_is_not_used() {
         fs::write(folder.file(), bytes).unwrap();
         assert!(folder.stored().is_none());
     }
-    // Another directory has the same generation and other content, like a restored backup.
+    // The other directory has the same generation but other content, as a restored backup may have.
     fs::write(folder.file(), &whole).unwrap();
     let other = Folder::new();
     load(&other.store, vec![with_site("ink.example")]);
@@ -144,7 +144,7 @@ fn a_load_beside_which_another_writes_does_not_change_the_file() {
     block_on(async {
         let mut loading = folder.store.importer.begin(load_from("a")).await.unwrap();
         loading.take(vec![with_site("quill.example")]).await.unwrap();
-        // The load commits when no batch arrives for a while.
+        // Without further batches, the load commits after a short time.
         load(&folder.other, vec![with_site("nib.example")]);
         loading.take(vec![with_site("ink.example")]).await.unwrap();
         loading.finish().await.unwrap();

@@ -11,7 +11,8 @@ use serde::Serialize;
 use crate::folder::Scratch;
 use crate::program::Program;
 
-// Arguments of all measurements. (A doc comment here would become the help of each command.)
+// Arguments of all measurements. This is no doc comment, because clap would show a doc comment as
+// the help of each command.
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
     /// Folder that contains the data folders; missing data folders are created and kept

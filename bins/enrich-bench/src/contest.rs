@@ -1,5 +1,5 @@
-//! Measures one workload. The yardstick and all services run all the time. Only one of them at a
-//! time gets load.
+//! Measures one workload. The yardstick and all measured services run during the whole measurement,
+//! but only one of them at a time gets load.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -102,7 +102,8 @@ pub(crate) struct Account {
 }
 
 impl Contest {
-    /// Starts the servers, draws the requests, and checks the answers to a sample of them.
+    /// Starts the servers, selects the requests, and checks the answers to a sample of the
+    /// requests.
     pub(crate) fn open(setup: &Setup, workload: Workload) -> anyhow::Result<Self> {
         let (mut services, mut notes, mut first) = (Vec::new(), Vec::new(), None);
         for (place, target) in setup.targets.iter().enumerate() {

@@ -1,8 +1,9 @@
 //! `enrich-bench flood`: measures how much a flood of name searches slows down look-ups by domain.
 //!
-//! One load generator sends look-ups by domain. At first it runs alone, then together with a second
-//! load generator, which sends misspelt names. Searches wait in a bounded queue. When the queue is
-//! full, further searches are refused without waiting, and the flood continues without a pause.
+//! One load generator sends look-ups by domain, first alone, and then together with a second load
+//! generator, which sends misspelt names. Searches wait in a bounded queue. When the queue is full,
+//! the server refuses further searches immediately, and the second load generator sends the next
+//! ones without a pause.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -32,8 +33,8 @@ use crate::wrk::{self, Requests, Wrk};
 
 /// Number of misspelt names in the flood.
 const NAMES: usize = 20_000;
-/// The flood lasts this many seconds longer than the measurement, so that there is flood until the
-/// end of the measurement.
+/// The number of seconds by which the flood is longer than the measurement, so that it does not end
+/// before the measurement.
 const LONGER_SECONDS: u64 = 1;
 /// The endpoint of the measured look-ups by domain. `FLOODED` is the endpoint that the flood calls.
 const CALM: &str = "/v1/dtc";
@@ -103,7 +104,7 @@ struct Row {
     private_bytes: f64,
 }
 
-/// The measurements of one load.
+/// The results of one measurement.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     requests_per_second: f64,
@@ -244,8 +245,8 @@ impl Flood {
     }
 }
 
-/// Returns the numbers of answered and refused searches. Returns an error if a domain was not
-/// found, or if another endpoint was called.
+/// Returns the number of answered searches and the number of refused searches. Returns an error if
+/// a domain was not found, or if another endpoint was called.
 fn searches(tally: &Tally, is_flooded: bool) -> anyhow::Result<(u64, u64)> {
     let calm = tally.0.get(CALM).copied().unwrap_or_default();
     ensure!(

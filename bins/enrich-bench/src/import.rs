@@ -27,7 +27,8 @@ use yardstick::Yardstick;
 const SEED: u64 = 20_261_121;
 /// From this number of companies on, the limits for a large directory apply.
 const LARGE: u64 = 10_000_000;
-/// The number of records in one step. The pace of a load is measured for each step.
+/// The number of records in one step. The time of each step is measured, to show whether a load
+/// becomes slower.
 const STEP: u64 = 1_000_000;
 
 #[derive(Debug, Args)]
@@ -74,7 +75,7 @@ struct Report {
     /// The yardstick; `None` if it was not measured.
     yardstick: Option<Yardstick>,
     loads: Vec<Load>,
-    /// Look-ups alone and beside a load; `None` if they were not measured.
+    /// The rates of look-ups without a load and during a load; `None` if they were not measured.
     look_ups: Option<LookUps>,
     limits: Vec<Limit>,
 }
@@ -174,7 +175,7 @@ fn load(
     (file, records): (&PathBuf, u64),
     log: File,
 ) -> anyhow::Result<Load> {
-    // The source's name stays the same when the first file is imported again.
+    // The source keeps its name, so that the first file is imported again as the same source.
     let source = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let mut command = program.command(["import", "-", "--json", "--source"]);
     command.arg(source.unwrap_or_default()).arg("--data").arg(data);
@@ -221,12 +222,12 @@ fn limits(companies: u64, yardstick: Option<Yardstick>, loads: &[Load]) -> Vec<L
 }
 
 impl Load {
-    /// The number of records a second.
+    /// The number of records per second.
     fn pace(&self) -> f64 {
         self.records as f64 / self.usage.seconds
     }
 
-    /// The written bytes for each record, in thousands.
+    /// The bytes that were written to the disk for each record, in kilobytes.
     fn written_kb(&self) -> f64 {
         self.usage.written_bytes as f64 / 1e3 / self.records as f64
     }
@@ -235,7 +236,7 @@ impl Load {
         self.usage.private_bytes as f64 / 1e9
     }
 
-    /// The size of the directory for each record of this load.
+    /// The size of the directory divided by the number of records in this load, in bytes.
     fn kept(&self) -> f64 {
         self.kept_bytes as f64 / self.records as f64
     }

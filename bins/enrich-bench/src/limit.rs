@@ -14,7 +14,7 @@ pub(crate) struct Limit {
     holds: bool,
 }
 
-/// The values that are allowed.
+/// The range of values in which the limit holds.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Bound {

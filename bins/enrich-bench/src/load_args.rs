@@ -15,7 +15,8 @@ use crate::report::{FirstAnswers, Report, Row, Settings};
 use crate::workload::Workload;
 use crate::wrk;
 
-// Arguments of `run` and `nodes`. (A doc comment here would become the help of both.)
+// Arguments of `run` and `nodes`. This is no doc comment, because clap would show a doc comment as
+// the help of both commands.
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
     /// Number of connections of the load generator; if several numbers are given, each workload

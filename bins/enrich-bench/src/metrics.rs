@@ -24,7 +24,7 @@ pub(crate) struct Counts {
 }
 
 /// The counters since the service started, by the endpoint's path. Requests to the admin pages are
-/// left out.
+/// not counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally(pub(crate) BTreeMap<String, Counts>);
 

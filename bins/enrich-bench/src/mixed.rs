@@ -1,5 +1,5 @@
-//! Calls of all endpoints in equal shares. Their inputs find something among the generated
-//! companies and people. The expected answer of each call is known.
+//! Calls of all endpoints, equally many of each. The calls look up generated companies and people,
+//! and find something. The expected answer of each call is known.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,8 @@ use crate::prober::Prober;
 const CALLS: usize = 200;
 /// The number of inputs that are tried for an endpoint, if only some inputs find something.
 const TRIED: usize = 2000;
-/// Maximum number of companies or people that are examined for inputs before the program gives up.
+/// Maximum number of companies or people that are examined for the inputs of an endpoint. If they
+/// do not give enough inputs, the program stops.
 const LOOKED_AT: usize = 200_000;
 
 /// The longest handle that Twitter has ever allowed, in characters. Some generated handles are

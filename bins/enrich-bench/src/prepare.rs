@@ -23,7 +23,7 @@ const ACCOUNTS: usize = 1000;
 const CREDITS: i64 = 1_000_000_000_000;
 /// Maximum number of charges or grants in flight.
 const IN_FLIGHT: usize = 2000;
-/// Number of charges between two progress messages.
+/// Number of charges after which a progress message is written.
 const CHARGES_A_NOTE: u64 = 1_000_000;
 
 #[derive(Debug, Args)]

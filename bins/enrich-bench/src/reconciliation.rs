@@ -15,7 +15,7 @@ use crate::program::{Data, Program};
 
 /// Time limit for a service to finish its work after its last connection was closed.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The counters count as complete when this number of readings in a row are equal.
+/// The number of equal readings in a row after which the counters count as final.
 const STILL: u32 = 5;
 const BETWEEN_READINGS: Duration = Duration::from_millis(50);
 

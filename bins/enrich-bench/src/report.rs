@@ -42,7 +42,8 @@ pub(crate) struct Row {
     rounds: Vec<Part>,
 }
 
-/// The times from the start of the process to the first charged answer, one for each workload.
+/// The times from the start of a service's process to its first charged answer, one for each
+/// workload.
 #[derive(Debug, Serialize)]
 pub(crate) struct FirstAnswers {
     pub(crate) server: String,

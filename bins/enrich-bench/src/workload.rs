@@ -14,12 +14,12 @@ use crate::prober::{Prober, Sampled};
 use crate::reconciliation::Prices;
 use crate::wrk::{Halves, Requests};
 
-/// Number of calls that are drawn for a round. This is about as many as a round sends. Each round
-/// draws other calls, so that reads are spread over the whole directory.
+/// Number of calls that are selected for a round: about as many as a round sends. Each round has
+/// other calls, so that reads are spread over the whole directory.
 const CALLS: usize = 100_000;
-/// Number of calls that are drawn for the warm-up.
+/// Number of calls that are selected for the warm-up.
 const WARMING_CALLS: usize = 1_000_000;
-/// Number of names that are tried, to find those that find one company.
+/// Number of names that are tried, to find names that mean exactly one company.
 const NAMES: usize = 5000;
 /// Number of requests that are answered once and then repeated.
 const REPEATS: usize = 10_000;
@@ -118,8 +118,8 @@ impl Workload {
         Ok(Plan { outcome, requests: Requests { calls, keys, fresh_after }, sample, note })
     }
 
-    /// Draws other calls for a round; `None` if the calls of the workload are fixed. The warm-up
-    /// draws more calls, so that a large directory is read into memory.
+    /// Selects other calls for a round; `None` if the calls of the workload are always the same.
+    /// The warm-up gets more calls, so that a large directory is read into memory.
     pub(crate) fn redraw(self, world: &World, round: u64) -> anyhow::Result<Option<Vec<Halves>>> {
         let mut chance = fastrand::Rng::with_seed(world.spec.companies ^ (round + 1) << 48);
         let number = if round == 0 { WARMING_CALLS } else { CALLS };
@@ -179,8 +179,8 @@ fn companies(
     (0..number).map(call).collect()
 }
 
-/// Returns calls with unknown domains. These domains are alphabetically close to known ones, so
-/// that misses are spread over the whole index like hits.
+/// Returns calls with unknown domains. In alphabetical order, these domains are close to known
+/// domains, so that they are searched for in the whole index, like known domains.
 fn unknown_domains(
     world: &World,
     number: usize,
@@ -189,7 +189,7 @@ fn unknown_domains(
     let call = |_| {
         let company = world.generated.any_company(chance)?;
         let label = company.domain().trim_end_matches(".example");
-        // Only this company has this number. So no other company has the changed domain.
+        // No other company has this number in its domain, so no company has the changed domain.
         let word = label.trim_end_matches(|letter: char| letter.is_ascii_digit());
         let number = &label[word.len()..];
         Ok(unknown_domain(&format!("{word}x{number}.example")))

@@ -1,4 +1,5 @@
-//! Looks up every query of a set of real names, as the service looks up a call's name.
+//! Looks up every query of a set of real names, in the same way as the service looks up the name in
+//! a call.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

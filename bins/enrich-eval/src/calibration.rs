@@ -1,6 +1,6 @@
 //! Calibrates raw probabilities: maps them to shares of correct answers.
 
-/// Number of answers in each group before groups are joined.
+/// Number of answers in each group, before neighbouring groups are joined.
 const FEWEST: usize = 120;
 
 /// Returns the points of a rising curve from raw probabilities to shares of correct answers. Sorts

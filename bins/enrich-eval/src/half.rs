@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-/// The names of the halves. If no name is given, the first half whose files exist is used.
+/// The names of the halves. If no name is given, the first half with query files is used.
 const NAMES: [&str; 2] = ["dev", "test"];
 
 /// The environment variable that names a folder of query files. The set's scoring script uses the

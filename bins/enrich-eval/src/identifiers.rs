@@ -1,4 +1,4 @@
-//! Checks that pages, further domains and email addresses find their company in every spelling.
+//! Checks that every spelling of a page, a further domain or an email address finds its company.
 
 mod asked;
 mod chosen;
@@ -27,9 +27,8 @@ struct Plan {
     further: Vec<FurtherDomain>,
     /// The main domain of each company, by the company's main and further domains.
     known: HashMap<String, String>,
-    /// For each page, the companies that have the page: the page's handle as the company's data
-    /// writes it, and the company's main domain. The key is the page in the form that look-ups
-    /// compare.
+    /// For each page, the companies that have the page: the page's handle as the set writes it, and
+    /// the company's main domain. The key is the page in the form that look-ups compare.
     owners: HashMap<String, Vec<(String, String)>>,
 }
 

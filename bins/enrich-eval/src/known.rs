@@ -1,7 +1,7 @@
-//! Asks for well-known organisations by name, in a directory made of several sources.
+//! Asks for well-known organisations by name, in a directory with records from several sources.
 //!
-//! A set is a folder: `native/` holds the files to import, in the order of their names, and each
-//! `*.jsonl` file beside it is a list of queries.
+//! A set of well-known names is a folder. Its folder `native/` contains the files to import, in the
+//! order of their names. Each `*.jsonl` file in the set is a list of queries.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, File};
@@ -21,11 +21,11 @@ use flate2::read::GzDecoder;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The kind of queries that no company in the directory answers.
+/// The kind of the queries for which the directory has no company.
 const NOT_THERE: &str = "not-there";
 
-/// A well-known name, and the domains that are a correct answer. If there are none, the only
-/// correct answer is "not found".
+/// A query for a well-known name, and the domains that are correct answers. If there are none, the
+/// only correct answer is "not found".
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct KnownQuery {
     pub(crate) id: String,
@@ -35,7 +35,7 @@ pub(crate) struct KnownQuery {
     pub(crate) domains: Vec<String>,
     pub(crate) kind: String,
     pub(crate) prominence: String,
-    /// A domain of the organisation that the query is about.
+    /// A domain of the organisation for which the name was chosen.
     #[serde(default)]
     pub(crate) org: Option<String>,
 }
@@ -49,7 +49,8 @@ impl KnownQuery {
         Country::from_code(self.country.as_deref()?).ok()
     }
 
-    /// Whether a domain is a correct answer: one of the query's domains, or a host below one.
+    /// Whether a domain is a correct answer: one of the query's domains, or a host below such a
+    /// domain.
     pub(crate) fn is_right(&self, answer: &str) -> bool {
         let registrable = Domain::parse(answer).map(|answer| answer.registrable());
         let shortest = registrable.map_or(0, |registrable| registrable.as_str().len());
@@ -181,7 +182,7 @@ pub(crate) fn queries(set: &Path) -> anyhow::Result<Vec<KnownQuery>> {
     Ok(queries)
 }
 
-/// Imports the files of a set into a new folder, each as a source of its own, and opens the folder.
+/// Imports the files of a set into a new folder, and opens the folder. Each file is a source.
 pub(crate) fn open(set: &Path, folder: &Path, least: Confidence) -> anyhow::Result<Store> {
     if folder.join("directory.sqlite").exists() {
         fs::remove_dir_all(folder)
@@ -207,8 +208,8 @@ pub(crate) fn open(set: &Path, folder: &Path, least: Confidence) -> anyhow::Resu
     Ok(store)
 }
 
-/// Returns the names of the companies with a ranked domain in the files of a set, without what
-/// stands in parentheses.
+/// Returns the names of the companies in the files of a set that have a domain with a page rank.
+/// Text in parentheses is removed from the names.
 pub(crate) fn names(set: &Path) -> anyhow::Result<BTreeSet<String>> {
     let (mut names, mut ranked) = (Vec::new(), HashSet::new());
     for path in files(&set.join("native"), &["gz"])? {
@@ -229,7 +230,7 @@ pub(crate) fn names(set: &Path) -> anyhow::Result<BTreeSet<String>> {
     Ok(names.into_iter().map(|(name, _)| name).collect())
 }
 
-/// Returns every domain that a record of the set holds, and those above it.
+/// Returns every domain in the records of the set, and all domains above these.
 fn held(set: &Path) -> anyhow::Result<HashSet<String>> {
     let mut held = HashSet::new();
     for path in files(&set.join("native"), &["gz"])? {

@@ -1,5 +1,6 @@
-//! A conditional logit model: it gives each candidate a probability, and also the answer that no
-//! candidate is right. The model is fitted by gradient ascent (Adam), on all examples in each step.
+//! A conditional logit model: for each query, it gives every candidate a probability, and the
+//! outcome "no candidate is right" the rest. The model is fitted by gradient ascent (Adam), on all
+//! examples in each step.
 
 use std::thread;
 
@@ -14,7 +15,7 @@ const RIDGE: f64 = 2e-5;
 
 /// A candidate in an example.
 pub(crate) struct Choice {
-    /// The features of the candidate that are not 0: the place of each in [`Feature::ALL`], and its
+    /// The features of the candidate that are not 0: the index of each in [`Feature::ALL`], and its
     /// value.
     pub(crate) features: Vec<(u8, f32)>,
     /// Whether the candidate is a right answer to the query.
@@ -32,8 +33,8 @@ pub(crate) fn fit(examples: &[&Example], rounds: u32) -> Vec<f64> {
     fit_some(examples, rounds, vec![0.0; WIDTH], |_| true)
 }
 
-/// Fits only the weights for which `is_free` returns true; the others keep their values. `weights`
-/// are the values at the beginning.
+/// Fits only the weights for which `is_free` returns true; the other weights keep their values.
+/// `weights` are the values at the beginning.
 pub(crate) fn fit_some(
     examples: &[&Example],
     rounds: u32,
@@ -95,7 +96,7 @@ fn slopes_of(examples: &[&Example], weights: &[f64]) -> Vec<f64> {
         for (choice, odds) in example.choices.iter().zip(&odds) {
             let wanted = if choice.is_right { odds / right } else { 0.0 };
             let slope = example.weight * (wanted - odds / all);
-            // A smaller slope contributes almost nothing. It is skipped to save time.
+            // A slope as small as this contributes almost nothing, so it is skipped to save time.
             if slope.abs() > 1e-6 {
                 for (at, value) in &choice.features {
                     slopes[usize::from(*at)] += slope * f64::from(*value);

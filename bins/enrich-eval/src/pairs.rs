@@ -74,8 +74,8 @@ pub(crate) fn report(set: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     tell_differences(&pairs, out)
 }
 
-/// Matches the first name of a pair, as the asked name, against a company that has only the second
-/// name. Returns `None` if one of the two names is not a company's name.
+/// Compares the two names of a pair: looks for the first name among the names of a company that has
+/// only the second name. Returns `None` if one of the names is not a company's name.
 fn judged(row: Row) -> Option<Pair> {
     let asked = CompanyName::parse(&row.name1).ok()?;
     let held = CompanyName::parse(&row.name2).ok()?;

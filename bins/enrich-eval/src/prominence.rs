@@ -1,6 +1,6 @@
-//! Trains the weights of prominence on well-known names. All other weights stay as they are: the
-//! features of prominence are 0 in a directory that knows of no company more than a name and a
-//! domain, so what was trained on such a directory stays true.
+//! Trains the weights of the features of prominence on well-known names. All other weights keep
+//! their values. They were trained on a directory in which no company is prominent, so that all
+//! features of prominence were 0; the new weights do not change its answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,14 +19,14 @@ use crate::logit::{self, Choice, Example};
 use crate::queries::number_of;
 use crate::train::{choice, table};
 
-/// The number of best-known companies from which names are made.
+/// The number of the best-known companies for which additional names are generated.
 const BEST_KNOWN: usize = 1000;
-/// The weight of a query of the set, and of a name that was made.
+/// The weight of a query of the set, and the weight of a generated name.
 const ASKED_WEIGHT: f64 = 1.0;
 const MADE_WEIGHT: f64 = 0.2;
 const MADE_NEGATIVE_WEIGHT: f64 = 0.3;
-/// Words of business that are put after a name: the result is the name of another company, or of
-/// none.
+/// Words of business that are appended to a company's name. The result is the name of another
+/// company, or of no company.
 const BUSINESS: [&str; 24] = [
     "Foods",
     "Insurance",
@@ -53,7 +53,8 @@ const BUSINESS: [&str; 24] = [
     "Toys",
     "Consulting",
 ];
-/// What lists put after a name: it stays the name of the company.
+/// Additions that lists of names contain after a company's name. The result still means the same
+/// company.
 const PLACES: [&str; 24] = [
     "London",
     "Berlin",
@@ -100,9 +101,9 @@ pub(crate) struct TrainProminence {
     write: PathBuf,
 }
 
-/// A name with its candidates.
+/// A query or a generated name, with its candidates.
 struct Asked {
-    /// The query of the set; `None` for a name that was made.
+    /// The query of the set; `None` for a generated name.
     query: Option<KnownQuery>,
     fold: u64,
     example: Example,
@@ -149,8 +150,8 @@ impl TrainProminence {
         };
         let start = Feature::ALL.iter().map(at_start).collect();
         let mut weights = logit::fit_some(examples, self.rounds, start, Feature::is_of_prominence);
-        // All names with a country that are in the set have an answer, so the set cannot show what
-        // a missing country costs. It is never an advantage.
+        // All names with a country in the set have an answer, so the training cannot learn that a
+        // missing country speaks against a candidate. So these weights are limited to 0.
         for feature in [Feature::CountryUnknown, Feature::CountryElsewhere] {
             let weight = &mut weights[feature as usize];
             *weight = weight.min(0.0);
@@ -158,8 +159,8 @@ impl TrainProminence {
         weights
     }
 
-    /// Counts the answers to the queries of the set, each with weights that were trained without
-    /// the queries about the same company.
+    /// Cross-validation: counts the answers to the queries of the set. The weights for each query
+    /// were trained without the queries about the same company.
     fn cross_validate(
         &self,
         all: &[Asked],
@@ -218,8 +219,8 @@ fn of_query(store: &Store, query: KnownQuery) -> anyhow::Result<Asked> {
     Ok(Asked { query: Some(query), fold, example, candidates })
 }
 
-/// Makes names of the best-known companies: the name alone, with a typing error, with a place, and
-/// with a word of business.
+/// Generates names from the names of the best-known companies: the name alone, with a typing error,
+/// with a place, and with a word of business.
 fn made(store: &Store, names: &BTreeSet<String>) -> anyhow::Result<Vec<Asked>> {
     let mut known: Vec<(f64, String, BTreeSet<SubjectId>)> = Vec::new();
     for text in names {
@@ -247,7 +248,8 @@ fn made(store: &Store, names: &BTreeSet<String>) -> anyhow::Result<Vec<Asked>> {
         for (text, weight, is_there) in variants {
             let Ok(parsed) = CompanyName::parse(&text) else { continue };
             let candidates = store.directory.judged(&parsed, None::<Country>)?;
-            // A name that another company really has is no misspelling, and no name of nobody.
+            // If a company in the directory has the generated name, the name is not used: it is
+            // neither a misspelling nor an unknown name.
             let has_exact =
                 candidates.iter().any(|one| one.evidence.of(Feature::SameStripped) > 0.0);
             if has_exact && text != *name {
@@ -262,7 +264,7 @@ fn made(store: &Store, names: &BTreeSet<String>) -> anyhow::Result<Vec<Asked>> {
     Ok(all)
 }
 
-/// Returns the name with one typing error; which one depends on `at`.
+/// Returns the name with one typing error. `at` selects the error.
 fn misspelt(name: &str, at: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
     let place = 1 + (at * 7) % letters.len().saturating_sub(2).max(1);

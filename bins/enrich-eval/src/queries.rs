@@ -19,7 +19,8 @@ pub(crate) struct Query {
     pub(crate) kind: String,
     pub(crate) entity_kind: String,
     pub(crate) stratum: String,
-    /// The name of the company that the query is about.
+    /// A name of the company that the query is about. Queries about the same company are in the
+    /// same part of the cross-validation.
     pub(crate) group: String,
 }
 

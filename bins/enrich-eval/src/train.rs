@@ -25,9 +25,9 @@ const FILES: [(&str, f64); 4] =
 /// rare among the observed names, but they resemble wrong names.
 const RARE: [&str; 3] = ["typo", "rotated", "spaces"];
 const RARE_WEIGHT: f64 = 6.0;
-/// The kind of queries with names that no company has. Such a name is made from an observed name:
-/// one word is replaced by a contradicting word, such as another number, or south instead of north.
-/// These names resemble real names more than any other wrong names, but few were observed.
+/// The kind of the queries with names that no company has. Such a name is made from an observed
+/// name: one word is replaced by a contradicting word, such as another number, or south instead of
+/// north. These names resemble real names more than any other wrong names, but few were observed.
 const CONTRAST: &str = "contrast";
 /// The weight of a query with a contrasted name. The weight is low, because there are many such
 /// names and all are made up.
@@ -111,7 +111,7 @@ impl Train {
         }
         let every: Vec<&Example> = all.iter().map(|one| &one.example).collect();
         let mut weights = logit::fit(&every, self.rounds);
-        // This set says nothing about prominence. Its weights stay as they are.
+        // In this set, no company is prominent. So the weights of prominence keep their values.
         for feature in Feature::ALL.iter().filter(|feature| feature.is_of_prominence()) {
             weights[*feature as usize] = Weights::trained().of(*feature);
         }

@@ -1,4 +1,4 @@
-//! Measures look-ups, each charged, while a load runs.
+//! Measures look-ups while a load runs. Each look-up is charged.
 
 use std::fs::{self, File};
 use std::net::SocketAddr;
@@ -21,17 +21,17 @@ const CONNECTIONS: usize = 64;
 /// Seconds of the warm-up, and of each measurement.
 const WARM_SECONDS: u64 = 10;
 const SECONDS: u64 = 3;
-/// Number of measurements without a load, and minimum number of measurements beside a load.
+/// Number of measurements without a load, and minimum number of measurements during a load.
 const ROUNDS: u64 = 7;
 const LEAST: usize = 3;
 
-/// The look-ups of a server, without a load and beside a load. Each look-up found a company and was
+/// The look-ups of a server, without a load and during a load. Each look-up found a company and was
 /// charged.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct LookUps {
     pub(super) alone: Pace,
     pub(super) beside: Pace,
-    /// The number of measurements beside the load.
+    /// The number of measurements during the load.
     rounds: usize,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Pace {
     pub(super) p99_micros: f64,
 }
 
-/// The data folder that is measured, and the file that is loaded beside the look-ups.
+/// The data folder that is measured, and the file that is loaded during the look-ups.
 pub(super) struct Case<'a> {
     pub(super) program: &'a Program,
     pub(super) wrk: &'a Path,
@@ -52,7 +52,7 @@ pub(super) struct Case<'a> {
 }
 
 impl LookUps {
-    /// Returns the ratio of the rate beside the load to the rate without a load.
+    /// Returns the rate of look-ups during the load as a ratio to the rate without a load.
     pub(super) fn ratio(&self) -> f64 {
         self.beside.requests_per_second / self.alone.requests_per_second
     }

@@ -19,7 +19,7 @@ const INTERVAL: Duration = Duration::from_millis(20);
 /// The number of bytes in one read from the file.
 const AT_ONCE: usize = 1 << 18;
 
-/// What a process has used.
+/// The resources that a process has used.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Usage {
     pub(super) seconds: f64,
@@ -27,15 +27,14 @@ pub(super) struct Usage {
     pub(super) processor_seconds: f64,
     /// The number of bytes that the process wrote to the disk.
     pub(super) written_bytes: u64,
-    /// The highest private memory of the process.
+    /// The highest private memory of the process, in bytes.
     pub(super) private_bytes: u64,
-    /// For each step of the records, the seconds until the process had read the step.
+    /// For each step of records, the seconds in which the process read these records.
     pub(super) step_seconds: Vec<f64>,
 }
 
 /// Runs a command with a file as its standard input. Returns the resources that the process has
-/// used, and the JSON that it prints. `step` is the number of lines in a step whose time is
-/// measured.
+/// used, and the JSON that it prints. `step` is the number of lines after which the time is taken.
 pub(super) fn feed(
     mut command: Command,
     file: &Path,
@@ -72,7 +71,7 @@ pub(super) fn feed(
     ))
 }
 
-/// Writes a file to the input of a process. Returns the seconds for each step of lines.
+/// Writes a file to the input of a process. Returns the duration of each step of lines, in seconds.
 fn give(file: File, mut input: ChildStdin, step: u64) -> std::io::Result<Vec<f64>> {
     let mut file = BufReader::with_capacity(AT_ONCE, file);
     let (mut began, mut lines, mut steps) = (Instant::now(), 0, Vec::new());

@@ -8,7 +8,8 @@ use anyhow::Context;
 use enrich_testkit::generate::Generator;
 use serde_json::{Value, json};
 
-/// A prime. Its multiples visit all companies in an order that looks random.
+/// A prime number. Its multiples, modulo the number of companies, visit all companies in an order
+/// that looks random.
 const STRIDE: u64 = 7_368_787;
 
 /// Writes lines to a new file.
@@ -20,9 +21,9 @@ pub(super) fn write(path: &Path, lines: impl Iterator<Item = String>) -> anyhow:
     Ok(file.into_inner()?.sync_all()?)
 }
 
-/// Returns the lines of another source. Each describes another of the `companies` that `generator`
-/// makes, by a name without legal form and the same domain, and adds an address that begins with
-/// `mailbox`.
+/// Returns the lines of another source. Each line describes a different company of the first
+/// source: with the same domain, with its name without the legal form, and with an additional email
+/// address that begins with `mailbox`.
 pub(super) fn overlapping(
     generator: Generator,
     companies: u64,

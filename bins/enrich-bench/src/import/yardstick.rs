@@ -1,4 +1,4 @@
-//! The yardstick: the `sqlite3` program loads the same rows.
+//! The yardstick for imports: the `sqlite3` program loads the same rows.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, BufWriter, Write};

@@ -1,8 +1,9 @@
-//! Draws names from the generated companies: exact, misspelt, unknown, ambiguous.
+//! Selects names of the generated companies for look-ups: exact, shared, misspelt, unknown and
+//! ambiguous names.
 //!
-//! A generated name consists of a made-up word, a trade and a legal form (`Amberbank Ventures
-//! GmbH`). The drawn names consist of the same words. Many companies share a trade, and few share a
-//! made-up word. This is similar among real names, so look-ups cost about as much as with real
+//! The name of a generated company consists of a made-up word, a trade and a legal form (`Amberbank
+//! Ventures GmbH`). The selected names consist of the same words. Many companies share a trade, and
+//! few share a made-up word. Real names are similar, so look-ups cost about as much as with real
 //! names.
 
 use anyhow::{Context, bail};
@@ -97,8 +98,9 @@ impl NameGenerator {
 
     fn unknown(&mut self, place: usize) -> anyhow::Result<String> {
         let Parts { made, trade, form, .. } = self.parts()?;
-        // In a large directory, every made-up word occurs with every trade, so a new pair of them
-        // would not be an unknown name. But no company's name has two made-up words.
+        // In a large directory, every made-up word occurs with every trade, so a new pair of a
+        // made-up word and a trade would not be an unknown name. But no company's name has two
+        // made-up words.
         Ok(match place % 4 {
             0 => format!("{made} {} {trade} {form}", self.parts()?.made),
             1 => format!("{} {made} {form}", self.parts()?.made),

@@ -13,7 +13,7 @@ use crate::report::write_table;
 pub(crate) struct Report {
     pub(crate) program: String,
     pub(crate) machine: Machine,
-    /// Says what was measured.
+    /// A sentence that says what was measured.
     pub(crate) measured: &'static str,
     pub(crate) seconds: u64,
     pub(crate) warmup_seconds: u64,

@@ -23,9 +23,10 @@ use crate::postgres::Postgres;
 use crate::prepare::prepare;
 use crate::program::{Data, Program};
 
-/// Pause between two requests to a node that must change.
+/// Pause between two requests to a node whose answer must change.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Time limit for a forgotten address to disappear. After this time, the measurement stops.
+/// Time limit for a forgotten address to disappear from the answers. When it has passed, the
+/// measurement fails.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
 
 /// The nodes, the database and the folder of the machine that imports.
@@ -179,8 +180,8 @@ impl Fleet {
         self.wait_until(&emails_of(marker), has_address, Duration::ZERO).map(|_| ())
     }
 
-    /// Waits until no node answers with the marker's address any more. Returns the time at which
-    /// this was so.
+    /// Waits until no node's answer contains the marker's address. Returns the time at which the
+    /// last node's answer changed.
     pub(crate) fn wait_for_no_address(&self, marker: &Marker) -> anyhow::Result<Instant> {
         let has_none = |answer: &Reply| !answer.body.contains(&marker.email);
         let [_, all] = self.wait_until(&emails_of(marker), has_none, FORGOTTEN_AFTER)?;

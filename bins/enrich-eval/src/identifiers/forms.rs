@@ -10,8 +10,8 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 /// A spelling: its name and its text.
 pub(crate) type Form = (&'static str, String);
 
-/// Returns the spellings of a page with this handle. If `handle` has characters that no handle has,
-/// because it is the rest of a URL, returns only `handle` itself.
+/// Returns the spellings of a page with this handle. If `handle` contains characters that handles
+/// cannot have, it is the last part of a URL; then it is the only spelling.
 pub(crate) fn of_page(network: Network, handle: &str) -> Vec<Form> {
     if handle.contains(['/', '?', '#', '%']) || handle.contains(char::is_whitespace) {
         return vec![("it was given", handle.to_owned())];
@@ -47,7 +47,7 @@ pub(crate) fn of_page(network: Network, handle: &str) -> Vec<Form> {
     forms
 }
 
-/// Returns the spellings that only this network has.
+/// Returns the additional spellings that pages of this network have.
 fn of_network(network: Network, handle: &str, is_channel_id: bool) -> Vec<Form> {
     let site = |path: &str| format!("https://www.{}/{path}{handle}", network.host());
     match network {

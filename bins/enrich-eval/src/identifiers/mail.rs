@@ -71,8 +71,8 @@ pub(crate) fn report(
     Ok(())
 }
 
-/// Looks up an address at each listed public mail host that is also the domain of an imported
-/// company. Reports the hosts whose addresses find that company.
+/// Looks up an address at each public mail host that is also the domain of an imported company.
+/// Reports the hosts whose addresses find that company, which is wrong.
 pub(crate) fn report_listed(
     store: &Store,
     set: &Path,

@@ -10,8 +10,8 @@ use enrich_text::{
 pub(crate) enum Reason {
     /// The names have different legal forms.
     LegalForm,
-    /// The names have different countries, or different other words in parentheses. They are
-    /// companies of one group.
+    /// The names have different countries, or different other words in parentheses. The companies
+    /// probably belong to one group.
     Place,
     /// The names have different numbers or years.
     Series,
@@ -94,8 +94,8 @@ impl Reason {
     }
 }
 
-/// Returns the words that only one of the names has. Different numbers with the same beginning
-/// (`VII`, `VIII`) are different words.
+/// Returns the words that only one of the names has. Numbers that differ only at their end (`VII`,
+/// `VIII`) count as different words.
 fn apart<'a>(
     left: &'a NameForm,
     right: &'a NameForm,

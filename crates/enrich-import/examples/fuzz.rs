@@ -32,7 +32,7 @@ const PROGRESS: u64 = 100_000;
 /// Maximum size of an input before it is packed, in bytes.
 const MAX_BYTES: usize = 32 * 1024;
 
-/// Texts that mean something to a reader, a mapping or a parser.
+/// Texts with a special meaning for a reader, a mapping or a parser.
 const WORDS: [&str; 48] = [
     "\"",
     "\"\"",
@@ -120,7 +120,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A file with its name.
+/// A file: its name and its content.
 type Seed = (String, Vec<u8>);
 
 /// The files below a folder, sorted, and the texts of the built-in mappings.
@@ -279,7 +279,7 @@ fn map_with(bytes: &[u8], rng: &mut Rng) {
     mapping.map(&record, &Settings::default());
 }
 
-/// The greatest memory that the process has used, as the operating system reports it.
+/// Returns the greatest memory that the process has used, as the operating system reports it.
 fn greatest_memory() -> String {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM"));

@@ -24,8 +24,8 @@ const MAX_RECORDS: usize = 4096;
 /// batches, this bounds the memory of an import.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// Maximum number of records in a batch that were not parsed. It limits the time between two reports
-/// of the progress.
+/// Maximum number of already imported records in a batch. These records are not parsed, so a batch
+/// of them has few bytes; the limit ensures that progress is still reported often.
 const MAX_KNOWN: u64 = 1 << 16;
 
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ pub(crate) struct Batch {
     pub(crate) records: Vec<Record>,
     /// The line of each record, in the order of `records`.
     pub(crate) source_lines: Vec<SourceLine>,
-    /// The lines that were rejected, each with the reason.
+    /// The rejected lines, each with the reason.
     pub(crate) rejected: Vec<(SourceLine, Rejection)>,
     /// The number of records that the directory already has. They were not parsed.
     pub(crate) known: u64,
@@ -63,7 +63,7 @@ pub(crate) struct ReadOptions {
 /// Which text of each line a batch keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Texts {
-    /// None.
+    /// Batches contain no texts.
     Dropped,
     /// The text as in the source. For a mapped record, the native record in JSON.
     AsRead,
@@ -148,7 +148,7 @@ enum Reading {
     Mapped(Box<MappedReading>),
 }
 
-/// The format of a source whose records are native.
+/// How native records are written in the source; a mapping is not needed.
 enum Form {
     JsonLines(Option<KnownLines>),
     Csv(Box<Table>),

@@ -6,7 +6,7 @@ use std::io;
 /// Why a file is not a readable list. The messages are for people who don't know file formats.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoList {
-    /// The file has this content instead, such as a picture.
+    /// The file has other content, such as a picture.
     #[error(
         "this is {0}, not a list; save the table in it as CSV or Excel (.xlsx) and use that file"
     )]
@@ -53,7 +53,7 @@ impl NoList {
 pub enum Content {
     /// A PDF document.
     Pdf,
-    /// A picture of some format.
+    /// A picture in any format.
     Picture,
     /// An HTML page.
     WebPage,

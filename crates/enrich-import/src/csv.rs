@@ -69,8 +69,8 @@ impl Table {
             return Err(Rejection::FieldCount { found, expected });
         }
         let mut fields = Fields::default();
-        // Ignored columns are not part of the record's hash. If only an ignored column changes, the
-        // record counts as unchanged.
+        // An ignored column is not part of the record's hash. So if only an ignored column has
+        // changed, the record counts as unchanged.
         let mut parts: Vec<&[u8]> = Vec::with_capacity(2 * expected);
         for (column, bytes) in self.columns.iter().zip(self.splitter.fields()) {
             let text = std::str::from_utf8(bytes).map_err(|_| Rejection::NotUtf8)?;

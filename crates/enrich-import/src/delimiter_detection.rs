@@ -13,9 +13,9 @@ fn announced(line: &[u8]) -> Option<Delimiter> {
     name.eq_ignore_ascii_case(b"sep=").then(|| Delimiter::parse(value))?
 }
 
-/// Returns the delimiter of a file that begins with the lines `looked_at`. This is `chosen` if it
-/// is present, otherwise the delimiter in a first line such as `sep=;`, otherwise the delimiter
-/// that fits the lines best. A first line such as `sep=;` is removed from `lines`.
+/// Returns the delimiter of a file that begins with the lines `looked_at`. In this order: `chosen`,
+/// if it is present; the delimiter that a first line such as `sep=;` sets; the delimiter that fits
+/// the lines best. A first line such as `sep=;` is removed from `lines`.
 pub(crate) fn of_file(
     lines: &mut Lines,
     looked_at: &[Line],

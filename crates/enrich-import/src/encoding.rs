@@ -9,8 +9,8 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Number of bytes that are examined to guess an encoding. The first of them is the first byte that
-/// isn't ASCII.
+/// Number of bytes that are examined to guess an encoding. The examination begins at the first byte
+/// that is not ASCII.
 const WINDOW_BYTES: usize = 64 * 1024;
 
 /// A text encoding, such as UTF-8 or Windows-1252.
@@ -89,13 +89,13 @@ pub(crate) fn detect_by_start(head: &[u8]) -> Option<(TextEncoding, usize)> {
     }
 }
 
-/// The encoding of a text. It is unknown until enough of the text has been read.
+/// The encoding of a text; `None` inside until enough of the text has been read.
 #[derive(Clone, Default)]
 pub(crate) struct KnownEncoding(Rc<Cell<Option<TextEncoding>>>);
 
 impl KnownEncoding {
-    /// Returns the encoding. As long as the encoding is unknown, all text was ASCII, so this is
-    /// UTF-8.
+    /// Returns the encoding. While the encoding is unknown, the text read so far is ASCII, so the
+    /// result is then UTF-8.
     pub(crate) fn get(&self) -> TextEncoding {
         self.0.get().unwrap_or(TextEncoding::UTF_8)
     }

@@ -20,7 +20,8 @@ use crate::report::Report;
 /// Maximum number of parsed batches that wait to be stored.
 const WAITING_BATCHES: usize = 4;
 
-/// Why a record is skipped if its subject is not stored and the import must not add subjects.
+/// The reason that is reported for a skipped record if its subject is not stored and the import
+/// must not add subjects.
 const NOT_HELD: &str = "not in the directory";
 
 /// Receives the progress of an import.

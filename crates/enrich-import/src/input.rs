@@ -37,7 +37,7 @@ pub struct InputRecords {
     read_as: ReadAs,
     archive: Option<Archive>,
     current: Option<Opened>,
-    /// The name of the archive's file that is being read.
+    /// The name of the file in the archive that is being read now.
     member: Option<String>,
     is_compressed: bool,
     bounds: Option<Bounds>,

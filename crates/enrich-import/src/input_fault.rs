@@ -94,7 +94,7 @@ pub enum InputFault {
          in parts, or remove the limit from a copy of the mapping"
     )]
     ManySharedDomains(usize),
-    /// A file of cards is too large.
+    /// A file of contact cards (vCard) is too large.
     #[error("the file of cards is larger than 64 MiB; export it in several files")]
     ManyCards,
     /// The XML is not well-formed.

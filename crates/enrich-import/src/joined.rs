@@ -19,11 +19,11 @@ const ROWS_OF_A_STEP: usize = 4_096;
 
 /// The result of one step of reading a joined source.
 pub(crate) enum Step {
-    /// A record, or a row of a file that can't be used.
+    /// A record, or the error for a row that can't be used.
     Record(InputRecord),
     /// No record yet, because rows are still being sorted.
     Busy,
-    /// The end.
+    /// The source has no more records.
     End,
 }
 
@@ -129,7 +129,7 @@ impl JoinedRecords {
         Ok(Step::Busy)
     }
 
-    /// Returns the record with the next key of the first file.
+    /// Joins the rows with the next key of the first file, and returns the record.
     fn gather(&mut self) -> Result<Step, ReadError> {
         let next = self.files.first().and_then(|file| file.rows.next_key());
         let Some(key) = next.map(<[u8]>::to_vec) else { return Ok(Step::End) };

@@ -48,7 +48,8 @@ impl MapAs {
 /// Number of records that are counted before progress is reported.
 const RECORDS_OF_A_STEP: usize = 4_096;
 
-/// The text in reports for values that were left out because of such a limit.
+/// The text that reports show for values that were left out because too many records have the same
+/// domain.
 const SHARED: &str = "values of domains that too many records share";
 
 /// A source whose records are being mapped.
@@ -237,13 +238,13 @@ impl Records {
     }
 }
 
-/// Returns the number of a record in reports: its line. If many records are on the first line,
-/// returns the record's own number.
+/// Returns the number by which reports name a record. Usually this is its line. For a record on the
+/// first line, it is the record's number in the file, because a whole file may be one line.
 fn number(place: Place) -> u64 {
     if place.line > 1 { place.line } else { place.record }
 }
 
-/// Reads the cards of a file of at most 64 MiB.
+/// Reads the contact cards of a vCard file of at most 64 MiB.
 fn cards(source: Source) -> Result<Vec<Map<String, Value>>, ReadError> {
     let begun = source.begin()?;
     let compression = begun.compression();

@@ -22,6 +22,6 @@ pub(crate) enum Next {
     Parsed(Parsed),
     /// No record yet: a part of the source was read that does not contain a complete record.
     Busy,
-    /// The end.
+    /// The source has no more records.
     End,
 }

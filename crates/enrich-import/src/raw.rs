@@ -188,7 +188,7 @@ fn json_list(raw: &RawValue) -> Vec<Item<'_>> {
     }
 }
 
-/// A JSON object with a domain, and with the country of the website at this domain.
+/// A JSON object with a domain and the country of the website at this domain.
 #[derive(Debug, Deserialize)]
 pub(crate) struct SiteObject<'a> {
     #[serde(borrow, default)]

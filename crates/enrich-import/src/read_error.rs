@@ -39,8 +39,8 @@ pub enum ReadError {
         #[source]
         error: Box<ReadError>,
     },
-    /// The reading was stopped, because it reached a limit of [`Bounds`](crate::Bounds), or because
-    /// its `is_stopped` returned `true`.
+    /// The reading was stopped, because the source exceeds a limit in [`Bounds`](crate::Bounds), or
+    /// because [`Bounds::is_stopped`](crate::Bounds::is_stopped) returned `true`.
     #[error(transparent)]
     Halted(#[from] Halt),
 }

@@ -54,7 +54,7 @@ pub enum Rejection {
     /// This required field is missing.
     #[error("`{0}` is missing")]
     Missing(&'static str),
-    /// A required field can't be read.
+    /// A required field has a value that can't be parsed.
     #[error("`{field}` can't be read")]
     Unreadable {
         /// The name of the field.

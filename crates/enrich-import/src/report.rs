@@ -49,8 +49,7 @@ pub struct Report {
     /// The names of ignored fields, at most 32: the native format doesn't have these fields for
     /// records of this kind. Some of them may be mistyped.
     pub ignored_fields: BTreeSet<String>,
-    /// Records of the source that were left out by its mapping, counted by reason. They are not part
-    /// of `read`.
+    /// The records that the mapping left out, counted by reason. They are not part of `read`.
     pub skipped: BTreeMap<String, u64>,
     /// Values that the mapping left out, counted by kind, such as `addresses on platforms`.
     pub left_out: BTreeMap<&'static str, u64>,
@@ -63,7 +62,8 @@ pub struct Report {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ColumnSample {
     values: u32,
-    /// The number of examined values that are domains, URLs or email addresses.
+    /// The number of examined values that could identify a subject: domains, URLs or email
+    /// addresses.
     keys: u32,
 }
 

@@ -1,4 +1,5 @@
-//! Finds the domains that many records of a source have, such as those of a chain's branches.
+//! Finds the domains that many records of a source have. For example, the branches of a chain often
+//! have the chain's domain.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +9,8 @@ use crate::input_fault::InputFault;
 use crate::read_error::ReadError;
 use crate::sorted_rows::Sorter;
 
-/// Maximum number of domains that have more records than a mapping allows. Each takes 16 bytes.
+/// Maximum number of domains with more records than a mapping allows. Each of them takes 16 bytes
+/// of memory.
 const MAX_SHARED: usize = 4_000_000;
 
 /// Counts the records of each domain. The domains are kept as hashes in a temporary file.

@@ -26,7 +26,7 @@ pub(crate) struct Sorter {
     block: Block,
     max_block_bytes: usize,
     file: Option<BufWriter<File>>,
-    /// The places of the runs in the file.
+    /// The positions of the runs in the file.
     runs: Vec<Range<u64>>,
     /// The last key in the file.
     last_key: Vec<u8>,
@@ -109,7 +109,8 @@ impl Sorter {
     }
 }
 
-/// The key of a row, the number of its run, and its content, the least first.
+/// A row that is compared with the first rows of other runs: its key, the number of its run, and
+/// its content. `Reverse` makes the heap return the smallest key first.
 type FirstRow = Reverse<(Vec<u8>, usize, Vec<u8>)>;
 
 /// Rows in the order of their keys.
@@ -141,7 +142,7 @@ impl SortedRows {
     }
 }
 
-/// A sorted part of the rows.
+/// A sorted sequence of rows: in the file, or in memory.
 enum Run {
     Memory { block: Block, next: usize },
     Disk(BufReader<RangeReader<Arc<FileReader>>>),

@@ -255,7 +255,7 @@ impl Again {
     }
 }
 
-/// A stream, and the bytes that were read from it.
+/// A stream, and a copy of the bytes that were already read from it.
 struct Kept {
     input: Box<dyn Read + Send>,
     bytes: Vec<u8>,

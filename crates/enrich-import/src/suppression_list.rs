@@ -183,7 +183,7 @@ impl ListEntries {
         ListFault::Line { file: self.place(), line, fault }
     }
 
-    /// Returns the name of the file that is being read, for messages.
+    /// Returns the name that messages use for the file that is being read.
     fn place(&self) -> String {
         match self.records.member() {
             Some(member) => format!("{} in {}", shown(member), self.name),

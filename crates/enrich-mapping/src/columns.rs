@@ -10,9 +10,9 @@ use crate::record_rule::RecordRule;
 use crate::rule::Rule;
 
 impl Mapping {
-    /// Creates a mapping from pairs of a native field and a column. The id of a company is given as
-    /// `ids.SCHEME`, or as the scheme alone if the scheme is a usual one, such as `lei`. If several
-    /// columns are given for a field, all of them are read.
+    /// Creates a mapping from pairs of a native field and a column. For a company's id, the field
+    /// is `ids.SCHEME`, or only the scheme if the scheme is well known, such as `lei`. If a field
+    /// is paired with several columns, all of them are read.
     ///
     /// If `kind` is `None`, the fields decide which kind of record each row gives: `first_name`,
     /// `last_name` or `full_name` mean people, else `name` means companies, else `domain` means

@@ -9,7 +9,8 @@ use crate::native::{Field, RecordType};
 use crate::path::Path;
 use crate::synonyms::Synonyms;
 
-/// What a reader knows of a file after reading its beginning.
+/// The information about a file from which its source is detected. A reader gets it from the
+/// beginning of the file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sample<'a> {
     /// The file's name, without its folder; for a member of an archive, the archive's name.
@@ -113,8 +114,8 @@ fn fits(input: &Input, sample: &Sample<'_>, is_named: bool) -> bool {
     if !input.header.is_empty() {
         return is_named && sample.keys.len() == input.header.len();
     }
-    // The keys cannot be compared if there are none, or if other lines come before the header. In
-    // these cases, only the file's name decides.
+    // The keys cannot be compared if the sample has none, or if the header is not the first line.
+    // In these cases, only the file's name decides.
     let has_keys = input.keys.iter().all(|key| has_key(sample, key));
     if input.keys.is_empty() || sample.keys.is_empty() || (input.skip_until.is_some() && !has_keys)
     {
@@ -158,8 +159,8 @@ fn has_subject(sample: &Sample<'_>) -> bool {
         .any(|key| sample.keys.iter().any(|known| known.trim().eq_ignore_ascii_case(key)))
 }
 
-/// Whether native records have this column or key. A key inside one of theirs, such as `ids.lei`,
-/// also counts.
+/// Whether native records have a column or key with this name. A key inside a native key, such as
+/// `ids.lei`, also counts.
 fn is_native(name: &str) -> bool {
     Field::from_column(name.split('.').next().unwrap_or(name)).is_some()
 }

@@ -1,4 +1,5 @@
-//! A native record that is being put together.
+//! A native record that is not complete yet: the rules of a mapping fill its fields one after the
+//! other.
 
 use enrich_text::{Country, Domain, ExternalId, Network, PageUrl, PersonPage, Phone};
 use serde_json::{Map, Value, json};
@@ -8,7 +9,7 @@ use crate::native::RecordType;
 use crate::outcome::Note;
 use crate::route::{Route, route_url};
 
-/// A native record that is being put together.
+/// A native record that is not complete yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     pub(crate) kind: RecordType,
@@ -101,8 +102,9 @@ impl Draft {
         }
     }
 
-    /// Adds a domain in normal form, even the domain of a network or a platform. A text that is not
-    /// a domain is added unchanged, so that the import reports it as invalid.
+    /// Adds a domain, even the domain of a network or a platform. The domain is added in normal
+    /// form. A text that is not a domain is added unchanged, so that the import reports it as
+    /// invalid.
     pub(crate) fn add_any_domain(&mut self, text: String) {
         let domain = Domain::parse(&text).map(|domain| domain.as_str().to_owned());
         self.add_domain(domain.unwrap_or(text), None);

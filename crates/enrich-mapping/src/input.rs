@@ -19,7 +19,7 @@ pub enum InputKind {
     Xml,
     /// An Excel workbook.
     Workbook,
-    /// Cards with people's contact data; [`vcards`](crate::vcards) reads them.
+    /// Contact cards of people (vCard); [`vcards`](crate::vcards) reads them.
     Vcard,
 }
 
@@ -68,7 +68,7 @@ pub struct Input {
     /// A text that occurs in every record that the mapping needs. The reader need not parse records
     /// without this text.
     pub contains: Option<String>,
-    /// Whether records of this input are only attached to subjects that are already stored. If this
+    /// Whether records of this input only change stored subjects and never add a subject. If this
     /// is `None`, [`Merge::only_known`](crate::Merge::only_known) decides.
     pub only_known: Option<bool>,
 }
@@ -124,7 +124,7 @@ impl Input {
             comment: character(table, "comment")?,
             skip_until: table.text("skip-until")?,
             header: table.texts("header")?,
-            // A mapping may read columns that are not in every file.
+            // Not every file has all columns that a mapping reads, so no column is required.
             columns: Vec::new(),
             contains: table.text("contains")?,
             only_known: table.flag("only-known")?,

@@ -33,7 +33,7 @@
 //! **Joined sources.** If [`Mapping::join`] is present, the reader must join each record from the
 //! rows of several members of an archive: see [`Join`].
 //!
-//! **Cards.** [`vcards`] reads the records of a file of cards ([`InputKind::Vcard`]).
+//! **Contact cards.** [`vcards`] reads the records of a vCard file ([`InputKind::Vcard`]).
 //!
 //! This crate does no input or output. The mapping files in `formats/` and the tables in `data/`
 //! are compiled into it.

@@ -33,7 +33,7 @@ pub struct Mapping {
 /// How the records of a source are merged with the stored subjects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merge {
-    /// Whether records are only attached to subjects that are already stored.
+    /// Whether records only change stored subjects and never add a subject.
     pub only_known: bool,
     /// For each field, such as `phones`: the most records with the same domain for which this field
     /// is imported. If more records have the domain, they are branches of one company, so this
@@ -212,7 +212,8 @@ fn is_address(value: &Value) -> bool {
     })
 }
 
-/// Reads the rules of a mapping: those of the main record, and those of each `[[also]]`.
+/// Reads the rules of a mapping: the rules of the main record, and the rules of each table
+/// `[[also]]`.
 fn read_records(file: &Table<'_, '_>) -> Result<Vec<RecordRule>, MappingError> {
     const RECORD: [&str; 5] = ["type", "id", "when", "synonyms", "code"];
     let mut records = Vec::new();

@@ -20,7 +20,7 @@ pub(crate) fn meaning(column: &str) -> Option<&'static str> {
     MEANINGS.get(&plain_name(column)).copied()
 }
 
-/// Whether the name of a column is the name of a native field, or a usual other name for one.
+/// Whether a column's name is the name of a native field, or another usual name of a native field.
 pub fn is_known_column(column: &str) -> bool {
     Field::from_column(column).is_some() || meaning(column).is_some()
 }

@@ -25,7 +25,8 @@ pub(crate) struct RecordRule {
     /// Whether columns without a rule are read too, if their name is a usual name of a field, such
     /// as `Website`.
     has_synonyms: bool,
-    /// Whether entities of Wikidata are read by code instead of by these rules.
+    /// Whether the records are Wikidata entities. The module `wikidata` reads them instead of these
+    /// rules.
     pub(crate) is_wikidata: bool,
 }
 
@@ -83,8 +84,8 @@ impl RecordRule {
         self.when.iter().all(|condition| condition.is_met(record))
     }
 
-    /// Makes a draft from an input record. If the input record names no country, `seat` is the
-    /// company's country, and national phone numbers are read as numbers of `seat`.
+    /// Makes a draft from an input record. If the input record names no country, `seat` is used: as
+    /// the company's country, and to read national phone numbers.
     pub(crate) fn draft(
         &self,
         record: &Map<String, Value>,
@@ -106,7 +107,8 @@ impl RecordRule {
         countries.iter().for_each(|text| draft.add_country(text));
         match self.kind {
             RecordType::Person => draft.countries.truncate(1),
-            // The seat stands for a missing country only, not for a country that could not be read.
+            // `seat` replaces a missing country. It does not replace a country that could not be
+            // read.
             _ if countries.is_empty() => draft.countries.extend(seat),
             _ => {}
         }

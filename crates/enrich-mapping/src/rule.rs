@@ -36,7 +36,8 @@ pub(crate) struct Values {
 #[derive(Clone, Debug)]
 enum Origin {
     Places(Vec<Path>),
-    /// For each object at `places` that has the values of `filters`: the object's values at `take`.
+    /// Takes values from some of the objects at `places`: if an object has the values that
+    /// `filters` require, the result contains the object's values at `take`.
     Objects {
         places: Vec<Path>,
         filters: Vec<Filter>,

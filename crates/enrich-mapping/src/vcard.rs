@@ -1,4 +1,4 @@
-//! Reads cards with people's contact data (vCard 2.1, 3.0 and 4.0; RFC 2426, RFC 6350).
+//! Reads vCard files: contact cards of people (vCard 2.1, 3.0 and 4.0; RFC 2426, RFC 6350).
 
 use std::borrow::Cow;
 
@@ -184,7 +184,7 @@ fn split(value: &str) -> Vec<String> {
     parts
 }
 
-/// Removes the backslashes from a value; `\n` becomes a blank.
+/// Removes the backslashes that escape characters of a value; `\n` becomes a blank.
 fn unescaped(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     let mut letters = value.chars();

@@ -17,10 +17,10 @@ pub(super) use layout::{JsonLayout, detected, first_names};
 use path::{Path, Step};
 use scanner::{Copied, Scanner};
 
-/// The name under which a record has its own name, if the record is the member of an object.
+/// If a record is a member of an object, the record gets the member's name under this name.
 const KEY: &str = "@key";
-/// A record that is not an object, such as a text, becomes an object with the value under this
-/// name.
+/// A record that is not an object, such as a text, becomes an object. The object has the record's
+/// value under this name.
 const VALUE: &str = "$";
 /// A member with one of these names lists the columns of the rows in the same object.
 const COLUMN_NAMES: [&str; 3] = ["fields", "columns", "header"];
@@ -40,7 +40,7 @@ pub(super) struct JsonReader {
     key: String,
     /// Whether an array, an object or a record was found at the path.
     has_found: bool,
-    /// Whether a `*` of the path has matched a member. Only then `key` is set.
+    /// Whether a `*` of the path has matched a member. Only then is `key` set.
     has_key: bool,
     has_begun: bool,
     /// Records that do not contain this text are skipped.

@@ -197,9 +197,10 @@ fn skip_to_columns(
     Ok(())
 }
 
-/// Skips the title that a spreadsheet has above its header: rows with a single field that is not
-/// empty, before a row with at least two. Two kinds of rows are not titles: a row with the name of
-/// a known column, and the first line of a card, because cards are sampled as tables.
+/// Skips the title above the header of a spreadsheet: rows in which only one field is not empty,
+/// before a row with at least two such fields. Two kinds of rows are never a title: a row with the
+/// name of a known column, and the first line of a contact card, because vCard files are sampled as
+/// tables too.
 fn skip_title(lines: &mut Lines, first: &[&Line], delimiter: Delimiter) -> io::Result<()> {
     let mut splitter = Splitter::new(delimiter);
     let filled = first.iter().filter(|line| !line.is_blank()).take(MAX_TITLE_ROWS + 1);

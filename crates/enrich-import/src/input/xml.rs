@@ -190,7 +190,7 @@ impl XmlReader {
         }
     }
 
-    /// Returns the text that a reference such as `&amp;` or `&#10;` stands for.
+    /// Returns the character that a reference such as `&amp;` or `&#10;` stands for.
     fn resolved(&self, reference: &BytesRef<'_>) -> io::Result<Cow<'static, str>> {
         if let Some(letter) = reference.resolve_char_ref().map_err(|_| self.not_xml())? {
             return Ok(Cow::Owned(letter.to_string()));
@@ -237,8 +237,8 @@ fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }
 
-/// What an [`XmlReader`] and its input share: the limit of the current record, and the bytes that
-/// were read.
+/// The data that an [`XmlReader`] shares with its input: the limit of the current record, and what
+/// was read.
 #[derive(Default)]
 struct Limit {
     /// The number of bytes that the current record may still have.

@@ -13,7 +13,7 @@ pub enum ListFault {
     Read {
         /// The name of the file.
         file: String,
-        /// Why.
+        /// Why the file can't be read.
         #[source]
         error: Box<ReadError>,
     },
@@ -58,7 +58,7 @@ pub enum LineFault {
     /// The line does not have the layout of a row.
     #[error("{}; correct the line or get the list again", .0.explained())]
     Row(Rejection),
-    /// The id can't be answered.
+    /// The id of the entry does not have the form of DROP's ids.
     #[error("the ID is not 1 to 64 letters and digits; get the list again")]
     NotAnId,
     /// The hash is not Base64.

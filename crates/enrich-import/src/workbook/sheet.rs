@@ -152,7 +152,7 @@ impl SheetReading {
                     row.number = row_number(&tag, row.number);
                 }
                 Event::Empty(tag) if tag.local_name().as_ref() == b"sheetData" => break,
-                // A cell without content still takes a column.
+                // An empty cell also takes a column, so the following cells keep their columns.
                 Event::Empty(tag) if tag.local_name().as_ref() == b"c" => {
                     let column = begin(&tag, row.cells.len())?.column;
                     row.put(column, Cow::Borrowed(""));

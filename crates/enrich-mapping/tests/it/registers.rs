@@ -1,5 +1,5 @@
-//! Tests of peculiarities in the data of registers: which records are skipped, and where names and
-//! ids come from.
+//! Tests of special cases in the data of registers: which records are skipped, and from which
+//! fields names and ids come.
 
 use enrich_mapping::{Detection, Mapping, Outcome, Sample, Settings, detect};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Tests of peculiarities in the data of single sources. A simple mapping would get them wrong.
+//! Tests of special cases in the data of single sources, which a simple mapping would get wrong.
 
 use enrich_mapping::{Mapping, Outcome, Settings, name_only};
 use serde_json::{Map, Value, json};

@@ -60,11 +60,11 @@ fn envelope(scanner: &mut Scanner, depth: usize) -> io::Result<Option<Path>> {
     }
 }
 
-/// The members of an object, as far as they were read.
+/// The members of an object that were read so far, and whether they may be records.
 #[derive(Default)]
 struct Found {
     plain: usize,
-    /// The number of members that are objects, and the names in the first of them.
+    /// The number of members that are objects, and the names of the first object's members.
     objects: usize,
     names: Vec<String>,
     have_same_names: bool,

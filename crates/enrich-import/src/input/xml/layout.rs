@@ -24,7 +24,7 @@ pub(crate) fn declared_encoding(head: &[u8]) -> Option<TextEncoding> {
 pub(crate) fn detected_path(head: &[u8]) -> String {
     let mut reader = quick_xml::Reader::from_reader(head);
     reader.config_mut().expand_empty_elements = true;
-    // The open elements, each with the name of its last child.
+    // The open elements. Each has its own name and the name of its last child element.
     let mut open: Vec<(String, String)> = Vec::new();
     let mut best: Option<Vec<String>> = None;
     let mut root = None;

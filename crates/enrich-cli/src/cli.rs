@@ -202,8 +202,8 @@ mod tests {
         for (name, command) in commands(&Cli::command(), "enrich") {
             let takes = |long| command.get_opts().any(|option| option.get_long() == Some(long));
             let is_group = command.has_subcommands();
-            // The demo has a folder of its own, and `store copy` names its folder by `--from` or
-            // `--to`.
+            // `enrich demo` uses a temporary folder, and `enrich store copy` gets its folder from
+            // `--from` or `--to`. So these commands have no option `--data`.
             let has_own = ["enrich demo", "enrich store copy"].contains(&name.as_str());
             assert!(is_group || has_own || takes("data"), "`{name}` takes no --data");
             let names_both = name == "enrich store copy";

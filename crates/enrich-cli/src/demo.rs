@@ -40,7 +40,8 @@ const RECORDS: [(&str, &str); 3] = [
 /// The email address with which the user of the demo signs in to the account page.
 const EMAIL: &str = "demo@enrich.example";
 
-/// The end of the greeting, if the user gave the demo a PostgreSQL database.
+/// The end of the greeting, if the demo stores its account in a PostgreSQL database that the user
+/// has given.
 const IN_DATABASE: &str = "What it writes to the database stays there, and is of no use without that \
                            folder: drop the database.\n\n";
 
@@ -136,12 +137,13 @@ struct Begun {
     key: ApiKey,
     /// The token of the account's invitation.
     invitation: Token,
-    /// A text that says what was imported from the user's files; `None` if the sample data is
-    /// served.
+    /// A text that says what was imported from the user's files; `None` if the demo serves the
+    /// sample data.
     came_in: Option<String>,
 }
 
-/// Imports the files, or the sample records if there are none, and begins an account.
+/// Imports the user's files, or the sample records if the user has given no files. Then creates the
+/// account of the demo.
 fn fill(
     importer: &SqliteImporter,
     ports: &AccountPorts,
@@ -253,7 +255,8 @@ fn sample_calls(key: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Calls into which a name or domain of the user's records is put.
+/// Returns calls in which the user replaces a placeholder by a name or domain from the imported
+/// files.
 fn own_calls(key: &str) -> Vec<(&'static str, String)> {
     vec![
         (

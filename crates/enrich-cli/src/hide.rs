@@ -5,8 +5,9 @@ use std::borrow::Cow;
 
 use enrich_core::KEY_PREFIX;
 
-/// Replaces every API key in a text by its prefix and `…`. The errors of clap quote arguments. So a
-/// key in the wrong argument would appear on the terminal or in a log.
+/// Replaces every API key in a text by its prefix and `…`. The error messages of clap quote
+/// arguments. Without this function, a key that the user has put into the wrong argument would be
+/// shown on the terminal or in a log.
 pub(crate) fn without_keys(text: &str) -> Cow<'_, str> {
     let mut pieces = text.split(KEY_PREFIX);
     let mut cut = pieces.next().unwrap_or_default().to_owned();

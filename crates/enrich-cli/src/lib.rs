@@ -24,9 +24,9 @@ use clap::Parser;
 
 use crate::commands::{Console, Failure};
 
-/// Runs the command line. Returns the exit status: 0 for success; 1 if the result is negative, or
-/// if something that the command line names does not exist; 2 if an error has prevented the command
-/// from running.
+/// Runs the command line. Returns the exit status: 0 for success; 1 if the command has a negative
+/// result, or if the command line names something that does not exist; 2 if an error has prevented
+/// the command from running.
 pub fn run() -> ExitCode {
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,

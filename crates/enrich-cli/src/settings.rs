@@ -72,8 +72,8 @@ impl From<CountMisses> for enrich_store::CountMisses {
     }
 }
 
-/// If no setting limits the connections from one address, one address may have a quarter of all
-/// connections: their number divided by this number.
+/// Without a setting for the connections from one address, one address may have this fraction of
+/// all connections: a quarter.
 const ADDRESS_SHARE: usize = 4;
 
 /// The settings. The derived layer has the settings from one source, and defines the flags.

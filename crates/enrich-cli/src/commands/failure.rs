@@ -30,7 +30,7 @@ pub(crate) enum Failure {
     Refused(String),
     /// An error has prevented the command from running. The exit status is 2.
     Impossible(String),
-    /// The reader of the output has gone. This is not an error; the exit status is 0.
+    /// The program that reads the output has ended. This is not an error; the exit status is 0.
     ReaderGone,
 }
 

@@ -21,8 +21,8 @@ use super::{Common, Console, Failure, Shown, Verdict};
 use crate::settings::StoreUrl;
 use list::ListArgs;
 
-/// The message after values were suppressed from a node's folder without a directory. It says what
-/// remains to do.
+/// The message after values were suppressed from a folder of a node that has no directory. It tells
+/// the user what must still be done.
 const ALSO_ELSEWHERE: &str = "no node answers with the values any more; run the same command on \
                               the machine that imports, which still has them";
 
@@ -119,7 +119,7 @@ impl Forget {
     }
 }
 
-/// Where values are forgotten.
+/// The data from which values are removed.
 struct ForgetFrom {
     nodes: Option<Nodes>,
     /// The look-up data; `None` in the folder of a node that has no directory.
@@ -160,7 +160,7 @@ impl ForgetFrom {
         Ok(Forgotten { forgotten: suppressed.len() as u64, values, subjects })
     }
 
-    /// Says what must still be done in another folder.
+    /// Prints what the user must still do in another folder.
     fn note_what_remains(&self, console: &mut Console<'_>) {
         if self.importer.is_none() {
             console.note(ALSO_ELSEWHERE);

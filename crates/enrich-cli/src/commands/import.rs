@@ -207,8 +207,8 @@ pub(crate) fn import_files(
     Ok(Outcome::new(&sum, started.elapsed(), is_only_file))
 }
 
-/// Imports one file. If the import stops early, the report has the results so far, and the second
-/// value says why it stopped.
+/// Imports one file. If the import stops early, the report contains the results up to this point,
+/// and the second value is the reason.
 fn take(
     importer: &dyn Importer,
     input: Input,

@@ -1,4 +1,4 @@
-//! Options for reading a list. They replace what would be detected.
+//! Options for reading a list. An option that is given replaces the detected value.
 
 use clap::Args;
 use enrich_import::{Delimiter, ReadAs, TextEncoding};

@@ -1,8 +1,8 @@
-//! `enrich forget --list`: forgets the entries of a suppression list.
+//! `enrich forget --list`: forgets the values that a suppression list names.
 //!
-//! The list is read several times, so that it is never in memory as a whole: to check every line
-//! before anything changes, to add its entries, to take entries back, and to answer. Each step may
-//! be repeated. So after an interruption, the same command completes the run.
+//! The list may be too large for memory, so it is read several times: to check every line before
+//! anything changes, to add its entries, to take entries back, and to write the answers. Each step
+//! may be repeated. So after an interruption, the same command completes the run.
 
 mod answers;
 
@@ -28,10 +28,10 @@ use super::{ForgetFrom, Forgotten, Kind, Nodes, read};
 use answers::{Answer, Answers};
 
 /// The number of entries in a batch that is added, taken back or looked up. A batch takes some 20
-/// MB of memory. Entries are added in the order of their keyed hashes, and a batch may change any
-/// page of the table. So the fewer batches there are, the fewer pages are written.
+/// MB of memory. Entries are added in the order of their keyed hashes, so each batch may change
+/// every page of the table. With fewer batches, fewer pages are written.
 const BATCH: usize = 200_000;
-/// The number of values of a plain list in a batch.
+/// The number of values in a batch, if the list is a plain list of values.
 const VALUES: usize = 10_000;
 
 const WRONG_FOLDER: &str = "a list is loaded on the machine that imports, and this folder has no \
@@ -187,13 +187,15 @@ impl<'a> Load<'a> {
         Ok(Loaded { entries, new, taken_back, values, subjects, answers })
     }
 
-    /// Returns the part that has an entry, if the part was not loaded to its end before.
+    /// Returns the part of the list that contains an entry; `None` if the part was completely
+    /// loaded before.
     fn unfinished_part(&self, content: &EntryContent) -> Option<(&ListPart, &OpenedList)> {
         let (part, opened) = part_of(&self.parts, content)?;
         (!opened.is_complete).then_some((part, opened))
     }
 
-    /// Adds the entries. Returns how many were in no list before.
+    /// Adds the entries of the list to the directory. Returns the number of entries that were in no
+    /// list before.
     fn add(&self) -> Result<u64, Failure> {
         let mut added = 0;
         let mut batch: Vec<Digest> = Vec::new();
@@ -222,7 +224,7 @@ impl<'a> Load<'a> {
         Ok(added)
     }
 
-    /// Takes entries back. Returns how many were in force.
+    /// Takes entries back, as the list demands. Returns the number of entries that were in force.
     fn take_back(&self) -> Result<u64, Failure> {
         let is_to_do = |(part, opened): &(&ListPart, OpenedList)| {
             is_of_removed(part) && part.entries > 0 && !opened.is_complete
@@ -255,7 +257,7 @@ impl<'a> Load<'a> {
         Ok(taken_back)
     }
 
-    /// Removes the held values that are on the list.
+    /// Removes the values in the directory that are on the list.
     fn remove(&self) -> Result<Removed, Failure> {
         let unfinished = self.parts.iter().filter(|(_, opened)| !opened.is_complete);
         let mut kinds: Vec<DigestKind> = unfinished.filter_map(|(part, _)| part.kind).collect();
@@ -295,7 +297,7 @@ fn forget_plain(
     }
 }
 
-/// Returns the part of a list that has an entry.
+/// Returns the part of the list that contains an entry.
 fn part_of<'a>(
     parts: &'a [(&'a ListPart, OpenedList)],
     content: &EntryContent,
@@ -314,7 +316,7 @@ fn digest_of(content: EntryContent) -> Option<Digest> {
     }
 }
 
-/// Whether a part has the entries that were removed from lists.
+/// Whether a part contains entries that were removed from lists.
 fn is_of_removed(part: &ListPart) -> bool {
     part.file.as_ref().is_some_and(|file| file.list.is_none())
 }

@@ -150,7 +150,7 @@ impl FormatArgs {
     }
 
     /// Finds the mapping that fits the beginning of a file. Returns `None` if the native reader
-    /// must read the file. Either its records are native, or the native reader gives the best error
+    /// must read the file: either its records are native, or the native reader gives a better error
     /// message.
     fn detected(
         &self,
@@ -286,7 +286,7 @@ fn input_of(mapping: &Mapping, sample: Option<&Sample>) -> Input {
     found.cloned().unwrap_or_default()
 }
 
-/// Returns the kind of a file. Cards look like a table with one column.
+/// Returns the kind of a file. The reader sees contact cards (vCard) as a table with one column.
 fn form(sample: &Sample) -> Option<InputKind> {
     let is_cards =
         sample.names.first().is_some_and(|name| name.eq_ignore_ascii_case("BEGIN:VCARD"));
@@ -296,8 +296,8 @@ fn form(sample: &Sample) -> Option<InputKind> {
     }
 }
 
-/// Returns the names in the envelope around the records. If there is no envelope, returns the names
-/// of the records' fields.
+/// Returns the names of the members of the object that contains the records. If there is no such
+/// object, returns the names of the records' fields.
 fn keys(sample: &Sample) -> Vec<String> {
     let keys = if sample.envelope.is_empty() { &sample.names } else { &sample.envelope };
     keys.clone()

@@ -21,7 +21,7 @@ pub(super) struct Outcome {
     rejected: u64,
     name_only: u64,
     dropped: u64,
-    /// Records of the source that its mapping leaves out, by reason.
+    /// The records of the source that the mapping left out, counted by reason.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     skipped: BTreeMap<String, u64>,
     seconds: f64,

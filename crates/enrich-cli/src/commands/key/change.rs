@@ -30,7 +30,7 @@ pub(crate) struct Rotate {
     on: OnKey,
 }
 
-/// The value of one key's own limit; `None` if the server's value applies to the key.
+/// The value that is set for one key; `None` if the server's value applies to the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Own(Option<u32>);
 

@@ -52,7 +52,7 @@ pub(super) enum Wanted<'a> {
 }
 
 impl CompanyArgs {
-    /// Returns what the options ask for; `None` if no option is given.
+    /// Returns the company or companies that the options name; `None` if no option is given.
     pub(super) fn wanted(&self) -> Option<Wanted<'_>> {
         match (&self.id, &self.name, self.candidates) {
             (Some(id), _, _) => Some(Wanted::Id(id)),

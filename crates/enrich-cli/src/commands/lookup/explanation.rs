@@ -80,8 +80,7 @@ pub(super) struct Candidate {
     /// The company's name that is most similar to the given name.
     pub(super) name: String,
     pub(super) domain: Option<String>,
-    /// How well known the company is, from 0 to 1; `None` for a company that is not known for more
-    /// than names, a domain and a page.
+    /// How well known the company is; `None` if its prominence is 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) prominence: Option<Prominent>,
     /// The features of the company, those with the largest effect first.
@@ -150,7 +149,7 @@ impl LookUpToExplain<'_> {
         })
     }
 
-    /// Returns why a company name led to this company, or to none.
+    /// Returns why the look-up of a company name found this company, or found nothing.
     fn reason_by_name(
         self,
         directory: &SqliteDirectory,
@@ -185,8 +184,8 @@ impl LookUpToExplain<'_> {
             return Ok(changed);
         }
         let mut reason = if is_sure { "the likeliest".to_owned() } else { below };
-        // The rival takes probability from the first company. The rival is mentioned only if the
-        // first company would otherwise have enough confidence.
+        // The first company would be more probable without the rival. The rival is mentioned only
+        // if the first company would then have enough confidence.
         let least = f64::from(self.least_by_name.percent()) / 100.0;
         let is_in_the_way =
             |rival: &&ScoredCandidate| first.probability + rival.probability >= least;
@@ -202,7 +201,7 @@ impl LookUpToExplain<'_> {
         Ok(reason)
     }
 
-    /// Returns why a question without a company name led to this subject, or to none.
+    /// Returns why a look-up without a company name found this subject, or found nothing.
     fn reason_otherwise(self) -> String {
         let is_found = self.found.is_some();
         let least = self.least_by_name.percent();

@@ -58,7 +58,7 @@ pub(super) fn called(country: Country) -> String {
     format!("{} ({})", country.name(), country.alpha2())
 }
 
-/// Says in words into which parts a person's name is split.
+/// Returns in words the parts into which a person's name was split.
 fn parts(name: &PersonName) -> String {
     let family = format!("the family name \"{}\"", name.family().join(" "));
     let mut text = match name.given() {

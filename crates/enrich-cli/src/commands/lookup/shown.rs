@@ -106,7 +106,7 @@ fn write_features(candidate: &Candidate, out: &mut dyn Write) -> io::Result<()> 
     write_table(&["  FEATURE", ">VALUE", ">WEIGHT", ">FOR (+) OR AGAINST (-)"], rows, out)
 }
 
-/// Returns the prominence of a company and what it comes from.
+/// Describes the prominence of a company, and the facts that it is calculated from.
 fn in_words(prominence: &Prominent) -> String {
     let Prominent { value, page_rank, is_in_wikidata, kinds_of_ids, countries, networks } =
         prominence;

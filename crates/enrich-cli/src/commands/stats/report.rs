@@ -27,7 +27,7 @@ pub(super) struct Report {
     /// The countries; the one with the most companies is first.
     countries: Vec<Country>,
     sources: Vec<Source>,
-    /// The numbers of companies by the number of sources that give them.
+    /// The number of companies by the number of their sources.
     company_sources: Vec<BySources>,
     shared_names: SharedNames,
     suppression: Suppression,
@@ -69,7 +69,7 @@ struct BySources {
     companies: u64,
 }
 
-/// The names that several companies bear.
+/// The names that several companies have.
 #[derive(Serialize)]
 struct SharedNames {
     names: u64,
@@ -190,7 +190,7 @@ impl Report {
     }
 }
 
-/// Returns all countries of subjects; the one with the most companies is first.
+/// Returns all countries in which subjects are. The country with the most companies is first.
 fn countries(companies: &KindStatistics, people: &KindStatistics) -> Vec<Country> {
     let names = companies.in_country.keys().chain(people.in_country.keys());
     let country = |name: &&str| {

@@ -45,8 +45,7 @@ struct Copied {
     next_step: String,
 }
 
-/// One side of a copy: a data folder or a database. The ledger comes from one side and goes to the
-/// other.
+/// The source or the target of a copy: a data folder or a database.
 #[derive(Clone, Debug)]
 enum Side {
     Folder(PathBuf),

@@ -1,4 +1,5 @@
-//! The answers to DROP. For each list there is a file of the same name, with a status for each id.
+//! The answers to DROP. For each file of the download there is a file of the same name, with a
+//! status for each id.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -18,7 +19,8 @@ use super::{BATCH, changed, is_of_removed, part_of};
 const DELETED: u8 = 3;
 const NOT_FOUND: u8 = 5;
 
-/// The files in which the answers are written. Until a file is complete, it has another name.
+/// The files into which the answers are written. A file has a temporary name until all files are
+/// complete.
 pub(super) struct Answers {
     folder: PathBuf,
 }
@@ -42,8 +44,8 @@ struct Unfinished<'a> {
 }
 
 impl Answers {
-    /// Refuses a list whose answers already exist, unless an interrupted run has written them.
-    /// Creates the folder if there is something to answer.
+    /// Returns an error if the answers to the list already exist, unless an interrupted run has
+    /// written them. Creates the folder if answers are needed.
     pub(super) fn check(
         folder: &Path,
         parts: &[ListPart],
@@ -158,7 +160,7 @@ impl Answers {
 }
 
 impl Unfinished<'_> {
-    /// Writes the ids that were read.
+    /// Looks up the status of the ids that were read, and writes them to the file.
     fn flush(&mut self, importer: &dyn SuppressionLists) -> Result<(), Failure> {
         let digests = std::mem::take(&mut self.digests);
         let removed = match self.part.kind {
@@ -178,7 +180,7 @@ impl Unfinished<'_> {
     }
 }
 
-/// Whether the ids of a part are answered. Removed entries and empty lists are not answered.
+/// Whether a part needs answers. Parts with removed entries and empty parts need none.
 fn is_answered(part: &ListPart) -> bool {
     part.file.is_some() && !is_of_removed(part) && part.entries > 0
 }

@@ -19,8 +19,7 @@ pub struct SiteFile {
 }
 
 /// The time for which browsers may cache the files of Swagger UI, in seconds. These files are
-/// large, so caching helps. Caching does no harm, because older files show a newer OpenAPI document
-/// too.
+/// large, so caching them saves time. Old cached files also work with a newer OpenAPI document.
 const HOUR: u32 = 60 * 60;
 
 const JSON: &str = "application/json";

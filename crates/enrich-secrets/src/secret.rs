@@ -110,15 +110,16 @@ purposes! {
     ApiKeyHash = "enrich 2026-11 api key hash",
     /// Encrypts the text of an API key, so that its owner can see it again.
     ApiKeySeal = "enrich 2026-11 api key seal",
-    /// Makes the hash that chains each ledger row to the account's previous row.
+    /// Makes the hash that links each ledger row to the previous row of the same account.
     LedgerChain = "enrich 2026-11 ledger chain",
-    /// Makes the digest over all rows of the ledger's log.
+    /// Makes the digest of all rows in the ledger's log.
     LedgerDigest = "enrich 2026-11 ledger digest",
-    /// Authenticates the head of an account, its last entry and balance, in a checkpoint.
+    /// Authenticates the head of an account (its last entry and balance) in a checkpoint.
     LedgerHead = "enrich 2026-11 ledger head",
-    /// Authenticates the seal: the end of the ledger's log.
+    /// Authenticates the seal, which shows where the ledger's log ends.
     LedgerSeal = "enrich 2026-11 ledger seal",
-    /// Authenticates a seal of a node.
+    /// Authenticates a seal of a node: a hash of the last rows of the accounts that the node has
+    /// charged.
     NodeSeal = "enrich 2026-11 node seal",
     /// Makes the hash by which a store finds an idempotency record.
     IdempotencyKey = "enrich 2026-11 idempotency key hash",
@@ -254,8 +255,8 @@ impl Secret {
     /// Returns the keyed hash of `bytes`. If the caller joins several parts, the bytes must show
     /// where each part ends. Otherwise different parts could have the same hash.
     ///
-    /// The bytes are one slice, because creating a hasher that takes several parts costs more than
-    /// hashing a row.
+    /// The bytes are one slice, because a hasher that takes several parts is slow to create: it
+    /// would cost more than hashing a row.
     pub fn hash_bytes(&self, purpose: Purpose, bytes: &[u8]) -> [u8; 32] {
         *blake3::keyed_hash(self.key(purpose), bytes).as_bytes()
     }

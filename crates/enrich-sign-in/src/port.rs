@@ -81,7 +81,7 @@ pub trait SignIns: Send + Sync {
     /// or if it does not exist.
     async fn session(&self, token: &Token) -> Result<Option<Session>, StoreError>;
 
-    /// Stores `at` as the time of a session's last use.
+    /// Sets the time of a session's last use to `at`.
     async fn touch_session(&self, token: &Token, at: Timestamp) -> Result<(), StoreError>;
 
     /// Ends the session with this token. Also succeeds if there is no such session.

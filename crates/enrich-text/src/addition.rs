@@ -11,18 +11,18 @@ use crate::name_words::{NameWord, is_place, name_words};
 use crate::region::region;
 use crate::table;
 
-/// What a phrase after a name says.
+/// The kind of a phrase after a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A place, or a part of the company. Nothing belongs to the phrase after it.
+    /// A place, or a part of the company. The phrase is a complete addition.
     Whole,
-    /// A stock exchange. A symbol may follow.
+    /// A stock exchange. The addition may continue with a symbol: `NYSE: XYZ`.
     Exchange,
-    /// A word such as `formerly`. Another name follows.
+    /// A word such as `formerly`. The addition continues with another name.
     Former,
 }
 
-/// The phrases of the data files, folded, without fillers.
+/// The phrases in the data files, with their kinds. The phrases are folded, without fillers.
 static PHRASES: LazyLock<FxHashMap<String, Kind>> = LazyLock::new(|| {
     let cities = table::rows(include_str!("../data/cities.txt"))
         .flat_map(|[_, cities]| table::values(cities).map(|city| (city, Kind::Whole)));
@@ -38,11 +38,12 @@ static PHRASES: LazyLock<FxHashMap<String, Kind>> = LazyLock::new(|| {
     cities.chain(words).map(|(phrase, kind)| (without_fillers(phrase), kind)).collect()
 });
 
-/// The last words of the phrases. Most words are none, so most names are not split any further.
+/// The last words of all phrases. If the last word of a name is not one of them, the name ends with
+/// no phrase. This quick check excludes most names.
 static LAST_WORDS: LazyLock<FxHashSet<&str>> =
     LazyLock::new(|| PHRASES.keys().filter_map(|phrase| phrase.rsplit(' ').next()).collect());
 
-/// The most words of a phrase of the data files.
+/// The most words of a phrase in the data files.
 const MOST_WORDS: usize = 4;
 
 fn without_fillers(phrase: &str) -> String {
@@ -52,8 +53,8 @@ fn without_fillers(phrase: &str) -> String {
     if some.is_empty() { fold(phrase) } else { some.join(" ") }
 }
 
-/// Returns how many words at the end of a name are an addition. `words` are the words of the name
-/// without fillers. The first word is never an addition.
+/// Returns the number of words at the end of a name that are an addition. `words` are the words of
+/// the name without fillers. The first word is never an addition.
 pub fn additions(words: &[NameWord]) -> usize {
     let mut end = words.len();
     while end > 1 {
@@ -63,7 +64,7 @@ pub fn additions(words: &[NameWord]) -> usize {
     words.len() - end
 }
 
-/// Whether a text in parentheses after a name is an addition as a whole.
+/// Whether the whole text in parentheses after a name is an addition.
 pub fn is_addition(aside: &[NameWord]) -> bool {
     let mut end = aside.len();
     while let Some(length) = last_addition(&aside[..end], 0) {
@@ -77,8 +78,8 @@ fn is_former(words: &[NameWord]) -> bool {
     PHRASES.get(&joined(words)) == Some(&Kind::Former)
 }
 
-/// Returns the number of words of the addition at the end of `words`; `None` if there is none. It
-/// leaves at least `least` words before it.
+/// Returns the number of words of the last addition in `words`; `None` if `words` does not end with
+/// an addition. At least `least` words must remain before the addition.
 fn last_addition(words: &[NameWord], least: usize) -> Option<usize> {
     let last = words.last()?;
     if LAST_WORDS.contains(last.text.as_str()) {
@@ -95,14 +96,14 @@ fn last_addition(words: &[NameWord], least: usize) -> Option<usize> {
     if words.len() > least && is_place() {
         return Some(1);
     }
-    // A symbol of a stock exchange: `NYSE: XYZ`.
+    // A stock exchange with its symbol: `NYSE: XYZ`.
     let before = words.len().checked_sub(2).filter(|before| *before >= least)?;
     let is_exchange = PHRASES.get(&words[before].text) == Some(&Kind::Exchange);
     is_exchange.then_some(2)
 }
 
-/// Whether a word is a country's name or its usual abbreviation. Other codes of two letters are
-/// more often something else.
+/// Whether a word is a country's name or usual abbreviation. Other codes of two letters do not
+/// count, because they usually mean something else.
 fn is_country(word: &NameWord) -> bool {
     let is_code = word.text.len() == 2 && !["uk", "us"].contains(&word.text.as_str());
     !is_code && Country::parse(&word.text).is_ok()

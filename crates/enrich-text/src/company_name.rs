@@ -9,8 +9,8 @@ use crate::legal_form;
 use crate::name_words::name_words;
 
 /// A company's name as written, and three keys by which it is compared. The first key is the folded
-/// name. The second is the first key without legal forms. The third is the second key without
-/// spaces. So if two names have the same first key, their other keys are equal too.
+/// name. The second key is the first one without legal forms. The third key is the second one
+/// without spaces. So if two names have the same first key, their other keys are equal too.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CompanyName {
     display: String,
@@ -104,8 +104,8 @@ pub(crate) fn aside(text: &str) -> Option<(&str, &str)> {
     (is_name && !fold(aside).is_empty()).then_some((name, aside))
 }
 
-/// Whether the text in parentheses after a name is the initials of the name. With this check, `GE`
-/// in `General Electric (GE)` is not read as the country code of Georgia.
+/// Whether the text in parentheses after a name is the initials of the name. For example, `GE` in
+/// `General Electric (GE)` is not the country code of Georgia.
 fn are_initials(name: &str, aside: &str) -> bool {
     let folded = fold(name);
     let initials = |name: &str| name.split(' ').filter_map(|word| word.chars().next()).collect();

@@ -21,7 +21,7 @@ pub enum Contrast {
 }
 
 /// The names of two contrasts in the data file: between kinds of organisation, and between
-/// subjects. They are [`Contrast::Kinds`], because a single name may contain both sides.
+/// subjects. These contrasts are [`Contrast::Kinds`], because a single name may contain both sides.
 const KINDS: [&str; 2] = ["house", "subject"];
 
 /// The largest Roman numeral that is read as a number. A larger numeral is read as a word.
@@ -47,8 +47,8 @@ pub struct Side(SideValue);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SideValue {
     Number(u32),
-    /// A word: its contrast, and the first word of its row in the data file, which stands for the
-    /// side.
+    /// A word: the name of its contrast, and the first word of its row in the data file. All words
+    /// of a row are on the same side, so the first word identifies the side.
     Word(&'static str, &'static str),
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn contrast(one: &NameWord, other: &NameWord) -> Option<Contrast> {
 }
 
 /// Returns a word that contradicts `word`; `None` if there is none. The training of the matching
-/// uses it to make names that no known company has.
+/// uses such words to make names that no known company has.
 pub fn contrasting(word: &NameWord) -> Option<String> {
     if let Some(number) = number(word) {
         let next = number.checked_add(1)?;

@@ -113,7 +113,7 @@ impl Country {
     /// an A-label.
     pub(crate) fn of_top_level_domain(label: &str) -> Option<Self> {
         match label {
-            // [`Country::parse`] accepts these codes, but they are not top-level domains.
+            // [`Country::parse`] accepts these two codes, but they are not top-level domains.
             "el" | "xk" => None,
             _ if label.len() == 2 => Self::of_code(label),
             _ => COUNTRIES.by_top_level_domain.get(label).copied(),

@@ -96,13 +96,13 @@ impl Domain {
         registrable.split('.').next().unwrap_or(registrable)
     }
 
-    /// Returns the country of the domain's TLD, such as `.de` or an internationalised TLD; `None`
-    /// if the TLD is not that of a country.
+    /// Returns the country of the domain's top-level domain (TLD), such as `.de` or an
+    /// internationalised TLD; `None` if the TLD belongs to no country.
     ///
     /// A TLD counts for its country even if many domains use it for other purposes: `.co` is
     /// Colombia, and `.io` is the British Indian Ocean Territory. So a domain does not show that a
-    /// company has a seat in the country. The company's record says where its seats are. `.eu` has
-    /// no country.
+    /// company has a seat in the country; the company's record shows its seats. `.eu` has no
+    /// country.
     pub fn country(&self) -> Option<Country> {
         Country::of_top_level_domain(self.0.rsplit('.').next()?)
     }

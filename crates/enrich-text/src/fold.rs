@@ -10,14 +10,14 @@ use unicode_normalization::char::is_combining_mark;
 /// - Latin, Greek and Cyrillic letters become plain Latin ones, without accents. Letters of other
 ///   scripts are kept, because their transliteration would make different words equal.
 /// - `&` becomes `and`; `+` becomes `plus` at the end of a word (`Canal+`), otherwise `and`.
-/// - Apostrophes, trademark signs and marks without width are removed. Any other punctuation
+/// - Apostrophes, trademark symbols and zero-width characters are removed. Any other punctuation
 ///   separates words.
 /// - Neighbouring single letters become one word: `S.A.` and `S A` become `sa`.
 /// - The Cyrillic abbreviations of some legal forms stay Cyrillic, because in Latin letters they
 ///   would be other words (`ТОО`, `too`).
 ///
-/// If a text has only signs (`!!!`), they are kept, so that the result is not empty. Folding a text
-/// that is already folded does not change it.
+/// If a text has only punctuation (`!!!`), it is kept, so that the result is not empty. Folding a
+/// text that is already folded does not change it.
 pub fn fold(text: &str) -> String {
     let words = fold_words(text);
     if words.is_empty() {
@@ -29,8 +29,8 @@ pub fn fold(text: &str) -> String {
 /// Folds a text like [`fold`], but does not join neighbouring single letters.
 pub(crate) fn fold_words(text: &str) -> String {
     let mut folded = fold_once(text);
-    // When a sign is removed, the letters around it may compose a new letter. So folding is
-    // repeated until nothing changes.
+    // When a character is removed, the letters before and after it may compose a new letter. So
+    // folding is repeated until nothing changes.
     while !folded.is_ascii() {
         let again = fold_once(&folded);
         if again == folded {
@@ -43,7 +43,7 @@ pub(crate) fn fold_words(text: &str) -> String {
 
 fn fold_once(text: &str) -> String {
     let signs = text.chars().filter(|&sign| !vanishes(sign));
-    // ASCII text is already in NFKC. Most names are ASCII.
+    // The conversion to NFKC does not change ASCII text, so it is left out. Most names are ASCII.
     if text.is_ascii() { fold_signs(signs) } else { fold_signs(signs.nfkc()) }
 }
 
@@ -130,9 +130,9 @@ impl Folded {
     }
 }
 
-/// Whether a sign is removed without separating words. Such signs are an apostrophe, an accent that
-/// stands alone, the middle dot of Catalan or Japanese words, a trademark sign, a vowel point, and
-/// a mark without width.
+/// Whether a character is removed without separating words. Such characters are an apostrophe, an
+/// accent that stands alone, the middle dot of Catalan or Japanese words, a trademark symbol, a
+/// vowel point, and a zero-width character.
 fn vanishes(sign: char) -> bool {
     matches!(
         sign,
@@ -164,12 +164,13 @@ fn vanishes(sign: char) -> bool {
     )
 }
 
-/// Whether a sign is a letter of a Cyrillic alphabet in current use.
+/// Whether a character is a letter of a Cyrillic alphabet in current use.
 fn is_cyrillic(sign: char) -> bool {
     matches!(sign, '\u{400}'..='\u{481}' | '\u{48a}'..='\u{52f}')
 }
 
-/// Whether a sign becomes ASCII: it is a Latin, Greek or Cyrillic letter, or a digit of any script.
+/// Whether a character becomes ASCII: it is a Latin, Greek or Cyrillic letter, or a digit of any
+/// script.
 fn is_transliterated(sign: char) -> bool {
     matches!(
         sign,
@@ -190,7 +191,7 @@ fn is_transliterated(sign: char) -> bool {
     ) || (sign.is_numeric() && is_digit(sign))
 }
 
-/// Whether a sign is a decimal digit of any script.
+/// Whether a character is a decimal digit of any script.
 fn is_digit(sign: char) -> bool {
     matches!(any_ascii::any_ascii_char(sign).as_bytes(), [b'0'..=b'9'])
 }
@@ -210,7 +211,7 @@ pub(crate) fn join_single_letters(words: &str) -> String {
     joined
 }
 
-/// Returns the visible signs of a text that contains no word, in lower case.
+/// Returns the visible characters of a text that contains no word, in lower case.
 fn signs(text: &str) -> String {
     text.chars()
         .filter(|&sign| !sign.is_whitespace() && !sign.is_control() && !has_no_width(sign))

@@ -21,7 +21,7 @@ pub(crate) enum BadHost {
 /// A-labels. One dot at the end is accepted.
 ///
 /// The crate `url` parses the host as browsers do (UTS 46, and every notation of an IPv4 address).
-/// Then the result must also fit the rules of names that can be registered.
+/// The result must also follow the rules for names that can be registered.
 pub(crate) fn read(text: &str) -> Result<Cow<'_, str>, BadHost> {
     if is_as_it_is_stored(text) {
         return Ok(text.into());
@@ -49,10 +49,10 @@ fn read_in_any_form(text: &str) -> Result<String, BadHost> {
     Ok(if name.len() == host.len() { host } else { name.to_owned() })
 }
 
-/// Whether a name is certainly in the form that [`read`] returns. Most names are. Its labels must
-/// have only lower-case letters, digits and hyphens. None of them may be an A-label. The last one
-/// must begin with a letter, so that the name is not an IP address. If the result is `false`, the
-/// name must be parsed.
+/// Whether a name is certainly in the form that [`read`] returns. Most names are. The labels of
+/// such a name have only lower-case letters, digits and hyphens, and none of them is an A-label.
+/// The last label begins with a letter, so the name is not an IP address. If the result is `false`,
+/// the name must be parsed.
 fn is_as_it_is_stored(text: &str) -> bool {
     let is_plain = |label: &str| {
         let bytes = label.as_bytes();

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use crate::name_words::listed_words;
 
-/// The number of signs that are counted: 26 letters, and one sign for the beginning and the end of
-/// a word.
+/// The number of different symbols that are counted: 26 letters, and one symbol for the beginning
+/// and the end of a word.
 const SIGNS: usize = 27;
 /// A number that is added to every count, so that no probability is zero.
 const UNSEEN: f64 = 0.2;
@@ -29,8 +29,8 @@ static USUAL: LazyLock<Vec<f64>> = LazyLock::new(|| {
 });
 
 /// Returns how unusual the sequence of letters in a word is, in nats: the negative logarithm of its
-/// probability among words of the same length. A sign that is not `a` to `z` counts like the end of
-/// a word.
+/// probability among words of the same length. A character other than `a` to `z` counts like the
+/// end of a word.
 pub fn oddity(word: &str) -> f64 {
     places(word).map(|at| -USUAL[at]).sum()
 }

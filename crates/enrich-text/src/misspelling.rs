@@ -20,8 +20,8 @@ pub(crate) fn is_within(most: usize, a: &str, b: &str) -> bool {
     differing <= 2 * most && strsim::osa_distance(a, b) <= most
 }
 
-/// Returns which letters a word has, as one bit for each letter. All other signs have one bit
-/// together.
+/// Returns the letters that a word has, as one bit for each letter of the alphabet. All other
+/// characters share one bit.
 fn letters(word: &str) -> u32 {
     word.bytes().fold(0, |seen, byte| {
         let at = if byte.is_ascii_lowercase() { byte - b'a' } else { 31 };

@@ -19,8 +19,8 @@ pub struct NameForm {
     /// The first letters of the words, with fillers.
     pub all_initials: String,
     /// Only for a name of one word: the first letter of the Latin transliteration of each letter.
-    /// If the word is an acronym, this is the acronym in Latin letters (`РЖД` becomes `rzd`,
-    /// although its transliteration is `rzhd`). Empty for a name of several words.
+    /// If the word is an acronym, this is the acronym in Latin letters: `РЖД` becomes `rzd`,
+    /// although the transliteration of the whole word is `rzhd`. Empty for a name of several words.
     pub acronym: String,
     /// The words in plain Latin letters, joined without spaces. Fillers are left out.
     pub squashed: String,
@@ -94,8 +94,8 @@ impl NameForm {
     }
 }
 
-/// Returns the first letters of the Latin transliterations of a word's letters. `display` is the
-/// whole name as written.
+/// Returns the acronym that a word may be, in Latin letters: the first letter of the
+/// transliteration of each of its letters. `display` is the whole name as written.
 fn acronym(word: &NameWord, display: &str) -> String {
     if display.is_ascii() {
         return word.text.clone();

@@ -35,14 +35,14 @@ impl NameWord {
 }
 
 struct Lists {
-    /// The root of each folded word in the data files.
+    /// The root of each folded word that is in the data files.
     roots: FxHashMap<String, String>,
-    /// The country code of each root that names a country in another language.
+    /// For each root that means a country, the code of the country.
     countries: FxHashMap<String, &'static str>,
     /// The roots that are places.
     places: FxHashSet<String>,
     fillers: FxHashSet<String>,
-    /// The number of characters of the longest word in a script without spaces.
+    /// The number of characters of the longest listed word in a script without spaces.
     longest_unspaced: usize,
 }
 
@@ -220,7 +220,7 @@ fn part(run: &str, words: &mut Vec<NameWord>) {
 fn longest_known(text: &str) -> Option<NameWord> {
     let ends = text.char_indices().map(|(at, sign)| at + sign.len_utf8());
     let ends: Vec<usize> = ends.take(LISTS.longest_unspaced).collect();
-    // A single character does not count as a word, because it is part of many words.
+    // A single character does not count as a known word, because it is part of many words.
     ends.into_iter().skip(1).rev().find_map(|end| known(&text[..end]))
 }
 

@@ -204,7 +204,7 @@ impl PersonName {
         orders.filter(Self::can_be_meant).collect()
     }
 
-    /// Whether this name, which was read with the family name first, can be right. It cannot be
+    /// Whether this name can be right, after it was read with the family name first. It cannot be
     /// right if both names are given names: `James Thomas` and `Thomas James` are two people. It
     /// also cannot be right if its family name contains an initial.
     fn can_be_meant(&self) -> bool {

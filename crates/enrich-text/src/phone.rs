@@ -28,7 +28,7 @@ pub enum InvalidPhone {
     /// The text contains control characters.
     #[error("a phone number holds no control characters; send plain text")]
     ControlCharacter,
-    /// The text contains letters or signs that are not used in numbers.
+    /// The text contains letters, or other characters that phone numbers do not have.
     #[error("a phone number is written with digits, spaces, dots, dashes and brackets alone")]
     NotDigits,
     /// The number has no country calling code, or one that does not exist.
@@ -98,7 +98,7 @@ impl Phone {
         if is_valid_number(&national) { national } else { international.or(national) }
     }
 
-    /// Whether the numbering plan of the number's country assigns such numbers.
+    /// Whether the numbering plan of the number's country contains such numbers.
     fn is_valid_number(&self) -> bool {
         phonenumber::parse(None, &self.0).is_ok_and(|number| number.is_valid())
     }
@@ -119,9 +119,9 @@ impl Phone {
         self.0.get(1..).unwrap_or_default()
     }
 
-    /// Whether the numbering plan of the number's country assigns such numbers to mobile phones.
+    /// Whether the numbering plan of the number's country reserves such numbers for mobile phones.
     /// Returns `false` if the plan has the same numbers for mobile and fixed phones, as in North
-    /// America, or if it does not assign the number.
+    /// America, or if it does not contain the number.
     pub fn is_mobile(&self) -> bool {
         phonenumber::parse(None, &self.0)
             .is_ok_and(|number| number.number_type(&DATABASE) == phonenumber::Type::Mobile)
@@ -173,8 +173,8 @@ fn international_digits(text: &str) -> Result<String, InvalidPhone> {
     }
 }
 
-/// Returns the ASCII digit of a sign that is an ASCII digit or a full-width digit; `None` for any
-/// other sign.
+/// Converts an ASCII digit or a full-width digit to an ASCII digit; returns `None` for any other
+/// character.
 fn digit(sign: char) -> Option<char> {
     match sign {
         '0'..='9' => Some(sign),
@@ -200,7 +200,7 @@ fn is_separator(sign: char) -> bool {
                 | '\u{ff09}'
                 | '\u{ff0d}'
                 | '\u{ff0e}'
-                // Marks without width. A number that was copied from a web page may contain them.
+                // Zero-width characters. A number that was copied from a web page may contain them.
                 | '\u{200b}'..='\u{200f}'
                 | '\u{202a}'..='\u{202e}'
                 | '\u{2060}'
@@ -303,9 +303,10 @@ impl CallingCode {
     /// Returns a national number without the trunk prefix, if somebody has left the prefix in the
     /// number by mistake.
     ///
-    /// A zero that is the country's trunk prefix is always removed. Any other trunk prefix may also
-    /// be the first digits of the number itself. So may a zero in a country without this trunk
-    /// prefix. These digits are removed only if the number would be impossible with them.
+    /// If the country's trunk prefix is a zero, a zero at the beginning is always removed. Any
+    /// other trunk prefix may also be the first digits of the number itself, and so may a zero in a
+    /// country with another trunk prefix. These digits are removed only if the number would be
+    /// impossible with them.
     fn without_trunk_prefix(self, national: &str) -> &str {
         match self.trunk_prefix {
             Some("0") => national.strip_prefix('0').unwrap_or(national),

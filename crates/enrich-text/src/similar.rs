@@ -51,8 +51,8 @@ pub struct Agreed {
     pub right: usize,
     /// How the two words agree.
     pub how: Agreement,
-    /// The rarity of the two words, in nats. If their rarities differ, this is the higher one; for
-    /// a misspelling, it is the lower one.
+    /// The rarity of the agreeing words, in nats. If the two words have different rarities, this is
+    /// the higher one; for a misspelling, it is the lower one.
     pub rarity: f64,
 }
 
@@ -131,8 +131,8 @@ impl Pairing<'_> {
     }
 
     /// Pairs words of the left name that misspell general words. For each word of the left name,
-    /// `meant` contains the root of the general word that it may misspell. The other word of the
-    /// pair is an unpaired word of the right name with this root.
+    /// `meant` contains the root of the general word that it may misspell. The word is paired with
+    /// an unpaired word of the right name that has this root.
     fn pair_meant(&mut self, meant: &[Option<&str>]) {
         for (a, meant) in meant.iter().enumerate().take(self.left.len()) {
             let Some(meant) = meant.filter(|_| !self.is_left_used[a]) else { continue };
@@ -186,8 +186,8 @@ fn is_joined(first: &NameWord, second: &NameWord, both: &NameWord) -> bool {
 }
 
 fn misspelt(a: &NameWord, b: &NameWord) -> Option<Agreement> {
-    // If both words are general words, they are two known words. Then they are not a misspelling,
-    // even if they are similar.
+    // If both words are general words, both are spelt correctly. Then one is not a misspelling of
+    // the other, even if they are similar.
     let differ = a.is_general && b.is_general;
     let is = !differ && is_misspelt(a.latin(), b.latin()) && contrast(a, b).is_none();
     is.then_some(Agreement::Misspelt)

@@ -5,8 +5,8 @@ use percent_encoding::percent_decode_str;
 use crate::domain::without_scheme;
 use crate::network::Network;
 
-/// The hosts of the networks. The value is `None` if a host has no pages. Subdomains that
-/// [`is_same_site`] accepts belong to these hosts too.
+/// The hosts of the networks. The value is `None` if a host never has pages of companies.
+/// Subdomains that [`is_same_site`] accepts belong to these hosts too.
 const HOSTS: [(&str, Option<Network>); 12] = [
     ("linkedin.com", Some(Network::LinkedIn)),
     ("facebook.com", Some(Network::Facebook)),
@@ -74,7 +74,7 @@ pub(crate) fn read(text: &str) -> Written<'_> {
     if is_known_host(authority) || authority.to_ascii_lowercase().starts_with("www.") {
         return on_host(authority, tail);
     }
-    // One word is a handle, even if somebody has also copied the slash after it (`acme/`).
+    // One word is a handle, even if the slash after it was copied too (`acme/`).
     if !tail.starts_with('/') || (!authority.is_empty() && tail == "/") {
         return Written::Bare(path(rest));
     }
@@ -115,8 +115,8 @@ fn network_of(authority: &str) -> Option<Option<Network>> {
     })
 }
 
-/// Whether a subdomain with this label, such as `m` or `de`, is the same site in a version for a
-/// device or a language.
+/// Whether a subdomain is only a version of the site for a device or a language. `label` is the
+/// label of the subdomain, such as `m` or `de`.
 fn is_same_site(label: &str) -> bool {
     const DEVICES: [&str; 11] = [
         "www", "m", "mobile", "touch", "mbasic", "web", "free", "business", "music", "gaming",
@@ -148,8 +148,8 @@ fn segments(path: &str) -> Vec<Option<String>> {
     path.split('/').filter(|part| !part.trim().is_empty()).map(decoded).collect()
 }
 
-/// Percent-decodes a segment. Removes marks without width, which can come from a page that somebody
-/// has copied. Returns `None` if the result is not text.
+/// Percent-decodes a segment. Removes zero-width characters, which a text that was copied from a
+/// web page may contain. Returns `None` if the result is not text.
 fn decoded(segment: &str) -> Option<String> {
     let text = percent_decode_str(segment).decode_utf8().ok()?;
     let text: String = text.chars().filter(|&sign| !has_no_width(sign)).collect();

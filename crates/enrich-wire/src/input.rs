@@ -173,7 +173,7 @@ impl<'a> Input<'a> {
         self.fields.has(name)
     }
 
-    /// Returns everything that was noted as wrong.
+    /// Returns all errors that were found in the fields.
     pub fn invalid(self) -> InvalidFields {
         self.invalid
     }

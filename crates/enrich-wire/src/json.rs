@@ -11,8 +11,7 @@ use serde_json::ser::Formatter;
 
 use crate::refusal::RequestRefusal;
 
-/// Marks the place of the balance in the type of an answer. The balance is known only after the
-/// charge.
+/// Stands for the balance in the type of an answer, until the balance is known after the charge.
 #[derive(Clone, Copy, Debug)]
 pub struct BalanceHere;
 
@@ -87,8 +86,8 @@ pub fn written(items: u64, answer: &impl Serialize) -> ResponseTemplate {
     }
 }
 
-/// The invalid fields of a refusal. They are written as an object in the endpoint's order. For each
-/// field, the object has the field's name with a text that says what is wrong.
+/// The invalid fields of a refusal, written as a JSON object. The members are in the endpoint's
+/// order. A member has the name of a field, and a text that says what is wrong with the field.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldFaults<'a>(&'a InvalidFields);
 
@@ -109,7 +108,7 @@ impl Serialize for FieldFaults<'_> {
     }
 }
 
-/// This is the schema of an object with any names, whose values are texts.
+/// The schema of an object whose members have any names and are texts.
 impl JsonSchema for FieldFaults<'_> {
     fn inline_schema() -> bool {
         true

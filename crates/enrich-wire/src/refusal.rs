@@ -4,7 +4,7 @@
 use enrich_core::Refusal;
 
 /// Why a request is refused. The message is for the caller. It says what to do, and contains
-/// nothing of the input.
+/// nothing that the caller has sent.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestRefusal {
     /// No endpoint has this path.

@@ -214,7 +214,7 @@ mod tests {
         Request { api_key, authorization: Some(authorization), ..Request::default() }
     }
 
-    /// Returns the key that is used if the header `x-api-key` is `header`.
+    /// Returns the key that the server uses if the header `x-api-key` has the value `header`.
     fn sent<'a>(place: KeyPlace, fields: &'a Fields<'_>, header: &'a str) -> Option<&'a str> {
         sent_key(place, fields, &with_header(Some(header), "Bearer bearer"))
     }

@@ -12,7 +12,7 @@ use crate::input::Fields;
 const MAX_NAME_BYTES: usize = 32;
 /// The most unknown fields whose names are in a refusal.
 const MAX_NAMED: usize = 3;
-/// The least similarity of two names, from 0 to 1, at which one is probably a misspelling of the
+/// The least similarity, from 0 to 1, at which one of two names is probably a misspelling of the
 /// other.
 const ALIKE: f64 = 0.75;
 /// The similarity of two names if one is the beginning or the end of the other, such as `domain`

@@ -35,10 +35,11 @@ pub struct NameDifferences {
 /// How two family names agree.
 struct Families {
     differences: NameDifferences,
-    /// Whether a look-up by the given name and one part of the family name finds the other name.
+    /// Whether the names share a key of the given name and one part of the family name. Then a
+    /// look-up of one name finds the other.
     share_a_part: bool,
-    /// Whether a look-up by the first letter of the given name and the whole family name finds the
-    /// other name.
+    /// Whether the names share a key of the first letter of the given name and the whole family
+    /// name. Then a look-up of one name finds the other.
     share_the_whole: bool,
 }
 
@@ -89,22 +90,23 @@ impl PersonName {
         let (mine, theirs) = (self.in_other_orders(), other.in_other_orders());
         let mine = mine.iter().filter_map(|name| name.as_read(other));
         let theirs = theirs.iter().filter_map(|name| name.as_read(self));
-        // If one name is in another order, the family names must agree in more than a part.
+        // If one name has the family name first, the family names must agree completely, not only
+        // in a part.
         let least = mine.chain(theirs).filter(|found| !found.family_part).min()?;
         Some(NameDifferences { order: true, ..least })
     }
 
-    /// Returns how the names differ if this name is read with two family names. The middle name
-    /// that becomes a family name must also be in the other name. Otherwise the other person may
-    /// have a different first family name.
+    /// Returns how the names differ if the last middle name of this name is read as its first
+    /// family name. The other name must contain this middle name too. Otherwise the other person
+    /// may have a different first family name.
     fn as_read_doubly(&self, other: &Self) -> Option<NameDifferences> {
         let found = self.with_two_family_names()?.as_read(other)?;
         let middle = given_names::root(self.given.last()?);
         (!found.family_part || other.family_parts().contains(&middle)).then_some(found)
     }
 
-    /// Returns how two names differ as they are. Their words are neither put in another order nor
-    /// divided in another way.
+    /// Returns how two names differ without reading their words in another order or dividing them
+    /// in another way.
     fn as_read(&self, other: &Self) -> Option<NameDifferences> {
         if self == other {
             return Some(NameDifferences::default());

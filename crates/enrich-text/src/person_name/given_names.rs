@@ -7,8 +7,7 @@ use super::spelling::spelling;
 use crate::fold::fold_words;
 use crate::table;
 
-/// The table of given names. To find a name in the table, it is first brought into the common form
-/// of its spellings.
+/// The table of given names. Its keys are in the common form of the spellings of a name.
 #[derive(Default)]
 struct GivenNames {
     /// The row to which each spelling of a full name belongs.

@@ -61,8 +61,8 @@ impl PersonName {
         [Self::close_keys, Self::wide_keys, Self::turned_keys].into_iter().map(|keys| keys(self))
     }
 
-    /// Whether the first letter of one given name is among the first letters by which the other
-    /// given name is looked up.
+    /// Whether two given names can share a key with only their first letters: the first letter of
+    /// one is among the first letters by which the other is looked up.
     pub(super) fn first_letters_meet(&self, other: &Self) -> bool {
         first_letters(self.first_given()).contains(&first_letter(other.first_given()))
     }
@@ -82,7 +82,7 @@ impl PersonName {
         without_repeats(vec![in_one_word(&parts), in_one_word(&all)])
     }
 
-    /// Returns the name itself and, if possible, the name read with two family names.
+    /// Returns the name as it is, and, if possible, the name read with two family names.
     fn readings(&self) -> impl Iterator<Item = Self> {
         std::iter::once(self.clone()).chain(self.with_two_family_names())
     }

@@ -80,8 +80,8 @@ pub(super) fn consonants(word: &str) -> Cow<'_, str> {
     if kept.len() < FEWEST_CONSONANTS { Cow::Borrowed(word) } else { Cow::Owned(kept) }
 }
 
-/// Returns the first letter of a given name, as the name's key contains it. In a script other than
-/// Latin, all vowels become [`ANY_VOWEL`], because Arabic and Hebrew do not distinguish them.
+/// Returns the first letter of a given name in the form that the keys contain. In a script other
+/// than Latin, all vowels become [`ANY_VOWEL`], because Arabic and Hebrew do not distinguish them.
 pub(super) fn first_letter(given: &str) -> Cow<'_, str> {
     let end = given.char_indices().nth(1).map_or(given.len(), |(at, _)| at);
     let first = &given[..end];
@@ -97,11 +97,11 @@ pub(super) fn first_letter(given: &str) -> Cow<'_, str> {
     }
 }
 
-/// The sign that [`first_letter`] returns for any vowel in a script other than Latin.
+/// The character that [`first_letter`] returns for any vowel in a script other than Latin.
 const ANY_VOWEL: &str = "'";
 
-/// Returns all first letters that a key of the same given name may contain. The first letter of
-/// `given` itself comes first.
+/// Returns all first letters that keys of the same given name may contain. The first letter of
+/// `given` comes first.
 pub(super) fn first_letters(given: &str) -> Vec<Cow<'_, str>> {
     let own = first_letter(given);
     let others: &[&str] = match own.as_ref() {

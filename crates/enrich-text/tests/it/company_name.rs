@@ -45,7 +45,7 @@ fn folding_evens_out_how_words_are_written() {
         ("บริษัท", "บริษัท"),
         ("हिन्दी", "हिन्दी"),
         ("٣٤", "34"),
-        // When the character between these two letters is removed, the letters compose to one.
+        // When the character between these two letters is removed, the letters compose one letter.
         ("ا\u{fe7d}\u{653}", "آ"),
         ("3M", "3m"),
         ("e\u{301}cole", "ecole"),

@@ -234,8 +234,9 @@ fn names_that_can_be_the_same_person_agree_and_tell_how_they_differ() {
         assert_eq!(differences(&one, &two), how, "{one:?} {two:?}");
         assert_eq!(differences(&two, &one), how, "{two:?} {one:?}");
         assert!(is_found_by(&two, &one), "{two:?} {one:?}");
-        // Now `one` is the stored name, and `two` is looked up. The stored name is found only if it
-        // shows which of its parts are family names, and if these parts have the usual order.
+        // Here `one` is the stored name, and `two` is looked up. The look-up must find the stored
+        // name if the stored name shows which parts are family names, and if its parts are in the
+        // usual order.
         let is_held_so = !how.starts_with("order ")
             && (how != "family_part" || [&one, &two].iter().any(|name| name.family().len() > 1));
         assert!(!is_held_so || is_found_by(&one, &two), "{one:?} {two:?}");

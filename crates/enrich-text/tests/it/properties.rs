@@ -298,8 +298,8 @@ proptest! {
         let Some(found) = asked.agreement(&held) else { return Ok(()) };
         let mut only_turned = found;
         (only_turned.order, only_turned.spelling) = (false, false);
-        // If one name has the family name first, and the names also differ in something else, the
-        // stored name may have the unusual order. Then the names need not share a key.
+        // If one name has the family name first, and the names also differ in another way, the
+        // stored name may be the one in the unusual order. Then the names need not share a key.
         if !found.order || only_turned == Default::default() {
             let keys = held.keys();
             prop_assert!(

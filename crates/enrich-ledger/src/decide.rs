@@ -10,7 +10,7 @@ use enrich_core::{Credits, Price};
 
 use crate::row::{Row, kind, price_text};
 
-/// What a charge does to an account.
+/// The result of deciding a charge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "it is moved once, into the row's insertion")]
 pub enum ChargeDecision<'a> {

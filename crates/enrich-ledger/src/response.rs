@@ -5,8 +5,8 @@
 //! account is part of both hashes, so if two accounts use the same key, the hashes differ. The
 //! response is encrypted on the thread of the call, before the charge is decided. The encryption
 //! also authenticates the two hashes and the time of the charge. The balance and the id of the
-//! charge are known only after the decision. A second keyed hash, stored after the encrypted
-//! response, authenticates these two. A record that was altered cannot be decrypted: a repeated
+//! charge are known only after the decision. They are authenticated by another keyed hash, which is
+//! stored after the encrypted response. A record that was altered cannot be decrypted: a repeated
 //! call gets an error, and the verification of the ledger reports a fault.
 
 use enrich_core::{
@@ -17,8 +17,8 @@ use enrich_secrets::{CannotDecrypt, Purpose, SealError, Secret, Secrets};
 /// Length, in bytes, of the keyed hash that authenticates the balance and the charge of a record.
 const TAG_BYTES: usize = 32;
 /// Marks the place of the balance in a response before the response is encrypted. The first zero
-/// byte is always this mark: JSON contains no zero byte, because it escapes control characters. A
-/// response that is not JSON consists of lines, and the first line is the balance.
+/// byte of a response is always this mark: JSON contains no zero byte, because it escapes control
+/// characters. A response that is not JSON consists of lines, and its first line is the balance.
 const BALANCE_MARK: u8 = 0;
 /// When half of the space for records is used, each account may use at most one sixteenth of the
 /// space.

@@ -78,8 +78,8 @@ impl Row<'_> {
     }
 
     /// Returns the bytes that are hashed: the layout's version, the previous row's hash, then each
-    /// column in order, with its length before it. For a `None` column, the length is written as
-    /// `u64::MAX`, which is the length of no value. So two different rows never have the same
+    /// column in order, with its length before it. For a column that is `None`, the length is
+    /// written as `u64::MAX`. No value has this length, so two different rows never have the same
     /// bytes.
     fn bytes(&self, before: &Chain) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(384);

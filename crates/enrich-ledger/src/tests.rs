@@ -90,7 +90,7 @@ fn charged<'a>(charge: &'a Charge, secrets: &Secrets) -> (Row<'a>, LastRow) {
     (row, last)
 }
 
-// Databases contain such hashes, so they must never change. The expected hashes were made by an
+// Databases contain such hashes, so the hashes must never change. The expected hashes are from an
 // older build, in which the crate `enrich-store-ledger` made the rows.
 #[test]
 fn the_bytes_of_rows_and_their_hashes_stay() {

@@ -27,7 +27,7 @@ impl fmt::Display for At {
     }
 }
 
-/// A fault that every store can have.
+/// A fault that can occur in every kind of store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// The ledger contains rows of an account that does not exist.
@@ -201,8 +201,8 @@ impl AccountCheck {
     pub const START: Self =
         Self { sequence: 0, balance: Some(Credits::ZERO), chain: Some(NO_ROW), charged: 0 };
 
-    /// Returns what the account's next row depends on; `None` after a row that is missing or cannot
-    /// be read.
+    /// Returns the values on which the account's next row depends; `None` after a row that is
+    /// missing or cannot be read.
     pub fn last_row(&self) -> Option<LastRow> {
         Some(LastRow { sequence: self.sequence, balance: self.balance?, chain: self.chain? })
     }

@@ -149,8 +149,8 @@ impl NotAsWritten {
     }
 }
 
-/// Returns the row of a successful read. Returns `None` when the row contains a value that Enrich
-/// never writes. Returns an error only when the file cannot be read.
+/// Returns the row of a read. Returns `None` when the row contains a value that Enrich never
+/// writes. Returns an error only when the file cannot be read.
 fn read_whole<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     match row {
         Ok(row) => Ok(Some(row)),

@@ -31,7 +31,7 @@ pub struct Database {
     pub migrations: fn() -> Runner,
 }
 
-/// Tells when a commit is certainly on disk.
+/// When a commit is certainly on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
     /// A commit is on disk before it returns. A power failure loses no commit (`synchronous=FULL`).
@@ -56,7 +56,7 @@ const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
 /// copied from the system's cache. On systems with 64-bit addresses, this is enough for the whole
 /// file. SQLite maps at most `SQLITE_MAX_MMAP_SIZE` bytes, which was set when SQLite was compiled.
 ///
-/// If the file became shorter, reading a mapped page behind its new end would kill the process.
+/// If the file became shorter, reading a mapped page beyond its new end would kill the process.
 /// Only the checkpoint of a compaction makes the file shorter. This checkpoint waits until all
 /// earlier reads have ended, and later reads map the file again. If the data folder is replaced,
 /// the mapped file does not change.

@@ -19,9 +19,9 @@ const LOG_CHUNK_BYTES: usize = 1024 * 1024;
 ///
 /// This makes a short look-up about 2.5 % cheaper. While the log is empty, SQLite asks the system
 /// for the length of the database file at the beginning of each read (`pagerPagecount`). After a
-/// commit, it reads this length from the log's index, which is in memory. This function then moves
-/// the commit from the log into the database file, so that readers need not search the log. The
-/// index keeps the length nevertheless.
+/// commit, SQLite reads this length from the log's index, which is in memory. This function then
+/// moves the commit from the log into the database file, so that readers need not search the log.
+/// The index still contains the length.
 pub fn begin_log(path: &Path) -> rusqlite::Result<()> {
     let connection = writer(path, Durability::Checkpoint)?;
     // If another writer is active, the commit fails immediately. This does no harm, because that

@@ -39,7 +39,7 @@ pub use take::back_up;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// What a complete backup contains.
+/// The content of a complete backup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupReport {
     /// The moment whose state the copied databases contain.
@@ -82,7 +82,7 @@ pub enum BackupError {
     NoSpace {
         /// A folder on the disk that has too little space.
         folder: PathBuf,
-        /// The space needed, in megabytes.
+        /// The required space, in megabytes.
         needed: u64,
         /// The free space, in megabytes.
         free: u64,

@@ -35,8 +35,8 @@ pub(crate) enum Found {
     All,
 }
 
-/// The name of a file. It shows that the folder's ledger was moved to a remote store. The ledger in
-/// the folder is then outdated, so a command that would use it refuses the folder.
+/// The name of the file that marks a folder whose ledger was moved to a remote store. The ledger in
+/// such a folder is outdated, so a command that would use it refuses the folder.
 pub(crate) const LEDGER_MOVED: &str = "ledger.moved";
 
 /// A folder that some file systems create in every new disk. It does not count as content.
@@ -65,8 +65,8 @@ impl Parts {
         }
     }
 
-    /// Returns an error in two cases. Either the command needs no ledger, but the folder has one.
-    /// Or the command needs the folder's ledger, but this ledger was moved to a remote store.
+    /// Returns an error if the command needs no ledger, but the folder has one. Also returns an
+    /// error if the command needs the folder's ledger, but this ledger was moved to a remote store.
     fn check_ledger(self, folder: &Path, names: &[OsString]) -> Result<(), OpenError> {
         let has = |file: &str| names.iter().any(|name| name == file);
         let has_ledger = names.iter().any(|name| is_left_over(name, &[LEDGER.file]));

@@ -143,8 +143,8 @@ fn a_value_can_be_forgotten_while_a_load_is_running() {
     block_on(async {
         let mut loading = store.importer.begin(load_from("a")).await.unwrap();
         loading.take(vec![hashed(quill())]).await.unwrap();
-        // The transaction of the load is still open for more records. An idle load lets other
-        // writers go first.
+        // The transaction of the load is still open, because more records may come. An idle load
+        // lets other writers go first.
         let what = Suppressed::Domain(domain("quill.example"));
         let removed = store.importer.forget(std::slice::from_ref(&what), noon()).await.unwrap();
         assert_eq!(removed.values, 2);

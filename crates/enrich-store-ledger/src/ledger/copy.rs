@@ -166,7 +166,7 @@ fn insert(connection: &Connection, batch: &Batch) -> Result<(), CopyError> {
     Ok(())
 }
 
-/// The log of the new ledger, as far as it is written.
+/// The part of the new ledger's log that was written so far.
 struct NewLog {
     end: LogPosition,
     heads: HashMap<AccountId, Head>,

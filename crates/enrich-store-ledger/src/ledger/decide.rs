@@ -1,6 +1,6 @@
 //! Decides the charges and grants of a group, inside the group's transaction. Every decision starts
-//! from the head of its account in the group's write batch. So it takes account of the rows of
-//! other processes, and of the rows that earlier decisions of the group have added.
+//! from the head of its account in the group's write batch. This head includes the rows of other
+//! processes, and the rows of earlier decisions in the group.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, ChargeId, Credits};

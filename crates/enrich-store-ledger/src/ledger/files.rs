@@ -1,10 +1,10 @@
 //! Checks that the ledger's paths still lead to the files that this process has open. If somebody
-//! has unlinked or replaced a file, a process can still write to the old file that it has open. But
-//! everything that it writes there is lost when the process ends. SQLite does not check this. So
-//! this process stores the identities of three files when it opens the ledger: of the database, its
-//! write-ahead log (`-wal`) and the log's index (`-shm`). It compares them with the files at the
-//! paths before it decides a group of charges, and again before it acknowledges the group. This
-//! takes three system calls each time.
+//! has unlinked or replaced a file, this process can still write to the old file. But everything
+//! that it writes there is lost when it ends. SQLite does not check this. So this process stores
+//! the identities of three files when it opens the ledger: of the database, its write-ahead log
+//! (`-wal`) and the log's index (`-shm`). It compares them with the files at the paths before it
+//! decides a group of charges, and again before it acknowledges the group. This takes three system
+//! calls each time.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

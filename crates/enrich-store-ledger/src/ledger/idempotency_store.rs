@@ -97,7 +97,7 @@ fn charged_items(connection: &Connection, recorded: RecordedCharge) -> rusqlite:
             row.get::<_, Option<u64>>(0)
         })?;
     // If the row of the charge is missing, `verify` reports the fault. Here, the response counts as
-    // found.
+    // one item.
     Ok(items.flatten().unwrap_or(1))
 }
 

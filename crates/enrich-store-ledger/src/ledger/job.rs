@@ -76,9 +76,9 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
             decider.max_kept,
         )
         .map_err(GroupFailed)?;
-        // The group can add at most one record for each job. Twice as many expired records may be
-        // removed, so that the number of expired records falls. No more are removed, so that the
-        // group does not wait long.
+        // The group can add at most one record for each job. Up to twice as many expired records
+        // are removed, so that the number of expired records falls over time. The limit keeps the
+        // group from waiting long.
         let limit = 2 * group.len() + 16;
         let grown =
             idempotency_store::prune(decider.connection, now, limit).map_err(GroupFailed)?;

@@ -280,7 +280,8 @@ impl SequenceIndexEntry {
     }
 }
 
-/// If too many heads are in memory, removes the heads that are also in the stored checkpoint.
+/// If too many heads are in memory, removes heads from memory that the stored checkpoint contains
+/// too.
 fn evict_known(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<AccountId>) {
     if known.len() > MAX_KNOWN {
         known.retain(|account, _| behind.contains(account));

@@ -27,7 +27,7 @@ pub(super) struct LogPosition {
 pub(super) struct Seal {
     /// The last row of the log.
     pub(super) end: LogPosition,
-    /// The last row that the stored heads include.
+    /// The last row that is included in the stored heads.
     pub(super) checkpoint: LogPosition,
 }
 

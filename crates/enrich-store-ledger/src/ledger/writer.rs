@@ -21,11 +21,11 @@ use crate::ledger::job::{Job, decide, deliver, refuse};
 use crate::ledger::ledger_state::{Heads, LedgerState, Written};
 use crate::ledger::ledger_state_error::LedgerStateError;
 
-/// Minimum time between the beginnings of two groups, as long as there is more than one charge or
-/// grant at a time. A commit takes about 100 µs of kernel time, whatever its size. With this
-/// interval, a group has more decisions, so each of them costs less. `docs/performance.md` compares
-/// other intervals: 0.5 ms is better for a few callers and worse for many callers, if the processor
-/// is the limit. 2 ms is worse for a few callers and not better for many.
+/// Minimum time between the beginnings of two groups, while there is more than one charge or grant
+/// at a time. A commit takes about 100 µs of kernel time, whatever its size. With this interval, a
+/// group has more decisions, so each decision costs less. `docs/performance.md` compares other
+/// intervals. If the processor is the limit, 0.5 ms is better for a few callers and worse for many.
+/// 2 ms is worse for a few callers, and no better for many.
 const GROUP_INTERVAL: Duration = Duration::from_millis(1);
 /// A group is complete when no further job arrives for this time.
 const QUIET_DELAY: Duration = Duration::from_micros(200);
@@ -256,8 +256,8 @@ fn make_durable(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     match sqlite::move_log(connection) {
         Ok(true) => return Ok(()),
         Ok(false) => {}
-        // The disk has no space for the database. But SQLite has synced the log before it noticed
-        // this.
+        // The disk has no space for the database. But SQLite has already synced the log at this
+        // point.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => return Ok(()),
         Err(error) => return Err(failed(error)),
     }

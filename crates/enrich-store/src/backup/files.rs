@@ -79,8 +79,8 @@ fn copy_level(
     private_folder().create(to).map_err(|source| BackupError::file(to, source))?;
     let mut seen = BTreeSet::new();
     loop {
-        // The names are read again, because another process may have given a file its final name
-        // since then.
+        // The names are read again, because another process may have given a file its final name in
+        // the meantime.
         let new = match names(from) {
             Ok(names) => names.into_iter().filter(|name| !seen.contains(name)).collect::<Vec<_>>(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => break,

@@ -18,8 +18,8 @@ use super::manifest::{self, Manifest};
 use super::{BackupError, BackupReport, files};
 use crate::folder::{self, Parts};
 
-/// The number of pages that are copied between two syncs to disk: 16 MiB. A charge that syncs waits
-/// until these pages are written. So with more pages, charges would wait longer.
+/// The number of pages that are copied between two syncs to disk: 16 MiB. A charge that is synced
+/// to disk waits until these pages are written. So with more pages, charges would wait longer.
 const STEP_PAGES: i32 = 4096;
 /// The ending of a backup's name until the backup is complete.
 const UNFINISHED: &str = ".unfinished";

@@ -1,4 +1,4 @@
-//! An account with credits in a new store.
+//! An account with credits in a new store, for tests.
 
 use std::path::Path;
 

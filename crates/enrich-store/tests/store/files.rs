@@ -114,7 +114,7 @@ fn a_folder_whose_log_was_removed_under_a_process_is_refused() {
         assert!(refused.to_string().contains(&log), "{refused}");
         let refused = Store::verify(left.path()).unwrap_err();
         assert!(matches!(refused, OpenError::LogRemoved { .. }), "{refused:?}");
-        // As the message advises, the operator removes the index and goes on without the lost data.
+        // The operator follows the message: removes the index, and continues without the lost data.
         fs::remove_file(left.path().join(format!("{database}-shm"))).unwrap();
         open(left.path());
     }

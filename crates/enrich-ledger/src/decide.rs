@@ -79,7 +79,7 @@ fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
     }
 }
 
-/// Creates the row of a grant. Its sequence and the number of its secret are set later.
+/// Creates the row of a grant. The row's sequence and the number of its secret are set later.
 fn grant_row(grant: &Grant, balance: Credits) -> Row<'_> {
     let kind = if grant.corrects.is_some() { kind::ADJUSTMENT } else { kind::GRANT };
     Row {

@@ -84,7 +84,7 @@ pub enum SnapshotError {
     NoSpace {
         /// A folder on the disk that has too little space.
         folder: PathBuf,
-        /// The space needed, in megabytes.
+        /// The required space, in megabytes.
         needed: u64,
         /// The free space, in megabytes.
         free: u64,

@@ -31,7 +31,7 @@ const LAST_RETRY: Duration = Duration::from_secs(60);
 /// The maximum number of suppressions in one read from the store.
 const PAGE: u32 = 10_000;
 
-/// The state that several threads of a node share: the threads that look up, and the two threads
+/// The state that the threads of a node share: the threads that make look-ups, and the two threads
 /// that follow the list of snapshots.
 pub(crate) struct Shared {
     pub(crate) snapshots: Arc<dyn Snapshots>,

@@ -30,9 +30,9 @@ pub fn forget(
     suppress(snapshots, values.iter().map(|value| (SuppressedHashes::hash(secrets, value), at)))
 }
 
-/// Suppresses all values on all nodes that are suppressed in the directory of a data folder. Call
-/// this after a suppression list was loaded into the directory: it makes all nodes suppress the
-/// values that the list has matched.
+/// Takes all suppressed values from the directory of a data folder, and suppresses them on all
+/// nodes. Call this after a suppression list was loaded into the directory: it makes all nodes
+/// suppress the values that the list has matched.
 ///
 /// # Errors
 ///

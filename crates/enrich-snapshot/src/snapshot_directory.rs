@@ -33,8 +33,8 @@ pub struct SnapshotDirectory {
     _threads: [Background; 2],
 }
 
-/// The snapshot that a node answers from. If this is not the snapshot in use, the status also says
-/// why.
+/// The snapshot that a node answers from. If this is not the snapshot in use, the status also
+/// contains the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotStatus {
     /// The number of the snapshot that the node answers from.

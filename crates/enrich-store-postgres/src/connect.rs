@@ -24,8 +24,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Time limit for connecting to a host, including authentication.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time for which a host is suspected after it did not confirm a commit. The host may be an old
-/// primary, or a primary that has lost its standby. Other hosts are preferred to a suspected host.
+/// The time for which a host is avoided after it did not confirm a commit. The host may be an old
+/// primary, or a primary that has lost its standby. For this time, the host is suspected: other
+/// hosts are preferred to it.
 const SUSPECTED_FOR: Duration = Duration::from_secs(10);
 /// The time for which a connection to a suspected host is held back, so that another host can
 /// answer first.

@@ -309,8 +309,8 @@ async fn receive_all(
     Ok(())
 }
 
-/// Adds the secrets that are missing. The migration of the database has already stored its own
-/// secrets.
+/// Adds the secrets that are missing in the database. The migration has already stored the secrets
+/// of this process.
 async fn insert_secrets(client: &Client, rows: &[Values]) -> Result<(), CopyError> {
     let insert = "INSERT INTO secret (id, check_hash) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING";
     for row in rows {

@@ -101,7 +101,7 @@ impl PostgresJobs {
     }
 
     /// Changes one row. If the reply was lost and the change is repeated, `is_made` recognises a
-    /// row that the first attempt has changed.
+    /// row that the first attempt has already changed.
     async fn change_row(
         &self,
         statement: &'static str,

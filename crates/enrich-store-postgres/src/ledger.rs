@@ -132,8 +132,8 @@ impl PostgresLedger {
         Self { node: node.clone(), lanes, balances, asked }
     }
 
-    /// Returns why no charge is accepted in any lane; `None` if the database was read a moment ago
-    /// and its mode is `serving`.
+    /// Returns why no lane accepts charges; `None` if the database was read recently and its mode
+    /// is `serving`.
     fn not_serving(&self) -> Option<NotReady> {
         let last = self.node.pulse.last();
         let silence = last.began.elapsed();

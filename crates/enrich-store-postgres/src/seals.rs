@@ -3,10 +3,10 @@
 //!
 //! The rows of an account are chained, so nobody without the secret can change a row in the middle.
 //! But somebody could remove the newest rows of an account, for example by restoring an older copy
-//! of them. A seal shows such a removal. It names the last rows of accounts, the seal before it on
-//! the same node, and the newest seals of the other nodes, and a keyed hash protects it. So neither
-//! rows nor seals can be removed alone. Rows of the last [`INTERVAL`] may not be sealed yet; these
-//! are not protected.
+//! of them. A seal shows such a removal. A seal contains the last rows of accounts, the previous
+//! seal of the same node, and the newest seals of the other nodes. A keyed hash protects all of
+//! this. So neither rows nor seals can be removed alone. Rows of the last [`INTERVAL`] may not be
+//! sealed yet; these are not protected.
 //!
 //! A seal belongs to the lineage of the database in which it was made. When an operator has
 //! accepted a loss of data, only later seals are checked.
@@ -72,7 +72,7 @@ struct Sealer {
 }
 
 impl Unsealed {
-    /// Remembers last rows that are durable.
+    /// Stores last rows that are durable, for the next seal.
     pub(crate) fn add(&self, rows: impl Iterator<Item = (AccountId, LastRow)>) {
         self.0.lock().extend(rows);
     }

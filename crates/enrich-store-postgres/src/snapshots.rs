@@ -43,8 +43,8 @@ const LIVE: &str = "SELECT snapshot, count(*) FROM node
 /// The list of snapshots and suppressions in the database.
 pub struct PostgresSnapshots {
     node: Node,
-    /// The heartbeat, which writes to the database from which snapshot the node answers; `None` for
-    /// a command, which answers no look-ups.
+    /// The heartbeat, by which the node writes to the database which snapshot it answers from;
+    /// `None` for a command, which answers no look-ups.
     heartbeat: Option<Heartbeat>,
 }
 

@@ -63,8 +63,8 @@ fn changed(account: Account, change: &AccountChange) -> Account {
     }
 }
 
-/// Ends the keys and the sign-in of a closed account. The status alone already makes the service
-/// refuse the keys; they are ended so that they are also shown as ended.
+/// Ends the keys and the sign-in of a closed account. Because of the status, the service refuses
+/// the keys in any case. They are also ended, so that pages and commands show them as ended.
 async fn end_keys_and_sign_in(
     client: &Client,
     id: AccountId,

@@ -1,5 +1,5 @@
-//! Balances that this node has read or written recently, and reads of balances that several callers
-//! share.
+//! Balances that this node has read or written recently, and the reads of balances that are not
+//! cached. Several callers share one read.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -47,7 +47,7 @@ pub(super) struct Plan<'g> {
 pub(super) struct Compared {
     /// The accounts whose last rows were as expected. The decisions of their jobs are durable.
     pub(super) stood: FxHashSet<AccountId>,
-    /// The accounts that already have one of the group's records.
+    /// The accounts that already have a record with the key of one of the group's records.
     pub(super) has_record: FxHashSet<AccountId>,
 }
 
@@ -95,7 +95,7 @@ impl<'g> Plan<'g> {
         plan
     }
 
-    /// Whether this path can decide no account of the group.
+    /// Whether this path can decide none of the group's accounts.
     pub(super) fn is_empty(&self) -> bool {
         self.accounts.is_empty()
     }

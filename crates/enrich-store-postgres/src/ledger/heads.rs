@@ -1,6 +1,7 @@
 //! What a lane remembers of accounts: their last rows, and which accounts other nodes charge too.
 //!
-//! An account has one of three states, which decide how a group gets its last row:
+//! An account has one of three states. The state decides how a group gets the last row of the
+//! account:
 //!
 //! ```text
 //! alone      the remembered row is compared                        one round trip
@@ -51,14 +52,14 @@ pub(super) struct Heads {
     seen: FxHashMap<AccountId, u64>,
 }
 
-/// The state of an account that other nodes charge too.
+/// How much other nodes charge an account that several nodes share.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sharing {
     /// The number of consecutive reads that found no new row of another node.
     unchanged: u32,
     /// The number of consecutive comparisons that failed although the row had just been read.
     lost: u32,
-    /// The number of next groups for which the account stays contended.
+    /// The number of groups, from now on, for which the account stays contended.
     locked_groups: u32,
     /// The number of groups for which the account was contended the last time. It grows if the
     /// account becomes contended again.

@@ -40,8 +40,8 @@ use crate::seals::Unsealed;
 
 /// Maximum number of jobs in a group.
 const MOST_IN_GROUP: usize = 512;
-/// The last group's time divided by this number is the most time for which a new group waits for
-/// more jobs.
+/// A new group waits for more jobs at most for the duration of the last group divided by this
+/// number.
 const GATHERING_PART: u32 = 6;
 /// The longest time for which a group waits for more jobs.
 const MOST_GATHERING: Duration = Duration::from_millis(1);

@@ -222,8 +222,8 @@ async fn read(
         known.records_of.insert(AccountId(row.try_get(0)?), unsigned(row.try_get(1)?)?);
     }
     if let Some(row) = of_all.transpose()?.unwrap_or_default().first() {
-        // The records were counted after the removal. The caller subtracts the removed records
-        // again, so they are added here.
+        // The records were counted after the removal. The caller will subtract the removed records,
+        // so they are added here.
         known.counted = Some(unsigned(row.try_get(0)?)?.saturating_add(known.pruned));
     }
     Ok(known)

@@ -30,8 +30,8 @@ pub(super) enum NotWritten {
     Outdated,
 }
 
-/// Sends `adding` and `COMMIT` in one round trip. If there is a `before`, sends `BEGIN` and
-/// `before` first, in the same round trip. Returns the result of `adding` when it is durable.
+/// Sends `adding` and `COMMIT` in one round trip. If `before` is present, the same round trip
+/// begins with `BEGIN` and `before`. Returns the result of `adding` when it is durable.
 pub(super) async fn write_and_commit<T>(
     connection: &Connection,
     before: Option<impl Future<Output = Result<(), Failure>>>,

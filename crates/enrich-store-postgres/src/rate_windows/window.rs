@@ -27,7 +27,7 @@ pub(super) struct Window {
     /// requests that it has admitted.
     counted: u64,
     /// The number of requests that this node has added to the sum in the database. If this node
-    /// reserves places: the number of reserved places that are within the limit.
+    /// reserves places, the number of its reserved places that are within the limit.
     mine: u64,
     /// The requests that other nodes have added to the sum, as of the last exchange.
     others: u64,

@@ -17,7 +17,7 @@ use crate::seals::seal::{NO_SEAL, Place, Seal, Seen, read_places, read_seen};
 
 /// Maximum number of seals in one read.
 const PAGE: i64 = 200;
-/// Maximum number of rows or seals that one read looks for.
+/// Maximum number of rows or seals that one read searches for.
 const LOOKED_FOR: usize = 5_000;
 
 const SEALS: &str = "SELECT node, number, lineage, places, seen, at, secret, hash FROM seal
@@ -31,7 +31,7 @@ const HASHES: &str = "SELECT s.node, s.number, s.hash
     FROM unnest($1::uuid[], $2::bigint[]) AS p (node, number)
     JOIN seal s ON s.node = p.node AND s.number = p.number";
 
-/// What is wrong with seals.
+/// A fault that the check of seals can find.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 enum SealFault {
     #[error("node {0}: a seal cannot be read")]

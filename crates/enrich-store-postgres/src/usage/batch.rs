@@ -160,7 +160,7 @@ async fn raise_and_insert(
     Ok(rows.first().map(|row| row.try_get(0)).transpose()?)
 }
 
-/// Takes at most a batch's size of the next values out of an iterator.
+/// Takes the next values out of an iterator, at most as many as a batch may have.
 fn some<I: Iterator>(values: &mut I) -> Take<&mut I> {
     values.take(SIZE)
 }

@@ -47,7 +47,8 @@ fn charging_resumes_after_an_outage_in_which_it_was_refused() {
     proxy.cut(Cut::Reset);
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(4) {
-        // A connection may have been opening when new connections were refused. It is cut here.
+        // When new connections were refused, a connection may already have been opening. It is cut
+        // here.
         proxy.cut(Cut::Reset);
         // The outcome of a charge that was sent before the cut may stay unknown.
         let is_made_before = begun.elapsed() < Duration::from_secs(1);

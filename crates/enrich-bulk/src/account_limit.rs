@@ -15,7 +15,7 @@ pub struct AccountLimit {
     accounts: Mutex<BTreeMap<AccountId, Own>>,
 }
 
-/// The free permits of one account, and the lock that gives its permits their turns.
+/// The free permits of one account, and the lock that lets the permits take turns.
 #[derive(Clone)]
 struct Own {
     permits: Arc<Semaphore>,

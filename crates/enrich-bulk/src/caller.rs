@@ -48,9 +48,9 @@ pub trait Caller: Send + Sync {
     /// not charged again.
     async fn call(&self, fields: &RowFields, idempotency: &str) -> CallResult;
 
-    /// Asks once for the companies that a name may mean, at most `most`. The values of
-    /// [`CallResult::Found`] are those of the candidates' columns. A question that is sent again
-    /// with the same `idempotency` is not charged again.
+    /// Asks once for the companies that a name may mean, at most `most`. [`CallResult::Found`] then
+    /// contains the values of the candidates' columns. If the question is sent again with the same
+    /// `idempotency`, it is not charged again.
     ///
     /// A caller without this method has no candidates.
     async fn candidates(&self, _: &Question, _most: usize, _idempotency: &str) -> CallResult {

@@ -57,11 +57,11 @@ pub(crate) struct Added {
     pub(crate) credits: u64,
 }
 
-/// The parts from which the names of the added columns are made.
+/// The values that determine the names of the added columns.
 pub(crate) struct AddedNames<'a> {
-    /// The endpoint, whose answer has columns.
+    /// The endpoint. The fields of its answers become columns.
     pub(crate) endpoint: &'a Endpoint,
-    /// The text with which all names begin.
+    /// The text with which the names of all added columns begin.
     pub(crate) prefix: &'a str,
     /// The most candidates of a row.
     pub(crate) candidates: usize,
@@ -139,8 +139,8 @@ impl Export {
         Ok(())
     }
 
-    /// Writes a row. Returns how many cells of the row will be truncated in a workbook; 0 for other
-    /// formats.
+    /// Writes a row. Returns the number of cells of the row that will be truncated in a workbook; 0
+    /// for other formats.
     pub(crate) fn row(&mut self, row: &Row, added: &Added) -> Result<u64, csv::Error> {
         match self.format {
             Format::Csv | Format::Tsv | Format::Xlsx => self.csv_row(row, added),

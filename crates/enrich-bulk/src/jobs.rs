@@ -79,7 +79,8 @@ struct JobsState {
     locked: Mutex<Option<File>>,
     /// The records of jobs that several processes share; `None` if the folder contains them.
     records: Option<Arc<dyn JobRecords>>,
-    /// The processes that announce their lists; empty if there are none.
+    /// The other processes, which announce their lists, and this process's own folder; empty if
+    /// processes do not announce lists.
     neighbours: OnceLock<Neighbours>,
 }
 

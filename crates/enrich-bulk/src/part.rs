@@ -63,8 +63,8 @@ pub struct Part {
     compression: Option<Compression>,
     /// Whether `OUT.job` is kept when the output is complete.
     keeps_job: bool,
-    /// Returns whether this process may still write the output; `None` if no other process can
-    /// continue the output.
+    /// A function that returns whether this process may still write the output; `None` if no other
+    /// process can continue the output.
     guard: Option<Guard>,
     pub(crate) checkpoint: Checkpoint,
 }

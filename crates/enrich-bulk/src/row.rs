@@ -15,10 +15,10 @@ use crate::stop::{End, Stop};
 /// The first pause before a retry, if the server does not ask for a pause (`Retry-After`). The
 /// pause doubles with each retry.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
-/// The longest pause before a retry, if the server does not ask for a pause.
+/// The longest pause before a retry that this program chooses itself.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// The longest pause that the server can ask for (`Retry-After`). No reasonable rate-limit window
-/// is longer.
+/// The longest pause before a retry that the server can choose (`Retry-After`). No reasonable
+/// rate-limit window is longer.
 const LONGEST_ASKED: Duration = Duration::from_secs(3600);
 /// The time for which a run continues if no row was ever answered. It is short, because the cause
 /// is more often a wrong address than a server that is down.

@@ -43,7 +43,7 @@ const COMMIT_EVERY: Duration = Duration::from_millis(500);
 const COMMIT_AT_LAST: Duration = Duration::from_secs(10);
 const COMMIT_BYTES: usize = 4 * 1024 * 1024;
 /// The minimum time until the next commit, as a multiple of the duration of the last commit. So
-/// commits to a slow disk take only about a twentieth of the time.
+/// commits to a slow disk take at most about a twentieth of the run's time.
 const COMMIT_SHARE: u32 = 20;
 
 /// Interval between progress reports while the run waits for a row.
@@ -155,8 +155,8 @@ struct Engine<'a> {
     options: Options,
     ceiling: Ceiling,
     waiting: Rc<Waiting>,
-    /// The first row that is not written yet, and all later rows that were read, in the order of
-    /// the list.
+    /// The rows that were read and are not written yet, in the order of the list. The first of them
+    /// has no result yet, or can be written next.
     ahead: VecDeque<Slot>,
     ahead_bytes: usize,
     /// A row that was read but cannot be sent yet.

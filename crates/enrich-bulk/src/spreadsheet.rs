@@ -1,15 +1,15 @@
 //! Neutralises cells that a spreadsheet program would run as a formula.
 //!
 //! The rule is from OWASP's page on CSV injection. An apostrophe is put before a cell that begins
-//! with `=`, `+`, `-`, `@`, a tab, a line end, or the full-width form of one of these signs. A
+//! with `=`, `+`, `-`, `@`, a tab, a line end, or the full-width form of one of these characters. A
 //! spreadsheet program may split a line at another delimiter than that of the output. So the rule
-//! also applies to each part of a cell after `;`, a tab, `|` or a line end. Quotes before a sign
-//! are ignored.
+//! also applies to each part of a cell after `;`, a tab, `|` or a line end. Quotes before such a
+//! character are ignored.
 //!
-//! Numbers and phone numbers are exempt: a sign, then digits and spaces, with at most one decimal
-//! point. They are harmless, and an apostrophe would make a phone number unreadable for other
-//! programs. A list of such numbers (`+41…|+49…`) is also exempt if it contains no letter and no
-//! `!`.
+//! Numbers and phone numbers stay unchanged: `+` or `-`, then digits and spaces, with at most one
+//! decimal point. They are harmless, and an apostrophe would make a phone number unreadable for
+//! other programs. A list of such numbers (`+41…|+49…`) also stays unchanged if it contains no
+//! letter and no `!`.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};

@@ -110,8 +110,8 @@ impl Dashboard {
             self.sign_ins.end_session(&token).await?;
             return Ok(None);
         }
-        // A script on the page refreshes the page's figures. Its requests must not keep the session
-        // active, because the user may be absent.
+        // A script on the page refreshes the page's figures from time to time. Such a request does
+        // not count as a use of the session, because the user may be absent.
         let is_refresh = request.is_from_script && request.method == Method::Get;
         if idle >= NOTED_EACH && !is_refresh {
             self.sign_ins.touch_session(&token, now).await?;

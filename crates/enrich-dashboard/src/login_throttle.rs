@@ -13,8 +13,8 @@ use std::net::IpAddr;
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 
-/// Maximum number of addresses that have their own entry, and maximum number of accounts that have
-/// one. All other addresses share one entry. All other accounts share another.
+/// Maximum number of addresses that have an entry of their own; the same maximum applies to
+/// accounts. All further addresses share one entry, and all further accounts share another one.
 const MOST: usize = 10_000;
 
 /// The number of attempts (`at_once`), and the interval after which one used attempt is available

@@ -62,7 +62,7 @@ impl Jobs {
     pub fn announce_to(&self, records: Arc<dyn JobRecords>) -> Result<(), JobError> {
         let is_shared = self.shared.records.is_some();
         let folder = if is_shared { None } else { Some(folder_id(&self.shared.folder)?) };
-        // The value is set only once.
+        // The value is empty here, because this method is called only once.
         let _ = self.shared.neighbours.set(Neighbours { records, folder });
         if folder.is_some() {
             self.begin(announce)?;

@@ -17,10 +17,10 @@ use super::{Entry, JobsState};
 
 /// Interval between renewals of a lease. A request to stop arrives with the next renewal.
 const RENEW_EACH: Duration = Duration::from_secs(1);
-/// If the last renewal was less than this time ago, a commit needs no further renewal.
+/// A commit needs no new renewal if the last renewal was less than this time ago.
 const SURE: Duration = Duration::from_secs(10);
-/// If the records cannot be reached, the lease still counts as held for this time after its last
-/// renewal. The remaining part of [`LEASE`] is a margin for a commit that has already begun.
+/// The time after the last renewal for which the lease counts as held while the records cannot be
+/// reached. The remaining part of [`LEASE`] is a margin for a commit that has already begun.
 const UNREACHABLE: Duration = LEASE.saturating_sub(SURE);
 
 /// The lease of one job in this process.

@@ -171,7 +171,7 @@ impl JobsState {
         })?;
         let mut input = self.input(arriving, &record, &self.closing)?;
         (record.rows, record.layout) = (Some(input.count_rows()?), input.layout());
-        // Values that were forgotten before the upload are not removed from the list. So the list
+        // Only values that are forgotten after the upload are removed from the list. So a new list
         // counts as searched.
         record.scrubbed = self.suppressed_count();
         if self.records.is_none() {

@@ -33,7 +33,7 @@ pub struct Settings {
     /// If the file system has fewer free bytes than this, no list is accepted, and no job
     /// continues.
     pub min_free_bytes: u64,
-    /// The time for which a job may keep running while an account without a running job waits.
+    /// The time for which a job may run while another account waits that has no running job.
     pub turn: Duration,
     /// The time at the start of an upload in which its speed is not checked.
     pub upload_patience: Duration,

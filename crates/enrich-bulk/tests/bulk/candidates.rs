@@ -66,7 +66,8 @@ fn a_stopped_run_with_candidates_goes_on_and_pays_none_twice() {
         if outcome.end == End::Whole {
             assert!(runs > 5, "{runs}");
             let Counts { found, not_found, credits, .. } = outcome.counts;
-            // Of the 60 rows that are not found, three have no candidates: those of "nobody 6…".
+            // 57 of the 60 rows that are not found have candidates. The three rows "nobody 6…" have
+            // none.
             assert_eq!((not_found, credits), (60, found + 60 - 3));
             break;
         }

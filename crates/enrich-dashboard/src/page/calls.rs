@@ -139,7 +139,7 @@ async fn rows(service: &Service, account: AccountId, days: Days) -> Result<Rows,
     Ok(Rows { first, end, days })
 }
 
-/// The charges of one page, and how far the ledger was read to find them.
+/// The charges of one page, and the place in the ledger up to which entries were read.
 struct Gathered {
     charges: Vec<Entry>,
     looked_through: u64,

@@ -81,8 +81,8 @@ fn an_account_uploads_two_lists_at_once_and_others_theirs() {
     }
     assert_eq!(send(&world, &ben, list()).status, 303);
     drop(under_way);
-    // Two threads store the dropped uploads. They notice only after a moment that no more bytes
-    // come.
+    // The two threads that store the dropped uploads notice only after a moment that no more bytes
+    // will arrive.
     let is_taken = || {
         std::thread::sleep(Duration::from_millis(10));
         send(&world, &ada, list()).status == 303

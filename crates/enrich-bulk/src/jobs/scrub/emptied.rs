@@ -58,8 +58,8 @@ impl JobsState {
         }
         removed += emptied.range(done..).count() as u64;
         if !emptied.is_empty() {
-            // The value may be only in rows that were already written and whose output does not
-            // contain it. These rows are emptied in the list, and together count as one row.
+            // Perhaps the value is only in rows that were already written, and their output does
+            // not contain it. These rows are emptied in the list, and together count as one row.
             removed = removed.max(1);
             staged.replaces_list = true;
             let Some(hash) = self.write_list(record, &mut staged, &emptied, done)? else {

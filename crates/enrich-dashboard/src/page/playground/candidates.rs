@@ -24,9 +24,9 @@ pub(super) struct CandidateRow {
     pub(super) why: String,
 }
 
-/// Looks up the candidates for the fields of the form, with an API key that pays for them. Returns
-/// `None` if the fields do not look for a company by its name. `attempt` is the idempotency key of
-/// the call that found nothing; it may be empty.
+/// Looks up the candidates for the fields of the form. `key` is the API key whose account pays.
+/// Returns `None` if the fields do not look for a company by its name. `attempt` is the idempotency
+/// key of the call that found nothing; it may be empty.
 pub(super) async fn of_call(
     context: &PageContext<'_>,
     endpoint: &'static Endpoint,

@@ -1,5 +1,8 @@
 //! Decides to which stored subject a record belongs, by the native format's rules on merging.
 //!
+//! For companies this is only the first choice: after a load, [`crate::resolution`] divides the
+//! records that are near each other again, independent of their order.
+//!
 //! A company record belongs to the stored company that has one of the record's external ids
 //! ([`CompanyRecord::ids`]). If there is none, it belongs to the company that has the record's main
 //! domain. If the record has no domain, its LinkedIn page decides. If it has no such page either,
@@ -21,14 +24,26 @@ use crate::record::{CompanyRecord, PersonRecord};
 /// texts, such as `lei:…`. A record whose ids contradict a company is not merged with it, unless
 /// both have a common id of another scheme.
 pub fn ids_differ(ids: &[ExternalId], known: &[String]) -> bool {
-    ids.iter().any(|id| {
-        let scheme = id.scheme();
-        let is_of_scheme =
-            |text: &str| text.strip_prefix(scheme).is_some_and(|rest| rest.starts_with(':'));
-        let has_scheme = known.iter().any(|known| is_of_scheme(known));
-        let is_shared = |id: &ExternalId| known.iter().any(|known| known == id.as_str());
-        has_scheme && !ids.iter().any(|id| id.scheme() == scheme && is_shared(id))
+    id_texts_differ(ids.iter().map(ExternalId::as_str), known.iter().map(String::as_str))
+}
+
+/// Whether two sets of ids, as texts such as `lei:…`, contradict each other: both have ids in the
+/// same scheme, but no id of that scheme in common.
+pub(crate) fn id_texts_differ<'a, I, J>(these: I, those: J) -> bool
+where
+    I: Iterator<Item = &'a str> + Clone,
+    J: Iterator<Item = &'a str> + Clone,
+{
+    these.clone().any(|id| {
+        let of_scheme = |other: &&str| scheme_of(other) == scheme_of(id);
+        let is_shared = |id: &str| those.clone().any(|other| other == id);
+        those.clone().any(|other| of_scheme(&other))
+            && !these.clone().filter(of_scheme).any(is_shared)
     })
+}
+
+fn scheme_of(id: &str) -> &str {
+    id.split_once(':').map_or("", |(scheme, _)| scheme)
 }
 
 /// The values by which a store searches for the stored subject of a record. The store tries the

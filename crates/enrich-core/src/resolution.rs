@@ -19,7 +19,7 @@ mod links;
 
 pub use claims::{RecordClaims, RecordKey};
 pub use clusters::clusters;
-pub use links::{SharedKeys, Strength, may_link};
+pub use links::{MOST_BEARERS, SharedKeys, Strength, may_link};
 
 #[cfg(test)]
 mod tests;

@@ -83,8 +83,8 @@ impl Listener {
         self.address
     }
 
-    /// Creates the HTTP server. The server runs while the returned value is polled. It stops only
-    /// when its handle is told to stop it.
+    /// Creates the HTTP server. The server runs while the returned value is polled. Only a call of
+    /// `stop` on the server's handle stops it.
     ///
     /// # Errors
     ///

@@ -152,29 +152,19 @@ fn sort_names(values: &mut [Value], labels: &[String]) {
     if values.len() < 2 {
         return;
     }
-    let keys: Vec<String> = values.iter().map(|value| key_of(&value.text)).collect();
     // For each name in any spelling, the sources that give it.
-    let mut votes: BTreeMap<&str, BTreeSet<i64>> = BTreeMap::new();
-    for (key, value) in keys.iter().zip(values.iter()) {
-        votes.entry(key).or_default().extend(&value.sources);
+    let mut votes: BTreeMap<String, BTreeSet<i64>> = BTreeMap::new();
+    for value in values.iter() {
+        votes.entry(key_of(&value.text)).or_default().extend(&value.sources);
     }
-    let ranks: BTreeMap<String, _> = keys
-        .iter()
-        .zip(values.iter())
-        .map(|(key, value)| {
-            let rank = (
-                Reverse(value.confidence),
-                faults(&value.text).0,
-                Reverse(votes[key.as_str()].len()),
-                Reverse(labels.contains(key)),
-                faults(&value.text).1,
-                Reverse(value.sources.len()),
-                value.text.clone(),
-            );
-            (value.text.clone(), rank)
-        })
-        .collect();
-    values.sort_by(|a, b| ranks[&a.text].cmp(&ranks[&b.text]));
+    values.sort_by_cached_key(|value| {
+        let key = key_of(&value.text);
+        let (is_small, faults) = faults(&value.text);
+        let (votes, is_label) = (votes[&key].len(), labels.contains(&key));
+        let confidence = (Reverse(value.confidence), is_small);
+        let votes = (Reverse(votes), Reverse(is_label), faults, Reverse(value.sources.len()));
+        (confidence, votes, value.text.clone())
+    });
 }
 
 /// Returns the faults of a name that is shown to people: whether it has only small letters, and a

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
+use crate::identity::id_texts_differ;
+
 use super::claims::RecordClaims;
 use super::links::{Link, MOST_BEARERS, SharedKeys, has_compatible_seats, link};
 
@@ -216,14 +218,6 @@ impl<'a> Clusters<'a> {
     /// Whether two clusters have ids of the same scheme, but no common id of this scheme. `a` and
     /// `b` are the roots of the clusters.
     fn differ(&self, a: usize, b: usize) -> bool {
-        let (these, those) = (&self.ids[a], &self.ids[b]);
-        let scheme =
-            |id: &str| id.split_once(':').map_or_else(String::new, |(it, _)| it.to_owned());
-        these.iter().any(|id| {
-            let scheme_of = scheme(id);
-            let of_scheme = |id: &&&str| scheme(id) == scheme_of;
-            those.iter().any(|other| scheme(other) == scheme_of)
-                && !these.iter().filter(of_scheme).any(|id| those.contains(*id))
-        })
+        id_texts_differ(self.ids[a].iter().copied(), self.ids[b].iter().copied())
     }
 }

@@ -9,7 +9,7 @@ use super::claims::{Host, RecordClaims};
 
 /// The most records with one value that are all compared with each other. A value that more records
 /// have identifies no company.
-pub(super) const MOST_BEARERS: usize = 64;
+pub const MOST_BEARERS: usize = 64;
 /// The most organisations that can share a host, page or phone number if it is to unite records
 /// with only similar names.
 const MOST_ORGANISATIONS: usize = 3;

@@ -7,6 +7,7 @@
 //! on the same page.
 
 use enrich_core::SubjectId;
+use enrich_core::resolution::MOST_BEARERS;
 use enrich_store_sqlite::Statements;
 use rusqlite::{Connection, params};
 use rustc_hash::FxHashSet;
@@ -14,11 +15,7 @@ use rustc_hash::FxHashSet;
 use crate::directory::codes::{IdentifierKind, sql_id};
 use crate::directory::unwritten::Change;
 
-/// The most companies with the same key that are noted because of it. A key that more companies
-/// have identifies no company.
-pub(super) const MOST_BEARERS: usize = 64;
-
-/// The companies that a transaction has noted but not yet written.
+/// The companies that were noted in a transaction and are not yet written.
 #[derive(Debug, Default)]
 pub(crate) struct UnresolvedNotes {
     subjects: FxHashSet<i64>,

@@ -5,13 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use enrich_core::SubjectId;
-use enrich_core::resolution::{RecordClaims, RecordKey, SharedKeys, may_link};
+use enrich_core::resolution::{MOST_BEARERS, RecordClaims, RecordKey, SharedKeys, may_link};
 use enrich_store_sqlite::Statements;
 use rusqlite::Connection;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::subject_facts::{Kind, RecordMark, SubjectFacts};
-use super::super::unresolved::MOST_BEARERS;
 use super::super::writer::Writer;
 use crate::directory::codes::{IdentifierKind, sql_id};
 use crate::directory::holder::Holder;

@@ -3,11 +3,12 @@
 
 use std::collections::HashSet;
 
+use enrich_core::resolution::MOST_BEARERS;
 use enrich_core::{CompanyRecord, SubjectId};
 use enrich_store_sqlite::Statements;
 
 use super::super::derive::Derived;
-use super::super::unresolved::{MOST_BEARERS, is_blocking};
+use super::super::unresolved::is_blocking;
 use super::super::writer::Writer;
 use crate::directory::codes::{IdentifierKind, sql_id, subject_id};
 

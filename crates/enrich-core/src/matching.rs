@@ -118,8 +118,8 @@ pub fn weigh(mut all: Vec<ScoredCandidate>, weights: &Weights) -> Vec<ScoredCand
         one.score = weights.score(&one.evidence);
     }
     drop_without_site(&mut all);
-    let organisations = organisation::organisations(&all);
     let chances = weights.chances(all.iter().map(|one| one.score));
+    let organisations = organisation::organisations(&all, &chances);
     let prominences: Vec<f64> = all.iter().map(|one| one.prominence.value()).collect();
     for (one, organisation) in all.iter_mut().zip(&organisations) {
         let of_organisation =

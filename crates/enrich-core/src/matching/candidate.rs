@@ -1,6 +1,6 @@
 //! Compares a candidate's names, domains and countries with the requested name.
 
-use enrich_text::{CompanyName, Domain, Rarity, Region};
+use enrich_text::{CompanyName, Domain, Rarity, Region, is_misspelt};
 
 use super::asked::AskedName;
 use super::evidence::{Evidence, Feature};
@@ -76,7 +76,8 @@ impl Compared {
         let Some(pair) = self.pair.as_ref().filter(|_| prominence > 0.0) else { return };
         let (evidence, labels, value) = (&mut self.evidence, &self.labels, prominence);
         let is_initials = evidence.of(Feature::IsInitials) > 0.0;
-        let is_slip = !pair.is_same && (pair.shape == Shape::All || pair.is_whole_slip);
+        let is_whole_slip = || is_misspelt(&asked.form.squashed, &pair.squashed);
+        let is_slip = !pair.is_same && (pair.shape == Shape::All || is_whole_slip());
         let has_shape =
             |shapes: [Shape; 2]| !is_slip && !pair.is_same && shapes.contains(&pair.shape);
         let is_more = has_shape([Shape::MoreGeneral, Shape::More]);

@@ -8,6 +8,9 @@ use super::evidence::Feature;
 
 /// The most domains of a company that are compared with those of other companies.
 const MOST_SITES: usize = 16;
+/// The lowest raw probability of a candidate that is compared with others. A candidate below it
+/// would add nearly nothing to the probability of its organisation.
+const LEAST_CHANCE: f64 = 0.001;
 
 /// The properties of a candidate by which [`Traits::is_same`] recognises one organisation.
 struct Traits<'a> {
@@ -97,13 +100,19 @@ fn own_words(name: &CompanyName) -> Vec<String> {
 }
 
 /// Returns for each candidate the index of the first candidate that is the same organisation.
-pub(super) fn organisations(candidates: &[ScoredCandidate]) -> Vec<usize> {
-    let traits: Vec<Traits<'_>> = candidates.iter().map(Traits::of).collect();
+/// `chances` contains the raw probability of each candidate. A candidate with less than
+/// [`LEAST_CHANCE`] is not compared, and counts as an organisation of its own.
+pub(super) fn organisations(candidates: &[ScoredCandidate], chances: &[f64]) -> Vec<usize> {
     let mut first: Vec<usize> = (0..candidates.len()).collect();
-    for at in 0..candidates.len() {
-        for before in 0..at {
-            if first[before] != first[at] && traits[at].is_same(&traits[before]) {
-                let (kept, joined) = (first[before].min(first[at]), first[before].max(first[at]));
+    let likely = candidates.iter().zip(chances).enumerate();
+    let likely = likely.filter(|(_, (_, chance))| **chance >= LEAST_CHANCE);
+    let traits: Vec<(usize, Traits<'_>)> =
+        likely.map(|(at, (candidate, _))| (at, Traits::of(candidate))).collect();
+    for (index, (at, candidate)) in traits.iter().enumerate() {
+        for (before, other) in &traits[..index] {
+            if first[*before] != first[*at] && candidate.is_same(other) {
+                let (a, b) = (first[*before], first[*at]);
+                let (kept, joined) = (a.min(b), a.max(b));
                 first.iter_mut().filter(|one| **one == joined).for_each(|one| *one = kept);
             }
         }

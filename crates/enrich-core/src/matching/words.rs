@@ -2,7 +2,7 @@
 
 use enrich_text::{
     Agreed, Agreement, CompanyName, Contrast, NameForm, NameWord, Rarity, Side, Similarity, dice,
-    is_misspelt, oddity, similar,
+    oddity, similar,
 };
 
 use super::asked::AskedName;
@@ -42,8 +42,8 @@ pub(super) struct Pair {
     pub(super) is_same: bool,
     /// Whether the names are equal only if the order and the language of the words do not count.
     pub(super) is_sorted: bool,
-    /// Whether one name without spaces is a misspelling of the other.
-    pub(super) is_whole_slip: bool,
+    /// The candidate's name without legal forms and spaces.
+    pub(super) squashed: String,
     pub(super) is_alias: bool,
     /// Whether the names agree except for an addition at the end of the requested name, and the
     /// agreeing words are not only general words.
@@ -141,10 +141,10 @@ pub(super) fn compare(
     let same = same.into_iter().filter(|is| *is).count() as f64;
     let initials = if is_initials { 0.5 } else { 0.0 };
     let fit = same + 2.0 * covered + jaro + initials - if is_alias { 0.01 } else { 0.0 };
-    let is_whole_slip = is_misspelt(&form.squashed, &held.squashed);
     let (is_sorted, is_same) = (is_sorted && !is_same, is_same || is_sorted);
     let name = name.display().to_owned();
-    Pair { name, evidence, shape, is_same, is_sorted, is_whole_slip, is_alias, is_addition, fit }
+    let squashed = held.squashed;
+    Pair { name, evidence, shape, is_same, is_sorted, squashed, is_alias, is_addition, fit }
 }
 
 /// Whether the requested name has additional words, and all of them are in the addition at its end,

@@ -29,16 +29,17 @@ use tracer::{File, Hit, attach, has_hit, hits, ledger_thread, tracer};
 
 const POSITIONS_PER_FOLDER: u64 = 50;
 const POSITIONS_PER_PROOF: u64 = 25;
-/// To make the call at position N fail, N questions and this many more are sent. Each commit syncs
-/// at least one file, so the N-th sync is reached.
+/// To make the system call at position N fail, the client sends N questions and this many more.
+/// Each commit syncs at least one file, so the N-th sync is reached.
 const SPARE_CALLS: u64 = 10;
-/// After this many positions, one system call in a checkpoint is also made to fail, because only
-/// few of the counted positions are in a checkpoint.
+/// After this number of positions, one system call in a checkpoint is also made to fail, because
+/// only few of the counted positions are in a checkpoint.
 const POSITIONS_PER_CHECKPOINT: u64 = 10;
 /// Maximum number of questions until a checkpoint runs. A checkpoint runs when the log has 4,096
 /// pages, and each question adds several pages.
 const MAX_CALLS_TO_CHECKPOINT: u64 = 4096;
-/// A number that is certainly lower than the number of pages that a checkpoint writes.
+/// In a checkpoint, one of this many first writes is made to fail. Each checkpoint certainly writes
+/// more pages.
 const CHECKPOINT_WRITES: u64 = 40;
 
 /// The system call that fails.
@@ -83,12 +84,12 @@ struct Counts {
 /// The system calls that are counted to find the call that must fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counted {
-    /// All calls after the start of the process.
+    /// All system calls after the start of the process.
     FromStart,
-    /// All calls after the server has begun to listen. Failures at earlier positions would prevent
-    /// the start.
+    /// All system calls after the server has begun to listen. Failures at earlier positions would
+    /// prevent the start.
     FromListening,
-    /// Calls on `ledger.sqlite`. Only checkpoints make such calls.
+    /// System calls on `ledger.sqlite`. Only checkpoints make such calls.
     InCheckpoint,
 }
 

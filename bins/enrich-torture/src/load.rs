@@ -52,7 +52,7 @@ pub(crate) struct Load<'a> {
     pub(crate) world: &'a World,
     /// The idempotency keys used so far.
     pub(crate) keys: &'a Keys,
-    /// The beginning of the request ids of this load. Each load has another beginning.
+    /// The beginning of the request ids of this load. It differs from load to load.
     pub(crate) name: &'a str,
     pub(crate) clients: usize,
     /// The pause of a client between two requests.

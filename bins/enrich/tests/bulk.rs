@@ -24,7 +24,7 @@ use serde_json::json;
 use between::Between;
 use fixture::{Fixture, chance, row_of, rows_of};
 
-/// The command must be killed this often before the list is complete.
+/// The number of times that the command is killed before the list is complete.
 const KILLS: usize = 10;
 
 #[test]

@@ -24,11 +24,11 @@ use server::{Server, import_fixtures, text, told};
 
 /// The number of concurrent requests: twice as many as may wait for a search.
 const FLOODERS: usize = 512;
-/// The flood has at least this many waves of requests.
+/// The minimum number of waves of requests in the flood.
 const WAVES: usize = 4;
-/// The flood ends after this many waves, even if no request was refused.
+/// The maximum number of waves. The flood then ends, even if no request was refused.
 const MOST_WAVES: usize = 40;
-/// The number of other clients. Each sends one call after the other.
+/// The number of other clients. Each client sends its calls one after the other.
 const OTHERS: usize = 4;
 /// The credits of each account: more than the test uses.
 const GRANTED: u64 = 1_000_000;

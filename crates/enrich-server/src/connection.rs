@@ -11,8 +11,9 @@
 //!
 //! The HTTP layer does not limit pipelining either: it reads and parses everything that fits into
 //! its buffer, and a parsed request takes many times the memory of its bytes. So the stream in this
-//! file lets the HTTP layer read only once in each turn. While a request is being answered, or its
-//! answer is being sent, the HTTP layer may not read at all.
+//! file lets the HTTP layer read only once in each turn. In a turn, the HTTP layer reads requests,
+//! polls their handlers and writes answers; the turn ends with a flush. While a request is being
+//! answered, or its answer is being sent, the HTTP layer may not read at all.
 
 use std::cell::Cell;
 use std::future::poll_fn;

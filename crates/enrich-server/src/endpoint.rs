@@ -23,8 +23,8 @@ use crate::versions::API_VERSIONS;
 struct Panicked;
 
 /// Adds the routes of each endpoint. Many clients add a slash to the path, so each path also has a
-/// route with a slash. These routes come last. Routes are tried in order, and most calls do not
-/// need these.
+/// route with a slash. Routes are tried in order, so the routes with a slash come last: most calls
+/// do not need them.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     for suffix in ["", "/"] {
         for api_version in API_VERSIONS {
@@ -96,8 +96,8 @@ async fn answer(
     // still arriving.
     let id = context.request_id();
     let answer = Box::pin(respond(&app.service, api_version, endpoint, id, call));
-    // If the handler panics, the client gets a refusal. It says that nobody knows whether the call
-    // was charged.
+    // If the handler panics, the client gets a refusal, which says that it is unknown whether the
+    // call was charged.
     let answer = AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_| {
         refuse(api_version, Refusal::OutcomeUnknown(Panicked.into()).into(), id)
     });

@@ -132,7 +132,7 @@ impl Metrics {
         known.get_or_init(|| self.recording(|| lookups(found))).increment(1);
     }
 
-    /// Runs `record`. Its metrics go into this recorder.
+    /// Runs `record`, and collects the metrics that it counts in this recorder.
     fn recording<T>(&self, record: impl FnOnce() -> T) -> T {
         with_local_recorder(&self.recorder, record)
     }

@@ -1,6 +1,6 @@
-//! Lets slow readers of the metrics share one text. Anybody who can reach `/metrics` can request it
-//! any number of times. Each text takes much memory until the client has read it. So when many
-//! clients read slowly, new clients get a text that already exists.
+//! Limits the memory for the texts of the metrics. Anybody who can reach `/metrics` can request the
+//! metrics any number of times. Each request creates a text, which stays in memory until the client
+//! has read it. So if many clients read slowly, further clients get a text that already exists.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -8,13 +8,12 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-/// As long as fewer texts than this are being read, each reader gets a new text.
+/// If this number of texts is in memory, further clients share the newest text.
 const OWN: usize = 8;
-/// If [`OWN`] or more texts are being read, further readers get the newest text, until it has this
-/// age.
+/// Further clients share a text until it has this age. Then a new text is created.
 const SHARED_TIME: Duration = Duration::from_secs(1);
 
-/// The texts that are being read, each with the time of its creation. The newest text is last.
+/// The texts that clients are reading, each with the time of its creation. The newest text is last.
 #[derive(Default)]
 pub(crate) struct MetricsCache(Mutex<Vec<(Instant, Weak<Vec<u8>>)>>);
 
@@ -27,8 +26,8 @@ impl AsRef<[u8]> for Rendering {
 }
 
 impl MetricsCache {
-    /// Returns a text that `render` creates. But if [`OWN`] or more texts are being read, and the
-    /// newest text is younger than [`SHARED_TIME`], returns the newest text.
+    /// Returns a text that `render` creates. But if clients are reading [`OWN`] or more texts, and
+    /// the newest text is younger than [`SHARED_TIME`], returns the newest text.
     pub(crate) fn get(&self, render: impl FnOnce() -> Vec<u8>) -> Bytes {
         let mut kept = self.0.lock();
         kept.retain(|(_, text)| text.strong_count() > 0);

@@ -28,7 +28,7 @@ const WRITE_TIME: Duration = Duration::from_secs(20);
 /// the health pages.
 const GUESTS: usize = 256;
 
-/// The public server. If the admin pages have a listener of their own, also their server.
+/// The public server, and the server of the admin pages if these have a listener of their own.
 pub(crate) struct Servers {
     public: Running,
     admin: Option<Running>,
@@ -117,8 +117,8 @@ impl Running {
         Self { task: spawn(server), handle }
     }
 
-    /// Waits until the server ends, and returns the error for this. Nobody stopped the server, so
-    /// there is always an error.
+    /// Waits until the server ends. Returns an error in any case, because the server must not end
+    /// before it is told to stop.
     async fn ended(&mut self) -> Result<(), ServeError> {
         match (&mut self.task).await {
             Ok(Ok(())) => Err(ServeError::Ended),

@@ -182,9 +182,9 @@ mod tests {
         let (lives_on, ended) = ((false, true), (true, false));
         assert_eq!(settle(2 * DAY, 0), lives_on);
         assert_eq!(settle(2 * DAY + 540, 9), lives_on);
-        // At minute 10, the clock is set back to a minute before the expiry, so the watch begins
-        // again. At minute eleven, the expiry passes. It becomes final at minute 20, when the clock
-        // has not jumped for ten minutes.
+        // At minute 10, the clock is set back to a minute before the expiry. From then on,
+        // `ClockWatch` waits ten minutes without another jump of the clock. At minute 11, the
+        // expiry passes. It becomes final at minute 20.
         assert_eq!(settle(DAY - 60, 10), lives_on);
         assert_eq!(settle(DAY, 11), lives_on);
         assert_eq!(settle(DAY + 540, 20), ended);

@@ -74,8 +74,8 @@ pub struct FakePorts {
     pub next_stored: Mutex<VecDeque<Option<StoredResponse>>>,
     /// The cached balance; `None` if the cached balance is the current balance.
     pub cached_balance: Mutex<Option<Credits>>,
-    /// A password that is set just before the next session begins; `None` if no password is set
-    /// then.
+    /// A password that is set just before the next session begins; `None` if no password is set at
+    /// that time.
     pub password_before_session: Mutex<Option<PasswordHash>>,
 
     /// The projections of all look-ups so far.

@@ -1,4 +1,4 @@
-//! A signed-in owner searches the account's calls for a text that does not occur. Many such
+//! Attack: a signed-in owner searches the account's calls for a text that does not occur. Many such
 //! searches run at the same time, while another customer looks up exact values.
 
 use std::process::Command;

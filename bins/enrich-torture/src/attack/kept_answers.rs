@@ -1,4 +1,5 @@
-//! A customer with one credit stores as many responses of free misses as the server accepts.
+//! Attack: a customer with one credit stores as many responses of free misses as the server
+//! accepts.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,5 @@
-//! Strangers send forms with files to the sign-in page, one byte at a time on each connection.
+//! Attack: strangers send forms with files to the sign-in page, one byte at a time on each
+//! connection.
 
 use std::thread;
 use std::time::Duration;

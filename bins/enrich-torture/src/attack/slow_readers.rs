@@ -1,5 +1,5 @@
-//! Strangers request the largest file several times on each connection, and read it in small
-//! pieces.
+//! Attack: strangers request the largest file several times on each connection, and read it in
+//! small pieces.
 
 use std::thread;
 use std::time::Duration;

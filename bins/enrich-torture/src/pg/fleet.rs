@@ -27,8 +27,9 @@ const INTERVAL: Duration = Duration::from_millis(2);
 
 /// The calls that the nodes have reported so far, each with the number of its node.
 type Told = Arc<Mutex<Vec<(usize, Call)>>>;
-/// Counts of the calls whose first reply was lost, by outcome: taken, repeat of another call,
-/// refused, still unknown.
+/// The counts of calls whose first reply from the database was lost, so that the node had to ask
+/// the database for the outcome. The outcomes are: taken, repeat of another call, refused, still
+/// unknown.
 pub(crate) type Doubts = [u64; 4];
 
 /// The nodes that use one database.

@@ -27,8 +27,9 @@ use crate::pg::world::World;
 
 /// The environment variable with the URL of the database. The URL contains a password.
 pub(crate) const URL_VARIABLE: &str = "ENRICH_STORE";
-/// The beginning of a node's last line. The counts of calls whose first reply was lost follow:
-/// taken, repeats of another call, refused, and still unknown.
+/// The beginning of a node's last line. The rest of the line has four counts of calls whose first
+/// reply from the database was lost, by outcome: taken, repeat of another call, refused, still
+/// unknown.
 pub(crate) const DOUBTS: &str = "doubts ";
 /// Time limit for a node to open the store.
 const OPEN_WITHIN: Duration = Duration::from_secs(60);
@@ -44,7 +45,7 @@ const KEY_MICROS: Micros = 2_000;
 const NEWEST: u64 = 32;
 /// Percentage of calls with an idempotency key that use a random earlier key.
 const OLD_PERCENT: u8 = 15;
-/// One of this many idempotency keys belongs to calls that find nothing.
+/// One in this many idempotency keys belongs to calls that find nothing.
 const MISS_OF: u64 = 4;
 /// The pause of a client after a refusal that asks to repeat the call later.
 const REFUSED_PAUSE: Duration = Duration::from_millis(30);

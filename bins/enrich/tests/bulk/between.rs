@@ -12,9 +12,9 @@ pub(crate) struct Between {
 
 #[derive(Clone, Copy)]
 enum Manner {
-    /// A request that contains this word gets an error and isn't passed on.
+    /// A request that contains this text gets an error and isn't passed on.
     Failing(&'static str),
-    /// Every answer is delayed by this time.
+    /// Every answer is delayed by this duration.
     Slow(Duration),
 }
 

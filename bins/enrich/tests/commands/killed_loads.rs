@@ -14,8 +14,8 @@ const KILLS: usize = 20;
 /// The number of records of the load. They are several batches, so that kills come before, between
 /// and in commits.
 const RECORDS: usize = 16_000;
-/// Before the kill with this number, the load must have stored records. Its input is more than two
-/// batches.
+/// The number of the kill that comes after a commit: before this kill, the test waits until the
+/// load has stored records. The input of this load is more than two batches.
 const AFTER_A_COMMIT: usize = 11;
 const LOAD: [&str; 4] = ["import", "-", "--source", "register"];
 

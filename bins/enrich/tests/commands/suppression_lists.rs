@@ -38,7 +38,8 @@ fn zip(files: &[(&str, &str)]) -> Vec<u8> {
     archive.finish().unwrap().into_inner()
 }
 
-/// Returns an archive of DROP with these files, whose names begin alike.
+/// Returns an archive as DROP delivers it. Each file has the name of its list, after a date and a
+/// number.
 fn drop_archive(files: &[(&str, &str)]) -> Vec<u8> {
     let named: Vec<_> =
         files.iter().map(|(list, text)| (format!("20260312_4821_{list}.csv"), *text)).collect();
@@ -106,7 +107,7 @@ fn a_download_of_drop_is_forgotten_and_answered() {
 
     let repeated = fixture.run(&["forget", "--list", "drop-download.zip"]);
     repeated.refused(1, "answer file answers/20260312_4821_Email.csv exists already");
-    // The same list can be answered again in another folder.
+    // A list that was loaded before can be loaded again, with another folder for its answers.
     let elsewhere = fixture.json(&["forget", "--list", "drop-download.zip", "--answers", "b/c"]);
     assert_eq!((&elsewhere["new"], &elsewhere["values"]), (&0.into(), &0.into()));
     assert_eq!(fs::read_to_string(fixture.path().join("b/c").join(EMAIL_FILE)).unwrap(), email);
@@ -150,7 +151,7 @@ fn an_entry_is_taken_back_and_forget_stays_final() {
     // If the same list is loaded again, its entries stay taken back.
     fixture.json(&["forget", "--list", EMAIL_FILE, "--answers", "again"]);
     assert_eq!(emails(&fixture), json!(["info@quill.example", "anna.smith@domain.com"]));
-    // An entry of a new list is in force.
+    // A new list has the address too, so the address is suppressed again.
     fixture.file("20260601_4821_Email.csv", format!("ID,Hash\nd,{ANNA}\n"));
     fixture.json(&["forget", "--list", "20260601_4821_Email.csv"]);
     assert_eq!(answers(&fixture, "20260601_4821_Email.csv"), "Id,Status\nd,3\n");

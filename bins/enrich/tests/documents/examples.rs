@@ -38,7 +38,7 @@ const NORTHMOOR: &str = r#"{"type":"company","name":"Northmoor Lanterns Ltd","co
 struct Fixture {
     folder: TempDir,
     ids: BTreeMap<String, String>,
-    /// Used in place of an id of the page that no command has printed yet.
+    /// The id that replaces an id of the page if no command has printed an id in its place yet.
     default_id: String,
 }
 

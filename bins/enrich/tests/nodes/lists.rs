@@ -164,7 +164,7 @@ fn another_server_continues_the_list_of_a_frozen_one_and_no_row_is_paid_twice() 
     a.signal("STOP");
     let frozen = owner.progress(b.address, &path).1;
     owner.wait(b.address, &path, |_, rows| rows > frozen);
-    // Server `a` wakes up while server `b` writes the rows.
+    // Server `a`, which was stopped, continues while server `b` writes the rows.
     a.signal("CONT");
     owner.wait(b.address, &path, |state, rows| state == "Done" && rows == ROWS);
     for server in [&a, &b] {

@@ -1,5 +1,5 @@
-//! Tests of where a request ends. Bodies in every framing are read, and an ambiguous framing is
-//! refused.
+//! Tests of how the server finds the end of a request. Bodies in every framing are read, and an
+//! ambiguous framing is refused.
 
 use super::Site;
 use enrich_testkit::http::request;
@@ -90,7 +90,7 @@ fn a_body_that_was_not_read_is_never_the_next_request() {
     assert_eq!(client.next_answer().status, 404);
     client.try_send(&inner);
     assert_eq!(client.rest(), "");
-    // A body that arrives after the answer is not read as a request either.
+    // A body that arrives after the answer is also not read as a request.
     let mut client = site.client();
     let (head, body) = asked_apart(&inner);
     client.send(head);

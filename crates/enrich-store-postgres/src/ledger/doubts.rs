@@ -1,4 +1,4 @@
-//! Counts the outcomes of charges and grants whose first reply was lost.
+//! Counts the outcomes of charges and grants whose first reply from the database was lost.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,8 +6,8 @@ use enrich_core::port::ledger::{ChargeError, Charged, Granted};
 
 use crate::ledger::job::Decision;
 
-/// The outcomes of charges and grants whose first reply was lost, counted since the store was
-/// opened.
+/// The outcomes of charges and grants whose first reply from the database was lost, counted since
+/// the store was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Doubts {
     /// The charge or grant was written.
@@ -30,7 +30,7 @@ pub(super) struct DoubtCounts {
 }
 
 impl DoubtCounts {
-    /// Counts the outcome of a charge or grant whose first reply was lost.
+    /// Counts the outcome of a charge or grant whose first reply from the database was lost.
     pub(super) fn count(&self, ended: &Result<Decision, ChargeError>) {
         let count = match ended {
             Ok(

@@ -187,8 +187,8 @@ pub async fn the_company_whose_main_domain_it_is_comes_first(harness: &dyn Harne
         CompanyRecord { sites: sites(&["group.example", "inkwell.example"]), ..company("Group") };
     let inkwell = CompanyRecord { sites: sites(&["well.example"]), ..company("Inkwell") };
     let as_main = CompanyRecord { sites: sites(&["inkwell.example"]), ..company("Inkwell") };
-    // `as_main` is imported first. After `group`, it would be merged with the group, which has the
-    // same domain.
+    // `as_main` is imported before `group`. Otherwise it would be merged with `group`, which has
+    // the same domain.
     load(&ports, "a", vec![hashed(as_main), hashed(group), hashed(inkwell)]).await;
     let found = ask(&ports, Question::Company(CompanyRef::Domain(domain("inkwell.example")))).await;
     let found = found.expect("a company");
@@ -324,7 +324,8 @@ pub async fn a_country_tells_companies_of_one_name_apart(harness: &dyn Harness) 
         sites: vec![(domain("nestle-marktplatz.example"), Some(country("DE")))],
         ..company("Nestlé")
     };
-    // The ids say that they are two companies, although their domains have one label.
+    // The two companies have different ids, so they are not merged, although their domains begin
+    // with the same label.
     let (one, other) = (ids(&["x:1"]), ids(&["x:2"]));
     let american = CompanyRecord { seats: countries(&["US"]), ..nestle(&["nestle.example"]) };
     let records = vec![

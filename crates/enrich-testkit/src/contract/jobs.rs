@@ -114,7 +114,7 @@ pub async fn jobs_are_taken_in_turns(one: &dyn JobRecords, other: &dyn JobRecord
     assert_eq!(next(other).await, 5, "the account without a running job");
     assert_eq!(next(other).await, 2);
 
-    // A job that is put back waits behind the account that had no turn.
+    // The jobs that are put back wait behind the job of the account `last`, which had no turn yet.
     other.create(last, &waiting(6)).await.unwrap();
     assert!(one.release(&change(1, 2, JobPhase::Waiting, "")).await.unwrap());
     assert!(one.release(&change(2, 2, JobPhase::Waiting, "")).await.unwrap());

@@ -245,9 +245,8 @@ pub async fn another_password_ends_all_sessions_but_the_kept_one(harness: &dyn H
     assert!(!has_session(&ports, &kept).await);
 }
 
-/// A call for one account may contain a session of another account. This keeps no session of the
-/// first account, and does not end the other account's session. An invitation sets the password of
-/// its own account only.
+/// A session of another account cannot be kept or ended by a call for the first account. An
+/// invitation sets the password of its own account only.
 pub async fn nothing_is_reached_through_another_accounts_token(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);

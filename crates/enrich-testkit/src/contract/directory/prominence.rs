@@ -1,4 +1,5 @@
-//! Well-known companies: what is known of a company besides its name decides between namesakes.
+//! Well-known companies: which of several companies with the same name is found, if one of them has
+//! a page rank or other attributes besides its name.
 
 use enrich_core::{CompanyRecord, DomainRecord, Record};
 
@@ -89,9 +90,9 @@ pub async fn a_prominent_company_of_no_country_is_found_in_any(harness: &dyn Har
     load(&ports, "a", records).await;
     let found = by_name(&ports, "Tallow", Some("CH")).await;
     assert_eq!(found.map(|(domain, _)| domain).as_deref(), Some("tallow.example"));
-    // A company of which nothing else is known is not looked for elsewhere.
+    // Nothing else is known of Inkwell, and it has no country. So it is not found in a country.
     assert_eq!(by_name(&ports, "Inkwell", Some("CH")).await, None);
-    // A company in the country goes first.
+    // A company that belongs to the country is preferred to a well-known company.
     load(&ports, "b", vec![unknown("Tallow", "tallow-kerzen.ch")]).await;
     let found = by_name(&ports, "Tallow", Some("CH")).await;
     assert_eq!(found.map(|(domain, _)| domain).as_deref(), Some("tallow-kerzen.ch"));

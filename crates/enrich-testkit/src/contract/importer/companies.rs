@@ -76,7 +76,8 @@ pub async fn a_company_with_neither_is_known_by_name_and_country(harness: &dyn H
     )
     .await;
     assert_eq!(effects, [Added, Merged, Added, Added]);
-    // The name with another legal form joins the only company of this name in its country.
+    // The record with another legal form was merged with the only company of this name in its
+    // country.
     let held = at_domain(&ports, "quill.example").await.expect("a company");
     assert_eq!(held.phones, ["+442079460001", "+442079460003"]);
 }
@@ -150,7 +151,7 @@ pub async fn lists_are_united_the_surest_values_first(harness: &dyn Harness) {
     load(&ports, "a", vec![with(&["b@quill.example", "a@quill.example"], 50)]).await;
     load(&ports, "b", vec![with(&["c@quill.example", "a@quill.example"], 100)]).await;
     let held = at_domain(&ports, "quill.example").await.expect("a company");
-    // Two sources give `a`.
+    // Two sources give the address `a`, so it comes first.
     assert_eq!(held.emails, ["a@quill.example", "c@quill.example", "b@quill.example"]);
 }
 

@@ -32,7 +32,8 @@ pub async fn one_id_is_one_company_whatever_else_differs(harness: &dyn Harness) 
         vec![
             hashed(identified(&["wikidata:Q42"], quill())),
             hashed(ink),
-            // The id decides, although another company has the main domain.
+            // The record is merged with the company that has its id, although another company has
+            // its domain.
             hashed(identified(&["wikidata:Q42", "cik:17"], moved)),
             hashed(identified(&["cik:0017"], company("Anything"))),
         ],
@@ -77,7 +78,8 @@ pub async fn two_companies_that_a_record_joins_stay_two(harness: &dyn Harness) {
         vec![
             hashed(identified(&["x:1", "z:1"], quill())),
             hashed(identified(&["y:1"], ink)),
-            // The record contradicts the first company, which has `z:1`, but not the second one.
+            // The record contradicts the first company, which has another id of the scheme `z`. It
+            // does not contradict the second company.
             hashed(identified(&["x:1", "y:1", "z:2"], other)),
         ],
     )

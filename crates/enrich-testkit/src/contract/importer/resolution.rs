@@ -1,4 +1,5 @@
-//! Entity resolution: which records are one company, whatever their order.
+//! The contract of entity resolution: which records belong to one company, in whatever order they
+//! are imported.
 
 use enrich_core::{Company, CompanyRecord, CompanyRef, PersonRecord, Projection, Question};
 use enrich_text::Network;
@@ -22,7 +23,8 @@ pub async fn organisations_at_one_host_stay_apart(harness: &dyn Harness) {
     let at_host =
         |name: &&str| hashed(CompanyRecord { sites: sites(&["campus.example"]), ..company(name) });
     load(&ports, "a", institutes.iter().map(at_host).collect()).await;
-    // The same name at the host is the same institute, although many share the host.
+    // A record with the name of an institute belongs to this institute, although other institutes
+    // share the host.
     let again = CompanyRecord {
         sites: sites(&["campus.example"]),
         emails: emails(&["post@bindery.example"]),
@@ -47,7 +49,8 @@ pub async fn a_name_alone_joins_its_only_namesake(harness: &dyn Harness) {
     load(&ports, "a", vec![hashed(quill())]).await;
     let found = registered().await;
     assert_eq!((found.name.as_str(), found.domain()), ("Quill", Some("quill.example")));
-    // A second company of this name: the register can mean either.
+    // Now there is a second company of this name. The record of the register can mean either
+    // company, so it belongs to neither.
     let other = CompanyRecord { sites: sites(&["feather.example"]), ..company("Quill") };
     load(&ports, "b", vec![hashed(other)]).await;
     assert_eq!(registered().await.domain(), None);
@@ -90,7 +93,7 @@ pub async fn a_removed_source_takes_its_merges_back(harness: &dyn Harness) {
     };
     let apart = ("Quill".to_owned(), "Quill Films".to_owned());
     assert_eq!(both().await, apart);
-    // The record joins the two: it has both names and both domains.
+    // The record joins the two companies, because it has the names and the domains of both.
     let joining = CompanyRecord {
         name: company_name("Quill"),
         aliases: vec![company_name("Quill Films")],

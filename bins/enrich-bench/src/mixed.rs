@@ -37,7 +37,8 @@ enum Inputs {
 }
 use Inputs::{CompanyName, PersonName};
 
-/// All people, with indexes.
+/// All people, and indexes by which a person is found by a phone number, and an employer by a
+/// domain.
 struct People {
     all: Vec<Person>,
     /// The position of the first person with each phone number. Several people may have the same

@@ -1,6 +1,6 @@
 //! Trains the weights of the features of prominence on well-known names. All other weights keep
-//! their values. They were trained on a directory in which no company is prominent, so that all
-//! features of prominence were 0; the new weights do not change its answers.
+//! their values. They were trained on a directory without prominent companies. In that directory,
+//! all features of prominence are 0, so the new weights change none of its answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use enrich_testkit::postgres::skip_without_postgres;
 
-/// Runs a torture, unless PostgreSQL is not installed, and checks its summary.
+/// If PostgreSQL is installed, runs a torture and checks its summary.
 fn torture(arguments: &[&str]) {
     if skip_without_postgres() {
         return;

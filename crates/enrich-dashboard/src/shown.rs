@@ -41,8 +41,8 @@ impl fmt::Display for Share {
         }
         let (part, whole) = (u128::from(self.part), u128::from(self.whole));
         let rounded = (part * 1000 + whole / 2) / whole;
-        // Only a part of 0 is shown as 0 %, and only a complete part as 100 %. All other shares are
-        // shown as at least 0.1 % and at most 99.9 %.
+        // 0 % is shown only if the part is 0, and 100 % only if the part is the whole. All other
+        // shares are shown as at least 0.1 % and at most 99.9 %.
         let tenths = if part == 0 || part == whole { rounded } else { rounded.clamp(1, 999) };
         write!(f, "{}.{} %", tenths / 10, tenths % 10)
     }

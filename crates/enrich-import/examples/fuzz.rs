@@ -173,7 +173,7 @@ fn input(files: &[Seed], rng: &mut Rng) -> Seed {
     (name, bytes)
 }
 
-/// Makes one change.
+/// Changes the bytes at one random place.
 fn change(bytes: &mut Vec<u8>, rng: &mut Rng) {
     let at = rng.usize(..=bytes.len());
     let length = rng.usize(..=(bytes.len() - at).min(64));

@@ -63,7 +63,7 @@ pub(crate) struct ReadOptions {
 /// Which text of each line a batch keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Texts {
-    /// Batches contain no texts.
+    /// A batch keeps no text of its lines.
     Dropped,
     /// The text as in the source. For a mapped record, the native record in JSON.
     AsRead,

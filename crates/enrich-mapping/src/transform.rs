@@ -108,8 +108,8 @@ const SMALL: [&str; 22] = [
 ];
 
 /// Changes a name that is all in upper case or all in lower case: each word gets a capital at its
-/// beginning. A name of up to three letters gets capitals only. A name in mixed case stays as it
-/// is.
+/// beginning. A name of up to three letters gets capitals only. A name in mixed case is not
+/// changed.
 fn title_case(text: &str) -> String {
     let has = |test: fn(char) -> bool| text.chars().any(test);
     if has(char::is_lowercase) && has(char::is_uppercase) {

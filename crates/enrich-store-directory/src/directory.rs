@@ -149,8 +149,8 @@ impl SqliteDirectory {
             sqlite::begin_log(self.readers.path())
         });
         if let Err(error) = log {
-            // This fails, for example, if the disk is full or an import is running. Reads then take
-            // a little longer (see `begin_log`).
+            // Beginning the log fails, for example, if the disk is full or an import is running.
+            // Reads then take a little longer (see `begin_log`).
             debug!(%error, "the directory's log was not begun");
         }
         let path = self.readers.path();

@@ -50,7 +50,8 @@ pub struct SqliteUsage {
     gathered: Arc<Mutex<GatheredUsage>>,
     readers: Readers,
     flushes: SyncSender<Reply>,
-    /// The thread that writes the counts. Before it ends, it writes the counts that are left.
+    /// The thread that writes the counts. Before it ends, it writes all counts that are still in
+    /// memory.
     _writer: Worker,
 }
 

@@ -80,8 +80,8 @@ impl Database {
         &self.runtime
     }
 
-    /// Returns the connections, for a task of the thread. A task must not keep a `Database`,
-    /// because the thread ends only when the last `Database` is dropped.
+    /// Returns the connections, for a task of the store's thread. A task must not keep a
+    /// `Database`, because the thread ends only when the last `Database` is dropped.
     pub(crate) fn connections(&self) -> Arc<Connections> {
         Arc::clone(&self.connections)
     }

@@ -35,7 +35,8 @@ impl TestDatabase {
         self.cluster.address()
     }
 
-    /// Opens a new node, like another process.
+    /// Opens a new node on the database. It shares only the database with other nodes, like a node
+    /// in another process.
     pub(crate) fn node(&self) -> Node {
         self.node_at(self.address())
     }
@@ -61,7 +62,7 @@ impl TestDatabase {
         self.cluster.psql(&format!("{end} '{}'", self.database.name())).unwrap();
     }
 
-    /// Accepts connections again.
+    /// Makes the database accept connections again, after `close`.
     pub(crate) fn reopen(&self) {
         self.set_accepting(true);
     }

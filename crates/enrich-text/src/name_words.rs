@@ -39,7 +39,7 @@ struct Lists {
     roots: FxHashMap<String, String>,
     /// For each root that means a country, the code of the country.
     countries: FxHashMap<String, &'static str>,
-    /// The roots that are places.
+    /// The roots that mean a place.
     places: FxHashSet<String>,
     fillers: FxHashSet<String>,
     /// The number of characters of the longest listed word in a script without spaces.

@@ -1,4 +1,4 @@
-//! Latencies, grouped by the second in which the answer arrived.
+//! The latencies of look-ups, grouped by the second in which the answer arrived.
 
 use serde::Serialize;
 
@@ -10,9 +10,9 @@ pub(crate) struct Seconds(Vec<Vec<u32>>);
 /// The 99th percentiles of the latencies in a part of the run, one for each second.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Window {
-    /// What the nodes did.
+    /// What the nodes did in this part of the run.
     pub(crate) what: &'static str,
-    /// The number of seconds.
+    /// The number of seconds in this part of the run.
     pub(crate) seconds: usize,
     pub(crate) median_p99_millis: f64,
     pub(crate) worst_p99_millis: f64,

@@ -131,8 +131,8 @@ fn further(network: Network) -> &'static str {
     }
 }
 
-/// Changes upper-case letters to lower case, and lower-case letters to upper case. A letter stays
-/// as it is if the change cannot be undone.
+/// Changes upper-case letters to lower case, and lower-case letters to upper case. A letter is not
+/// changed if the change cannot be undone.
 fn in_other_case(text: &str) -> String {
     text.chars()
         .map(|letter| {

@@ -122,7 +122,8 @@ impl Sources {
         self.files.iter().map(imports).collect()
     }
 
-    /// Returns a path from the crate's root; `None` if the path leads out of the crate.
+    /// Converts a path that is used in the module `module` to a path from the crate's root. Returns
+    /// `None` if the path leads out of the crate.
     fn absolute(&self, module: &Module, path: &[String]) -> Option<Module> {
         let mut base = module.clone();
         let mut rest = path;

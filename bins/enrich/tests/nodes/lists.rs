@@ -76,7 +76,8 @@ impl Owner {
         path
     }
 
-    /// Returns the state of the list and the number of written rows, as a server shows them.
+    /// Returns the state of the list and the number of written rows, as the page of a server shows
+    /// them.
     fn progress(&self, server: SocketAddr, path: &str) -> (String, usize) {
         let page = self.call(Call::new("GET", path), server).body;
         let between = |before: &str, after: &str| {

@@ -81,7 +81,7 @@ pub struct Order {
     /// The id of the key whose account pays.
     #[serde(serialize_with = "as_text", deserialize_with = "of_text")]
     pub key: KeyId,
-    /// The ceiling; `None` for no limit.
+    /// The ceiling: the most credits that the list may cost; `None` for no limit.
     pub max_credits: Option<u64>,
     /// The most candidates of a row whose company is not found by its name; 0 for none.
     #[serde(default)]

@@ -13,7 +13,7 @@ const MOST_WORDS: usize = 16;
 /// fits best.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Labels {
-    /// 1 when a label is the name without spaces.
+    /// 1 if a label equals the name without spaces; else 0.
     pub(super) is_name: f64,
     /// If a label consists of the first words of the name, the rarity of these words as a share of
     /// the whole name's rarity; else 0.
@@ -24,15 +24,15 @@ pub(super) struct Labels {
     /// If the name contains a label, the length of the label as a share of the name's length; else
     /// 0.
     pub(super) name_holds: f64,
-    /// The similarity of a label and the name: 0 when 30 % or more of the letters differ, 1 when no
-    /// letter does.
+    /// The similarity of a label and the name: 0 if 30 % or more of the letters differ, 1 if no
+    /// letter differs.
     pub(super) like: f64,
-    /// 1 when a label is the name's initials.
+    /// 1 if a label equals the name's initials; else 0.
     pub(super) is_initials: f64,
     /// If a label consists of the beginnings of words of the name, the rarity of these words as a
     /// share of the name's rarity; else 0.
     pub(super) parts: f64,
-    /// 1 when a label consists of the beginnings of all words of the name.
+    /// 1 if a label consists of the beginnings of all words of the name; else 0.
     pub(super) parts_full: f64,
     /// If a label equals a word of the name, the rarity of this word in tens of nats; else 0.
     pub(super) word_is: f64,

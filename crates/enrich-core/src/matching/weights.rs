@@ -78,7 +78,8 @@ impl Weights {
         Ok(Self { weights: weights.collect::<Result<_, _>>()?, calibration })
     }
 
-    /// Returns the pairs of the calibration.
+    /// Returns the calibration: pairs of a raw probability and the share of answers at this
+    /// probability that were right.
     pub fn calibration(&self) -> &[(f64, f64)] {
         &self.calibration
     }

@@ -59,7 +59,8 @@ struct Sums {
     /// The total rarity of the words that agree. A word that agrees only in part adds only a part
     /// of its rarity.
     agreed: f64,
-    /// Like `agreed`, but without general words.
+    /// The total rarity of the words that agree, without general words. A word that agrees only in
+    /// part adds only a part of its rarity.
     specific: f64,
     /// The total rarity of the words that agree. A word that agrees only in part adds its whole
     /// rarity.

@@ -67,7 +67,7 @@ pub struct RecordClaims {
 pub(super) struct NearNames {
     /// The names without countries at their end, text in parentheses, or words such as `Group`.
     pub(super) forms: BTreeSet<String>,
-    /// The initials of the names.
+    /// The initials of the names, if they have two to eight letters.
     pub(super) initials: BTreeSet<String>,
 }
 

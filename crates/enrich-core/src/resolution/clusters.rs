@@ -89,9 +89,9 @@ fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
         for (number, &a) in block.iter().enumerate() {
             match (is_crowded, is_narrow) {
                 (false, _) => pairs.extend(block[number + 1..].iter().map(|&b| (a, b))),
-                // The records of such a block are almost certainly one company. Instead of all
-                // pairs, each record is compared with the first record of the block and with the
-                // record before it.
+                // In a crowded block with a narrow key, the records are almost certainly one
+                // company. So only a few pairs are compared: each record with the first record of
+                // the block, and with the record before it.
                 (true, true) if number > 0 => {
                     pairs.extend([(block[0], a), (block[number - 1], a)]);
                 }

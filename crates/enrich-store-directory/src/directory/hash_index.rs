@@ -67,7 +67,7 @@ pub(crate) struct HashKeys([u64; 2]);
 
 impl HashKeys {
     fn random() -> Self {
-        // This is the standard library's only source of random numbers.
+        // `RandomState` is the standard library's only source of random numbers.
         Self([0, 1].map(|number: u8| RandomState::new().hash_one(number)))
     }
 

@@ -285,7 +285,7 @@ mod tests {
         };
         let profile = write_company(company.clone()).unwrap();
         assert_eq!(profile, r#"{"n":"Quill","d":["quill.example"],"p":["lquill"]}"#);
-        // The form of earlier versions.
+        // The form in which earlier versions stored the same profile.
         let before = r#"{"n":"Quill","d":[["quill.example",null]],
             "p":[["linkedin","linkedin.com/company/quill"]]}"#;
         assert_eq!(read_company(SubjectId(7), before).unwrap(), company);

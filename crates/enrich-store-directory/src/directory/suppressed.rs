@@ -24,8 +24,8 @@ pub(super) struct Suppression {
 pub struct SuppressedHashes {
     secrets: Secrets,
     hashes: FxHashMap<[u8; 32], Timestamp>,
-    /// The number of changes of values that `hashes` no longer shows: values were taken back, or
-    /// suppressed again.
+    /// The number of changes that `hashes` does not show: values that were taken back, and values
+    /// that were suppressed again.
     past_changes: u64,
 }
 

@@ -349,7 +349,8 @@ fn a_directory_of_other_rules_is_refused_until_it_is_reindexed() {
     }
 }
 
-/// Turns the facts beside profiles into rows of the table `fact`, as in older directories.
+/// Moves the facts of all subjects into rows of the table `fact`, where earlier versions stored
+/// them. Now they are in the column `facts`, beside the profile.
 fn into_rows(folder: &Path) {
     let connection = sqlite::writer(&folder.join(DIRECTORY.file), Durability::Commit).unwrap();
     for (id, _, profile) in rows(&connection, "SELECT id, kind, profile FROM subject") {
@@ -389,9 +390,11 @@ fn facts_in_rows_are_moved_beside_the_profiles() {
         pollster::block_on(change(&store, &mut chance, true));
     }
     drop(store);
-    // Reading leaves out employers that do not count. Deriving does the same.
+    // Deriving leaves out employers that no longer exist. After this first run, no stored fact
+    // names such an employer.
     Store::reindex(folder.path(), &mut |_, _| {}).unwrap();
-    // In rows, records without ids are not distinguished.
+    // Rows of the table `fact` cannot distinguish records without ids. So the facts are moved to
+    // rows and back once before the contents are compared.
     into_rows(folder.path());
     Store::reindex(folder.path(), &mut |_, _| {}).unwrap();
     let before = contents(folder.path());

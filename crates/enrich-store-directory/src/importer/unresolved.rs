@@ -3,8 +3,8 @@
 //!
 //! A company is noted if it got a record, if it lost a record, or if it shares an identifier with
 //! another company that changed. Most companies are noted when a load writes its identifiers. The
-//! load writes these rows in the order of their keys, so the other companies with the same key are
-//! on the same page.
+//! load writes identifiers in the order of their keys. So the rows of the other companies with the
+//! same key are on the same page of the database file, which the load has just read.
 
 use enrich_core::SubjectId;
 use enrich_core::resolution::MOST_BEARERS;

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::{ACCOUNT_BY_ID, read_account};
 
-/// Changes an account. A closed account stays as it is.
+/// Changes an account. A closed account is not changed.
 pub(super) fn change(
     connection: &Connection,
     id: AccountId,

@@ -33,7 +33,7 @@ pub(super) struct KeyReads {
     waiting: mpsc::Sender<KeyRead>,
 }
 
-/// A key to read.
+/// A key that a caller waits for.
 struct KeyRead {
     /// The keyed hashes of the key, one for each secret. The first one is made with the current
     /// secret.

@@ -97,9 +97,9 @@ pub(super) async fn is_stored(client: &Client, row: &NewKeyRow) -> Result<bool, 
     Ok(stored == Some((row.key.account.0, row.hash)))
 }
 
-/// Ends a key at `at`, unless it already ends earlier. If the end is not after `now`, it is final,
-/// even if the clock is set back later. Returns the number of keys with this id: 0 if the key does
-/// not exist.
+/// Ends a key at `at`, unless it already ends earlier. If the end is at `now` or earlier, it is
+/// final, even if the clock is set back later. Returns the number of keys with this id: 0 if the
+/// key does not exist.
 pub(super) async fn end_key(
     client: &Client,
     id: KeyId,

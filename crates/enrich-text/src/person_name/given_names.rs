@@ -10,11 +10,11 @@ use crate::table;
 /// The table of given names. Its keys are in the common form of the spellings of a name.
 #[derive(Default)]
 struct GivenNames {
-    /// The row to which each spelling of a full name belongs.
+    /// The index of the row to which each spelling of a full name belongs.
     full: HashMap<String, usize>,
-    /// The rows to which each short form belongs.
+    /// The indexes of the rows to which each short form belongs.
     short: HashMap<String, Vec<usize>>,
-    /// The first name in each row.
+    /// The first spelling of the full name in each row.
     roots: Vec<String>,
     /// The short forms in each row.
     shorts: Vec<Vec<String>>,

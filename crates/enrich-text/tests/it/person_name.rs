@@ -20,7 +20,8 @@ fn is_found_by(held: &PersonName, asked: &PersonName) -> bool {
     asked.keys_to_look_up().flatten().any(|key| keys.contains(&key))
 }
 
-/// Returns the names of the fields of the agreement in which two names differ, or `disagree`.
+/// Returns the names of all differences between two names, or `disagree` if they cannot be names of
+/// the same person.
 fn differences(one: &PersonName, two: &PersonName) -> String {
     let Some(found) = one.agreement(two) else { return "disagree".to_owned() };
     let all = [

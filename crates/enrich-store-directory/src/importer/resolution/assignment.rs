@@ -13,7 +13,7 @@ pub(super) type RecordsOf = (SubjectId, BTreeSet<usize>);
 
 /// The companies of a neighbourhood after their records were divided again.
 pub(super) struct Assignment {
-    /// The companies before the division.
+    /// The companies of the neighbourhood before the division.
     pub(super) members: Vec<Rc<Loaded>>,
     /// The companies after the division, with their records. A company has an id if it keeps the id
     /// of a former company; otherwise it gets a new one.

@@ -39,7 +39,7 @@ impl MapAs {
         !self.mapping.merge().most_of_a_domain.is_empty()
     }
 
-    /// Returns the smallest limit of values of a domain.
+    /// Returns the smallest of the mapping's limits on how many records may share a domain.
     fn least_limit(&self) -> u32 {
         self.mapping.merge().most_of_a_domain.values().copied().min().unwrap_or(u32::MAX)
     }
@@ -61,7 +61,7 @@ pub(crate) struct MappedReading {
     records: Records,
     /// Native records of the last input record. [`Self::next`] has not returned them yet.
     ready: VecDeque<Parsed>,
-    /// Whether the next record was already passed to `count`.
+    /// Whether `next` has already called `count` for the next record of the source.
     is_counted: bool,
     counting: Option<Counting>,
     shared: SharedDomains,

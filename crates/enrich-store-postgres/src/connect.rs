@@ -75,7 +75,7 @@ pub(crate) struct Connection {
     /// The client that runs statements. Each statement is sent immediately, without waiting for the
     /// answers of earlier ones. Answers come in the same order.
     pub(crate) client: Client,
-    /// The number of warnings that PostgreSQL has sent.
+    /// The number of warnings that PostgreSQL has sent on this connection.
     warnings: Arc<AtomicU64>,
     /// The task that reads and writes the socket.
     driver: AbortHandle,
@@ -189,8 +189,8 @@ impl Connection {
         *self.host.suspected.lock() = Some(Instant::now());
     }
 
-    /// Returns the number of warnings so far. If a `COMMIT` raises this number, the commit may not
-    /// have reached the standby.
+    /// Returns the number of warnings that PostgreSQL has sent on this connection. If a `COMMIT`
+    /// raises this number, the commit may not have reached the standby.
     pub(crate) fn warnings(&self) -> u64 {
         self.warnings.load(Ordering::Acquire)
     }

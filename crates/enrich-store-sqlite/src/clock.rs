@@ -2,7 +2,7 @@
 
 use enrich_core::{Clock, Timestamp};
 
-/// Returns the time of the operating system's clock.
+/// The clock of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

@@ -56,7 +56,7 @@ impl Path<'_> {
         self.segments.get(index)?.as_deref()
     }
 
-    /// Returns the value of a parameter of the query, as it is, without decoding it.
+    /// Returns the value of a parameter of the query. The value is not decoded.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
     }

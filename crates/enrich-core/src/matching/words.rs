@@ -346,7 +346,7 @@ fn worth(one: &Agreed) -> f64 {
     share * one.rarity
 }
 
-/// Whether two words agree by themselves, and not only as an abbreviation or an initial.
+/// Whether two words agree as whole words, and not only as an abbreviation or an initial.
 fn is_firm(one: &Agreed) -> bool {
     !matches!(one.how, Agreement::Abbreviated | Agreement::Initial)
 }

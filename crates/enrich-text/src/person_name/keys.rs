@@ -82,7 +82,7 @@ impl PersonName {
         without_repeats(vec![in_one_word(&parts), in_one_word(&all)])
     }
 
-    /// Returns the name as it is, and, if possible, the name read with two family names.
+    /// Returns this name, and, if possible, the same name read with two family names.
     fn readings(&self) -> impl Iterator<Item = Self> {
         std::iter::once(self.clone()).chain(self.with_two_family_names())
     }

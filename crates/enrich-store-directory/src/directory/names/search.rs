@@ -27,7 +27,7 @@ const MOST_READ: u64 = 200_000;
 const MOST_GATHERED: u64 = 20_000;
 /// The most words of a name that are indexed and searched for; later words are ignored.
 pub(crate) const MOST_WORDS: usize = 16;
-/// The most indexed words for which a misspelt word is replaced.
+/// The most indexed words that are searched for in place of one misspelt word.
 const MOST_MEANT: usize = 4;
 /// The most indexed words that are read for one variant of a word.
 const MOST_OF_A_VARIANT: usize = 64;

@@ -1,6 +1,6 @@
-//! A conditional logit model: for each query, it gives every candidate a probability, and the
-//! outcome "no candidate is right" the rest. The model is fitted by gradient ascent (Adam), on all
-//! examples in each step.
+//! A conditional logit model: for each query, it gives every candidate a probability, and gives the
+//! rest of the probability to the outcome "no candidate is right". The model is fitted by gradient
+//! ascent (Adam), on all examples in each step.
 
 use std::thread;
 

@@ -1,7 +1,7 @@
 //! Decides to which stored subject a record belongs, by the native format's rules on merging.
 //!
 //! For companies this is only the first choice: after a load, [`crate::resolution`] divides the
-//! records that are near each other again, independent of their order.
+//! records of each neighbourhood into companies again, independent of their order.
 //!
 //! A company record belongs to the stored company that has one of the record's external ids
 //! ([`CompanyRecord::ids`]). If there is none, it belongs to the company that has the record's main
@@ -9,9 +9,9 @@
 //! its name and seats decide. Apart from the external ids, these rules never merge two companies
 //! that have different ids in the same scheme ([`ids_differ`]).
 //!
-//! For a person record, the LinkedIn page decides, else an email address, else name and employer.
-//! People with two different LinkedIn pages are always two people, even if they have the same
-//! address or name.
+//! For a person record, the LinkedIn page decides. If it has none, an email address decides;
+//! without an address, the name and the employer decide. People with two different LinkedIn pages
+//! are always two people, even if they have the same address or name.
 
 use enrich_text::{
     CompanyName, Country, Domain, EmailAddress, ExternalId, Network, PageUrl, PersonPage,

@@ -40,7 +40,7 @@ use crate::subject::Company;
 pub struct ScoredCandidate {
     /// The company that is the candidate.
     pub company: Company,
-    /// The name of the company that fits the requested name best.
+    /// The one of the company's names that fits the requested name best.
     pub name: String,
     /// The evidence for and against the candidate.
     pub evidence: Evidence,

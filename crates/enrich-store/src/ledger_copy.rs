@@ -87,7 +87,7 @@ pub fn import_ledger(
     Ok(verified)
 }
 
-/// Removes the files of a copy that do not have the ledger's name.
+/// Removes the files of an unfinished copy, which do not have the ledger's name yet.
 fn remove_unfinished(path: &Path) -> io::Result<()> {
     for path in [path.to_owned(), with_suffix(path, "-wal"), with_suffix(path, "-shm")] {
         match fs::remove_file(&path) {

@@ -29,7 +29,7 @@ pub(super) struct Usage {
     pub(super) written_bytes: u64,
     /// The highest private memory of the process, in bytes.
     pub(super) private_bytes: u64,
-    /// For each step of records, the seconds in which the process read these records.
+    /// For each group of `step` records, the seconds in which the process read these records.
     pub(super) step_seconds: Vec<f64>,
 }
 
@@ -71,7 +71,8 @@ pub(super) fn feed(
     ))
 }
 
-/// Writes a file to the input of a process. Returns the duration of each step of lines, in seconds.
+/// Writes a file to the input of a process. For each `step` lines, returns the seconds that writing
+/// them took.
 fn give(file: File, mut input: ChildStdin, step: u64) -> std::io::Result<Vec<f64>> {
     let mut file = BufReader::with_capacity(AT_ONCE, file);
     let (mut began, mut lines, mut steps) = (Instant::now(), 0, Vec::new());

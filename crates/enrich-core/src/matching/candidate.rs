@@ -13,7 +13,7 @@ const MOST_ALIASES: usize = 64;
 
 /// A comparison of a company with the requested name.
 pub(super) struct Compared {
-    /// The name of the company that fits best.
+    /// The one of the company's names that fits the requested name best.
     pub(super) name: String,
     /// The evidence for and against the company.
     pub(super) evidence: Evidence,

@@ -140,7 +140,7 @@ pub(crate) fn ranked(
     rank_holders(view, name, country, holders)
 }
 
-/// Finds the company that a name means. Returns `None` if no match has the least confidence.
+/// Finds the company that a name means. Returns `None` if no match reaches the least confidence.
 ///
 /// If the only company with this name is bare, it is the answer only if no other company is found.
 pub(crate) fn find(
@@ -162,7 +162,7 @@ pub(crate) fn find(
     }
 }
 
-/// Returns the likeliest candidate, if it has the least confidence.
+/// Returns the likeliest candidate, if its confidence reaches the least confidence.
 fn likeliest_found(
     lookup: Lookup<'_>,
     judged: &[ScoredCandidate],

@@ -95,7 +95,7 @@ impl<'g> Plan<'g> {
         plan
     }
 
-    /// Whether this path can decide none of the group's accounts.
+    /// Whether no account of the group can be decided on this path.
     pub(super) fn is_empty(&self) -> bool {
         self.accounts.is_empty()
     }

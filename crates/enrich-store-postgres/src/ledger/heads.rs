@@ -112,7 +112,7 @@ impl Heads {
         self.written(account, last);
     }
 
-    /// Remembers the last row after a group of this node, or a row that is certain in another way.
+    /// Remembers the last row of an account, which this node has just written or read.
     pub(super) fn written(&mut self, account: AccountId, last: LastRow) {
         self.rows.insert(account, last);
         self.seen.insert(account, last.sequence);

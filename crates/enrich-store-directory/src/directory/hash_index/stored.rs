@@ -74,12 +74,12 @@ struct Header {
     size: (usize, usize),
 }
 
-/// Returns the path of the file that belongs to the directory at `directory`.
+/// Returns the path of the stored hash index of the directory at `directory`.
 fn path_of(directory: &Path) -> PathBuf {
     directory.with_extension("index")
 }
 
-/// Removes the file, because its hashes could show that a forgotten value was known.
+/// Removes the stored hash index, because its hashes could show that a forgotten value was known.
 pub(crate) fn remove(directory: &Path) -> io::Result<()> {
     match fs::remove_file(path_of(directory)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

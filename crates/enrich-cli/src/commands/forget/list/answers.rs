@@ -160,7 +160,8 @@ impl Answers {
 }
 
 impl Unfinished<'_> {
-    /// Looks up the status of the ids that were read, and writes them to the file.
+    /// Looks up the status of the ids that were read, and writes each id with its status to the
+    /// file.
     fn flush(&mut self, importer: &dyn SuppressionLists) -> Result<(), Failure> {
         let digests = std::mem::take(&mut self.digests);
         let removed = match self.part.kind {

@@ -37,7 +37,7 @@ fn filled_path(text: &str) -> Result<(String, usize), String> {
     Ok((path.to_owned(), bytes.parse().map_err(|error| format!("{bytes}: {error}"))?))
 }
 
-/// The text of the answers at each path.
+/// The text that the answers at each path contain. The keys of `others` are paths.
 struct Texts {
     domain_to_name: String,
     name_to_domain: String,

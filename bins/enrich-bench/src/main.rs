@@ -51,7 +51,8 @@ use crate::prepare::Prepare;
 use crate::run::Run;
 use crate::swap::Swap;
 
-/// The service uses the same allocator, so the yardstick is comparable.
+/// The yardstick (the server of `enrich-bench echo`) uses the same allocator as the service, so
+/// that their speeds can be compared.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -230,7 +230,7 @@ pub(crate) fn names(set: &Path) -> anyhow::Result<BTreeSet<String>> {
     Ok(names.into_iter().map(|(name, _)| name).collect())
 }
 
-/// Returns every domain in the records of the set, and all domains above these.
+/// Returns every domain in the records of the set, and all parent domains of these domains.
 fn held(set: &Path) -> anyhow::Result<HashSet<String>> {
     let mut held = HashSet::new();
     for path in files(&set.join("native"), &["gz"])? {

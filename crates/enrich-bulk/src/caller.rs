@@ -111,7 +111,7 @@ impl CallResult {
         }
     }
 
-    /// Returns `Later` with the reason `why` and no time to wait.
+    /// Returns `Later` with the reason `why`, and without a time after which to retry.
     pub(crate) fn later(why: String) -> Self {
         Self::Later { after: None, is_rate_limited: false, why }
     }

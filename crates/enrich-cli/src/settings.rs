@@ -307,9 +307,9 @@ impl Settings {
         Self::load(layer, None)
     }
 
-    /// Returns how many connections one address may have; `None` for any number. The default is a
-    /// share of all connections. If the public URL is https, there is a proxy, and all connections
-    /// come from the proxy. Then the default is any number.
+    /// Returns how many connections one address may have; `None` for no limit. The default is a
+    /// share of all connections. If the public URL is https, all connections come from a proxy.
+    /// Then the default is no limit.
     fn connections_per_address(&self) -> Option<NonZeroUsize> {
         let has_proxy = self.public_url.as_ref().is_some_and(PublicUrl::is_https);
         let share = if has_proxy { 0 } else { self.max_connections.get().div_ceil(ADDRESS_SHARE) };

@@ -9,9 +9,10 @@
 //! its name and seats decide. Apart from the external ids, these rules never merge two companies
 //! that have different ids in the same scheme ([`ids_differ`]).
 //!
-//! For a person record, the LinkedIn page decides. If it has none, an email address decides;
-//! without an address, the name and the employer decide. People with two different LinkedIn pages
-//! are always two people, even if they have the same address or name.
+//! A person record belongs to the stored person who has the record's LinkedIn page. If there is
+//! none, it belongs to a person who has one of its email addresses, and otherwise to a person with
+//! the same name and employer. People with two different LinkedIn pages are always two people, even
+//! if they have the same address or name.
 
 use enrich_text::{
     CompanyName, Country, Domain, EmailAddress, ExternalId, Network, PageUrl, PersonPage,

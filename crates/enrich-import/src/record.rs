@@ -1,4 +1,4 @@
-//! Parses a record's fields into the domain's types.
+//! Parses the fields of a record into types such as [`Domain`] and [`Country`].
 
 use enrich_core::{
     CompanyRecord, Confidence, DomainRecord, EmployerRecord, Origin, Parent, PersonRecord, Record,

@@ -175,9 +175,9 @@ impl Store {
         directory_store::reindex(folder, Parts::Both, done)
     }
 
-    /// Checks both files in full: schema versions, SQLite's own integrity check, the index of
-    /// words, and the counts of rows. This reads all data. It does not verify the content of the
-    /// ledger; [`enrich_core::port::ledger::Ledger::verify`] does.
+    /// Checks the files of the directory and of the ledger in full: schema versions, SQLite's own
+    /// integrity check, the index of words, and the counts of rows. This reads all data. It does
+    /// not verify the content of the ledger; [`enrich_core::port::ledger::Ledger::verify`] does.
     ///
     /// # Errors
     ///

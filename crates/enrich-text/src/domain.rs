@@ -16,7 +16,7 @@ pub enum InvalidDomain {
     /// The text is empty or only white space.
     #[error("a domain cannot be empty; send one like `acme.example`")]
     Empty,
-    /// The text is longer than any domain or address.
+    /// The text, or the domain in it, is too long.
     #[error("a domain has at most 253 characters, 63 between two dots; this is longer")]
     TooLong,
     /// The text contains control characters.

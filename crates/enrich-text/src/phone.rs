@@ -22,7 +22,7 @@ pub enum InvalidPhone {
     /// The text is empty or only white space.
     #[error("a phone number cannot be empty; send one like `+12025550123`")]
     Empty,
-    /// The text is longer than any number.
+    /// The text is longer than any phone number.
     #[error("a phone number has at most 15 digits; this is longer")]
     TooLong,
     /// The text contains control characters.

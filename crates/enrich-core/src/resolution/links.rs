@@ -99,9 +99,10 @@ fn organisations(bearers: &[&RecordClaims]) -> usize {
     groups.len()
 }
 
-/// Whether a link between two records is possible, directly or because one of them is known only by
-/// its name. Values that many organisations share are not excluded here. So the result is true for
-/// all links that `clusters` follows, and perhaps for more.
+/// Whether two records may be linked. Either they share a value that links them, or one of them has
+/// nothing but a name, and the other has the same name and compatible seats. Values that many
+/// organisations share are not excluded here. So the result is `true` for all links that `clusters`
+/// follows, and perhaps for more.
 pub fn may_link(one: &RecordClaims, other: &RecordClaims) -> bool {
     strongest(one, other, &SharedKeys::default()).is_some()
         || ((one.is_name_alone() || other.is_name_alone())

@@ -33,7 +33,7 @@ fn a_suspended_accounts_page_says_so_and_why() {
     }
 }
 
-/// Grants the account 100,000 more credits. The time of the grant is the creation of the account.
+/// Grants the account 100,000 more credits, at the time at which the account was created.
 fn grant(world: &World, owner: &Owner) {
     let start = "2025-03-04T00:00:00Z".parse().unwrap();
     world.ports.add_entry(owner.account, EntryKind::Grant, 100_000, start);

@@ -41,8 +41,8 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Reads a link from the columns of [`link_columns`], which must follow those of
-    /// [`row_columns`].
+    /// Reads a link from the columns of [`link_columns`]. These must follow the columns of
+    /// [`row_columns`] in the row.
     pub(super) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
         let (chain, position) = (row.get(CHAIN_COLUMN)?, row.get(POSITION_COLUMN)?);
         Ok(Self { chain, position, previous: row.get(18)? })

@@ -98,7 +98,7 @@ struct JobRegistry {
     /// start.
     turns: BTreeMap<AccountId, u64>,
     last_turn: u64,
-    /// The number of accounts that have waiting jobs in the shared records, but no running job.
+    /// The number of accounts that have waiting jobs in the shared job records, but no running job.
     contenders: usize,
 }
 
@@ -199,7 +199,7 @@ impl Jobs {
 
     /// Returns the jobs of an account, newest first.
     pub fn of_account(&self, account: AccountId) -> Vec<Job> {
-        // If the shared records cannot be read, the list shows the last known state.
+        // If the shared job records cannot be read, the list shows the last known state.
         let _ = self.shared.refresh(account);
         let registry = self.shared.registry.lock();
         let mut jobs: Vec<Job> = registry.of_account(account).map(Entry::job).collect();
@@ -209,7 +209,7 @@ impl Jobs {
 
     /// Returns a job of an account; `None` if the account has no such job.
     pub fn get(&self, account: AccountId, id: JobId) -> Option<Job> {
-        // If the shared records cannot be read, the result shows the last known state.
+        // If the shared job records cannot be read, the result shows the last known state.
         let _ = self.shared.refresh_one(id);
         let registry = self.shared.registry.lock();
         registry.of(account, id).map(Entry::job).ok()

@@ -10,7 +10,7 @@ use enrich_text::{
 pub(crate) enum Reason {
     /// The names have different legal forms.
     LegalForm,
-    /// The names have different countries, or different other words in parentheses. The companies
+    /// The names have different countries, or different words in parentheses. The companies
     /// probably belong to one group.
     Place,
     /// The names have different numbers or years.

@@ -148,7 +148,7 @@ fn an_entry_is_taken_back_and_forget_stays_final() {
     assert_eq!(fixture.json(&["import", "records.jsonl"])["dropped"], 1);
     assert_eq!(emails(&fixture), json!(["info@quill.example", "anna.smith@domain.com"]));
 
-    // If the same list is loaded again, its entries stay taken back.
+    // The entries that were taken back stay so, even if the same list is loaded again.
     fixture.json(&["forget", "--list", EMAIL_FILE, "--answers", "again"]);
     assert_eq!(emails(&fixture), json!(["info@quill.example", "anna.smith@domain.com"]));
     // A new list has the address too, so the address is suppressed again.

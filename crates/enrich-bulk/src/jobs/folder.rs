@@ -19,7 +19,8 @@ const LOCK: &str = "in-use.lock";
 pub(super) const ARRIVING: &str = "arriving";
 /// Name of the folder for jobs that cannot be read.
 const SET_ASIDE: &str = "set-aside";
-/// Interval at which a second process checks whether the first process has ended.
+/// While another process holds the folder's lock, this process tries to lock the folder at this
+/// interval.
 const LOOK_EACH: Duration = Duration::from_millis(500);
 
 /// Locks the folder and returns the lock file; `None` if another process holds the lock.

@@ -19,8 +19,9 @@ use super::{Entry, JobsState};
 const RENEW_EACH: Duration = Duration::from_secs(1);
 /// A commit needs no new renewal if the last renewal was less than this time ago.
 const SURE: Duration = Duration::from_secs(10);
-/// The time after the last renewal for which the lease counts as held while the records cannot be
-/// reached. The remaining part of [`LEASE`] is a margin for a commit that has already begun.
+/// The time after the last renewal for which the lease counts as held while the shared job records
+/// cannot be reached. The remaining part of [`LEASE`] is a margin for a commit that has already
+/// begun.
 const UNREACHABLE: Duration = LEASE.saturating_sub(SURE);
 
 /// The lease of one job in this process.
@@ -71,8 +72,8 @@ impl Lease {
         is_sure || self.renew() != Renewed::Lost
     }
 
-    /// Renews the lease. The lease is lost if another process holds the job, or if the records
-    /// were not reached for too long.
+    /// Renews the lease. The lease is lost if another process holds the job, or if the shared job
+    /// records were unreachable for too long.
     fn renew(&self) -> Renewed {
         let (began, progress) = (Instant::now(), self.progress.lock().clone());
         match block_on(self.records.renew(self.id.number(), self.turn, &progress)) {

@@ -156,9 +156,9 @@ fn of_labels(evidence: &mut Evidence, asked: &AskedName, pair: &Pair, labels: &L
 /// The position of a region's code (state or province) in a domain.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RegionCodePosition {
-    /// A label after the first one is the code: `jackson.wi.us`.
+    /// A label after the first label is the region's code: `wi` (Wisconsin) in `jackson.wi.us`.
     OtherLabel,
-    /// The first label ends with the code: `jacksonwi.gov`.
+    /// The first label ends with the region's code: `jacksonwi.gov`.
     FirstLabelEnd,
     Nothing,
 }

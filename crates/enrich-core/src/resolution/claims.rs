@@ -57,12 +57,12 @@ pub struct RecordClaims {
     pub(super) seats: Vec<Country>,
     /// Whether all names in the record are hosts of the record: the source knows no other name.
     pub(super) is_named_by_domain: bool,
-    /// Looser forms of the names, computed when they are first needed.
+    /// The forms of the names in [`NearNames`], computed when they are first needed.
     near: OnceCell<NearNames>,
 }
 
-/// Looser forms of a record's names, for records that also share a domain, a page or a phone
-/// number.
+/// Forms of a record's names that are compared only if two records also share a domain, a page or a
+/// phone number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NearNames {
     /// The names without countries at their end, text in parentheses, or words such as `Group`.

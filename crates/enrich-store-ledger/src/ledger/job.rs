@@ -29,11 +29,12 @@ pub(super) struct Open<A, T> {
     reply: oneshot::Sender<Result<T, ChargeError>>,
 }
 
-/// The end of the channel at which the caller waits for a decision.
+/// The receiver on which the caller waits for a decision.
 pub(super) type Awaited<T> = oneshot::Receiver<Result<T, ChargeError>>;
 
 impl<A, T> Open<A, T> {
-    /// Creates a request without a decision, and the end of the channel at which the caller waits.
+    /// Creates a request without a decision, and the receiver on which the caller waits for the
+    /// decision.
     pub(super) fn new(asked: A) -> (Self, Awaited<T>) {
         let (reply, decision) = oneshot::channel();
         (Self { asked, decided: None, reply }, decision)
@@ -97,7 +98,7 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
     Ok(())
 }
 
-/// Sends their decisions to the callers of a group, and empties the group.
+/// Sends each decision of a group to its caller, and empties the group.
 pub(super) fn deliver(group: &mut Vec<Job>) {
     for job in group.drain(..) {
         match job {

@@ -27,7 +27,7 @@ pub(super) fn phase_of(column: &str) -> Result<JobPhase, Failure> {
     found.map(|(phase, _)| *phase).ok_or_else(|| unreadable("the phase of a job"))
 }
 
-/// Reads id, account, phase, turn, lease, record and progress.
+/// Reads a job from a row with these columns: id, account, phase, turn, lease, record and progress.
 pub(super) fn read_job(row: &Row) -> Result<JobRow, Failure> {
     Ok(JobRow {
         id: row.try_get::<_, Uuid>(0)?.as_u128(),

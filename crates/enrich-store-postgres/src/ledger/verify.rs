@@ -22,8 +22,8 @@ use crate::seals::check_seals;
 
 /// Maximum number of rows in one read.
 const PAGE: i64 = 10_000;
-/// Maximum number of records in one read. It is smaller, because stored responses are longer than
-/// rows.
+/// Maximum number of records in one read. This is fewer than the rows in one read ([`PAGE`]),
+/// because stored responses are longer than rows.
 const RECORD_PAGE: i64 = 1_000;
 
 const USED: &str = "SELECT account, sum(credits)::text FROM used GROUP BY account";

@@ -46,8 +46,8 @@ pub(crate) type Identifier = (IdentifierKind, String);
 pub(crate) struct Strength {
     /// The tier; tier 0 is the strongest. See [`IdentifierKind`].
     pub(crate) tier: u8,
-    /// The confidence of the source that gives the subject this identifier. With several such
-    /// sources, the highest confidence.
+    /// The confidence of the source that gives the subject this identifier. If several sources give
+    /// it, this is the highest confidence of these sources.
     pub(crate) confidence: Confidence,
 }
 

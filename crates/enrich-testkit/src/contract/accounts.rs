@@ -389,7 +389,7 @@ pub async fn a_closed_account_stays_closed(harness: &dyn Harness) {
     assert_eq!(ports.ledger.verify().await.unwrap().faults, [] as [String; 0]);
 }
 
-/// A key can be issued with an end.
+/// A key can be created with a time at which it ends.
 pub async fn a_key_is_issued_with_an_end(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, _) = account_with_key(&ports, "Northwind").await;

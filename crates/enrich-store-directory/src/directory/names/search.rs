@@ -51,8 +51,8 @@ const LEAST_SHARE: f64 = 0.3;
 /// lower score from their words.
 const WHOLE: f64 = 30.0;
 const PART: f64 = 8.0;
-/// The factor by which the rarity of a word is reduced if the word is only similar to the requested
-/// word. The result is added to the score.
+/// If a word is only similar to the requested word, its rarity times this factor is added to the
+/// score.
 const ALIKE: f64 = 0.7;
 /// The factor by which the score of a word is raised if the word is similar to the whole requested
 /// name without spaces.

@@ -51,7 +51,7 @@ enum SealFault {
 struct Sealed {
     /// The last row that any seal names, for each account.
     places: FxHashMap<AccountId, (u64, Chain)>,
-    /// The seals that seals of other nodes name.
+    /// The seals that other nodes have seen, as the seals of those nodes record it.
     seen: BTreeMap<(Uuid, u64), [u8; 32]>,
     /// The node, the number and the hash of the last seal that was read.
     last: Option<(Uuid, u64, [u8; 32])>,

@@ -144,8 +144,8 @@ impl Part {
         }
         let known = read_checkpoint(&job)?;
         if out.exists() {
-            // An earlier process has renamed the complete file, but ended before it removed
-            // `OUT.job`.
+            // If the checkpoint says that the part is complete, and there is no part any more, an
+            // earlier process has renamed the part to `out`. Any other file at `out` is an error.
             let Some(known) = known.filter(|known| known.is_whole && !part.exists()) else {
                 return Err(PartError::IsThere(out.to_owned()));
             };

@@ -213,7 +213,7 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// Sends rows until the maximum number of rows is in flight.
+    /// Sends rows while more rows may be in flight and the input has rows.
     fn fill(&mut self, stop: &Stop) {
         while self.end.is_none()
             && !self.is_read

@@ -64,7 +64,7 @@ pub fn holds_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
     })
 }
 
-/// Whether a text is a suppressed value, or an address at a suppressed domain.
+/// Whether a text is a suppressed value, or an email address at a suppressed domain.
 fn is_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
     // An apostrophe at the start of a cell is not part of the value: it keeps a spreadsheet from
     // evaluating the cell.

@@ -1,5 +1,5 @@
-//! Announces lists in folders that only one process sees. Each process tells the others which lists
-//! it has, so that the account page can say on which machine a list is.
+//! Tells other processes about the lists in a folder that only this process sees, so that the account
+//! page can say on which machine a list is.
 
 use std::fs;
 use std::io;

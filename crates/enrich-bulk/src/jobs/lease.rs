@@ -27,7 +27,8 @@ const UNREACHABLE: Duration = LEASE.saturating_sub(SURE);
 /// The lease of one job in this process.
 pub(super) struct Lease {
     id: JobId,
-    /// The turn in which this process holds the job.
+    /// The number that the job's `turn` got when this process took the job. Another number in the
+    /// record means that the lease is lost.
     pub(super) turn: u64,
     /// Whether the earlier holder may still write files, because its lease expired without a
     /// release.

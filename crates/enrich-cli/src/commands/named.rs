@@ -9,7 +9,8 @@ use enrich_text::Country;
 use super::{Common, Failure};
 use crate::account_ports::AccountPorts;
 
-/// The id or the name of an account, as the user has typed it. The account may not exist.
+/// The id or the name of an account, as the user has typed it. It is not checked yet
+/// whether there is such an account.
 #[derive(Clone, Debug)]
 pub(crate) struct AccountArg(String);
 

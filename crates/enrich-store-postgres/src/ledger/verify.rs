@@ -29,7 +29,8 @@ const RECORD_PAGE: i64 = 1_000;
 const USED: &str = "SELECT account, sum(credits)::text FROM used GROUP BY account";
 const ACCOUNTS: &str = "SELECT account FROM purse WHERE account > $1 ORDER BY account LIMIT $2";
 const EARLIER: &str = "SELECT sequence FROM entry WHERE id = $1 AND account = $2";
-/// Reads the stored responses whose charge is missing, or whose charge has another balance or time.
+/// Finds the idempotency records that name a charge which the account does not have, or whose
+/// balance or time differs from the charge's.
 const CHARGES_OF_RECORDS: &str = "SELECT k.account, k.charge, e.sequence FROM kept k
     LEFT JOIN entry e ON e.id = k.charge AND e.account = k.account
     WHERE k.charge IS NOT NULL AND (e.balance IS NULL OR e.balance <> k.balance OR e.at <> k.at)";

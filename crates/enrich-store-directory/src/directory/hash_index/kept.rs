@@ -34,7 +34,7 @@ pub(crate) struct KeptIndex {
     /// stored index.
     keys: Option<HashKeys>,
     changes: Vec<EntryChange>,
-    /// The number of identifiers that the load has changed.
+    /// The number of changes of identifiers in this load.
     changed: usize,
 }
 

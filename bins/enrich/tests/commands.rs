@@ -14,6 +14,8 @@ mod candidates;
 mod checking;
 #[path = "commands/compacting.rs"]
 mod compacting;
+#[path = "commands/decisions.rs"]
+mod decisions;
 #[path = "commands/endpoints.rs"]
 mod endpoints;
 #[path = "commands/explaining.rs"]

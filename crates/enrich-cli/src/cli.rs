@@ -11,18 +11,22 @@ use crate::commands::bulk::Bulk;
 use crate::commands::check::Check;
 use crate::commands::compact::Compact;
 use crate::commands::credits::CreditsCommand;
+use crate::commands::decision::DecisionCommand;
 use crate::commands::directory::DirectoryCommand;
+use crate::commands::duplicates::DuplicatesCommand;
 use crate::commands::endpoints::Endpoints;
 use crate::commands::forget::Forget;
 use crate::commands::import::Import;
 use crate::commands::key::KeyCommand;
 use crate::commands::ledger::LedgerCommand;
 use crate::commands::lookup::Lookup;
+use crate::commands::merge::Merge;
 use crate::commands::openapi::OpenApi;
 use crate::commands::reindex::Reindex;
 use crate::commands::restore::Restore;
 use crate::commands::serving::Serve;
 use crate::commands::source::SourceCommand;
+use crate::commands::split::Split;
 use crate::commands::stats::Stats;
 use crate::commands::store::StoreCommand;
 use crate::demo::DemoArgs;
@@ -94,6 +98,15 @@ your files instead of the sample data. To keep your data, use `enrich import` an
     /// List and remove the sources of imported records
     #[command(subcommand, after_help = "Example:\n  enrich source list")]
     Source(SourceCommand),
+    /// List companies that look alike, and why they are not one company
+    Duplicates(DuplicatesCommand),
+    /// Decide that two companies are one
+    Merge(Merge),
+    /// Decide that records or companies are never one company
+    Split(Split),
+    /// List the decisions of `merge` and `split`, and take them back
+    #[command(subcommand, after_help = "Example:\n  enrich decision list")]
+    Decision(DecisionCommand),
     /// List the endpoints with their paths, inputs, answers and prices
     Endpoints(Endpoints),
     /// Print the OpenAPI 3.1 document of the interface

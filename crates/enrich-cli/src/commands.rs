@@ -5,9 +5,12 @@ pub(crate) mod backup;
 pub(crate) mod bulk;
 pub(crate) mod check;
 pub(crate) mod compact;
+mod company_arg;
 mod console;
 pub(crate) mod credits;
+pub(crate) mod decision;
 pub(crate) mod directory;
+pub(crate) mod duplicates;
 pub(crate) mod endpoints;
 mod failure;
 mod folder;
@@ -16,6 +19,7 @@ pub(crate) mod import;
 pub(crate) mod key;
 pub(crate) mod ledger;
 pub(crate) mod lookup;
+pub(crate) mod merge;
 mod named;
 pub(crate) mod openapi;
 mod read_as;
@@ -23,6 +27,7 @@ pub(crate) mod reindex;
 pub(crate) mod restore;
 pub(crate) mod serving;
 pub(crate) mod source;
+pub(crate) mod split;
 pub(crate) mod stats;
 pub(crate) mod store;
 mod table;
@@ -50,6 +55,10 @@ pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<ExitCod
         Command::Bulk(bulk) => bulk.run(console),
         Command::Forget(forget) => forget.run(console),
         Command::Source(source) => source.run(console),
+        Command::Duplicates(duplicates) => duplicates.run(console),
+        Command::Merge(merge) => merge.run(console),
+        Command::Split(split) => split.run(console),
+        Command::Decision(decision) => decision.run(console),
         Command::Endpoints(endpoints) => endpoints.run(console),
         Command::Openapi(openapi) => openapi.run(console),
         Command::Check(check) => check.run(console),

@@ -7,6 +7,8 @@
 //! Records of different neighbourhoods never influence each other, so each neighbourhood is decided
 //! alone.
 //!
+//! Before that, the decisions of an operator are followed ([`Decisions`]).
+//!
 //! It works in two steps. First, each pair of records that may describe one company becomes a link.
 //! The links are followed in the order of their strength ([`Strength`]). Each link unites the
 //! clusters of its two records, unless these clusters have different ids of one scheme. Second, a
@@ -15,11 +17,15 @@
 
 mod claims;
 mod clusters;
+mod decisions;
 mod links;
+mod resemblance;
 
 pub use claims::{RecordClaims, RecordKey};
 pub use clusters::clusters;
+pub use decisions::{DecidedRecord, Decision, DecisionKind, Decisions};
 pub use links::{MOST_BEARERS, SharedKeys, Strength, may_link};
+pub use resemblance::{Alike, Resemblance, WhyApart};
 
 #[cfg(test)]
 mod tests;

@@ -7,10 +7,12 @@
 
 mod alone;
 mod companies;
+mod decisions;
 mod derive;
 pub(crate) mod deriving;
 mod digests;
 mod domains;
+mod duplicates;
 mod fact_rows;
 mod known;
 mod loading;
@@ -20,6 +22,7 @@ mod people;
 mod removal;
 mod resolution;
 mod sources;
+mod stored_decisions;
 pub(crate) mod stored_facts;
 mod subject_facts;
 pub(crate) mod suppression;
@@ -52,8 +55,11 @@ use known::SourceRecords;
 use loading::{SqliteLoading, Target};
 use writer::Writer;
 
+pub use decisions::{CompanyKey, CompanyRecords, Decided};
 pub use deriving::derive_all;
+pub use duplicates::{DuplicateCount, DuplicatePair, DuplicateSearch, Duplicates, find_duplicates};
 pub(crate) use sources::count_values;
+pub use stored_decisions::StoredDecision;
 
 /// The most attempts to empty the log. With the pauses between the attempts, they take about a
 /// second.

@@ -20,7 +20,10 @@ use enrich_store_sqlite::{
 
 pub use compaction::{CompactError, CompactReport, compact};
 pub use directory::{SqliteDirectory, SuppressedHashes};
-pub use importer::{SqliteImporter, derive_all};
+pub use importer::{
+    CompanyKey, CompanyRecords, Decided, DuplicateCount, DuplicatePair, DuplicateSearch,
+    Duplicates, SqliteImporter, StoredDecision, derive_all, find_duplicates,
+};
 pub use snapshot_file::{DirectoryFile, Versions, copy_into};
 pub use statistics::{DirectoryStatistics, KindStatistics, SharedNames, directory_statistics};
 

@@ -8,7 +8,7 @@ use enrich_core::port::error::StoreError;
 use enrich_secrets::Secrets;
 use enrich_store_directory::{
     self as directory, CompactError, CompactReport, DIRECTORY, DirectoryPorts, DirectoryStatistics,
-    SqliteDirectory, SqliteImporter,
+    DuplicateSearch, Duplicates, SqliteDirectory, SqliteImporter,
 };
 use enrich_store_sqlite::{
     self as sqlite, DatabaseReport, DatabaseSize, OpenError, Options, in_use,
@@ -117,6 +117,16 @@ impl DirectoryStore {
     /// When the file cannot be read.
     pub fn statistics(&self) -> Result<DirectoryStatistics, StoreError> {
         directory::directory_statistics(&self.path()).map_err(StoreError::failed)
+    }
+
+    /// Finds companies that look alike but are not one company. Without a company in `search`, this
+    /// reads all identifiers of companies, and the companies that share some.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn duplicates(&self, search: &DuplicateSearch) -> Result<Duplicates, StoreError> {
+        directory::find_duplicates(&self.path(), &self.secrets, search).map_err(StoreError::failed)
     }
 
     /// Returns the size of the directory on disk.

@@ -11,8 +11,9 @@ pub use directory_store::DirectoryStore;
 pub use enrich_core::port::misses::CountMisses;
 pub use enrich_secrets::{SecretError, Secrets};
 pub use enrich_store_directory::{
-    CompactError, CompactReport, DirectoryStatistics, KindStatistics, SharedNames, SqliteDirectory,
-    SqliteImporter,
+    CompactError, CompactReport, CompanyKey, CompanyRecords, Decided, DirectoryStatistics,
+    DuplicateCount, DuplicatePair, DuplicateSearch, Duplicates, KindStatistics, SharedNames,
+    SqliteDirectory, SqliteImporter, StoredDecision,
 };
 pub use enrich_store_ledger::{
     AccountUse, MissedName, Outcomes, SqliteAccounts, SqliteLedger, SqliteSignIns, SqliteUsage,

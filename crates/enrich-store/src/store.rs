@@ -9,7 +9,7 @@ use enrich_core::{Clock, MemoryWindows, Service, ServicePorts, Timestamp};
 use enrich_secrets::Secrets;
 use enrich_store_directory::{
     self as directory, CompactError, CompactReport, DIRECTORY, DirectoryPorts, DirectoryStatistics,
-    SqliteDirectory, SqliteImporter,
+    DuplicateSearch, Duplicates, SqliteDirectory, SqliteImporter,
 };
 use enrich_store_ledger::{
     self as ledger, LEDGER, MissCounter, MissedName, SqliteAccounts, SqliteLedger, SqliteSignIns,
@@ -199,6 +199,18 @@ impl Store {
     /// When the file cannot be read.
     pub fn directory_statistics(&self) -> Result<DirectoryStatistics, StoreError> {
         directory::directory_statistics(&self.folder.join(DIRECTORY.file))
+            .map_err(StoreError::failed)
+    }
+
+    /// Counts the companies that look alike but are not one company; see
+    /// [`DirectoryStore::duplicates`].
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn count_duplicates(&self) -> Result<Duplicates, StoreError> {
+        let search = DuplicateSearch::default();
+        directory::find_duplicates(&self.folder.join(DIRECTORY.file), &self.secrets, &search)
             .map_err(StoreError::failed)
     }
 

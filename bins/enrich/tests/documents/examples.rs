@@ -267,11 +267,32 @@ fn backups_print_what_the_guide_shows() {
     fixture.holds("docs/guide/backup.md", |_, _| {});
 }
 
+#[test]
+fn companies_that_are_there_twice_print_what_the_guide_shows() {
+    let mut fixture = Fixture::new();
+    let list = r#"{"name":"Quill","domains":["quill.example"],"ids":{"cik":"17"}}
+{"name":"Pens Ltd","country":"CH"}"#;
+    let directory = r#"{"id":"Q42","name":"Quill","domains":["quill.example"],"ids":{"cik":"18"}}
+{"id":"Q43","name":"Pens","country":"GB","domains":["pens.example"]}"#;
+    for (name, text) in [("list.jsonl", list), ("directory.jsonl", directory)] {
+        fs::write(fixture.folder.path().join(name), text).unwrap();
+        fixture.run(&format!("enrich import {name}"));
+    }
+    fixture.holds("docs/guide/duplicates.md", |_, _| {});
+}
+
 /// If a page gets examples and no test runs them, this test fails.
 #[test]
 fn every_page_with_examples_is_run() {
-    let run =
-        ["accounts.md", "backup.md", "confidence.md", "forget.md", "ledger.md", "load-data.md"];
+    let run = [
+        "accounts.md",
+        "backup.md",
+        "confidence.md",
+        "duplicates.md",
+        "forget.md",
+        "ledger.md",
+        "load-data.md",
+    ];
     for page in pages() {
         let has_examples = page.blocks().iter().any(|block| block.language == "console");
         let name = page.path.file_name().unwrap().to_str().unwrap();

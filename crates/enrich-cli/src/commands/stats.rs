@@ -23,7 +23,8 @@ Examples:
   enrich stats --missed \"Quill Ltd\"
 
 Counts the companies, people and domains, how many of them have each attribute, by country and by
-source, and the names that several companies bear; the calls and their outcomes, by endpoint,
+source, the names that several companies bear, and the companies that look alike but are not one
+(`enrich duplicates` lists them); the calls and their outcomes, by endpoint,
 account and day (UTC); and the size of the databases. It may run while a server runs; calls of the
 last five seconds may be missing. A million companies take some seconds. `hit_rate` is found /
 (found + not found), without repeats and refusals. If the server runs with --count-misses, --misses

@@ -16,6 +16,10 @@ const WHOLE_WORDS: [&str; 5] = ["group", "holding", "international", "global", "
 /// The fewest and the most letters of initials that are compared with a name.
 const INITIALS: std::ops::RangeInclusive<usize> = 2..=8;
 
+/// What the key of a record begins with if the source gives the record an id. A digest contains no
+/// space.
+const ID: &str = "id ";
+
 /// Distinguishes a record from all other records. Records are compared in the order of their keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordKey {
@@ -28,6 +32,16 @@ pub struct RecordKey {
 }
 
 impl RecordKey {
+    /// Returns the key of a record to which its source gives an id.
+    pub fn of_id(source: String, id: &str) -> Self {
+        Self { source, record: format!("{ID}{id}") }
+    }
+
+    /// Returns the id that the source gives the record; `None` if it gives none.
+    pub fn id(&self) -> Option<&str> {
+        self.record.strip_prefix(ID)
+    }
+
     /// Whether the key distinguishes the record from all others.
     pub(super) fn is_known(&self) -> bool {
         !self.record.is_empty()
@@ -173,6 +187,16 @@ impl RecordClaims {
             .then_with(|| self.pages.cmp(&other.pages))
             .then_with(|| self.phones.cmp(&other.phones))
             .then_with(|| self.seats.cmp(&other.seats))
+    }
+
+    /// Returns what identifies the record.
+    pub fn key(&self) -> &RecordKey {
+        &self.key
+    }
+
+    /// Returns the first name of the record, as written.
+    pub fn display_name(&self) -> Option<&str> {
+        self.named.first().map(CompanyName::display)
     }
 
     /// Returns the look-up keys of the record's own names.

@@ -7,16 +7,26 @@ use rustc_hash::FxHashMap;
 use crate::identity::id_texts_differ;
 
 use super::claims::RecordClaims;
+use super::decisions::Decisions;
 use super::links::{Link, MOST_BEARERS, SharedKeys, has_compatible_seats, link};
 
 /// Divides records into companies. Returns a number for each record; records with the same number
 /// are one company. The numbers count up from 0 in the order of the records' keys. `shared` are the
-/// values that identify no company, because many organisations share them.
-pub fn clusters(records: &[&RecordClaims], shared: &SharedKeys) -> Vec<usize> {
+/// values that identify no company, because many organisations share them. `decisions` win over all
+/// links: a merge unites records also if their ids differ, and a split keeps records apart.
+pub fn clusters(
+    records: &[&RecordClaims],
+    shared: &SharedKeys,
+    decisions: &Decisions,
+) -> Vec<usize> {
     let mut order: Vec<usize> = (0..records.len()).collect();
     order.sort_by(|&a, &b| records[a].canonical_cmp(records[b]));
     let sorted: Vec<&RecordClaims> = order.iter().map(|&at| records[at]).collect();
-    let mut clusters = Clusters::of(&sorted);
+    let applied = decisions.applied(&sorted);
+    let mut clusters = Clusters::of(&sorted, applied.sides);
+    for of_merge in applied.merges {
+        of_merge.windows(2).for_each(|pair| clusters.unite_by_decision(pair[0], pair[1]));
+    }
     let mut links: Vec<(Link, usize, usize)> = pairs(&sorted)
         .into_iter()
         .filter_map(|(a, b)| Some((link(sorted[a], sorted[b], shared)?, a, b)))
@@ -121,7 +131,7 @@ fn join_only_namesakes(
                     roots.extend(fit.map(|at| clusters.root(*at)));
                 }
             }
-            roots.retain(|other| !clusters.differ(root, *other));
+            roots.retain(|other| clusters.may_unite(root, *other));
             roots
         };
         let mut namesakes = found(&[NameUse::Name], NameUse::Name);
@@ -187,12 +197,14 @@ struct Clusters<'a> {
     parents: Vec<usize>,
     /// The external ids of each cluster, at the index of the cluster's root.
     ids: Vec<BTreeSet<&'a str>>,
+    /// The splits that name records of each cluster, each with the side, at its root.
+    sides: Vec<BTreeSet<(usize, usize)>>,
 }
 
 impl<'a> Clusters<'a> {
-    fn of(records: &[&'a RecordClaims]) -> Self {
+    fn of(records: &[&'a RecordClaims], sides: Vec<BTreeSet<(usize, usize)>>) -> Self {
         let ids = records.iter().map(|record| record.ids().collect()).collect();
-        Self { parents: (0..records.len()).collect(), ids }
+        Self { parents: (0..records.len()).collect(), ids, sides }
     }
 
     fn root(&mut self, mut at: usize) -> usize {
@@ -203,16 +215,45 @@ impl<'a> Clusters<'a> {
         at
     }
 
-    /// Unites the clusters of two records, unless the clusters have different ids of one scheme.
+    /// Unites the clusters of two records, unless the clusters have different ids of one scheme, or a
+    /// decision splits them.
     fn unite(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
-        if a == b || self.differ(a, b) {
+        if self.may_unite(a, b) {
+            self.join(a, b);
+        }
+    }
+
+    /// Unites two clusters because of a decision, unless another decision splits them.
+    fn unite_by_decision(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        if !self.are_split(a, b) {
+            self.join(a, b);
+        }
+    }
+
+    /// Makes the clusters of two roots one.
+    fn join(&mut self, a: usize, b: usize) {
+        if a == b {
             return;
         }
         let (root, other) = (a.min(b), a.max(b));
         self.parents[other] = root;
         let ids = std::mem::take(&mut self.ids[other]);
         self.ids[root].extend(ids);
+        let sides = std::mem::take(&mut self.sides[other]);
+        self.sides[root].extend(sides);
+    }
+
+    /// Whether the clusters of two roots may be one company.
+    fn may_unite(&self, a: usize, b: usize) -> bool {
+        !self.differ(a, b) && !self.are_split(a, b)
+    }
+
+    /// Whether a decision has a record of one root's cluster on one side, and a record of the other's
+    /// on the other side.
+    fn are_split(&self, a: usize, b: usize) -> bool {
+        self.sides[a].iter().any(|(split, side)| self.sides[b].contains(&(*split, 1 - *side)))
     }
 
     /// Whether two clusters have ids of the same scheme, but no common id of this scheme. `a` and

@@ -163,7 +163,7 @@ fn strongest(one: &RecordClaims, other: &RecordClaims, shared: &SharedKeys) -> O
 }
 
 /// Returns the elements of `these` whose keys `those` contain too.
-fn common<'a, T, K: PartialEq>(
+pub(super) fn common<'a, T, K: PartialEq>(
     these: &'a [T],
     those: &'a [T],
     key: impl Fn(&T) -> &K + Copy + 'a,

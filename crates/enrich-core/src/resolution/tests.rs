@@ -27,7 +27,7 @@ fn record(source: &str, id: &str, name: &str, values: &[(Attribute, &str)]) -> R
 /// Returns the clusters as lists of the records' ids.
 fn divided(records: &[RecordClaims]) -> Vec<String> {
     let records: Vec<&RecordClaims> = records.iter().collect();
-    let numbers = clusters(&records, &SharedKeys::of(&records));
+    let numbers = clusters(&records, &SharedKeys::of(&records), &Decisions::default());
     let mut divided: Vec<Vec<&str>> = vec![Vec::new(); records.len()];
     for (record, number) in records.iter().zip(numbers) {
         divided[number].push(&record.key.record);
@@ -227,9 +227,9 @@ proptest! {
         }
         let all: Vec<&RecordClaims> = records.iter().collect();
         let shared = SharedKeys::of(&all);
-        let numbers = clusters(&all, &shared);
+        let numbers = clusters(&all, &shared, &Decisions::default());
         let some: Vec<&RecordClaims> = linked.iter().map(|it| &records[*it]).collect();
-        let alone = clusters(&some, &shared);
+        let alone = clusters(&some, &shared, &Decisions::default());
         for (one, a) in linked.iter().zip(&alone) {
             for (other, b) in linked.iter().zip(&alone) {
                 prop_assert_eq!(numbers[*one] == numbers[*other], a == b);

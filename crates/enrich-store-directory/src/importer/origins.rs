@@ -86,6 +86,16 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Returns the company to which a source's record with this id was imported.
+    pub(super) fn company_of_record(
+        &self,
+        source: i64,
+        id: &str,
+    ) -> rusqlite::Result<Option<SubjectId>> {
+        let held = self.subject_of_record(source, RecordFingerprint::Id(Kind::Company, id))?;
+        held.map(|subject| self.successor(subject)).transpose()
+    }
+
     fn subject_of_record(
         &self,
         source: i64,

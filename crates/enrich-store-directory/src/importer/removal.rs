@@ -177,6 +177,7 @@ impl Writer<'_> {
         for subject in subjects {
             self.edit(removal, subject, |fact, _| is_it(fact))?;
         }
+        self.forget_decided(is_host)?;
         for host in self.domains_with_facts(is_host)? {
             removal.removed.values +=
                 self.connection.run("DELETE FROM domain_fact WHERE domain = ?1", [host])? as u64;
@@ -268,7 +269,7 @@ impl Writer<'_> {
         Ok(subjects.into_iter().map(|(_, subject)| subject).collect())
     }
 
-    fn kind_of(&self, subject: SubjectId) -> rusqlite::Result<Option<Kind>> {
+    pub(super) fn kind_of(&self, subject: SubjectId) -> rusqlite::Result<Option<Kind>> {
         let kind = "SELECT kind FROM subject WHERE id = ?1";
         let kind: Option<i64> = self.connection.find(kind, [sql_id(subject)], |row| row.get(0))?;
         Ok(kind.map(|kind| if kind == COMPANY { Kind::Company } else { Kind::Person }))

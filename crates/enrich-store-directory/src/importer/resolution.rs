@@ -13,13 +13,14 @@
 //! next import continues it.
 
 mod assignment;
+mod decided;
 mod moves;
 mod neighbourhood;
 mod noting;
 
 use std::cell::RefCell;
 
-use enrich_core::resolution::{RecordClaims, clusters};
+use enrich_core::resolution::{Decisions, RecordClaims, clusters};
 use enrich_core::{SubjectId, Timestamp};
 use enrich_secrets::Secrets;
 use enrich_store_sqlite::Statements;
@@ -31,7 +32,9 @@ use super::writer::Writer;
 use crate::directory::codes::{sql_id, subject_id};
 use crate::directory::hash_index::kept::KeptIndex;
 use assignment::Assignment;
-use neighbourhood::{Explorer, Neighbourhood};
+use neighbourhood::Neighbourhood;
+
+pub(super) use neighbourhood::Explorer;
 
 /// The most noted companies that one transaction resolves. In a larger transaction, more companies
 /// change the same pages, which are then written once; but it takes more memory.
@@ -45,6 +48,7 @@ pub(super) fn resolve_all(
     kept_index: Option<&RefCell<KeptIndex>>,
     mut done: impl FnMut(),
 ) -> rusqlite::Result<()> {
+    turn::write(connection, |transaction| decided::note_unmet(transaction, secrets))?;
     while has_unresolved(connection)? {
         turn::write(connection, |transaction| resolve_part(transaction, secrets, kept_index))?;
         done();
@@ -59,6 +63,7 @@ pub(super) fn resolve_within(
     secrets: &Secrets,
     kept_index: Option<&RefCell<KeptIndex>>,
 ) -> rusqlite::Result<()> {
+    decided::note_unmet(connection, secrets)?;
     while has_unresolved(connection)? {
         resolve_part(connection, secrets, kept_index)?;
     }
@@ -114,7 +119,7 @@ fn assignments(writer: &Writer<'_>, noted: &[SubjectId]) -> rusqlite::Result<Vec
         }
         let Some(neighbourhood) = explorer.around(seed)? else { continue };
         seen.extend(neighbourhood.members.iter().map(|member| member.subject));
-        assignments.extend(divide(&neighbourhood));
+        assignments.extend(divide(&neighbourhood, &explorer.decisions));
     }
     assignments.sort_by_key(Assignment::first);
     Ok(assignments)
@@ -122,14 +127,14 @@ fn assignments(writer: &Writer<'_>, noted: &[SubjectId]) -> rusqlite::Result<Vec
 
 /// Divides the records of a neighbourhood into companies. Returns `None` if the division is the
 /// stored one, so that nothing changes.
-fn divide(neighbourhood: &Neighbourhood) -> Option<Assignment> {
+fn divide(neighbourhood: &Neighbourhood, decisions: &Decisions) -> Option<Assignment> {
     let members = &neighbourhood.members;
     let records: Vec<&RecordClaims> =
         members.iter().flat_map(|member| member.records.iter().map(|(_, claims)| claims)).collect();
     if records.len() < 2 {
         return None;
     }
-    Assignment::of(members, &clusters(&records, &neighbourhood.shared))
+    Assignment::of(members, &clusters(&records, &neighbourhood.shared, decisions))
 }
 
 #[cfg(test)]

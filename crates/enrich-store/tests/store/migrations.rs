@@ -15,7 +15,7 @@ use crate::customer::{Customer, now, open};
 /// A released file must never change, not even in a comment. Databases were created with the old
 /// text, and a database with another history is refused. To change the schema, add a new file and a
 /// new row to this table.
-const FILES: [(&str, &str); 16] = [
+const FILES: [(&str, &str); 17] = [
     ("directory/V1__directory.sql", V1_DIRECTORY),
     ("directory/V2__name_words.sql", V2_NAME_WORDS),
     ("directory/V3__source_file.sql", V3_SOURCE_FILE),
@@ -24,6 +24,7 @@ const FILES: [(&str, &str); 16] = [
     ("directory/V6__source_terms.sql", V6_SOURCE_TERMS),
     ("directory/V7__change_id.sql", V7_CHANGE_ID),
     ("directory/V8__entity_resolution.sql", V8_ENTITY_RESOLUTION),
+    ("directory/V9__decisions.sql", V9_DECISIONS),
     ("ledger/V1__ledger.sql", V1_LEDGER),
     ("ledger/V2__key_changes.sql", V2_KEY_CHANGES),
     ("ledger/V3__sign_ins.sql", V3_SIGN_INS),
@@ -44,6 +45,7 @@ const V6_SOURCE_TERMS: &str = "980209c9c93192af35bb0299149b7a6513b853825ae937be8
 const V7_CHANGE_ID: &str = "522e24e876073a8ff4419045f739269504e7e23e396a618a2d8ac6fa7fb525d3";
 const V8_ENTITY_RESOLUTION: &str =
     "e68b69a498b5091b72266320c91c8af591ce7185603bda15cfec61f352bc2344";
+const V9_DECISIONS: &str = "ef317df9f267955184edf014edc8da4f30650dc3b0b3074dbe62c1a9086ab304";
 const V1_LEDGER: &str = "b3c1d0f8d24088fba9630ed77fbf911537b1cceb9898272a749f6a7256ae3aff";
 const V2_KEY_CHANGES: &str = "4205efb77486837753ddff8b350a5edbef089daf0ad5f0adb57aaf344e0516a4";
 const V3_SIGN_INS: &str = "a21d8a8e1d0df345195bbdf2a0bf687f7fafdcf553044020e8516a1622448f50";

@@ -10,6 +10,7 @@ use enrich_core::port::suppression_lists::{ListCounts, SuppressionLists};
 use enrich_store::{DatabaseSize, KindStatistics, Outcomes, Store};
 use serde::Serialize;
 
+use super::super::duplicates::ShownCount;
 use super::super::table::{Pairs, write_table};
 use super::super::{Failure, Shown, named};
 use super::{MOST_ACCOUNTS, date};
@@ -30,6 +31,8 @@ pub(super) struct Report {
     /// The number of companies by the number of their sources.
     company_sources: Vec<BySources>,
     shared_names: SharedNames,
+    /// The companies that look alike but are not one company, by kind.
+    unmerged: Vec<ShownCount>,
     suppression: Suppression,
     usage: Usage,
     databases: BTreeMap<&'static str, Database>,
@@ -160,6 +163,8 @@ impl Report {
             by_sources.map(|(sources, companies)| BySources { sources, companies }).collect();
         let enrich_store::SharedNames { names, companies } = directory.shared_names;
         let shared_names = SharedNames { names, companies };
+        let unmerged = store.count_duplicates()?.counts.into_iter();
+        let unmerged = unmerged.map(|(kind, count)| ShownCount::of(kind, count)).collect();
         let mut companies = directory.companies.with_attribute;
         companies.insert("employees", directory.employers);
         let domains = BTreeMap::from([
@@ -180,6 +185,7 @@ impl Report {
             sources: sources.into_iter().map(source).collect(),
             company_sources,
             shared_names,
+            unmerged,
             suppression: Suppression { lists, entries, values },
             usage: usage(used, first, last),
             databases: BTreeMap::from([
@@ -320,6 +326,10 @@ impl Report {
         let SharedNames { names, companies } = self.shared_names;
         if names > 0 {
             writeln!(out, "\nNames of several companies: {names}, of {companies} companies")?;
+        }
+        if self.unmerged.iter().any(|count| count.pairs > 0) {
+            writeln!(out)?;
+            ShownCount::write_all(&self.unmerged, out)?;
         }
         let Suppression { lists, entries, values } = self.suppression;
         if lists + values > 0 {

@@ -5,11 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use enrich_core::SubjectId;
-use enrich_core::resolution::{MOST_BEARERS, RecordClaims, RecordKey, SharedKeys, may_link};
+use enrich_core::resolution::{
+    Decisions, MOST_BEARERS, RecordClaims, RecordKey, SharedKeys, may_link,
+};
 use enrich_store_sqlite::Statements;
 use rusqlite::Connection;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::super::stored_decisions::stored_decisions;
 use super::super::subject_facts::{Kind, RecordMark, SubjectFacts};
 use super::super::writer::Writer;
 use crate::directory::codes::{IdentifierKind, sql_id};
@@ -19,11 +22,11 @@ use crate::directory::holder::Holder;
 const MOST_RECORDS: usize = 4096;
 
 /// A company and its records.
-pub(super) struct Loaded {
+pub(in super::super) struct Loaded {
     pub(super) subject: SubjectId,
     pub(super) facts: SubjectFacts,
     /// The claims of each record, with the number of the record in `facts`.
-    pub(super) records: Vec<(usize, RecordClaims)>,
+    pub(in super::super) records: Vec<(usize, RecordClaims)>,
 }
 
 /// Companies whose records can be linked, directly or through others.
@@ -35,17 +38,21 @@ pub(super) struct Neighbourhood {
 }
 
 /// Finds neighbourhoods. Reads each company and each list of holders only once.
-pub(super) struct Explorer<'w, 'c> {
-    writer: &'w Writer<'c>,
+pub(in super::super) struct Explorer<'w, 'c> {
+    pub(super) writer: &'w Writer<'c>,
+    /// The decisions of the operator that are in force.
+    pub(in super::super) decisions: Rc<Decisions>,
     sources: FxHashMap<i64, String>,
     loaded: FxHashMap<SubjectId, Option<Rc<Loaded>>>,
     holders: FxHashMap<(IdentifierKind, String), Rc<Vec<Holder>>>,
 }
 
 impl<'w, 'c> Explorer<'w, 'c> {
-    pub(super) fn new(writer: &'w Writer<'c>) -> rusqlite::Result<Self> {
+    pub(in super::super) fn new(writer: &'w Writer<'c>) -> rusqlite::Result<Self> {
+        let decisions = stored_decisions(writer.connection)?.into_iter();
         Ok(Self {
             writer,
+            decisions: Rc::new(Decisions::new(decisions.map(|stored| stored.decision).collect())),
             sources: source_names(writer.connection)?,
             loaded: FxHashMap::default(),
             holders: FxHashMap::default(),
@@ -59,6 +66,7 @@ impl<'w, 'c> Explorer<'w, 'c> {
         let mut beside: BTreeMap<SubjectId, Rc<Loaded>> = BTreeMap::new();
         let mut tested: FxHashSet<(SubjectId, SubjectId)> = FxHashSet::default();
         let mut crowded: BTreeSet<String> = BTreeSet::new();
+        let mut followed: FxHashSet<u64> = FxHashSet::default();
         let mut next = vec![seed];
         let mut records = 0;
         while let Some(subject) = next.pop() {
@@ -88,6 +96,7 @@ impl<'w, 'c> Explorer<'w, 'c> {
                     }
                 }
             }
+            next.extend(self.merged_with(&loaded, &mut followed)?);
             found.insert(subject, loaded);
         }
         if found.is_empty() {
@@ -102,7 +111,15 @@ impl<'w, 'c> Explorer<'w, 'c> {
         Ok(Some(Neighbourhood { members: found.into_values().collect(), shared }))
     }
 
-    fn load(&mut self, subject: SubjectId) -> rusqlite::Result<Option<Rc<Loaded>>> {
+    /// Returns the number of the source with this name.
+    pub(super) fn source(&self, name: &str) -> Option<i64> {
+        self.sources.iter().find(|(_, it)| *it == name).map(|(number, _)| *number)
+    }
+
+    pub(in super::super) fn load(
+        &mut self,
+        subject: SubjectId,
+    ) -> rusqlite::Result<Option<Rc<Loaded>>> {
         if let Some(loaded) = self.loaded.get(&subject) {
             return Ok(loaded.clone());
         }
@@ -124,15 +141,14 @@ impl<'w, 'c> Explorer<'w, 'c> {
         }
         let record = |(number, facts_of): (usize, Vec<_>)| {
             let given = &facts.given[number];
-            let key = RecordKey {
-                source: self.sources.get(&given.source).cloned().unwrap_or_default(),
-                record: match &given.record {
-                    RecordMark::Id(id) => format!("id {id}"),
-                    RecordMark::Content(content) => {
-                        format!("{:016x}", u64::from_be_bytes(*content))
-                    }
-                    RecordMark::Unknown => String::new(),
-                },
+            let source = self.sources.get(&given.source).cloned().unwrap_or_default();
+            let key = match &given.record {
+                RecordMark::Id(id) => RecordKey::of_id(source, id),
+                RecordMark::Content(content) => {
+                    let record = format!("{:016x}", u64::from_be_bytes(*content));
+                    RecordKey { source, record }
+                }
+                RecordMark::Unknown => RecordKey { source, record: String::new() },
             };
             (number, RecordClaims::of(key, facts_of))
         };

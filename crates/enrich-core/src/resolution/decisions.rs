@@ -1,0 +1,269 @@
+//! Decisions of an operator: which records are one company, and which records never are.
+//!
+//! A decision names records, not companies: a record comes back when its source is imported again,
+//! but the id of a company only lasts as long as the company. So a decision outlives imports and the
+//! removal of sources.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use enrich_text::CompanyName;
+use rustc_hash::FxHashMap;
+
+use super::claims::RecordClaims;
+
+/// What a decision says of the records on its two sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecisionKind {
+    /// All records of both sides are one company, whatever their ids are.
+    Merge,
+    /// No record of one side is in a company with a record of the other side, whatever links them.
+    Split,
+}
+
+/// A record that a decision names.
+///
+/// If the source gives the record an id, the record is known by this id. Else it is known by its name
+/// and by a host or a page, because its content may change.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DecidedRecord {
+    /// The name of the source.
+    pub source: String,
+    /// The id that the source gives the record.
+    pub id: Option<String>,
+    /// The name in the record, as written.
+    pub name: String,
+    /// A host of the record, else the key of a page; empty if the record has neither.
+    pub place: String,
+}
+
+/// A decision, with the records that it names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The number of the decision. Decisions are followed in the order of their numbers.
+    pub number: u64,
+    /// What the decision says.
+    pub kind: DecisionKind,
+    /// The records of the two sides.
+    pub sides: [Vec<DecidedRecord>; 2],
+}
+
+/// The decisions of a directory. At most one of two contradicting decisions is followed: a split
+/// always, and of merges the one with the lower number.
+#[derive(Clone, Debug, Default)]
+pub struct Decisions {
+    all: Vec<Decision>,
+    /// For each identity of a record, the decisions that name it: the place in `all`, and the side.
+    naming: FxHashMap<Identity, Vec<(usize, usize)>>,
+}
+
+/// What a record has in common with the same record in a decision.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Identity {
+    /// The source and the id that it gives the record.
+    Id(String, String),
+    /// The source, the look-up key of the name, and a host or a page.
+    Name(String, String, String),
+}
+
+impl DecidedRecord {
+    /// Returns the record by which decisions know `claims`.
+    pub fn of(claims: &RecordClaims) -> Self {
+        let place = claims.hosts().next().or_else(|| claims.pages().next());
+        Self {
+            source: claims.key().source.clone(),
+            id: claims.key().id().map(str::to_owned),
+            name: claims.display_name().unwrap_or_default().to_owned(),
+            place: place.unwrap_or_default().to_owned(),
+        }
+    }
+
+    fn identity(&self) -> Identity {
+        match &self.id {
+            Some(id) => Identity::Id(self.source.clone(), id.clone()),
+            None => {
+                let name = CompanyName::parse(&self.name);
+                let name = name.map(|name| name.squashed().to_owned()).unwrap_or_default();
+                Identity::Name(self.source.clone(), name, self.place.clone())
+            }
+        }
+    }
+
+    /// Whether this is the record with these claims.
+    pub fn is(&self, claims: &RecordClaims) -> bool {
+        identities(claims).contains(&self.identity())
+    }
+}
+
+/// Returns all identities by which a decision can name a record.
+fn identities(claims: &RecordClaims) -> Vec<Identity> {
+    let source = &claims.key().source;
+    if let Some(id) = claims.key().id() {
+        return vec![Identity::Id(source.clone(), id.to_owned())];
+    }
+    let mut places: Vec<&str> = claims.hosts().chain(claims.pages()).collect();
+    if places.is_empty() {
+        places.push("");
+    }
+    let of_name = |name: &str| {
+        let of_place =
+            |place: &&str| Identity::Name(source.clone(), name.to_owned(), (*place).to_owned());
+        places.iter().map(of_place).collect::<Vec<_>>()
+    };
+    claims.names().flat_map(of_name).collect()
+}
+
+impl Decisions {
+    /// Collects the decisions of a directory, in any order.
+    pub fn new(mut all: Vec<Decision>) -> Self {
+        all.sort_by_key(|decision| decision.number);
+        let mut naming: FxHashMap<Identity, Vec<(usize, usize)>> = FxHashMap::default();
+        for (at, decision) in all.iter().enumerate() {
+            for (side, records) in decision.sides.iter().enumerate() {
+                for record in records {
+                    naming.entry(record.identity()).or_default().push((at, side));
+                }
+            }
+        }
+        Self { all, naming }
+    }
+
+    /// Whether there are no decisions.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Returns all decisions in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &Decision> {
+        self.all.iter()
+    }
+
+    /// Returns the decisions that name a record, each with the side on which the record is. A decision
+    /// with the record on both sides says nothing of it.
+    pub fn naming(&self, claims: &RecordClaims) -> Vec<(&Decision, usize)> {
+        self.sides_of(claims).into_iter().map(|(at, side)| (&self.all[at], side)).collect()
+    }
+
+    /// Like [`naming`](Self::naming), with the place of each decision among all.
+    fn sides_of(&self, claims: &RecordClaims) -> Vec<(usize, usize)> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let named = identities(claims).into_iter().filter_map(|it| self.naming.get(&it)).flatten();
+        let mut sides: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        named.for_each(|(at, side)| {
+            sides.entry(*at).or_default().insert(*side);
+        });
+        let one_side = |(at, sides): (usize, BTreeSet<usize>)| match sides.len() {
+            1 => sides.first().map(|side| (at, *side)),
+            _ => None,
+        };
+        sides.into_iter().filter_map(one_side).collect()
+    }
+
+    /// Returns the split decision that keeps two companies apart, if there is one.
+    pub fn keeping_apart<'a>(
+        &self,
+        one: impl IntoIterator<Item = &'a RecordClaims>,
+        other: impl IntoIterator<Item = &'a RecordClaims>,
+    ) -> Option<&Decision> {
+        if self.is_empty() {
+            return None;
+        }
+        let these: BTreeSet<_> = one.into_iter().flat_map(|it| self.sides_of(it)).collect();
+        let those: BTreeSet<_> = other.into_iter().flat_map(|it| self.sides_of(it)).collect();
+        let is_between = |(at, side): &&(usize, usize)| {
+            self.all[*at].kind == DecisionKind::Split && those.contains(&(*at, 1 - *side))
+        };
+        these.iter().find(is_between).map(|(at, _)| &self.all[*at])
+    }
+
+    /// Returns the number of an earlier decision that `new` contradicts: with all merges followed, a
+    /// record would be on both sides of a split.
+    pub fn contradicted_by(&self, new: &Decision) -> Option<u64> {
+        let mut all: Vec<&Decision> = self.all.iter().collect();
+        all.push(new);
+        let classes = Classes::of(all.iter().copied().filter(|it| it.kind == DecisionKind::Merge));
+        let broken = all.iter().filter(|it| it.kind == DecisionKind::Split).find_map(|split| {
+            let [these, those] = split.sides.each_ref().map(|side| classes.of_side(side));
+            let class = these.intersection(&those).next().cloned();
+            class.map(|class| (split.number, class))
+        });
+        let (split, class) = broken?;
+        if new.kind == DecisionKind::Merge {
+            return Some(split);
+        }
+        let merges = self.all.iter().filter(|it| it.kind == DecisionKind::Merge);
+        let mut of_class =
+            merges.filter(|it| it.sides.iter().any(|side| classes.of_side(side).contains(&class)));
+        of_class.next().map(|merge| merge.number)
+    }
+
+    /// Returns for each record the sides of splits on which it is, and for each merge the records
+    /// that it names.
+    pub(super) fn applied(&self, records: &[&RecordClaims]) -> Applied {
+        let mut applied =
+            Applied { sides: vec![BTreeSet::new(); records.len()], merges: Vec::new() };
+        if self.is_empty() {
+            return applied;
+        }
+        let mut merges: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (number, record) in records.iter().enumerate() {
+            for (at, side) in self.sides_of(record) {
+                match self.all[at].kind {
+                    DecisionKind::Merge => merges.entry(at).or_default().push(number),
+                    DecisionKind::Split => {
+                        applied.sides[number].insert((at, side));
+                    }
+                }
+            }
+        }
+        applied.merges = merges.into_values().collect();
+        applied
+    }
+}
+
+/// What decisions say of the records of a neighbourhood.
+pub(super) struct Applied {
+    /// For each record, the splits that name it, each with the side.
+    pub(super) sides: Vec<BTreeSet<(usize, usize)>>,
+    /// The records of each merge, in the order of the merges.
+    pub(super) merges: Vec<Vec<usize>>,
+}
+
+/// Records that merges unite, each known by its smallest identity.
+struct Classes(BTreeMap<Identity, Identity>);
+
+impl Classes {
+    fn of<'a>(merges: impl Iterator<Item = &'a Decision>) -> Self {
+        let mut classes = Self(BTreeMap::new());
+        for merge in merges {
+            let mut records = merge.sides.iter().flatten().map(DecidedRecord::identity);
+            let Some(first) = records.next() else { continue };
+            records.for_each(|record| classes.unite(&first, &record));
+        }
+        classes
+    }
+
+    fn class(&self, record: &Identity) -> Identity {
+        let mut class = record;
+        while let Some(next) = self.0.get(class) {
+            class = next;
+        }
+        class.clone()
+    }
+
+    fn unite(&mut self, one: &Identity, other: &Identity) {
+        let (one, other) = (self.class(one), self.class(other));
+        if one != other {
+            let (first, last) = if one < other { (one, other) } else { (other, one) };
+            self.0.insert(last, first);
+        }
+    }
+
+    fn of_side(&self, side: &[DecidedRecord]) -> BTreeSet<Identity> {
+        side.iter().map(|record| self.class(&record.identity())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

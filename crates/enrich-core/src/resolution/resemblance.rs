@@ -1,0 +1,326 @@
+//! Companies that look alike, and why they are not one company.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::claims::{Host, RecordClaims};
+use super::decisions::Decisions;
+use super::links::{MOST_BEARERS, SharedKeys, common, has_compatible_seats, link};
+
+/// In what two companies look alike. The strongest kinds come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Resemblance {
+    /// They share an id in a register or data set.
+    Id,
+    /// They share a host, and their names are equal.
+    HostAndName,
+    /// They share a host, and their names are near.
+    Host,
+    /// They share a registrable domain, and their names are equal.
+    DomainAndName,
+    /// They share the label of domains under different suffixes, and their names are equal.
+    LabelAndName,
+    /// They share a page, and their names are near.
+    Page,
+    /// They share a phone number, and their names are near.
+    Phone,
+    /// Their names are equal, and one of them has neither a domain nor a page.
+    NameAlone,
+}
+
+impl Resemblance {
+    /// All kinds, the strongest first.
+    pub const ALL: [Self; 8] = [
+        Self::Id,
+        Self::HostAndName,
+        Self::Host,
+        Self::DomainAndName,
+        Self::LabelAndName,
+        Self::Page,
+        Self::Phone,
+        Self::NameAlone,
+    ];
+
+    /// Returns the strongest resemblance of two companies, and the first value that they share by
+    /// it: an id, a host, a page, a phone number, or the look-up key of a name.
+    pub fn of<'a>(one: &'a RecordClaims, other: &'a RecordClaims) -> Option<(Self, &'a str)> {
+        if let Some(id) = first_common(one.ids(), other.ids()) {
+            return Some((Self::Id, id));
+        }
+        let name = common_name(one, other);
+        let is_near = || name.is_some() || one.is_nearly_named(other);
+        if let Some(host) = first_common(one.hosts(), other.hosts())
+            && is_near()
+        {
+            return Some((if name.is_some() { Self::HostAndName } else { Self::Host }, host));
+        }
+        if let Some(name) = name {
+            let share =
+                |key: fn(&Host) -> &String| common(&one.hosts, &other.hosts, key).next().is_some();
+            if share(|host| &host.registrable) {
+                return Some((Self::DomainAndName, name));
+            }
+            if share(|host| &host.label) {
+                return Some((Self::LabelAndName, name));
+            }
+        }
+        if let Some(page) = first_common(one.pages(), other.pages())
+            && is_near()
+        {
+            return Some((Self::Page, page));
+        }
+        if let Some(phone) = first_common(one.phones(), other.phones())
+            && is_near()
+        {
+            return Some((Self::Phone, phone));
+        }
+        name.filter(|_| one.is_name_alone() != other.is_name_alone())
+            .map(|name| (Self::NameAlone, name))
+    }
+}
+
+/// Returns the first value that is in both lists, in alphabetical order.
+fn first_common<'a>(
+    these: impl Iterator<Item = &'a str>,
+    those: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let those: BTreeSet<&str> = those.collect();
+    if those.is_empty() {
+        return None;
+    }
+    these.filter(|value| those.contains(value)).min()
+}
+
+/// Returns the look-up key of a name of one company that is a name or an alias of the other.
+fn common_name<'a>(one: &'a RecordClaims, other: &'a RecordClaims) -> Option<&'a str> {
+    let own = |of: &'a RecordClaims, beside: &'a RecordClaims| {
+        first_common(of.names(), beside.names().chain(beside.aliases()))
+    };
+    own(one, other).into_iter().chain(own(other, one)).min()
+}
+
+/// A company that looks like another one.
+#[derive(Clone, Copy, Debug)]
+pub struct Alike<'a> {
+    /// The claims of all records of the company together ([`RecordClaims::of_company`]).
+    pub company: &'a RecordClaims,
+    /// The claims of each record.
+    pub records: &'a [RecordClaims],
+}
+
+/// Why two companies that look alike are not one company.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WhyApart {
+    /// A decision of the operator keeps them apart. The number is that of the decision.
+    Decision(u64),
+    /// They have different ids in one scheme.
+    DifferentIds(String, String),
+    /// They share an id, but the records with the id have neither a domain nor a word of their names
+    /// in common.
+    WrongId(String),
+    /// More than three organisations share the host, the page or the phone number.
+    OfMany(String),
+    /// The label that their domains share is not their name.
+    OtherLabel,
+    /// Their countries differ.
+    OtherCountry,
+    /// Several companies with a domain bear the name. The number is theirs.
+    Namesakes(usize),
+    /// Too many companies share the value, so it says nothing.
+    TooMany(String),
+    /// No record of one company has all of it in common with a record of the other.
+    OtherRecords,
+    /// Nothing keeps them apart: their records were not divided since they were imported, or too many
+    /// companies resemble them.
+    NotDivided,
+}
+
+impl WhyApart {
+    /// Finds the reason. `key` is the value that the companies share, and `bearers` the number of
+    /// companies that have it; for [`Resemblance::NameAlone`], of those with a domain or a page.
+    pub fn of(
+        resemblance: Resemblance,
+        (one, other): (Alike<'_>, Alike<'_>),
+        (key, bearers): (&str, usize),
+        decisions: &Decisions,
+    ) -> Self {
+        if let Some(decision) = decisions.keeping_apart(one.records, other.records) {
+            return Self::Decision(decision.number);
+        }
+        if let Some((these, those)) = differing_ids(one.company, other.company) {
+            return Self::DifferentIds(these, those);
+        }
+        if resemblance == Resemblance::NameAlone {
+            return match bearers {
+                0 | 1 if !has_compatible_seats(one.company, other.company) => Self::OtherCountry,
+                0 | 1 => Self::NotDivided,
+                _ => Self::Namesakes(bearers),
+            };
+        }
+        if bearers > MOST_BEARERS {
+            return Self::TooMany(key.to_owned());
+        }
+        let nothing = SharedKeys::default();
+        let is_linked = one
+            .records
+            .iter()
+            .any(|a| other.records.iter().any(|b| link(a, b, &nothing).is_some()));
+        match resemblance {
+            Resemblance::Id if !is_linked => Self::WrongId(key.to_owned()),
+            Resemblance::LabelAndName if !is_linked => Self::OtherLabel,
+            _ if !is_linked => Self::OtherRecords,
+            Resemblance::Host | Resemblance::Page | Resemblance::Phone => {
+                Self::OfMany(key.to_owned())
+            }
+            _ => Self::NotDivided,
+        }
+    }
+}
+
+/// Returns an id of each company in a scheme in which they have no id in common.
+fn differing_ids(one: &RecordClaims, other: &RecordClaims) -> Option<(String, String)> {
+    let scheme = |id: &str| id.split_once(':').map_or(String::new(), |(it, _)| it.to_owned());
+    let of = |claims: &RecordClaims, wanted: &str| -> BTreeSet<String> {
+        claims.ids().filter(|id| scheme(id) == wanted).map(str::to_owned).collect()
+    };
+    let schemes: BTreeSet<String> = one.ids().map(scheme).collect();
+    schemes.iter().find_map(|scheme| {
+        let (these, those) = (of(one, scheme), of(other, scheme));
+        let (first, second) = (these.first()?, those.first()?);
+        these.is_disjoint(&those).then(|| (first.clone(), second.clone()))
+    })
+}
+
+impl fmt::Display for WhyApart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Decision(number) => write!(f, "Decision {number} keeps them apart."),
+            Self::DifferentIds(one, other) => {
+                write!(f, "They have different ids in one scheme: {one} and {other}.")
+            }
+            Self::WrongId(id) => write!(
+                f,
+                "The records with the id {id} have neither a domain nor a word of their names in \
+                 common."
+            ),
+            Self::OfMany(value) => write!(f, "More than three organisations share {value}."),
+            Self::OtherLabel => f.write_str("The part that their domains share is not their name."),
+            Self::OtherCountry => f.write_str("Their countries differ."),
+            Self::Namesakes(number) => {
+                write!(f, "{number} companies with a domain have this name.")
+            }
+            Self::TooMany(value) => {
+                write!(f, "More than {MOST_BEARERS} companies share {value}.")
+            }
+            Self::OtherRecords => f.write_str(
+                "No record of one company has the name and the shared value of the other.",
+            ),
+            Self::NotDivided => f.write_str(
+                "Nothing keeps them apart, but too many companies resemble them, or an import was \
+                 interrupted.",
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Confidence;
+    use crate::merge::{Attribute, Fact};
+    use crate::resolution::{DecidedRecord, Decision, DecisionKind, RecordKey};
+
+    const DOMAIN: Attribute = Attribute::Domain;
+    const ID: Attribute = Attribute::ExternalId;
+
+    fn claims(name: &str, values: &[(Attribute, &str)]) -> RecordClaims {
+        let all = [&[(Attribute::Name, name)], values].concat();
+        let facts = all.iter().map(|(attribute, value)| Fact {
+            attribute: *attribute,
+            value: (*value).to_owned(),
+            country: None,
+            confidence: Confidence::FULL,
+        });
+        let key = RecordKey::of_id(name.to_owned(), &format!("{values:?}"));
+        RecordClaims::of(key, &facts.collect::<Vec<_>>())
+    }
+
+    type Company<'a> = (&'a str, &'a [(Attribute, &'a str)]);
+
+    /// Returns the resemblance of two companies with one record each, and why they are apart.
+    fn compared(one: Company<'_>, other: Company<'_>, bearers: usize) -> Option<String> {
+        let (one, other) = (claims(one.0, one.1), claims(other.0, other.1));
+        let (resemblance, key) = Resemblance::of(&one, &other)?;
+        assert_eq!(Resemblance::of(&other, &one), Some((resemblance, key)));
+        let alike = |company| Alike { company, records: std::slice::from_ref(company) };
+        let both = (alike(&one), alike(&other));
+        let why = WhyApart::of(resemblance, both, (key, bearers), &Decisions::default());
+        Some(format!("{resemblance:?} {key}: {why}"))
+    }
+
+    #[test]
+    fn companies_that_look_alike_have_a_kind_and_a_reason() {
+        let quill: Company<'_> = ("Quill", &[(DOMAIN, "quill.example"), (ID, "x:1")]);
+        for (one, other, bearers, expected) in [
+            (
+                quill,
+                ("Ink", &[(DOMAIN, "ink.example"), (ID, "x:1")][..]),
+                2,
+                "Id x:1: The records with the id x:1 have neither a domain nor a word of their \
+                 names in common.",
+            ),
+            (
+                quill,
+                ("Quill", &[(DOMAIN, "quill.example"), (ID, "x:2")]),
+                2,
+                "HostAndName quill.example: They have different ids in one scheme: x:1 and x:2.",
+            ),
+            (
+                quill,
+                ("Quill Group", &[(DOMAIN, "quill.example")]),
+                5,
+                "Host quill.example: More than three organisations share quill.example.",
+            ),
+            (
+                ("Quill", &[(DOMAIN, "pens.ch")]),
+                ("Quill", &[(DOMAIN, "pens.fr")]),
+                2,
+                "LabelAndName quill: The part that their domains share is not their name.",
+            ),
+            (
+                quill,
+                ("Quill Ltd", &[]),
+                2,
+                "NameAlone quill: 2 companies with a domain have this name.",
+            ),
+            (
+                ("Quill", &[(DOMAIN, "quill.ch"), (Attribute::Country, "CH")]),
+                ("Quill", &[(Attribute::Country, "GB")]),
+                1,
+                "NameAlone quill: Their countries differ.",
+            ),
+        ] {
+            assert_eq!(compared(one, other, bearers).as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn a_unit_and_a_namesake_with_a_domain_do_not_look_alike() {
+        let quill: Company<'_> = ("Quill", &[(DOMAIN, "quill.example")]);
+        assert_eq!(compared(quill, ("Quill Films", &[(DOMAIN, "quill.example")]), 2), None);
+        assert_eq!(compared(quill, ("Quill", &[(DOMAIN, "pens.example")]), 2), None);
+    }
+
+    #[test]
+    fn the_decision_is_the_first_reason() {
+        let one = claims("Quill", &[(DOMAIN, "quill.example"), (ID, "x:1")]);
+        let other = claims("Quill", &[(DOMAIN, "quill.example"), (ID, "x:2")]);
+        let sides = [&one, &other].map(|it| vec![DecidedRecord::of(it)]);
+        let decision = Decision { number: 3, kind: DecisionKind::Split, sides };
+        let alike = |company| Alike { company, records: std::slice::from_ref(company) };
+        let both = (alike(&one), alike(&other));
+        let decisions = Decisions::new(vec![decision]);
+        let why = WhyApart::of(Resemblance::HostAndName, both, ("quill.example", 2), &decisions);
+        assert_eq!(why, WhyApart::Decision(3));
+    }
+}

@@ -1,0 +1,286 @@
+//! Finds companies that look alike but are not one company.
+//!
+//! Companies that look alike share an identifier. So the identifiers are read in the order of their
+//! keys, some thousands in one read, and the companies of one key are compared in pairs. This limits the
+//! memory: only the companies of one key and the pairs to be shown are in memory. A pair that shares
+//! several keys is counted once, at the first key of its strongest resemblance.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use enrich_core::resolution::{Alike, RecordClaims, Resemblance, WhyApart};
+use enrich_core::{Company, SubjectId, Timestamp};
+use enrich_secrets::Secrets;
+use enrich_store_sqlite::{self as sqlite, Statements};
+use rusqlite::{Connection, params};
+
+use super::resolution::Explorer;
+use super::writer::Writer;
+use crate::directory::codes::IdentifierKind;
+use crate::directory::view::View;
+
+/// The most keys that one read returns.
+const PART: i64 = 1000;
+/// The most companies with one key that are compared. More companies with one name, for example, are
+/// not the same.
+const MOST_COMPARED: usize = 256;
+
+/// Which pairs of companies are searched, and how many of them are returned.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DuplicateSearch {
+    /// Only pairs with this company; `None` for all pairs.
+    pub company: Option<SubjectId>,
+    /// Only pairs of this kind; `None` for all kinds.
+    pub kind: Option<Resemblance>,
+    /// The most pairs of each kind that are returned. All pairs are counted.
+    pub most: usize,
+}
+
+/// The companies that look alike.
+#[derive(Clone, Debug, Default)]
+pub struct Duplicates {
+    /// The counts of each kind that was searched, the strongest first.
+    pub counts: BTreeMap<Resemblance, DuplicateCount>,
+    /// The first pairs of each kind, in the order of their kinds and shared values.
+    pub pairs: Vec<DuplicatePair>,
+    /// The number of values that more than 256 companies share. Their companies were not compared.
+    pub crowded: u64,
+}
+
+/// The companies that look alike in one way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DuplicateCount {
+    /// The number of values that companies share in this way.
+    pub groups: u64,
+    /// The number of pairs of companies.
+    pub pairs: u64,
+}
+
+/// Two companies that look alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DuplicatePair {
+    /// In what they look alike.
+    pub kind: Resemblance,
+    /// What they share: an id, a host, a page, a phone number or a name.
+    pub shared: String,
+    /// The two companies; the one with the first name is first.
+    pub companies: [Company; 2],
+    /// Why they are not one company.
+    pub why: WhyApart,
+}
+
+/// The kinds of identifiers that are read, each with the resemblances that are found by it.
+const SCANS: [(IdentifierKind, &[Resemblance]); 5] = [
+    (IdentifierKind::CompanyId, &[Resemblance::Id]),
+    (IdentifierKind::CompanyDomain, &[Resemblance::HostAndName, Resemblance::Host]),
+    (
+        IdentifierKind::CompanyName,
+        &[Resemblance::DomainAndName, Resemblance::LabelAndName, Resemblance::NameAlone],
+    ),
+    (IdentifierKind::CompanyPage, &[Resemblance::Page]),
+    (IdentifierKind::CompanyPhone, &[Resemblance::Phone]),
+];
+
+/// Finds the companies of the directory at `path` that look alike.
+///
+/// # Errors
+///
+/// When the file cannot be read.
+pub fn find_duplicates(
+    path: &Path,
+    secrets: &Secrets,
+    search: &DuplicateSearch,
+) -> rusqlite::Result<Duplicates> {
+    let connection = sqlite::mapped_reader(path)?;
+    // The timestamp is not used: nothing is written.
+    let writer = Writer::new(&connection, secrets, Timestamp::UNIX_EPOCH)?;
+    let mut finder = Finder {
+        connection: &connection,
+        explorer: Explorer::new(&writer)?,
+        search: *search,
+        shown: BTreeMap::new(),
+        found: Duplicates::default(),
+    };
+    for (kind, resemblances) in SCANS {
+        let is_wanted = |it: &&Resemblance| search.kind.is_none_or(|kind| kind == **it);
+        let wanted: Vec<Resemblance> = resemblances.iter().filter(is_wanted).copied().collect();
+        if wanted.is_empty() {
+            continue;
+        }
+        for kind in &wanted {
+            finder.found.counts.entry(*kind).or_default();
+        }
+        match search.company {
+            Some(company) => finder.of_company(kind, &wanted, company)?,
+            None => finder.of_all(kind, &wanted)?,
+        }
+    }
+    let mut found = finder.found;
+    // One scan finds pairs of several kinds. The sort keeps the order of the keys.
+    found.pairs.sort_by_key(|pair| pair.kind);
+    Ok(found)
+}
+
+struct Finder<'w, 'c> {
+    connection: &'c Connection,
+    explorer: Explorer<'w, 'c>,
+    search: DuplicateSearch,
+    /// The number of pairs of each kind in `found`.
+    shown: BTreeMap<Resemblance, usize>,
+    found: Duplicates,
+}
+
+/// A company that has the key which is being read.
+struct Bearer {
+    company: Company,
+    claims: RecordClaims,
+}
+
+/// Two companies of a key that look alike, by their places among its bearers.
+struct Pair {
+    kind: Resemblance,
+    one: usize,
+    other: usize,
+    /// The number of companies that have the key; for a name alone, of those with a domain or a page.
+    bearers: usize,
+}
+
+impl Finder<'_, '_> {
+    /// Compares the companies of all keys of a kind.
+    fn of_all(&mut self, kind: IdentifierKind, wanted: &[Resemblance]) -> rusqlite::Result<()> {
+        let shared = "SELECT key FROM identifier WHERE kind = ?1 AND key > ?2
+                      GROUP BY key HAVING count(*) > 1 ORDER BY key LIMIT ?3";
+        let mut last = String::new();
+        loop {
+            let part = params![kind, last, PART];
+            let keys: Vec<String> = self.connection.list(shared, part, |row| row.get(0))?;
+            let Some(end) = keys.last() else { return Ok(()) };
+            last.clone_from(end);
+            for key in &keys {
+                self.of_key(kind, key, wanted)?;
+            }
+        }
+    }
+
+    /// Compares a company with those that share a key of a kind with it.
+    fn of_company(
+        &mut self,
+        kind: IdentifierKind,
+        wanted: &[Resemblance],
+        company: SubjectId,
+    ) -> rusqlite::Result<()> {
+        let Some(company) = View::of(self.connection).company(company)? else { return Ok(()) };
+        let claims = RecordClaims::of_company(&company);
+        let mut keys: Vec<&str> = match kind {
+            IdentifierKind::CompanyId => claims.ids().collect(),
+            IdentifierKind::CompanyDomain => claims.hosts().collect(),
+            IdentifierKind::CompanyPage => claims.pages().collect(),
+            IdentifierKind::CompanyPhone => claims.phones().collect(),
+            _ => claims.names().chain(claims.aliases()).collect(),
+        };
+        keys.sort_unstable();
+        keys.dedup();
+        keys.into_iter().try_for_each(|key| self.of_key(kind, key, wanted))
+    }
+
+    /// Compares the companies of one key.
+    fn of_key(
+        &mut self,
+        kind: IdentifierKind,
+        key: &str,
+        wanted: &[Resemblance],
+    ) -> rusqlite::Result<()> {
+        let view = View::of(self.connection);
+        let holders = view.holders(kind, key, MOST_COMPARED + 1)?;
+        if holders.len() > MOST_COMPARED {
+            self.found.crowded += 1;
+            return Ok(());
+        }
+        let mut bearers = Vec::new();
+        for holder in holders {
+            let Some(company) = view.company(holder.subject)? else { continue };
+            let claims = RecordClaims::of_company(&company);
+            bearers.push(Bearer { company, claims });
+        }
+        bearers.sort_by(|a, b| in_order(&a.company).cmp(&in_order(&b.company)));
+        let mut groups: BTreeMap<Resemblance, u64> = BTreeMap::new();
+        for pair in pairs(&bearers, key, self.search.company) {
+            if wanted.contains(&pair.kind) {
+                *groups.entry(pair.kind).or_default() += 1;
+                self.add(&pair, key, &bearers)?;
+            }
+        }
+        for (kind, pairs) in groups {
+            let count = self.found.counts.entry(kind).or_default();
+            count.groups += 1;
+            count.pairs += pairs;
+        }
+        Ok(())
+    }
+
+    /// Adds a pair to the result, unless there are enough of its kind.
+    fn add(&mut self, pair: &Pair, key: &str, bearers: &[Bearer]) -> rusqlite::Result<()> {
+        let kind = pair.kind;
+        let shown = self.shown.entry(kind).or_default();
+        if *shown >= self.search.most {
+            return Ok(());
+        }
+        *shown += 1;
+        let both = [pair.one, pair.other].map(|at| &bearers[at]);
+        let mut records = Vec::new();
+        for bearer in both {
+            let loaded = self.explorer.load(bearer.company.id)?;
+            let loaded = loaded.as_ref().map(|loaded| loaded.records.as_slice());
+            let claims = loaded.unwrap_or_default().iter().map(|(_, claims)| claims.clone());
+            records.push(claims.collect::<Vec<_>>());
+        }
+        let alike = |at: usize| Alike { company: &both[at].claims, records: &records[at] };
+        let decisions = &self.explorer.decisions;
+        let why = WhyApart::of(kind, (alike(0), alike(1)), (key, pair.bearers), decisions);
+        self.found.pairs.push(DuplicatePair {
+            kind,
+            shared: key.to_owned(),
+            companies: both.map(|bearer| bearer.company.clone()),
+            why,
+        });
+        Ok(())
+    }
+}
+
+/// Returns by what companies are ordered. Their numbers depend on the order of imports, so they come
+/// last.
+fn in_order(company: &Company) -> (&str, Option<&str>, &[String], SubjectId) {
+    (&company.name, company.domain(), &company.ids, company.id)
+}
+
+/// Returns the pairs that look alike and have `key` as the first value that they share by it. With
+/// `company`, returns only pairs with this company. A company that is known by name only is in one
+/// pair, also if it has many namesakes.
+fn pairs(bearers: &[Bearer], key: &str, company: Option<SubjectId>) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    let mut namesakes: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let is_wanted = |at: usize| company.is_none_or(|wanted| bearers[at].company.id == wanted);
+    for (one, a) in bearers.iter().enumerate() {
+        for (other, b) in bearers.iter().enumerate().skip(one + 1) {
+            match Resemblance::of(&a.claims, &b.claims) {
+                Some((Resemblance::NameAlone, at)) if at == key => {
+                    let (alone, named) =
+                        if a.claims.is_name_alone() { (one, other) } else { (other, one) };
+                    namesakes.entry(alone).or_default().push(named);
+                }
+                Some((kind, at)) if at == key && (is_wanted(one) || is_wanted(other)) => {
+                    pairs.push(Pair { kind, one, other, bearers: bearers.len() });
+                }
+                _ => {}
+            }
+        }
+    }
+    for (alone, named) in namesakes {
+        let wanted = named.iter().find(|at| is_wanted(alone) || is_wanted(**at));
+        if let Some(other) = wanted {
+            let kind = Resemblance::NameAlone;
+            pairs.push(Pair { kind, one: alone, other: *other, bearers: named.len() });
+        }
+    }
+    pairs
+}

@@ -1,0 +1,131 @@
+//! Finds the companies that decisions of the operator are about.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use enrich_core::resolution::{DecidedRecord, Decision, DecisionKind, MOST_BEARERS};
+use enrich_core::{SubjectId, Timestamp};
+use enrich_secrets::Secrets;
+use enrich_store_sqlite::Statements;
+use enrich_text::CompanyName;
+use rusqlite::Connection;
+use rustc_hash::FxHashSet;
+
+use super::super::stored_decisions::has_decisions;
+use super::super::writer::Writer;
+use super::neighbourhood::{Explorer, Loaded};
+use crate::directory::codes::{IdentifierKind, sql_id};
+
+/// The most companies with one name among which a record is searched.
+const MOST_NAMESAKES: usize = 1000;
+
+impl Explorer<'_, '_> {
+    /// Returns the companies that have a record which a decision names: usually one, or none if the
+    /// record is not imported.
+    pub(in super::super) fn companies_with(
+        &mut self,
+        record: &DecidedRecord,
+    ) -> rusqlite::Result<Vec<Rc<Loaded>>> {
+        let mut subjects = BTreeSet::new();
+        if let (Some(source), Some(id)) = (self.source(&record.source), &record.id) {
+            subjects.extend(self.writer.company_of_record(source, id)?);
+        }
+        let found = self.having(record, &subjects)?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        // The record has no id, or its fingerprint was deleted with a suppressed value.
+        self.having(record, &self.near(record)?)
+    }
+
+    /// Returns those of the companies that have the record.
+    fn having(
+        &mut self,
+        record: &DecidedRecord,
+        subjects: &BTreeSet<SubjectId>,
+    ) -> rusqlite::Result<Vec<Rc<Loaded>>> {
+        let mut found = Vec::new();
+        for subject in subjects {
+            let Some(loaded) = self.load(*subject)? else { continue };
+            if loaded.records.iter().any(|(_, claims)| record.is(claims)) {
+                found.push(loaded);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the companies at the place of a record; if there are none or many, those with its name.
+    fn near(&self, record: &DecidedRecord) -> rusqlite::Result<BTreeSet<SubjectId>> {
+        use IdentifierKind::{CompanyDomain, CompanyName as ByName, CompanyPage};
+        let view = self.writer.view();
+        let mut found = BTreeSet::new();
+        for kind in [CompanyDomain, CompanyPage] {
+            let holders = view.holders(kind, &record.place, MOST_BEARERS + 1)?;
+            found.extend(holders.iter().map(|holder| holder.subject));
+        }
+        if (1..=MOST_BEARERS).contains(&found.len()) {
+            return Ok(found);
+        }
+        let Ok(name) = CompanyName::parse(&record.name) else { return Ok(found) };
+        let holders = view.holders(ByName, name.squashed(), MOST_NAMESAKES)?;
+        found.extend(holders.iter().map(|holder| holder.subject));
+        Ok(found)
+    }
+
+    /// Returns the companies that merges unite with a company. Leaves out the merges in `followed`,
+    /// and adds those that it follows.
+    pub(super) fn merged_with(
+        &mut self,
+        loaded: &Loaded,
+        followed: &mut FxHashSet<u64>,
+    ) -> rusqlite::Result<BTreeSet<SubjectId>> {
+        let decisions = Rc::clone(&self.decisions);
+        let mut merged = BTreeSet::new();
+        for (_, claims) in &loaded.records {
+            for (decision, _) in decisions.naming(claims) {
+                if decision.kind == DecisionKind::Merge && followed.insert(decision.number) {
+                    merged.extend(self.companies_of(decision)?.into_iter().flatten());
+                }
+            }
+        }
+        Ok(merged)
+    }
+
+    /// Returns the companies that have the records on each side of a decision.
+    pub(in super::super) fn companies_of(
+        &mut self,
+        decision: &Decision,
+    ) -> rusqlite::Result<[BTreeSet<SubjectId>; 2]> {
+        let mut companies = [BTreeSet::new(), BTreeSet::new()];
+        for (companies, records) in companies.iter_mut().zip(&decision.sides) {
+            for record in records {
+                companies.extend(self.companies_with(record)?.iter().map(|it| it.subject));
+            }
+        }
+        Ok(companies)
+    }
+}
+
+/// Notes the companies on which a decision has no effect yet: the decision is new, or a record that it
+/// names was imported.
+pub(super) fn note_unmet(connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()> {
+    if !has_decisions(connection)? {
+        return Ok(());
+    }
+    // The timestamp is not used: nothing is imported.
+    let writer = Writer::new(connection, secrets, Timestamp::UNIX_EPOCH)?;
+    let mut explorer = Explorer::new(&writer)?;
+    for decision in Rc::clone(&explorer.decisions).iter() {
+        let [these, those] = explorer.companies_of(decision)?;
+        let all: BTreeSet<SubjectId> = these.union(&those).copied().collect();
+        let is_unmet = match decision.kind {
+            DecisionKind::Merge => all.len() > 1,
+            DecisionKind::Split => !these.is_disjoint(&those),
+        };
+        for subject in all.into_iter().filter(|_| is_unmet) {
+            let insert = "INSERT OR IGNORE INTO unresolved (subject) VALUES (?1)";
+            connection.run(insert, [sql_id(subject)])?;
+        }
+    }
+    Ok(())
+}

@@ -6,9 +6,9 @@
 //! for one of them would make all charges of the group wait for the commit of another node.
 
 use enrich_core::AccountId;
-use enrich_core::port::ledger::{Charged, Granted};
+use enrich_core::port::ledger::Charged;
 use enrich_core::{IdempotencyRecord, Timestamp};
-use enrich_ledger::{ChargeDecision, LastRow, RecordedCharge, decide_charge, decide_grant};
+use enrich_ledger::{ChargeDecision, LastRow, RecordedCharge, decide_charge};
 use enrich_secrets::Secrets;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tokio_postgres::types::Type;
@@ -58,9 +58,10 @@ struct Expected {
 }
 
 impl<'g> Plan<'g> {
-    /// Decides the jobs of the accounts whose last rows are in `heads`. A refusal, an adjustment or
-    /// the second use of an idempotency key needs more than the last row. If an account has such a
-    /// job, all its jobs take the path of two round trips.
+    /// Decides the jobs of the accounts whose last rows are in `heads`. A refusal or the second use
+    /// of an idempotency key needs more than the last row. Grants are rare, and their rows have
+    /// other columns than charges. If an account has such a job, all its jobs take the path of two
+    /// round trips.
     pub(super) fn new(
         jobs: &'g [Job],
         heads: &FxHashMap<AccountId, LastRow>,
@@ -122,10 +123,6 @@ impl<'g> Plan<'g> {
                     (Charged::Taken { balance: row.balance }.into(), Some(row))
                 }
             },
-            Request::Grant(grant) if grant.corrects.is_none() => {
-                let row = decide_grant(grant, last.balance)?;
-                (Granted::Written { balance: row.balance }.into(), Some(row))
-            }
             Request::Grant(_) => return None,
         };
         let is_charged = row.is_some();
@@ -170,15 +167,16 @@ impl<'g> Plan<'g> {
         let (named, names): (Vec<Uuid>, Vec<&[u8]>) =
             self.names.iter().map(|(account, name)| (account.0, *name)).unzip();
         let expired = self.expired_at.map_or(0, Timestamp::as_microsecond);
-        let mut values = rows.values();
-        let has_records = !self.records.is_empty();
-        if has_records {
-            values.extend(records.values());
-        }
+        // All rows of a group are made with the current secret.
+        let secret = self.rows.first().map_or(0, |new| new.row.secret.cast_signed());
+        let mut values = rows.charge_values();
+        values.push((&secret, Type::INT4));
         values.push((&accounts, Type::UUID_ARRAY));
         values.push((&sequences, Type::INT8_ARRAY));
         values.push((&chains, Type::BYTEA_ARRAY));
+        let has_records = !self.records.is_empty();
         if has_records {
+            values.extend(records.values());
             values.push((&named, Type::UUID_ARRAY));
             values.push((&names, Type::BYTEA_ARRAY));
             values.push((&expired, Type::INT8));
@@ -211,16 +209,4 @@ fn read_compared(rows: &[tokio_postgres::Row]) -> Result<Compared, tokio_postgre
 pub(super) fn expired_at(now: Timestamp) -> Timestamp {
     let lifetime = jiff::SignedDuration::from_secs(IdempotencyRecord::SECONDS);
     now.saturating_sub(lifetime).unwrap_or(Timestamp::MIN)
-}
-
-impl From<Charged> for Decision {
-    fn from(charged: Charged) -> Self {
-        Self::Charged(charged)
-    }
-}
-
-impl From<Granted> for Decision {
-    fn from(granted: Granted) -> Self {
-        Self::Granted(granted)
-    }
 }

@@ -34,6 +34,18 @@ pub(super) enum Decision {
     Granted(Granted),
 }
 
+impl From<Charged> for Decision {
+    fn from(charged: Charged) -> Self {
+        Self::Charged(charged)
+    }
+}
+
+impl From<Granted> for Decision {
+    fn from(granted: Granted) -> Self {
+        Self::Granted(granted)
+    }
+}
+
 #[derive(Debug)]
 enum Reply {
     Charge(oneshot::Sender<Result<Charged, ChargeError>>),

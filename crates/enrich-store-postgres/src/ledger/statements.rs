@@ -31,20 +31,37 @@ pub(super) struct NewRecord<'a> {
 pub(super) const LOCK: &str =
     "SELECT account FROM purse WHERE account = ANY($1) ORDER BY account FOR UPDATE";
 
-/// Locks the accounts that no other transaction has locked. Stores their ids in a setting of the
-/// transaction, for the next statement. Locking and comparing are two statements, because only a
-/// later statement sees what earlier holders of the locks have committed.
+/// Locks the accounts that no other transaction has locked. Stores their numbers, which are their
+/// places in `$1`, in a setting of the transaction, for the next statement. Locking and comparing
+/// are two statements, because only a later statement sees what earlier holders of the locks have
+/// committed.
 pub(super) const LOCK_FREE: &str =
-    "SELECT set_config('enrich.locked', COALESCE(string_agg(l.account::text, ','), ''), true)
-     FROM (SELECT account FROM purse WHERE account = ANY($1) ORDER BY account
-           FOR UPDATE SKIP LOCKED) l";
+    "SELECT set_config('enrich.locked', COALESCE(string_agg(l.number::text, ','), ''), true)
+     FROM (SELECT n.number FROM unnest($1::uuid[]) WITH ORDINALITY AS n (account, number)
+           JOIN purse ON purse.account = n.account ORDER BY n.account
+           FOR UPDATE OF purse SKIP LOCKED) l";
 
-/// The accounts that [`LOCK_FREE`] has locked, as a part of a statement.
-macro_rules! locked {
-    () => {
-        "locked AS MATERIALIZED (
-             SELECT unnest(string_to_array(current_setting('enrich.locked'), ',')::uuid[])
-                 AS account)"
+/// Finds the accounts that [`LOCK_FREE`] has locked and whose last row is the expected one, as a
+/// part of a statement. Parameters 15 to 17 are the accounts, in the same order as in
+/// [`LOCK_FREE`], and the sequence and the hash of their last rows.
+macro_rules! stood {
+    ($condition:literal) => {
+        concat!(
+            "locked AS MATERIALIZED (
+                 SELECT unnest(string_to_array(current_setting('enrich.locked'), ',')::bigint[])
+                     AS number),
+             stood AS MATERIALIZED (
+                 SELECT n.account
+                 FROM unnest($15::uuid[], $16::bigint[], $17::bytea[]) WITH ORDINALITY
+                     AS n (account, sequence, chain, number)
+                 JOIN locked ON locked.number = n.number
+                 LEFT JOIN LATERAL (SELECT sequence, chain FROM entry e
+                                    WHERE e.account = n.account
+                                    ORDER BY sequence DESC LIMIT 1) l ON true
+                 WHERE COALESCE(l.sequence, 0) = n.sequence AND COALESCE(l.chain, n.chain) = n.chain",
+            $condition,
+            ")"
+        )
     };
 }
 
@@ -76,6 +93,27 @@ macro_rules! new_rows {
     };
 }
 
+/// Adds the rows of charges of the accounts in `stood`, as a part of a statement. Parameters 1 to
+/// 13 are the arrays of [`RowColumns::charge_values`], and parameter 14 is the number of the secret
+/// of all rows. The columns that have the same value in every charge are no parameters, because
+/// each array takes time.
+macro_rules! written {
+    () => {
+        concat!(
+            "written AS (INSERT INTO entry (",
+            row_columns!(),
+            ") SELECT r.account, r.sequence, r.id, 'charge', NULL::uuid, r.credits, r.balance, \
+             r.endpoint, r.items, r.price, r.api_key, r.request_id, r.generation, '', r.at, $14::int, \
+             r.chain
+             FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::bigint[], $5::bigint[], \
+             $6::text[], $7::bigint[], $8::text[], $9::uuid[], $10::text[], $11::bigint[], \
+             $12::bigint[], $13::bytea[]) AS r (account, sequence, id, credits, balance, endpoint, \
+             items, price, api_key, request_id, generation, at, chain)
+             JOIN stood ON stood.account = r.account)"
+        )
+    };
+}
+
 /// Converts the arrays of [`RecordColumns`] (parameters 18 to 25) to rows.
 macro_rules! new_records {
     () => {
@@ -99,55 +137,28 @@ macro_rules! replace_expired {
     };
 }
 
-/// Adds the new rows of each account that [`LOCK_FREE`] has locked and whose last row is the
+/// Adds the new charges of each account that [`LOCK_FREE`] has locked and whose last row is the
 /// expected one. Returns these accounts, with `true`.
-pub(super) const COMPARE_AND_ADD: &str = concat!(
-    "WITH ",
-    locked!(),
-    ", stood AS MATERIALIZED (
-         SELECT n.account
-         FROM unnest($18::uuid[], $19::bigint[], $20::bytea[]) AS n (account, sequence, chain)
-         JOIN locked ON locked.account = n.account
-         LEFT JOIN LATERAL (SELECT sequence, chain FROM entry e WHERE e.account = n.account
-                            ORDER BY sequence DESC LIMIT 1) l ON true
-         WHERE COALESCE(l.sequence, 0) = n.sequence AND COALESCE(l.chain, n.chain) = n.chain),
-     written AS (INSERT INTO entry (",
-    row_columns!(),
-    ") SELECT r.* FROM ",
-    new_rows!(),
-    " JOIN stood ON stood.account = r.account)
-     SELECT account, true FROM stood"
-);
+pub(super) const COMPARE_AND_ADD: &str =
+    concat!("WITH ", stood!(""), ", ", written!(), " SELECT account, true FROM stood");
 
-/// Adds rows as [`COMPARE_AND_ADD`] does, and also records. Leaves out each account that already
-/// has one of the records, and returns it with `false`. Parameters 29 and 30 are the accounts and
-/// key hashes by which existing records are found. A record whose time is not after parameter 31
+/// Adds charges as [`COMPARE_AND_ADD`] does, and also records. Leaves out each account that already
+/// has one of the records, and returns it with `false`. Parameters 26 and 27 are the accounts and
+/// key hashes by which existing records are found. A record whose time is not after parameter 28
 /// has expired and does not count.
 pub(super) const COMPARE_AND_ADD_WITH_RECORDS: &str = concat!(
-    "WITH ",
-    locked!(),
-    ", there AS MATERIALIZED (
-         SELECT k.account FROM unnest($29::uuid[], $30::bytea[]) AS q (account, key_hash)
-         JOIN kept k ON k.account = q.account AND k.key_hash = q.key_hash WHERE k.at > $31),
-     stood AS MATERIALIZED (
-         SELECT n.account
-         FROM unnest($26::uuid[], $27::bigint[], $28::bytea[]) AS n (account, sequence, chain)
-         JOIN locked ON locked.account = n.account
-         LEFT JOIN LATERAL (SELECT sequence, chain FROM entry e WHERE e.account = n.account
-                            ORDER BY sequence DESC LIMIT 1) l ON true
-         WHERE COALESCE(l.sequence, 0) = n.sequence AND COALESCE(l.chain, n.chain) = n.chain
-             AND n.account NOT IN (SELECT account FROM there)),
-     written AS (INSERT INTO entry (",
-    row_columns!(),
-    ") SELECT r.* FROM ",
-    new_rows!(),
-    " JOIN stood ON stood.account = r.account),
-     recorded AS (INSERT INTO kept (",
+    "WITH there AS MATERIALIZED (
+         SELECT k.account FROM unnest($26::uuid[], $27::bytea[]) AS q (account, key_hash)
+         JOIN kept k ON k.account = q.account AND k.key_hash = q.key_hash WHERE k.at > $28), ",
+    stood!(" AND n.account NOT IN (SELECT account FROM there)"),
+    ", ",
+    written!(),
+    ", recorded AS (INSERT INTO kept (",
     record_columns!(),
     ") SELECT k.* FROM ",
     new_records!(),
     " JOIN stood ON stood.account = k.account",
-    replace_expired!(" WHERE kept.at <= $31"),
+    replace_expired!(" WHERE kept.at <= $28"),
     ")
      SELECT account, true FROM stood UNION ALL SELECT account, false FROM there"
 );
@@ -249,6 +260,26 @@ impl<'a> RowColumns<'a> {
             value(&self.note, Type::TEXT_ARRAY),
             value(&self.at, Type::INT8_ARRAY),
             value(&self.secret, Type::INT4_ARRAY),
+            value(&self.chain, Type::BYTEA_ARRAY),
+        ]
+    }
+
+    /// Returns the parameters for the rows of charges: the columns whose values differ between
+    /// charges, in the order of `row_columns`.
+    pub(super) fn charge_values(&self) -> Vec<Value<'_>> {
+        vec![
+            value(&self.account, Type::UUID_ARRAY),
+            value(&self.sequence, Type::INT8_ARRAY),
+            value(&self.id, Type::UUID_ARRAY),
+            value(&self.credits, Type::INT8_ARRAY),
+            value(&self.balance, Type::INT8_ARRAY),
+            value(&self.endpoint, Type::TEXT_ARRAY),
+            value(&self.items, Type::INT8_ARRAY),
+            value(&self.price, Type::TEXT_ARRAY),
+            value(&self.api_key, Type::UUID_ARRAY),
+            value(&self.request_id, Type::TEXT_ARRAY),
+            value(&self.revision, Type::INT8_ARRAY),
+            value(&self.at, Type::INT8_ARRAY),
             value(&self.chain, Type::BYTEA_ARRAY),
         ]
     }

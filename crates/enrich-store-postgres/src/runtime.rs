@@ -63,6 +63,12 @@ impl Runtime {
         self.start_task(task).wait()
     }
 
+    /// Polls a future on the caller's thread until it ends. The future may wait for tasks of the
+    /// runtime's thread. A task must not call this method.
+    pub(crate) fn poll_here<T>(&self, future: impl Future<Output = T>) -> T {
+        self.handle.block_on(future)
+    }
+
     /// Starts a task on the thread. The caller can wait for its result later.
     pub(crate) fn start_task<T: Send + 'static>(
         &self,

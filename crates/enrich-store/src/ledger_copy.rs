@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use enrich_core::port::ledger::Verification;
 use enrich_ledger::copy::Batch;
@@ -31,10 +32,14 @@ pub enum LedgerCopyError {
     /// The verification of the ledger found faults.
     #[error("the ledger does not add up: {0}; see `enrich ledger verify`")]
     DoesNotAddUp(String),
+    /// The thread that verified the ledger has panicked.
+    #[error("the ledger could not be verified")]
+    NotVerified,
 }
 
-/// Verifies the ledger of a folder, and passes its rows to `each` in batches. Returns the result of
-/// the verification. No other process may have the folder open.
+/// Passes the rows of a folder's ledger to `each` in batches, and verifies the ledger at the same
+/// time, on another thread. Returns the result of the verification. If this function fails, the
+/// passed rows must not be used. No other process may have the folder open.
 ///
 /// # Errors
 ///
@@ -46,9 +51,13 @@ pub fn export_ledger(
 ) -> Result<Verification, LedgerCopyError> {
     let (secrets, _in_use) = folder::enter(folder, Parts::Both, in_use::lock_exclusive)?;
     let path = folder.join(LEDGER.file);
-    let verified = verify(&path, &secrets)?;
-    ledger::export(&path, each)?;
-    Ok(verified)
+    thread::scope(|scope| {
+        let verifying = scope.spawn(|| verify(&path, &secrets));
+        let exported = ledger::export(&path, each);
+        let verified = verifying.join().map_err(|_| LedgerCopyError::NotVerified)?;
+        exported?;
+        verified
+    })
 }
 
 /// Creates the ledger of a folder. Its rows come in batches from `next`, until `next` returns

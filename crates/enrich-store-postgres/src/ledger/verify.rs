@@ -9,12 +9,15 @@ use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::Verification;
 use enrich_ledger::{AccountCheck, At, Correction, Fault, Findings};
 use enrich_secrets::Secrets;
+use futures_util::future::join;
 use rustc_hash::FxHashMap;
+use tokio::sync::mpsc;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 use uuid::Uuid;
 
 use crate::columns::unsigned;
+use crate::database::Connections;
 use crate::failure::Failure;
 use crate::ledger::rows::{ALL_RECORDS_AFTER, ALL_ROWS_AFTER, Record, read_row};
 use crate::node::Node;
@@ -22,6 +25,8 @@ use crate::seals::check_seals;
 
 /// Maximum number of rows in one read.
 const PAGE: i64 = 10_000;
+/// Maximum number of pages of rows that were read and not yet checked.
+const PAGES: usize = 2;
 /// Maximum number of records in one read. This is fewer than the rows in one read ([`PAGE`]),
 /// because stored responses are longer than rows.
 const RECORD_PAGE: i64 = 1_000;
@@ -85,18 +90,46 @@ async fn read_accounts(node: &Node) -> Result<Vec<AccountId>, StoreError> {
     }
 }
 
-/// Checks the rows in the order of their accounts, each row against the row before it.
+/// Checks the rows in the order of their accounts, each row against the row before it. The
+/// database's thread reads the next rows while the caller's thread checks.
 async fn check_rows(
     node: &Node,
     accounts: &[AccountId],
     findings: &mut Findings,
 ) -> Result<FxHashMap<AccountId, AccountCheck>, StoreError> {
-    let mut states: FxHashMap<AccountId, AccountCheck> = FxHashMap::default();
+    let (pages, mut received) = mpsc::channel(PAGES);
+    let connections = node.database.connections();
+    let reading = node.database.runtime().run(async move { send_rows(&connections, pages).await });
+    // When the checks end, also after an error, nobody receives any more, and the reading ends.
+    let checking = async move {
+        let mut states: FxHashMap<AccountId, AccountCheck> = FxHashMap::default();
+        while let Some(rows) = received.recv().await {
+            let mut corrections = Vec::new();
+            for row in &rows {
+                check_row(row, &node.secrets, accounts, &mut states, findings, &mut corrections);
+            }
+            for correction in corrections {
+                let earlier = find_earlier(node, correction.at.0, correction.corrects).await?;
+                correction.check(earlier, findings);
+            }
+        }
+        Ok(states)
+    };
+    let (read, states) = join(reading, checking).await;
+    read.map_err(StoreError::failed)??;
+    states
+}
+
+/// Reads the rows of all accounts, in the order of the accounts, and sends them in pages. Ends early
+/// if nobody receives them.
+async fn send_rows(
+    connections: &Connections,
+    pages: mpsc::Sender<Vec<Row>>,
+) -> Result<(), Failure> {
     let (mut account, mut sequence) = (Uuid::nil(), 0_i64);
     loop {
-        let rows = node
-            .database
-            .read(move |client| {
+        let rows = connections
+            .read(&move |client| {
                 Box::pin(async move {
                     let values = [
                         (&account as _, Type::UUID),
@@ -107,16 +140,10 @@ async fn check_rows(
                 })
             })
             .await?;
-        let Some(last) = rows.last() else { return Ok(states) };
-        account = last.try_get(0).map_err(StoreError::failed)?;
-        sequence = last.try_get(1).map_err(StoreError::failed)?;
-        let mut corrections = Vec::new();
-        for row in &rows {
-            check_row(row, &node.secrets, accounts, &mut states, findings, &mut corrections);
-        }
-        for correction in corrections {
-            let earlier = find_earlier(node, correction.at.0, correction.corrects).await?;
-            correction.check(earlier, findings);
+        let Some(last) = rows.last() else { return Ok(()) };
+        (account, sequence) = (last.try_get(0)?, last.try_get(1)?);
+        if pages.send(rows).await.is_err() {
+            return Ok(());
         }
     }
 }

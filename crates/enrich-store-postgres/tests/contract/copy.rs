@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
 
 use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{Charge, Charged, Grant, Ledger as _};
@@ -17,7 +18,7 @@ use enrich_store::{Store as Folder, export_ledger, import_ledger};
 use enrich_store_postgres::copy::{self, Mode};
 use enrich_store_postgres::{CommandPorts, OpenError, migrate};
 use enrich_testkit::contract::{after_noon, new_key, noon};
-use enrich_testkit::postgres::Cluster;
+use enrich_testkit::postgres::{Cluster, Database};
 use enrich_text::EmailAddress;
 use futures_util::future::join_all;
 use pollster::block_on;
@@ -94,6 +95,14 @@ fn fill(path: &Path) -> AccountId {
     account
 }
 
+/// Returns the definitions of the indexes of the ledger's rows.
+fn indexes(database: &Database) -> String {
+    let select = "SELECT indexdef FROM pg_indexes WHERE tablename = 'entry' ORDER BY indexdef";
+    let psql =
+        Command::new("psql").args(["-X", "-A", "-t", "-c", select, &database.url()]).output();
+    String::from_utf8(psql.unwrap().stdout).unwrap()
+}
+
 pub(super) fn a_ledger_is_the_same_after_the_way_to_the_database_and_back(route: Route) {
     if route.is_missing() {
         return;
@@ -119,8 +128,16 @@ pub(super) fn a_ledger_is_the_same_after_the_way_to_the_database_and_back(route:
     for name in names.into_iter().chain(["session", "sign_in", "used"]) {
         assert!(first.contains_key(name), "{name} has no rows");
     }
-    let mut batches = batches.into_iter();
+    let (whole, mut batches) = (batches.clone(), batches.into_iter());
+    let migrated = indexes(&database);
+    assert_eq!(migrated.lines().count(), 2, "{migrated}");
+    let mut failing = [Ok(batches.next()), Err("the source has faults".into())].into_iter();
+    let failed = copy::import(&url, &secrets, &mut || failing.next().unwrap()).unwrap_err();
+    assert!(matches!(failed, copy::CopyError::Other(_)), "{failed:?}");
+    assert_eq!(indexes(&database), migrated);
+    let mut batches = whole.into_iter();
     copy::import(&url, &secrets, &mut || Ok(batches.next())).unwrap();
+    assert_eq!(indexes(&database), migrated);
     assert_eq!(copy::verify(&url, &secrets).unwrap(), exported);
     let refused = CommandPorts::open(&url, &secrets).err().unwrap();
     assert!(matches!(refused, OpenError::NotServing(mode) if mode == "copying"));

@@ -4,12 +4,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::mpsc;
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
 use clap::Args;
 use enrich_core::port::ledger::Verification;
 use enrich_ledger::copy::Batch;
-use enrich_store::{export_ledger, import_ledger, load_secrets, mark_ledger_moved, read_secrets};
+use enrich_store::{
+    LedgerCopyError, export_ledger, import_ledger, load_secrets, mark_ledger_moved, read_secrets,
+};
 use enrich_store_postgres::copy::{self as postgres, Mode};
 use serde::Serialize;
 
@@ -90,26 +92,28 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
     let secrets = read_secrets(folder)?;
     enrich_store_postgres::migrate(url.expose(), &secrets)?;
     postgres::set_mode(url.expose(), &secrets, Mode::Copying)?;
-    let (batches, received) = mpsc::sync_channel::<Batch>(BATCHES);
-    let exported: Result<Verification, Failure> = thread::scope(|scope| {
-        let exporting = scope.spawn(move || {
-            let mut send = |batch| batches.send(batch).map_err(BoxError::from);
-            export_ledger(folder, &mut send)
+    let (batches, received) = mpsc::sync_channel::<Option<Batch>>(BATCHES);
+    let exported = thread::scope(|scope| {
+        let exporting = scope.spawn(move || -> Result<Verification, LedgerCopyError> {
+            let mut send = |batch| batches.send(Some(batch)).map_err(BoxError::from);
+            let verified = export_ledger(folder, &mut send)?;
+            // `None` ends a complete and verified export. Without it, the import writes nothing.
+            // If the import has failed, there is no receiver any more.
+            let _ = batches.send(None);
+            Ok(verified)
         });
-        let imported = postgres::import(url.expose(), &secrets, &mut || Ok(received.recv().ok()));
+        let mut next = || received.recv().map_err(BoxError::from);
+        let imported = postgres::import(url.expose(), &secrets, &mut next);
         // If importing has failed, the exporting thread ends now, because its batches have no
         // receiver any more.
         drop(received);
-        let exported = match exporting.join() {
-            Ok(exported) => exported,
-            Err(_) => return Err(Failure::Impossible("the copying thread panicked".to_owned())),
-        };
-        match imported {
-            Ok(()) => Ok(exported?),
-            Err(error) => Err(error.into()),
+        match (imported, joined(exporting)?) {
+            (Ok(()), exported) => exported.map_err(Failure::from),
+            // The import has failed only because the export had failed.
+            (Err(postgres::CopyError::Other(_)), Err(first)) => Err(first.into()),
+            (Err(error), _) => Err(error.into()),
         }
-    });
-    let exported = exported?;
+    })?;
     compare(&exported, &postgres::verify(url.expose(), &secrets)?)?;
     mark_ledger_moved(folder)?;
     postgres::set_mode(url.expose(), &secrets, Mode::Serving)?;
@@ -139,34 +143,31 @@ fn copy_to_folder(
     folder: &Path,
     secrets: &enrich_store::Secrets,
 ) -> Result<Copied, Failure> {
-    let verified = postgres::verify(url.expose(), secrets)?;
-    let (batches, received) = mpsc::sync_channel::<Result<Batch, ()>>(BATCHES);
-    let imported = thread::scope(|scope| {
-        let importing = scope.spawn(move || {
-            let mut next = || match received.recv() {
-                Ok(Ok(batch)) => Ok(Some(batch)),
-                Ok(Err(())) => Err(BoxError::from("the database could not be read")),
-                Err(_) => Ok(None),
-            };
-            import_ledger(folder, &mut next)
-        });
-        let mut send = |batch| batches.send(Ok(batch)).map_err(|_| "nobody receives".into());
+    let (batches, received) = mpsc::sync_channel::<Option<Batch>>(BATCHES);
+    let (verified, imported) = thread::scope(|scope| {
+        let importing = scope
+            .spawn(move || import_ledger(folder, &mut || received.recv().map_err(BoxError::from)));
+        let verifying = scope.spawn(|| postgres::verify(url.expose(), secrets));
+        let mut send = |batch| batches.send(Some(batch)).map_err(BoxError::from);
         let exported = postgres::export(url.expose(), secrets, &mut send);
-        if exported.is_err() {
-            // When the importing thread receives an error, it writes nothing. So no incomplete copy
-            // is left.
-            let _ = batches.send(Err(()));
+        let verified = joined(verifying)?;
+        let is_sound = verified.as_ref().is_ok_and(|verified| verified.faults.is_empty());
+        if exported.is_ok() && is_sound {
+            // `None` ends a complete and verified export. Without it, the import writes nothing.
+            // If the import has failed, there is no receiver any more.
+            let _ = batches.send(None);
         }
         drop(batches);
-        match importing.join() {
-            Ok(Ok(imported)) => exported.map(|()| imported).map_err(Failure::from),
+        match (exported, joined(importing)?) {
             // If the export failed only because the import had failed, the cause is the import's
             // error. Otherwise the cause is the export's own error.
-            Ok(Err(error)) => match exported {
-                Err(postgres::CopyError::Other(_)) | Ok(()) => Err(error.into()),
-                Err(first) => Err(first.into()),
-            },
-            Err(_) => Err(Failure::Impossible("the copying thread panicked".to_owned())),
+            (Err(postgres::CopyError::Other(_)), Err(error)) => Err(error.into()),
+            (Err(first), _) => Err(first.into()),
+            (Ok(()), imported) => {
+                let verified = verified?;
+                does_add_up(&verified)?;
+                Ok::<_, Failure>((verified, imported?))
+            }
         }
     })?;
     compare(&verified, &imported)?;
@@ -177,17 +178,30 @@ fn copy_to_folder(
     Ok(Copied::new(&imported, next_step))
 }
 
-/// Returns an error if one of the ledgers has faults, or if the copy differs from the original.
-fn compare(one: &Verification, other: &Verification) -> Result<(), Failure> {
-    match other.faults.first().or(one.faults.first()) {
+/// Waits for the result of a thread.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> Result<T, Failure> {
+    let panicked = |_| Failure::Impossible("the copying thread panicked".to_owned());
+    thread.join().map_err(panicked)
+}
+
+/// Returns an error if the copy has faults, or differs from the original.
+fn compare(original: &Verification, copy: &Verification) -> Result<(), Failure> {
+    does_add_up(copy)?;
+    if original == copy {
+        return Ok(());
+    }
+    Err(Failure::Impossible(
+        "the copied ledger has other sums than the first one; nothing was switched over".to_owned(),
+    ))
+}
+
+/// Returns an error if a ledger has faults.
+fn does_add_up(verified: &Verification) -> Result<(), Failure> {
+    match verified.faults.first() {
         Some(fault) => {
             Err(Failure::Impossible(format!("the copied ledger does not add up: {fault}")))
         }
-        None if one == other => Ok(()),
-        None => Err(Failure::Impossible(
-            "the copied ledger has other sums than the first one; nothing was switched over"
-                .to_owned(),
-        )),
+        None => Ok(()),
     }
 }
 

@@ -20,12 +20,14 @@ mod clusters;
 mod decisions;
 mod links;
 mod resemblance;
+mod units;
 
 pub use claims::{RecordClaims, RecordKey};
 pub use clusters::clusters;
 pub use decisions::{DecidedRecord, Decision, DecisionKind, Decisions};
 pub use links::{MOST_BEARERS, SharedKeys, Strength, may_link};
 pub use resemblance::{Alike, Resemblance, WhyApart};
+pub use units::{is_unit_of, parent_among};
 
 #[cfg(test)]
 mod tests;

@@ -24,6 +24,7 @@ pub(crate) mod shared_ids;
 pub(crate) mod stored_page;
 mod suppressed;
 mod text_or_pair;
+mod units;
 pub(crate) mod unwritten;
 pub(crate) mod variants;
 pub(crate) mod view;
@@ -287,8 +288,7 @@ impl Directory for SqliteDirectory {
         if let Some(found) = self.find_inline(question, projection)? {
             return Ok(found);
         }
-        // Most calls end before this line. Boxing the future keeps the futures of these calls
-        // small.
+        // Most calls end before this line. Boxing the future keeps the futures of these calls small.
         Box::pin(self.find_on_pool(tenant, question, projection)).await
     }
 

@@ -83,6 +83,36 @@ fn what_is_no_request_is_a_wrong_command_line() {
 }
 
 #[test]
+fn a_unit_without_a_stated_parent_shows_the_company_at_its_domain() {
+    let fixture = Fixture::new();
+    let quill = r#"{"name":"Quill","domains":["quill.example"]}"#;
+    let films = r#"{"name":"Quill Films","ids":{"x":"1"},"domains":["films.quill.example"]}"#;
+    fixture.file("companies.jsonl", format!("{films}\n{quill}\n"));
+    fixture.file("other.jsonl", r#"{"name":"Quill Films","ids":{"x":"1"},"parent":"Ink"}"#);
+    assert_eq!(fixture.run(&["import", "companies.jsonl"]).status, 0);
+    let parent =
+        || fixture.json(&["lookup", "company", "--id", "x:1"])["company"]["parent"].clone();
+    let derived = json!({
+        "given": "quill.example", "name": "Quill", "domain": "quill.example", "derived": true
+    });
+    assert_eq!(parent(), derived);
+    let told = fixture.run(&["lookup", "company", "--id", "x:1"]).out;
+    assert!(told.contains("Quill (quill.example), derived from names and domains"), "{told}");
+    // What a source gives is surer.
+    assert_eq!(fixture.run(&["import", "other.jsonl"]).status, 0);
+    assert_eq!(parent()["given"], "Ink");
+    assert_eq!(fixture.run(&["source", "remove", "other.jsonl"]).status, 0);
+    assert_eq!(parent(), derived);
+    fixture.file("again.jsonl", quill);
+    assert_eq!(fixture.run(&["source", "remove", "companies.jsonl"]).status, 0);
+    assert_eq!(fixture.run(&["import", "again.jsonl"]).status, 0);
+    assert_eq!(
+        fixture.json(&["lookup", "company", "--name", "Quill"])["company"]["parent"],
+        json!(null)
+    );
+}
+
+#[test]
 fn a_company_is_shown_by_its_id_with_all_ids_and_its_parent() {
     let fixture = Fixture::new();
     let films = r#"{"name":"Quill Films","ids":{"wikidata":"Q42","cik":"17"},"parent":"x:1"}"#;
@@ -91,7 +121,9 @@ fn a_company_is_shown_by_its_id_with_all_ids_and_its_parent() {
     assert_eq!(fixture.run(&["import", "records.jsonl"]).status, 0);
     let found = fixture.json(&["lookup", "company", "--id", "wikidata:q42"]);
     assert_eq!(found["company"]["ids"], json!({"cik": ["17"], "wikidata": ["Q42"]}));
-    let parent = json!({"given": "x:1", "name": "Quill", "domain": "quill.example"});
+    let parent = json!({
+        "given": "x:1", "name": "Quill", "domain": "quill.example", "derived": false
+    });
     assert_eq!(found["company"]["parent"], parent);
     let text = fixture.run(&["lookup", "company", "--id", "cik:017"]);
     assert!(text.out.contains("wikidata id  Q42\n"), "{text:?}");

@@ -86,11 +86,13 @@ struct ShownCompany {
 /// The organisation that a company belongs to.
 #[derive(Debug, Serialize)]
 struct ShownParent {
-    /// The id, domain or name that a source gives.
+    /// The id, domain or name that a source gives; for a derived parent, its domain.
     given: String,
     /// The name of the company that `given` refers to; `None` if the directory has no such company.
     name: Option<String>,
     domain: Option<String>,
+    /// Whether no source gives the parent, but the names and domains of both companies show it.
+    derived: bool,
 }
 
 impl LookedUp {
@@ -116,7 +118,7 @@ impl LookedUp {
         let Some(company) = found.company() else { return Ok(Self { company: None }) };
         let parent = match company.parent.as_deref() {
             Some(text) => Some(ShownParent::of(directory, text)?),
-            None => None,
+            None => directory.derived_parent(company)?.as_ref().map(ShownParent::derived),
         };
         Ok(Self { company: Some(ShownCompany::of(company, parent, confidence)) })
     }
@@ -133,7 +135,14 @@ impl ShownParent {
             given: text.to_owned(),
             name: company.map(|company| company.name.clone()),
             domain: company.and_then(Company::domain).map(str::to_owned),
+            derived: false,
         })
+    }
+
+    fn derived(company: &Company) -> Self {
+        let domain = company.domain().map(str::to_owned);
+        let given = domain.clone().unwrap_or_default();
+        Self { given, name: Some(company.name.clone()), domain, derived: true }
     }
 }
 
@@ -176,7 +185,8 @@ impl Shown for LookedUp {
                 (Some(name), None) => name.clone(),
                 (None, _) => format!("{}, which the directory does not have", parent.given),
             };
-            pairs = pairs.add("parent", shown);
+            let derived = if parent.derived { ", derived from names and domains" } else { "" };
+            pairs = pairs.add("parent", format!("{shown}{derived}"));
         }
         pairs.add("confidence", company.confidence).write(out)
     }

@@ -1,0 +1,118 @@
+//! Units and subsidiaries that no source relates to their parent, by their names and domains.
+
+use enrich_text::{CompanyName, NameForm};
+
+use super::claims::RecordClaims;
+use crate::subject::Company;
+
+/// Whether a company's name and main domain show that it is a unit or a subsidiary of `parent`.
+///
+/// Both have the same main domain, and the unit's name begins with all words of the parent's name and
+/// has more (`Quill Web Services` and `Quill`). Or the unit's main domain is below that of the parent,
+/// and its name contains all words of the parent's name, one after another (`Press of Quill University`
+/// and `Quill University`). Names that can be those of one company (`Quill Group`) are no units.
+pub fn is_unit_of(unit: &Company, parent: &Company) -> bool {
+    let (Some(host), Some(above)) = (unit.domain(), parent.domain()) else { return false };
+    let is_below =
+        host.strip_suffix(above).is_some_and(|labels| labels.ends_with('.') && labels.len() > 1);
+    if host != above && !is_below {
+        return false;
+    }
+    let (Some(words), Some(of_parent)) = (words(&unit.name), words(&parent.name)) else {
+        return false;
+    };
+    let has_all = match is_below {
+        true => words.windows(of_parent.len()).any(|some| some == of_parent),
+        false => words.starts_with(&of_parent),
+    };
+    has_all
+        && words.len() > of_parent.len()
+        && !RecordClaims::of_company(&named(unit))
+            .is_nearly_named(&RecordClaims::of_company(&named(parent)))
+}
+
+/// Returns the parent of a unit among the companies at one host ([`is_unit_of`]): the one with the most
+/// words in its name, and of these the one without a country in parentheses. Returns `None` if there is
+/// no parent, or if several are equal.
+pub fn parent_among<'a>(unit: &Company, at_host: &'a [Company]) -> Option<&'a Company> {
+    let length = |company: &Company| words(&company.name).map_or(0, |words| words.len());
+    let mut parents: Vec<&Company> =
+        at_host.iter().filter(|company| is_unit_of(unit, company)).collect();
+    let most = parents.iter().map(|company| length(company)).max()?;
+    parents.retain(|company| length(company) == most);
+    if parents.len() > 1 {
+        parents.retain(|company| !company.name.contains('('));
+    }
+    match parents.as_slice() {
+        [parent] => Some(parent),
+        _ => None,
+    }
+}
+
+/// Returns the roots of the words of a name; `None` if it has none.
+fn words(name: &str) -> Option<Vec<String>> {
+    let form = NameForm::of(&CompanyName::parse(name).ok()?);
+    let words: Vec<String> = form.words.into_iter().map(|word| word.root).collect();
+    (!words.is_empty()).then_some(words)
+}
+
+/// Returns a company with only the name of `company`. An alias of a unit is often the name of its
+/// parent.
+fn named(company: &Company) -> Company {
+    Company::named(company.id, company.name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::subject::{Site, SubjectId};
+
+    fn company((name, domain): (&str, &str)) -> Company {
+        let sites = vec![Site { domain: domain.to_owned(), country: None }];
+        Company { sites, ..Company::named(SubjectId(1), name.to_owned()) }
+    }
+
+    #[test]
+    fn a_unit_has_the_name_and_the_domain_of_its_parent_and_more() {
+        let quill = ("Quill", "quill.example");
+        let university = ("Quill University", "quill.example");
+        for (unit, parent, is_unit) in [
+            (("Quill Web Services", "quill.example"), quill, true),
+            (("Quill Web Services, Inc.", "web.quill.example"), quill, true),
+            (("Press of Quill University", "press.quill.example"), university, true),
+            (("Feather by Quill", "feather.quill.example"), quill, true),
+            // The name of the parent is not at the beginning, and the domain is the same.
+            (("Feather by Quill", "quill.example"), quill, false),
+            (("Quill", "eu.quill.example"), quill, false),
+            (("Quill Group", "quill.example"), quill, false),
+            (("Quill (Portugal)", "pt.quill.example"), quill, false),
+            (("Ink", "ink.quill.example"), quill, false),
+            (("Quillwork Films", "quill.example"), quill, false),
+            (("Quill Films", "myquill.example"), quill, false),
+            (("Quill Films", "films.example"), quill, false),
+            (quill, ("Quill Films", "quill.example"), false),
+        ] {
+            assert_eq!(
+                is_unit_of(&company(unit), &company(parent)),
+                is_unit,
+                "{unit:?} {parent:?}"
+            );
+        }
+        let named = |name| company((name, "quill.example"));
+        let unit = company(("Quill Pens Web Services", "quill.example"));
+        for (at_host, parent) in [
+            (&["Quill", "Quill Pens", "Ink"][..], Some("Quill Pens")),
+            (&["Quill (France)", "Quill", "Quill (Spain)"], Some("Quill")),
+            (&["Quill (France)"], Some("Quill (France)")),
+            (&["Quill (France)", "Quill (Spain)"], None),
+            (&["Quill", "QUILL"], None),
+            (&["Ink"], None),
+        ] {
+            let at_host: Vec<Company> = at_host.iter().map(|name| named(name)).collect();
+            let found = parent_among(&unit, &at_host).map(|company| company.name.as_str());
+            assert_eq!(found, parent, "{at_host:?}");
+        }
+        let without = Company::named(SubjectId(2), "Quill Films".to_owned());
+        assert!(!is_unit_of(&without, &company(quill)));
+    }
+}

@@ -1,0 +1,51 @@
+//! Finds the parent of a unit or a subsidiary for which no source gives one.
+
+use enrich_core::Company;
+use enrich_core::port::error::StoreError;
+use enrich_core::resolution::parent_among;
+use enrich_text::Domain;
+
+use super::SqliteDirectory;
+use super::codes::IdentifierKind;
+use super::view::View;
+
+/// The most companies at one host that are compared with a unit.
+const MOST_AT_HOST: usize = 64;
+
+impl SqliteDirectory {
+    /// Returns the parent of a company that its name and its main domain show, at the nearest host that
+    /// has one ([`parent_among`]). Returns `None` if there is no such company, if several are equal, or
+    /// if more than 64 companies share the host. The parent that a source gives ([`Company::parent`])
+    /// is surer than this one.
+    ///
+    /// # Errors
+    ///
+    /// When the directory cannot be read.
+    pub fn derived_parent(&self, company: &Company) -> Result<Option<Company>, StoreError> {
+        self.readers.read(|connection| derived_parent(View::of(connection), company))
+    }
+}
+
+fn derived_parent(view: View<'_>, unit: &Company) -> rusqlite::Result<Option<Company>> {
+    let Some(Ok(domain)) = unit.domain().map(Domain::parse) else { return Ok(None) };
+    let registrable = domain.registrable();
+    let mut host = domain.as_str();
+    loop {
+        let holders = view.holders(IdentifierKind::CompanyDomain, host, MOST_AT_HOST + 1)?;
+        if holders.len() > MOST_AT_HOST {
+            return Ok(None);
+        }
+        let mut at_host = Vec::new();
+        for holder in holders.iter().filter(|holder| holder.subject != unit.id) {
+            let company = view.company(holder.subject)?;
+            at_host.extend(company.filter(|company| company.domain() == Some(host)));
+        }
+        if let Some(parent) = parent_among(unit, &at_host) {
+            return Ok(Some(parent.clone()));
+        }
+        match host.split_once('.') {
+            Some((_, above)) if host != registrable.as_str() => host = above,
+            _ => return Ok(None),
+        }
+    }
+}

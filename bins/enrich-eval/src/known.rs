@@ -67,7 +67,8 @@ pub(crate) struct KnownSet {
     /// Folder with the lists of names, and the files to import in its folder `native`
     #[arg(value_name = "SET")]
     pub(crate) set: PathBuf,
-    /// Folder for the imported files; an existing one is replaced
+    /// Data folder into which the set is imported; if it already has a directory, the folder is
+    /// deleted first
     #[arg(long, value_name = "DIR", default_value = "target/eval-known")]
     pub(crate) data: PathBuf,
 }

@@ -221,7 +221,7 @@ impl Prober<'_> {
         self.place(|price| price > 0)
     }
 
-    /// Returns the index of a question whose answer is free.
+    /// Returns the index of a question whose answer is free; 0 if there is none.
     fn free(&self) -> usize {
         self.place(|price| price == 0)
     }

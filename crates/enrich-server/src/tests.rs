@@ -1,4 +1,5 @@
-//! Tests of the server over a real socket. A test can make the ports of the service fail.
+//! Tests of the server over a real socket. The stores behind the service are fakes (`FakePorts`),
+//! which a test can make fail.
 
 mod calls;
 mod connection_slots;

@@ -26,7 +26,7 @@ pub(crate) fn endpoint(path: &str) -> &'static Endpoint {
 /// key once.
 #[derive(Default)]
 pub(crate) struct Books {
-    /// The fields and the cost of each idempotency key.
+    /// By idempotency key: the fields of the call that was charged, and its cost in credits.
     pub(crate) charged: Mutex<HashMap<String, (String, u64)>>,
     pub(crate) calls: AtomicU64,
     /// The number of questions for candidates.

@@ -34,7 +34,7 @@ pub(super) struct Archive {
     zip: ZipArchive<Arc<FileReader>>,
     /// The files that are still to be read. The next one is the last element.
     files: Vec<Entry>,
-    /// The names of all files in `files`, one after the other.
+    /// The names of all files in `files`, one after the other. Each entry has its range.
     texts: String,
     /// The names of the first files of the archive. Files that are not read are included.
     names: Vec<String>,

@@ -229,7 +229,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes a company that no longer exists from the facts of its employees.
+    /// Corrects the facts of the employees of a company that no longer exists.
     fn leave(&mut self, removal: &mut Removal, company: SubjectId) -> rusqlite::Result<()> {
         let people = "SELECT person FROM employee WHERE company = ?1";
         let people: Vec<i64> = self.connection.list(people, [sql_id(company)], |row| row.get(0))?;

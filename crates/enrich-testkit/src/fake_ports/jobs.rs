@@ -30,7 +30,7 @@ pub struct JobConnection<R> {
 struct Table {
     jobs: BTreeMap<u128, Job>,
     local: BTreeMap<(u128, u128), LocalJob>,
-    /// A counter that orders events. It grows each time a job begins to wait or is taken.
+    /// A counter that orders events. It grows at least each time a job begins to wait or is taken.
     time: u64,
 }
 

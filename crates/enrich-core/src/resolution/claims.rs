@@ -13,6 +13,9 @@ use crate::subject::Company;
 /// Words at the end of a name that do not change which organisation is meant: `Quill Group` is
 /// `Quill`.
 const WHOLE_WORDS: [&str; 5] = ["group", "holding", "international", "global", "worldwide"];
+/// The top-level domains under which companies have sites for all countries. Under other ones that
+/// belong to no country, such as `.red`, another company often has the same label.
+const WORLDWIDE: [&str; 7] = ["com", "org", "net", "int", "eu", "info", "biz"];
 /// The fewest and the most letters of initials that are compared with a name.
 const INITIALS: std::ops::RangeInclusive<usize> = 2..=8;
 
@@ -54,7 +57,10 @@ pub(super) struct Host {
     pub(super) host: String,
     pub(super) registrable: String,
     pub(super) label: String,
+    /// The country of the top-level domain.
     pub(super) country: Option<Country>,
+    /// Whether the top-level domain is one of [`WORLDWIDE`].
+    is_worldwide: bool,
 }
 
 /// The claims of one record by which entity resolution decides which company the record describes.
@@ -158,6 +164,10 @@ impl RecordClaims {
                     registrable: domain.registrable().as_str().to_owned(),
                     label: domain.label().replace('-', ""),
                     country: domain.country(),
+                    is_worldwide: value
+                        .rsplit('.')
+                        .next()
+                        .is_some_and(|it| WORLDWIDE.contains(&it)),
                     host: value.to_owned(),
                 });
             }
@@ -212,6 +222,11 @@ impl RecordClaims {
     /// Returns the hosts of the company.
     pub fn hosts(&self) -> impl Iterator<Item = &str> {
         self.hosts.iter().map(|host| host.host.as_str())
+    }
+
+    /// Returns the domains that can be sites for one country or for all countries.
+    pub(super) fn hosts_of_countries(&self) -> impl Iterator<Item = &Host> {
+        self.hosts.iter().filter(|host| host.is_worldwide || host.country.is_some())
     }
 
     /// Returns the keys of the company's pages.

@@ -31,7 +31,7 @@ pub enum Strength {
     Host,
     /// The records have a common registrable domain, and equal names.
     RegistrableAndName,
-    /// The records have domains with the same label in several countries, and equal names.
+    /// The records have domains with the same label for several countries, and equal names.
     LabelAndName,
     /// The records have a common page that few organisations share, and similar names.
     Page,
@@ -143,8 +143,7 @@ fn strongest(one: &RecordClaims, other: &RecordClaims, shared: &SharedKeys) -> O
         if common(&one.hosts, &other.hosts, |host| &host.registrable).next().is_some() {
             return Some(Strength::RegistrableAndName);
         }
-        let mut labels = common(&one.hosts, &other.hosts, |host| &host.label);
-        if labels.any(|host| is_of_name(one, &host.label) && is_of_name(other, &host.label)) {
+        if have_country_sites(one, other) {
             return Some(Strength::LabelAndName);
         }
     }
@@ -169,6 +168,16 @@ pub(super) fn common<'a, T, K: PartialEq>(
     key: impl Fn(&T) -> &K + Copy + 'a,
 ) -> impl Iterator<Item = &'a T> {
     these.iter().filter(move |it| those.iter().any(|other| key(other) == key(it)))
+}
+
+/// Whether two records have domains with the same label, which is the name of the company, and each
+/// of these domains can be the company's site for a country, or for all countries.
+fn have_country_sites(one: &RecordClaims, other: &RecordClaims) -> bool {
+    one.hosts_of_countries().any(|site| {
+        other.hosts_of_countries().any(|it| it.label == site.label)
+            && is_of_name(one, &site.label)
+            && is_of_name(other, &site.label)
+    })
 }
 
 /// Whether a domain's label is the name of the company. Then domains with this label in other

@@ -87,6 +87,8 @@ fn two_records_become_what_their_values_say() {
             false,
         ),
         (("Quill", &[(DOMAIN, "quill.ch")]), ("Quill", &[(DOMAIN, "quill.fr")]), true),
+        (("Quill", &[(DOMAIN, "quill.ch")]), ("Quill", &[(DOMAIN, "quill.com")]), true),
+        (("Quill", &[(DOMAIN, "quill.ch")]), ("Quill", &[(DOMAIN, "quill.red")]), false),
         (("Quill", &[(DOMAIN, "pens.ch")]), ("Quill", &[(DOMAIN, "pens.fr")]), false),
         (("Quill", &[(DOMAIN, "quill.example")]), ("Quill", &[(DOMAIN, "ink.example")]), false),
         (

@@ -37,7 +37,10 @@ pub enum InputFault {
     #[error("the zip archive is empty")]
     EmptyArchive,
     /// The archive has several files, and none is chosen.
-    #[error("the zip archive has several files ({0}); unpack it, and name the file to read")]
+    #[error(
+        "the zip archive has several files ({0}); unpack it, and name the file to read, or name \
+         the format of the archive"
+    )]
     SeveralFiles(FileNames),
     /// A file of the archive is encrypted.
     #[error("`{0}` in the zip archive has a password; unpack it first")]

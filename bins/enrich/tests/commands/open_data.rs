@@ -188,6 +188,25 @@ fn a_title_above_the_header_is_skipped_and_words_for_no_value_are_none() {
 }
 
 #[test]
+fn a_mapping_or_an_encoding_that_does_not_fit_gets_advice() {
+    let fixture = Fixture::new();
+    fixture.file("crm.csv", "Firma,Web\nQuill,quill.example\n");
+    fixture.file(
+        "crm.toml",
+        "[source]\nname = \"crm\"\n[[input]]\nkind = \"csv\"\n[record]\ntype = \"company\"\n\
+         [fields]\nnames = \"Company\"\n",
+    );
+    let ran = fixture.run(&["import", "crm.csv", "--map", "crm.toml"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert!(ran.err.contains("the mapping uses no record of this file"), "{ran:?}");
+    fixture.file("old.csv", b"name,domain\nQuill \xe9,quill.example\n");
+    let ran = fixture.run(&["import", "old.csv", "--encoding", "utf-8"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert!(ran.err.contains("line 2: the line is not UTF-8"), "{ran:?}");
+    assert!(ran.err.contains("--encoding, such as windows-1252"), "{ran:?}");
+}
+
+#[test]
 fn addresses_of_a_company_are_not_those_of_the_person_beside_it() {
     let fixture = Fixture::new();
     let dump = "Account\tAccount Domain\tFirst Name\tLast Name\tEmail\tCompany Email\tNotes\n\

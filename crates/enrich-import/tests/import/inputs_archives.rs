@@ -68,7 +68,8 @@ fn a_missing_file_is_told_with_the_files_that_are_there() {
     let error = failure("ror.zip", bytes.clone(), of_member("*ror-data.json"));
     assert_eq!(error, "no file in the zip archive fits `*ror-data.json`; it has a.csv, readme.txt");
     let error = failure("ror.zip", bytes, options());
-    let expected = "the zip archive has several files (a.csv, readme.txt); unpack it, and name the file to read";
+    let expected = "the zip archive has several files (a.csv, readme.txt); unpack it, and \
+        name the file to read, or name the format of the archive";
     assert_eq!(error, expected);
     assert_eq!(failure("a.zip", zip(&[]), options()), "the zip archive is empty");
 }

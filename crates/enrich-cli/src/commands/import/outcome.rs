@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use enrich_import::Report;
+use enrich_import::{Rejection, Report};
 use serde::Serialize;
 
 use super::super::table::{Pairs, write_table};
@@ -149,7 +149,8 @@ pub(super) fn note_layout(file: &Path, report: &Report, console: &mut Console<'_
     }
 }
 
-/// Prints the first rejected lines of a file, with the reasons.
+/// Prints the first rejected lines of a file, with the reasons. Also prints advice if the encoding or
+/// the mapping does not fit the file.
 pub(super) fn note_rejected(file: &Path, report: &Report, console: &mut Console<'_>) {
     for (line, reason) in &report.first_rejected {
         console.note(&format!("{}: line {line}: {}", file.display(), reason.explained()));
@@ -159,5 +160,15 @@ pub(super) fn note_rejected(file: &Path, report: &Report, console: &mut Console<
     if more > 0 {
         let hint = "--rejects FILE writes all of them";
         console.note(&format!("{}: {more} more rejected lines; {hint}", file.display()));
+    }
+    if report.read == 0 && !report.skipped.is_empty() {
+        console.note(&format!(
+            "{}: the mapping uses no record of this file; compare the columns or keys in the \
+             mapping with those of the file",
+            file.display()
+        ));
+    }
+    if report.first_rejected.iter().any(|(_, reason)| *reason == Rejection::NotUtf8) {
+        console.note("a file in another encoding is read with --encoding, such as windows-1252");
     }
 }

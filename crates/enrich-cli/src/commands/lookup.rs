@@ -128,7 +128,7 @@ impl Lookup {
             _ => {
                 return Err(Failure::Impossible(
                     "a company is looked up by `enrich lookup company --id SCHEME:ID` or `--name \
-                     NAME`, without fields"
+                     NAME`, without fields and without --explain"
                         .to_owned(),
                 ));
             }

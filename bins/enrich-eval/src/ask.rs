@@ -50,11 +50,11 @@ fn ask(
     name: CompanyName,
     country: Option<Country>,
 ) -> anyhow::Result<Option<(String, u8)>> {
-    let question = Question::Company(CompanyRef::Name { name, country });
+    let question = Question::Company(CompanyRef::Name { name: name.clone(), country });
     let found = pollster::block_on(store.directory.find(&question, Projection::Profile))?;
     Ok(found.and_then(|found| {
         let company = found.company()?;
-        let domain = company.domain_near(country)?;
+        let domain = company.domain_near(&name, country)?;
         Some((domain.to_owned(), found.confidence.percent()))
     }))
 }

@@ -266,11 +266,11 @@ fn files(folder: &Path, endings: &[&str]) -> anyhow::Result<Vec<PathBuf>> {
 
 fn ask(store: &Store, query: &KnownQuery) -> anyhow::Result<Option<(String, u8)>> {
     let (name, country) = (query.name()?, query.country());
-    let question = Question::Company(CompanyRef::Name { name, country });
+    let question = Question::Company(CompanyRef::Name { name: name.clone(), country });
     let found = pollster::block_on(store.directory.find(&question, Projection::Profile))?;
     Ok(found.and_then(|found| {
         let company = found.company()?;
-        Some((company.domain_near(country)?.to_owned(), found.confidence.percent()))
+        Some((company.domain_near(&name, country)?.to_owned(), found.confidence.percent()))
     }))
 }
 

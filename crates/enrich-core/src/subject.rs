@@ -3,7 +3,7 @@
 //! At import, `enrich-text` has brought the texts into their normal form. So texts are not parsed
 //! again when a subject is read.
 
-use enrich_text::{CompanyName, Country, Domain, Network};
+use enrich_text::{CompanyName, Country, Domain, Network, country_in_addition, names_country};
 
 use crate::confidence::Confidence;
 use crate::credits::Price;
@@ -230,8 +230,16 @@ impl Company {
     }
 
     /// Returns the domain that answers a look-up of a name with a country: the company's domain for
-    /// this country, or else its main domain.
-    pub fn domain_near(&self, country: Option<Country>) -> Option<&str> {
+    /// this country, or else its main domain. If no country is given, a country at the end of the
+    /// requested name counts, unless the company's own name contains it: `Quill Deutschland` means
+    /// Quill's domain for Germany.
+    pub fn domain_near(&self, asked: &CompanyName, country: Option<Country>) -> Option<&str> {
+        let in_name = || {
+            let country = country_in_addition(asked)?;
+            let own = CompanyName::parse(&self.name).ok()?;
+            (!names_country(&own, country)).then_some(country)
+        };
+        let country = country.or_else(in_name);
         country.and_then(|country| self.domain_in(country)).or_else(|| self.domain())
     }
 

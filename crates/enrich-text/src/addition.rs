@@ -5,9 +5,11 @@ use std::sync::LazyLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::company_name::CompanyName;
 use crate::country::Country;
 use crate::fold::fold;
-use crate::name_words::{NameWord, is_place, name_words};
+use crate::legal_form;
+use crate::name_words::{NameWord, country_of_word, is_place, name_words};
 use crate::region::region;
 use crate::table;
 
@@ -74,6 +76,48 @@ pub fn is_addition(aside: &[NameWord]) -> bool {
     !aside.is_empty() && (end == 0 || begins(MOST_WORDS))
 }
 
+/// Returns a name without the legal form before its addition: `Quill Berlin` for `Quill GmbH, Berlin`.
+/// Returns `None` if there is no such form.
+pub fn without_inner_legal_form(name: &CompanyName) -> Option<CompanyName> {
+    let words: Vec<&str> = name.stripped().split(' ').collect();
+    // The addition with the most words comes first, so a form is not taken as a part of the name.
+    (2..words.len()).find_map(|end| {
+        let (named, added) = (words[..end].join(" "), words[end..].join(" "));
+        let without = legal_form::strip_end(&named)?;
+        let added_words = some_words(&added);
+        let all: Vec<NameWord> =
+            some_words(without).into_iter().chain(added_words.clone()).collect();
+        let is_addition = !added_words.is_empty() && additions(&all) >= added_words.len();
+        is_addition.then(|| CompanyName::parse(&format!("{without} {added}")).ok())?
+    })
+}
+
+/// Returns the country at the end of a name that is not in parentheses: Germany for `Quill
+/// Deutschland`. Returns `None` if there is no country, or if there are several.
+pub fn country_in_addition(name: &CompanyName) -> Option<Country> {
+    let words = some_words(name.stripped());
+    let mut countries = words[words.len() - additions(&words)..].iter().filter_map(country);
+    let only = countries.next()?;
+    countries.all(|country| country == only).then_some(only)
+}
+
+/// Whether a name contains a word for this country.
+pub fn names_country(name: &CompanyName, asked: Country) -> bool {
+    some_words(name.folded()).iter().any(|word| country(word) == Some(asked))
+}
+
+fn country(word: &NameWord) -> Option<Country> {
+    let written = || is_country(word).then(|| Country::parse(&word.text).ok())?;
+    country_of_word(word).or_else(written)
+}
+
+/// Returns the words of a folded name, without fillers.
+fn some_words(folded: &str) -> Vec<NameWord> {
+    let mut words = name_words(folded);
+    words.retain(|word| !word.is_filler);
+    words
+}
+
 fn is_former(words: &[NameWord]) -> bool {
     PHRASES.get(&joined(words)) == Some(&Kind::Former)
 }
@@ -136,6 +180,41 @@ mod tests {
             ("Quill NYSE: QLL", 2),
         ] {
             assert_eq!(added(name), words, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_legal_form_before_an_addition_is_removed() {
+        for (name, shorter) in [
+            ("Quill AG, Basel", Some("quill basel")),
+            ("Quill Pens GmbH & Co. KG Sheffield", Some("quill pens sheffield")),
+            ("Quill Inc. New York, USA", Some("quill new york usa")),
+            ("Quill Ltd HQ", Some("quill hq")),
+            ("Quill Ltd", None),
+            ("Quill AG Insurance", None),
+            ("AG Basel", None),
+            ("Quill Basel", None),
+        ] {
+            let name = CompanyName::parse(name).unwrap();
+            let without = without_inner_legal_form(&name);
+            assert_eq!(without.as_ref().map(CompanyName::folded), shorter, "{name}");
+        }
+    }
+
+    #[test]
+    fn one_country_at_the_end_is_found() {
+        for (name, country) in [
+            ("Quill Deutschland", Some("DE")),
+            ("Quill UK", Some("GB")),
+            ("Quill Brasil", Some("BR")),
+            ("Quill Basel, Switzerland", Some("CH")),
+            ("Quill France Germany", None),
+            ("France Quill", None),
+            ("Quill", None),
+        ] {
+            let name = CompanyName::parse(name).unwrap();
+            let found = country_in_addition(&name);
+            assert_eq!(found.map(Country::alpha2), country, "{name}");
         }
     }
 

@@ -73,6 +73,13 @@ pub(crate) fn strip(folded: &str) -> String {
     }
 }
 
+/// Returns a folded name without the legal forms at its end; `None` if it ends with none.
+pub(crate) fn strip_end(folded: &str) -> Option<&str> {
+    let stripped = strip(folded);
+    let rest = folded.strip_prefix(stripped.as_str())?;
+    (rest.starts_with(' ')).then(|| &folded[..stripped.len()])
+}
+
 /// Returns the legal forms that `strip` has removed from a folded name, as rows of the data file,
 /// in ascending order. `Ltd` and `Limited` are in the same row.
 pub(crate) fn forms_around(folded: &str, stripped: &str) -> Vec<u16> {

@@ -39,7 +39,9 @@ mod similar;
 mod table;
 mod web_address;
 
-pub use addition::{additions, is_addition};
+pub use addition::{
+    additions, country_in_addition, is_addition, names_country, without_inner_legal_form,
+};
 pub use company_name::{CompanyName, InvalidCompanyName};
 pub use contrast::{Contrast, Side, contrasting};
 pub use country::{Country, InvalidCountry};

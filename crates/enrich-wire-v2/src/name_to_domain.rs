@@ -28,7 +28,8 @@ pub(crate) const WIRE: Wire = Wire {
 struct Answer<'a> {
     /// Whether something was found.
     exists: bool,
-    /// The company's main domain; with `country_code`, its domain in that country if it has one.
+    /// The company's main domain; with `country_code`, or a country at the end of the name, its
+    /// domain in that country if it has one.
     domain: &'a str,
     remaining_credits: BalanceHere,
 }
@@ -47,8 +48,8 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
 fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let company = found.and_then(Found::company);
     let domain = match &ask.question {
-        Question::Company(CompanyRef::Name { country, .. }) => {
-            company.and_then(|company| company.domain_near(*country))
+        Question::Company(CompanyRef::Name { name, country }) => {
+            company.and_then(|company| company.domain_near(name, *country))
         }
         _ => company.and_then(Company::domain),
     };

@@ -2,13 +2,13 @@
 
 use enrich_text::{
     CompanyName, Country, Domain, NameForm, Region, Side, additions, country_of_word, is_addition,
-    region,
+    region, without_inner_legal_form,
 };
 
 /// A requested company name, with everything that is needed to compare it with candidates.
 #[derive(Clone, Debug)]
 pub struct AskedName {
-    /// The name, as it was requested.
+    /// The requested name, without a legal form before an addition.
     pub name: CompanyName,
     /// The name, split into words.
     pub form: NameForm,
@@ -42,10 +42,12 @@ impl AskedName {
         Self { country, ..Self::new(name) }
     }
 
-    /// Prepares a name for comparison.
+    /// Prepares a name for comparison. Removes a legal form before an addition.
     pub fn new(name: &CompanyName) -> Self {
-        let form = NameForm::of_typed(name);
         let display = name.display();
+        let shorter = if display.ends_with(')') { None } else { without_inner_legal_form(name) };
+        let name = shorter.as_ref().unwrap_or(name);
+        let form = NameForm::of_typed(name);
         let mut squashed = vec![
             name.squashed().to_owned(),
             form.squashed.clone(),

@@ -124,9 +124,9 @@ impl Value {
 }
 
 /// Sorts domains; the first becomes the main domain. After the confidence, it matters how many
-/// sources name the domain first, how many sources name it at all, and its place in the records. If
-/// these are equal, a domain whose label is the company's name comes first, and a country's domain
-/// comes last.
+/// sources name the domain first, whether a record marks it for a country (these domains come
+/// later), how many sources name it at all, and its place in the records. If these are equal, a
+/// domain whose label is the company's name comes first, and a country's domain comes last.
 fn sort_domains(values: &mut [Value], name: Option<&str>) {
     if values.len() < 2 {
         return;
@@ -136,9 +136,8 @@ fn sort_domains(values: &mut [Value], name: Option<&str>) {
             let (first_in, sources) = (value.first_in.len(), value.sources.len());
             let is_of_country = Domain::parse(&value.text).is_ok_and(|it| it.country().is_some());
             let is_of_name = Some(label_of(&value.text).as_str()) == name;
-            let votes = (Reverse(first_in), Reverse(sources), value.place);
-            let fit = (Reverse(is_of_name), value.country.is_some(), is_of_country);
-            (Reverse(value.confidence), votes, fit)
+            let votes = (Reverse(first_in), value.country.is_some(), Reverse(sources));
+            (Reverse(value.confidence), votes, value.place, Reverse(is_of_name), is_of_country)
         };
         // Otherwise the shorter domain comes first: a longer one often belongs to a part of the
         // company.
@@ -249,6 +248,22 @@ mod tests {
             [(1, on, "a.example", 100), (2, on, "b.example", 100), (3, on, "b.example", 100)];
         assert_eq!(first(&rows), "b.example");
         assert_eq!(first(&rows[..2]), "a.example");
+    }
+
+    #[test]
+    fn a_domain_that_a_record_marks_for_a_country_is_not_the_main_domain() {
+        let claimed = |source, record, value: &str, country: Option<&str>| {
+            let country = country.and_then(|code| Country::from_code(code).ok());
+            let (attribute, confidence) = (Attribute::Domain, Confidence::FULL);
+            let fact = Fact { attribute, value: value.to_owned(), country, confidence };
+            ClaimedFact { source, record, fact }
+        };
+        let facts = facts_in_order(vec![
+            claimed(1, 0, "quill.com", None),
+            claimed(1, 0, "quill.de", Some("DE")),
+            claimed(2, 1, "quill.de", None),
+        ]);
+        assert_eq!(facts[0].value, "quill.com");
     }
 
     #[test]

@@ -209,6 +209,11 @@ impl RecordClaims {
         self.named.first().map(CompanyName::display)
     }
 
+    /// Returns the record's own names.
+    pub(super) fn own_names(&self) -> impl Iterator<Item = &CompanyName> {
+        self.named.iter()
+    }
+
     /// Returns the look-up keys of the record's own names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.named.iter().map(CompanyName::squashed)

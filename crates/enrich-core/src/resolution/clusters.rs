@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use enrich_text::CompanyName;
 use rustc_hash::FxHashMap;
 
 use crate::identity::id_texts_differ;
 
 use super::claims::RecordClaims;
 use super::decisions::Decisions;
-use super::links::{Link, MOST_BEARERS, SharedKeys, has_compatible_seats, link};
+use super::links::{Link, MOST_BEARERS, SharedKeys, has_compatible_seats, link, shares_seat};
 
 /// Divides records into companies. Returns a number for each record; records with the same number
 /// are one company. The numbers count up from 0 in the order of the records' keys. `shared` are the
@@ -113,7 +114,8 @@ fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
 }
 
 /// Unites each cluster that is known only by its name with another cluster that has this name, if
-/// there is exactly one such cluster.
+/// there is exactly one such cluster. The aliases of the first cluster do not count, because they
+/// may be brands.
 fn join_only_namesakes(
     records: &[&RecordClaims],
     clusters: &mut Clusters<'_>,
@@ -122,22 +124,21 @@ fn join_only_namesakes(
     let (alone, named) = alone_and_named(records, clusters);
     let mut joins = Vec::new();
     for (root, members) in alone {
-        let mut found = |by: &[NameUse], of: NameUse| {
+        let mut found = |used_as: NameUse| {
             let mut roots = BTreeSet::new();
             for record in members.iter().map(|at| records[*at]) {
-                for name in names_of(record, of).filter(|name| !shared.has(name)) {
-                    let others = by.iter().filter_map(|by| named.get(&(*by, name))).flatten();
-                    let fit = others.filter(|at| has_compatible_seats(record, records[**at]));
+                for name in record.own_names().filter(|name| !shared.has(name.squashed())) {
+                    let others = named.get(&(used_as, name.squashed())).into_iter().flatten();
+                    let fit = others.filter(|at| is_namesake(record, name, records[**at], used_as));
                     roots.extend(fit.map(|at| clusters.root(*at)));
                 }
             }
             roots.retain(|other| clusters.may_unite(root, *other));
             roots
         };
-        let mut namesakes = found(&[NameUse::Name], NameUse::Name);
+        let mut namesakes = found(NameUse::Name);
         if namesakes.is_empty() {
-            namesakes = found(&[NameUse::Alias], NameUse::Name);
-            namesakes.extend(found(&[NameUse::Name], NameUse::Alias));
+            namesakes = found(NameUse::Alias);
         }
         if let (1, Some(&only)) = (namesakes.len(), namesakes.first()) {
             joins.push((root, only));
@@ -146,6 +147,20 @@ fn join_only_namesakes(
     for (alone, namesake) in joins {
         clusters.unite(alone, namesake);
     }
+}
+
+/// Whether a record with only a name can be a record of the other company. If the other company has
+/// the name only as an alias, the name must have several words, or the companies a common seat:
+/// aliases are often short, and other companies have them as their own names.
+fn is_namesake(
+    alone: &RecordClaims,
+    name: &CompanyName,
+    other: &RecordClaims,
+    used_as: NameUse,
+) -> bool {
+    let is_clear =
+        used_as == NameUse::Name || name.stripped().contains(' ') || shares_seat(alone, other);
+    is_clear && has_compatible_seats(alone, other)
 }
 
 /// How a record uses a name.

@@ -155,8 +155,8 @@ fn strongest(one: &RecordClaims, other: &RecordClaims, shared: &SharedKeys) -> O
         return Some(Strength::Phone);
     }
     let are_alone = one.is_name_alone() && other.is_name_alone();
-    let has_common_seat = one.seats.iter().any(|seat| other.seats.contains(seat))
-        || (one.seats.is_empty() && other.seats.is_empty());
+    let has_common_seat =
+        shares_seat(one, other) || (one.seats.is_empty() && other.seats.is_empty());
     let is_same = are_alone && is_equally_named && has_common_seat && one.is_named_the_same(other);
     is_same.then_some(Strength::NameAndSeat)
 }
@@ -184,6 +184,10 @@ fn have_country_sites(one: &RecordClaims, other: &RecordClaims) -> bool {
 /// countries probably belong to the same company.
 fn is_of_name(record: &RecordClaims, label: &str) -> bool {
     label.chars().count() >= FEWEST_LETTERS && record.is_named_as(label)
+}
+
+pub(super) fn shares_seat(one: &RecordClaims, other: &RecordClaims) -> bool {
+    one.seats.iter().any(|seat| other.seats.contains(seat))
 }
 
 pub(super) fn shares_id(one: &RecordClaims, other: &RecordClaims) -> bool {

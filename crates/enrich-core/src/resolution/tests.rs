@@ -102,7 +102,8 @@ fn two_records_become_what_their_values_say() {
         (("Quill", &[(SEAT, "GB")]), ("Quill", &[]), false),
         (("Quill", &[]), ("QUILL CORP", &[(DOMAIN, "quill.example")]), true),
         (("Quill", &[(SEAT, "GB")]), ("Quill", &[(DOMAIN, "quill.example"), (SEAT, "FR")]), false),
-        (("Quill", &[]), ("Ink", &[(DOMAIN, "ink.example"), (ALIAS, "Quill")]), true),
+        (("Quill", &[]), ("Ink", &[(DOMAIN, "ink.example"), (ALIAS, "Quill")]), false),
+        (("Quill Pens", &[]), ("Ink", &[(DOMAIN, "ink.example"), (ALIAS, "Quill Pens")]), true),
         (("Quill", &[(ID, "x:1")]), ("Ink", &[(ID, "x:1"), (DOMAIN, "ink.example")]), true),
         (
             ("Quill", &[(ID, "x:1"), (DOMAIN, "quill.example")]),
@@ -147,6 +148,27 @@ fn a_name_alone_joins_one_namesake_and_not_one_of_two() {
     let alone: (&str, &[(Attribute, &str)]) = ("Quill Inc", &[]);
     assert_eq!(divided(&all(&[(one.0, &one.1), alone])), ["1 2"]);
     assert_eq!(divided(&all(&[(one.0, &one.1), (other.0, &other.1), alone])), ["1", "2", "3"]);
+}
+
+#[test]
+fn a_name_alone_joins_an_alias_of_several_words_or_in_one_country() {
+    let aka = |seat: &[(Attribute, &'static str)], alias| {
+        [&[(DOMAIN, "ink.example"), (ALIAS, alias)][..], seat].concat()
+    };
+    let gb: &[(Attribute, &str)] = &[(SEAT, "GB")];
+    for (alias, of_alias, name, seats, expected) in [
+        ("Quill Pens", &[][..], "Quill Pens Ltd", &[][..], &["1 2"][..]),
+        ("Quill", &[], "Quill Ltd", &[], &["1", "2"]),
+        ("Quill", gb, "Quill Ltd", gb, &["1 2"]),
+        ("Quill", gb, "Quill Ltd", &[(SEAT, "CH")], &["1", "2"]),
+    ] {
+        let records = all(&[("Ink Works", &aka(of_alias, alias)), (name, seats)]);
+        assert_eq!(divided(&records), expected, "{alias} {name}");
+    }
+    // An alias of a company that is known only by name may be a brand.
+    let named: &[(Attribute, &str)] = &[(DOMAIN, "quill.example")];
+    let brands: &[(Attribute, &str)] = &[(ALIAS, "Quill Pens")];
+    assert_eq!(divided(&all(&[("Quill Pens", named), ("Ink Works", brands)])), ["1", "2"]);
 }
 
 #[test]

@@ -106,11 +106,15 @@ proptest! {
 #[test]
 fn a_name_alone_leaves_its_company_when_a_second_namesake_comes() {
     let aka = |name: &str, site: &str| {
-        hashed(CompanyRecord { sites: sites(&[site]), aliases: aliases(&["Nib"]), ..company(name) })
+        hashed(CompanyRecord {
+            sites: sites(&[site]),
+            aliases: aliases(&["Nib Works"]),
+            ..company(name)
+        })
     };
     let ink = [aka("Ink Network", "ink.example")];
     let quill = [aka("Quill Group", "quill.example")];
-    let register = [hashed(CompanyRecord { ids: ids(&["x:1"]), ..company("Nib Ltd") })];
+    let register = [hashed(CompanyRecord { ids: ids(&["x:1"]), ..company("Nib Works Ltd") })];
     let import_all = |order: &[(&str, &[Record])]| {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(folder.path()).unwrap();

@@ -140,10 +140,11 @@ fn last_addition(words: &[NameWord], least: usize) -> Option<usize> {
     if words.len() > least && is_place() {
         return Some(1);
     }
-    // A stock exchange with its symbol: `NYSE: XYZ`.
     let before = words.len().checked_sub(2).filter(|before| *before >= least)?;
+    // A stock exchange with its symbol: `NYSE: XYZ`.
     let is_exchange = PHRASES.get(&words[before].text) == Some(&Kind::Exchange);
-    is_exchange.then_some(2)
+    // A state of two words: `New Jersey`.
+    (is_exchange || region(&joined(&words[before..])).is_some()).then_some(2)
 }
 
 /// Whether a word is a country's name or usual abbreviation. Other codes of two letters do not
@@ -171,6 +172,7 @@ mod tests {
         for (name, words) in [
             ("Quill Sheffield", 1),
             ("Quill Santa Clara", 2),
+            ("Quill New Jersey", 2),
             ("Quill - Basel, Switzerland", 2),
             ("Quill Frankfurt am Main", 2),
             ("Quill Pens Headquarters", 1),

@@ -126,6 +126,11 @@ fn is_former(words: &[NameWord]) -> bool {
 /// an addition. At least `least` words must remain before the addition.
 fn last_addition(words: &[NameWord], least: usize) -> Option<usize> {
     let last = words.last()?;
+    let before = words.len().checked_sub(2).filter(|before| *before >= least);
+    // A state of two words: `New Jersey`. Its second word may be another place.
+    if before.is_some_and(|before| region(&joined(&words[before..])).is_some()) {
+        return Some(2);
+    }
     if LAST_WORDS.contains(last.text.as_str()) {
         let longest = MOST_WORDS.min(words.len().saturating_sub(least));
         let found = (1..=longest).rev().find(|length| {
@@ -140,11 +145,9 @@ fn last_addition(words: &[NameWord], least: usize) -> Option<usize> {
     if words.len() > least && is_place() {
         return Some(1);
     }
-    let before = words.len().checked_sub(2).filter(|before| *before >= least)?;
     // A stock exchange with its symbol: `NYSE: XYZ`.
-    let is_exchange = PHRASES.get(&words[before].text) == Some(&Kind::Exchange);
-    // A state of two words: `New Jersey`.
-    (is_exchange || region(&joined(&words[before..])).is_some()).then_some(2)
+    let is_exchange = PHRASES.get(&words[before?].text) == Some(&Kind::Exchange);
+    is_exchange.then_some(2)
 }
 
 /// Whether a word is a country's name or usual abbreviation. Other codes of two letters do not

@@ -231,15 +231,15 @@ impl Company {
 
     /// Returns the domain that answers a look-up of a name with a country: the company's domain for
     /// this country, or else its main domain. If no country is given, a country at the end of the
-    /// requested name counts, unless the company's own name contains it: `Quill Deutschland` means
-    /// Quill's domain for Germany.
+    /// requested name counts: `Quill (Deutschland)` and `Quill Deutschland` mean Quill's domain for
+    /// Germany. Without parentheses it does not count if the company's own name contains it.
     pub fn domain_near(&self, asked: &CompanyName, country: Option<Country>) -> Option<&str> {
         let in_name = || {
             let country = country_in_addition(asked)?;
             let own = CompanyName::parse(&self.name).ok()?;
             (!names_country(&own, country)).then_some(country)
         };
-        let country = country.or_else(in_name);
+        let country = country.or_else(|| asked.country()).or_else(in_name);
         country.and_then(|country| self.domain_in(country)).or_else(|| self.domain())
     }
 
@@ -356,4 +356,32 @@ pub struct DomainFacts {
     pub ip: Option<String>,
     /// The page rank of the domain, as the source gives it.
     pub page_rank: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_country_at_the_end_of_a_name_chooses_the_domain() {
+        let site = |domain: &str| Site { domain: domain.to_owned(), country: None };
+        let named = |name: &str| Company {
+            sites: vec![site("quill.com"), site("quill.de"), site("quill.ch")],
+            ..Company::named(SubjectId(1), name.to_owned())
+        };
+        let quill = named("Quill");
+        for (asked, domain) in [
+            ("Quill", "quill.com"),
+            ("Quill Deutschland", "quill.de"),
+            ("Quill (Germany)", "quill.de"),
+            ("Quill France", "quill.com"),
+        ] {
+            let asked = CompanyName::parse(asked).unwrap();
+            assert_eq!(quill.domain_near(&asked, None), Some(domain), "{asked}");
+        }
+        let asked = CompanyName::parse("Quill Deutschland").unwrap();
+        assert_eq!(named("Quill Deutschland").domain_near(&asked, None), Some("quill.com"));
+        let switzerland = Country::from_code("CH").ok();
+        assert_eq!(quill.domain_near(&asked, switzerland), Some("quill.ch"));
+    }
 }

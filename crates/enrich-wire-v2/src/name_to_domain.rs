@@ -28,8 +28,7 @@ pub(crate) const WIRE: Wire = Wire {
 struct Answer<'a> {
     /// Whether something was found.
     exists: bool,
-    /// The company's main domain; with `country_code`, or a country at the end of the name, its
-    /// domain in that country if it has one.
+    /// The company's main domain, or its domain in the country of `country_code` or of the name.
     domain: &'a str,
     remaining_credits: BalanceHere,
 }

@@ -265,9 +265,8 @@ struct Decider<'g> {
 type Decided = Result<Decision, ChargeError>;
 
 impl<'g> Decider<'g> {
-    /// Decides a job. If PostgreSQL's reply to an earlier commit of this job was lost, the database
-    /// may still write that commit. Then the caller gets no error that says that nothing was
-    /// written.
+    /// Decides a job. If PostgreSQL's reply to an earlier commit of this job was lost, that commit
+    /// may still succeed. Then the caller gets no error that says that nothing was written.
     fn decide(&mut self, job: &'g Job) -> Decided {
         match self.decide_anew(job) {
             Err(ChargeError::NotTaken(error)) if job.doubted.is_some() => {

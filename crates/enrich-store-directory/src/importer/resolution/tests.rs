@@ -138,7 +138,7 @@ fn a_name_alone_leaves_its_company_when_a_second_namesake_comes() {
 fn an_interrupted_resolution_is_completed_by_the_next_import() {
     let named =
         |name: &str, site: &str| hashed(CompanyRecord { sites: sites(&[site]), ..company(name) });
-    let first = [named("Quill", "quill.example")];
+    let first = [named("Quill", "quill.org")];
     let second = [named("Quill", "quill.ch"), named("Ink", "ink.example")];
     let other = [named("Nib", "nib.example")];
     let folder = tempfile::tempdir().unwrap();

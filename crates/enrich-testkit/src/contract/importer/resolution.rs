@@ -62,10 +62,10 @@ pub async fn a_name_alone_joins_its_only_namesake(harness: &dyn Harness) {
 pub async fn sites_in_several_countries_are_one_company(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let site = |text: &str| hashed(CompanyRecord { sites: sites(&[text]), ..company("Quill") });
-    let records = vec![site("quill.ch"), site("quill.example"), site("feather.example")];
+    let records = vec![site("quill.ch"), site("quill.org"), site("feather.org")];
     load(&ports, "a", records).await;
     let found = at_domain(&ports, "quill.ch").await.expect("a company");
-    assert_eq!(found.domain(), Some("quill.example"));
+    assert_eq!(found.domain(), Some("quill.org"));
     assert_eq!(found.sites.len(), 2);
 }
 

@@ -68,8 +68,8 @@ impl ScoredCandidate {
 /// first. Candidates of the same organisation are not rivals: each gets the sum of their
 /// probabilities.
 ///
-/// `page_rank` returns the page rank of a domain. It is called only for companies whose score is at
-/// most [`WITHIN_REACH`] below the best score.
+/// `page_rank` returns the page rank of a domain. It is called only for companies whose score is
+/// less than 12 points below the best score.
 pub fn judge(
     asked: &AskedName,
     companies: impl IntoIterator<Item = Company>,

@@ -25,21 +25,23 @@ use crate::record::{CompanyRecord, PersonRecord};
 /// texts, such as `lei:…`. A record whose ids contradict a company is not merged with it, unless
 /// both have a common id of another scheme.
 pub fn ids_differ(ids: &[ExternalId], known: &[String]) -> bool {
-    id_texts_differ(ids.iter().map(ExternalId::as_str), known.iter().map(String::as_str))
+    let known = known.iter().map(String::as_str);
+    differing_ids(ids.iter().map(ExternalId::as_str), known).is_some()
 }
 
-/// Whether two sets of ids, as texts such as `lei:…`, contradict each other: both have ids in the
-/// same scheme, but no id of that scheme in common.
-pub(crate) fn id_texts_differ<'a, I, J>(these: I, those: J) -> bool
+/// Returns the first pair of ids by which two sets of ids, as texts such as `lei:…`, contradict each
+/// other: both ids are of the same scheme, and the sets have no id of that scheme in common.
+pub(crate) fn differing_ids<'a, I, J>(these: I, those: J) -> Option<(&'a str, &'a str)>
 where
     I: Iterator<Item = &'a str> + Clone,
     J: Iterator<Item = &'a str> + Clone,
 {
-    these.clone().any(|id| {
+    these.clone().find_map(|id| {
         let of_scheme = |other: &&str| scheme_of(other) == scheme_of(id);
         let is_shared = |id: &str| those.clone().any(|other| other == id);
-        those.clone().any(|other| of_scheme(&other))
-            && !these.clone().filter(of_scheme).any(is_shared)
+        let other = those.clone().find(of_scheme)?;
+        let share_one = these.clone().filter(of_scheme).any(is_shared);
+        (!share_one).then_some((id, other))
     })
 }
 

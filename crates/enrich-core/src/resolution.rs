@@ -30,4 +30,6 @@ pub use resemblance::{Alike, Resemblance, WhyApart};
 pub use units::{is_unit_of, parent_among};
 
 #[cfg(test)]
+mod test_records;
+#[cfg(test)]
 mod tests;

@@ -118,7 +118,7 @@ impl Running {
     }
 
     /// Waits until the server ends. Returns an error in any case, because the server must not end
-    /// before it is told to stop.
+    /// before `stop` is called on its handle.
     async fn ended(&mut self) -> Result<(), ServeError> {
         match (&mut self.task).await {
             Ok(Ok(())) => Err(ServeError::Ended),

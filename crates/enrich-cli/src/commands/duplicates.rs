@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use enrich_core::resolution::Resemblance;
 use enrich_store::{DuplicateCount, DuplicatePair, DuplicateSearch};
 use serde::Serialize;
@@ -35,8 +36,8 @@ pub(crate) struct DuplicatesCommand {
     #[arg(value_name = "COMPANY")]
     company: Option<CompanyArg>,
     /// Only pairs that look alike in this way
-    #[arg(long, value_enum)]
-    kind: Option<Kind>,
+    #[arg(long, value_parser = kind_parser())]
+    kind: Option<Resemblance>,
     /// Maximum number of pairs of each kind that are listed
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(0..=10_000))]
     limit: u16,
@@ -44,48 +45,39 @@ pub(crate) struct DuplicatesCommand {
     common: Common,
 }
 
-/// In what companies look alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Kind {
-    /// The same id in a register or data set
-    Id,
-    /// The same host, and equal names
-    HostAndName,
-    /// The same host, and names that are near
-    Host,
-    /// The same registrable domain, and equal names
-    DomainAndName,
-    /// Domains that differ by their suffix, and equal names
-    LabelAndName,
-    /// The same page, and names that are near
-    Page,
-    /// The same phone number, and names that are near
-    Phone,
-    /// Equal names, one without a domain or page
-    Name,
-}
-
-impl Kind {
-    const ALL: [(Self, Resemblance, &str); 8] = [
-        (Self::Id, Resemblance::Id, "id"),
-        (Self::HostAndName, Resemblance::HostAndName, "host-and-name"),
-        (Self::Host, Resemblance::Host, "host"),
-        (Self::DomainAndName, Resemblance::DomainAndName, "domain-and-name"),
-        (Self::LabelAndName, Resemblance::LabelAndName, "label-and-name"),
-        (Self::Page, Resemblance::Page, "page"),
-        (Self::Phone, Resemblance::Phone, "phone"),
-        (Self::Name, Resemblance::NameAlone, "name"),
-    ];
-
-    fn resemblance(self) -> Option<Resemblance> {
-        Self::ALL.iter().find(|(kind, ..)| *kind == self).map(|(_, resemblance, _)| *resemblance)
+/// Returns the name of a kind, as `--kind` accepts it, and what it means.
+fn described(resemblance: Resemblance) -> (&'static str, &'static str) {
+    match resemblance {
+        Resemblance::Id => ("id", "The same id in a register or data set"),
+        Resemblance::HostAndName => ("host-and-name", "The same host, and equal names"),
+        Resemblance::Host => ("host", "The same host, and names that are near"),
+        Resemblance::DomainAndName => {
+            ("domain-and-name", "The same registrable domain, and equal names")
+        }
+        Resemblance::LabelAndName => {
+            ("label-and-name", "Domains that differ by their suffix, and equal names")
+        }
+        Resemblance::Page => ("page", "The same page, and names that are near"),
+        Resemblance::Phone => ("phone", "The same phone number, and names that are near"),
+        Resemblance::NameAlone => ("name", "Equal names, one without a domain or page"),
     }
 }
 
 /// Returns the name of a kind, as `--kind` accepts it.
 pub(super) fn kind_name(resemblance: Resemblance) -> &'static str {
-    let mut all = Kind::ALL.iter();
-    all.find(|(_, it, _)| *it == resemblance).map_or("", |(_, _, name)| *name)
+    described(resemblance).0
+}
+
+/// Parses the value of `--kind`.
+fn kind_parser() -> impl TypedValueParser<Value = Resemblance> {
+    let named = Resemblance::ALL.map(|kind| {
+        let (name, meaning) = described(kind);
+        PossibleValue::new(name).help(meaning)
+    });
+    PossibleValuesParser::new(named).try_map(|name| {
+        let mut all = Resemblance::ALL.into_iter();
+        all.find(|kind| kind_name(*kind) == name).ok_or("there is no such kind")
+    })
 }
 
 /// The companies that look alike in one way.
@@ -140,7 +132,7 @@ impl DuplicatesCommand {
         let company = self.company.map(|company| company.find(&store.importer)).transpose()?;
         let search = DuplicateSearch {
             company: company.map(|found| found.company().id),
-            kind: self.kind.and_then(Kind::resemblance),
+            kind: self.kind,
             most: usize::from(self.limit),
         };
         let found = store.duplicates(&search)?;
@@ -188,8 +180,10 @@ mod tests {
     #[test]
     fn every_kind_has_the_name_that_the_option_accepts() {
         for resemblance in Resemblance::ALL {
-            let kind = Kind::from_str(kind_name(resemblance), false).unwrap();
-            assert_eq!(kind.resemblance(), Some(resemblance));
+            let arg = clap::Arg::new("kind").long("kind").value_parser(kind_parser());
+            let given = ["duplicates", "--kind", kind_name(resemblance)];
+            let found = clap::Command::new("duplicates").arg(arg).get_matches_from(given);
+            assert_eq!(found.get_one("kind"), Some(&resemblance));
         }
     }
 }

@@ -245,7 +245,7 @@ impl RecordClaims {
     }
 
     /// Returns the ids of the company in registers and data sets.
-    pub fn ids(&self) -> impl Iterator<Item = &str> {
+    pub fn ids(&self) -> impl Iterator<Item = &str> + Clone {
         self.ids.iter().map(String::as_str)
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use enrich_text::CompanyName;
 use rustc_hash::FxHashMap;
 
-use crate::identity::id_texts_differ;
+use crate::identity::differing_ids;
 
 use super::claims::RecordClaims;
 use super::decisions::Decisions;
@@ -274,6 +274,7 @@ impl<'a> Clusters<'a> {
     /// Whether two clusters have ids of the same scheme, but no common id of this scheme. `a` and
     /// `b` are the roots of the clusters.
     fn differ(&self, a: usize, b: usize) -> bool {
-        id_texts_differ(self.ids[a].iter().copied(), self.ids[b].iter().copied())
+        let of = |root: usize| self.ids[root].iter().copied();
+        differing_ids(of(a), of(b)).is_some()
     }
 }

@@ -175,14 +175,14 @@ pub(super) fn common<'a, T, K: PartialEq>(
 fn have_country_sites(one: &RecordClaims, other: &RecordClaims) -> bool {
     one.hosts_of_countries().any(|site| {
         other.hosts_of_countries().any(|it| it.label == site.label)
-            && is_of_name(one, &site.label)
-            && is_of_name(other, &site.label)
+            && has_label_as_name(one, &site.label)
+            && has_label_as_name(other, &site.label)
     })
 }
 
 /// Whether a domain's label is the name of the company. Then domains with this label in other
 /// countries probably belong to the same company.
-fn is_of_name(record: &RecordClaims, label: &str) -> bool {
+pub(super) fn has_label_as_name(record: &RecordClaims, label: &str) -> bool {
     label.chars().count() >= FEWEST_LETTERS && record.is_named_as(label)
 }
 

@@ -5,7 +5,10 @@ use std::fmt;
 
 use super::claims::{Host, RecordClaims};
 use super::decisions::Decisions;
-use super::links::{MOST_BEARERS, SharedKeys, common, has_compatible_seats, link};
+use super::links::{
+    MOST_BEARERS, SharedKeys, common, has_compatible_seats, has_label_as_name, link,
+};
+use crate::identity::differing_ids;
 
 /// In what two companies look alike. The strongest kinds come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,7 +21,7 @@ pub enum Resemblance {
     Host,
     /// They share a registrable domain, and their names are equal.
     DomainAndName,
-    /// They share the label of domains under different suffixes, and their names are equal.
+    /// They have domains with the same label under different suffixes, and their names are equal.
     LabelAndName,
     /// They share a page, and their names are near.
     Page,
@@ -122,6 +125,9 @@ pub enum WhyApart {
     OfMany(String),
     /// The label that their domains share is not their name.
     OtherLabel,
+    /// The label that their domains share is their name, but not both domains can be the sites of a
+    /// company for a country or for all countries: one is under a top-level domain such as `.red`.
+    OtherSuffix,
     /// Their countries differ.
     OtherCountry,
     /// Several companies with a domain bear the name. The number is theirs.
@@ -147,8 +153,8 @@ impl WhyApart {
         if let Some(decision) = decisions.keeping_apart(one.records, other.records) {
             return Self::Decision(decision.number);
         }
-        if let Some((these, those)) = differing_ids(one.company, other.company) {
-            return Self::DifferentIds(these, those);
+        if let Some((these, those)) = differing_ids(one.company.ids(), other.company.ids()) {
+            return Self::DifferentIds(these.to_owned(), those.to_owned());
         }
         if resemblance == Resemblance::NameAlone {
             return match bearers {
@@ -167,7 +173,13 @@ impl WhyApart {
             .any(|a| other.records.iter().any(|b| link(a, b, &nothing).is_some()));
         match resemblance {
             Resemblance::Id if !is_linked => Self::WrongId(key.to_owned()),
-            Resemblance::LabelAndName if !is_linked => Self::OtherLabel,
+            Resemblance::LabelAndName if !is_linked => {
+                let mut labels = common(&one.company.hosts, &other.company.hosts, |it| &it.label);
+                let is_name = labels.any(|host| {
+                    [one, other].iter().all(|it| has_label_as_name(it.company, &host.label))
+                });
+                if is_name { Self::OtherSuffix } else { Self::OtherLabel }
+            }
             _ if !is_linked => Self::OtherRecords,
             Resemblance::Host | Resemblance::Page | Resemblance::Phone => {
                 Self::OfMany(key.to_owned())
@@ -175,20 +187,6 @@ impl WhyApart {
             _ => Self::NotDivided,
         }
     }
-}
-
-/// Returns an id of each company in a scheme in which they have no id in common.
-fn differing_ids(one: &RecordClaims, other: &RecordClaims) -> Option<(String, String)> {
-    let scheme = |id: &str| id.split_once(':').map_or(String::new(), |(it, _)| it.to_owned());
-    let of = |claims: &RecordClaims, wanted: &str| -> BTreeSet<String> {
-        claims.ids().filter(|id| scheme(id) == wanted).map(str::to_owned).collect()
-    };
-    let schemes: BTreeSet<String> = one.ids().map(scheme).collect();
-    schemes.iter().find_map(|scheme| {
-        let (these, those) = (of(one, scheme), of(other, scheme));
-        let (first, second) = (these.first()?, those.first()?);
-        these.is_disjoint(&those).then(|| (first.clone(), second.clone()))
-    })
 }
 
 impl fmt::Display for WhyApart {
@@ -205,6 +203,10 @@ impl fmt::Display for WhyApart {
             ),
             Self::OfMany(value) => write!(f, "More than three organisations share {value}."),
             Self::OtherLabel => f.write_str("The part that their domains share is not their name."),
+            Self::OtherSuffix => f.write_str(
+                "One of their domains is neither under the top-level domain of a country nor under .com, \
+                 .org or the like.",
+            ),
             Self::OtherCountry => f.write_str("Their countries differ."),
             Self::Namesakes(number) => {
                 write!(f, "{number} companies with a domain have this name.")
@@ -226,23 +228,13 @@ impl fmt::Display for WhyApart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Confidence;
-    use crate::merge::{Attribute, Fact};
+    use crate::merge::Attribute;
+    use crate::resolution::test_records::{self, DOMAIN, ID};
     use crate::resolution::{DecidedRecord, Decision, DecisionKind, RecordKey};
 
-    const DOMAIN: Attribute = Attribute::Domain;
-    const ID: Attribute = Attribute::ExternalId;
-
     fn claims(name: &str, values: &[(Attribute, &str)]) -> RecordClaims {
-        let all = [&[(Attribute::Name, name)], values].concat();
-        let facts = all.iter().map(|(attribute, value)| Fact {
-            attribute: *attribute,
-            value: (*value).to_owned(),
-            country: None,
-            confidence: Confidence::FULL,
-        });
         let key = RecordKey::of_id(name.to_owned(), &format!("{values:?}"));
-        RecordClaims::of(key, &facts.collect::<Vec<_>>())
+        test_records::claims(key, name, values)
     }
 
     type Company<'a> = (&'a str, &'a [(Attribute, &'a str)]);
@@ -286,6 +278,13 @@ mod tests {
                 ("Quill", &[(DOMAIN, "pens.fr")]),
                 2,
                 "LabelAndName quill: The part that their domains share is not their name.",
+            ),
+            (
+                ("Quill", &[(DOMAIN, "quill.ch")]),
+                ("Quill", &[(DOMAIN, "quill.red")]),
+                2,
+                "LabelAndName quill: One of their domains is neither under the top-level domain of \
+                 a country nor under .com, .org or the like.",
             ),
             (
                 quill,

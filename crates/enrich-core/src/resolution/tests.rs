@@ -2,26 +2,12 @@
 
 use proptest::prelude::*;
 
+use super::test_records::{ALIAS, DOMAIN, ID, PHONE, SEAT, claims};
 use super::*;
-use crate::Confidence;
-use crate::merge::{Attribute, Fact};
-
-const DOMAIN: Attribute = Attribute::Domain;
-const ID: Attribute = Attribute::ExternalId;
-const SEAT: Attribute = Attribute::Country;
-const ALIAS: Attribute = Attribute::Alias;
-const PHONE: Attribute = Attribute::Phone;
+use crate::merge::Attribute;
 
 fn record(source: &str, id: &str, name: &str, values: &[(Attribute, &str)]) -> RecordClaims {
-    let key = RecordKey { source: source.to_owned(), record: id.to_owned() };
-    let all = [&[(Attribute::Name, name)], values].concat();
-    let facts = all.iter().map(|(attribute, value)| Fact {
-        attribute: *attribute,
-        value: (*value).to_owned(),
-        country: None,
-        confidence: Confidence::FULL,
-    });
-    RecordClaims::of(key, &facts.collect::<Vec<_>>())
+    claims(RecordKey { source: source.to_owned(), record: id.to_owned() }, name, values)
 }
 
 /// Returns the clusters as lists of the records' ids.

@@ -3,12 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::Confidence;
-use crate::merge::{Attribute, Fact};
+use crate::merge::Attribute;
+use crate::resolution::test_records::{DOMAIN, ID, claims};
 use crate::resolution::{RecordKey, SharedKeys, clusters};
-
-const DOMAIN: Attribute = Attribute::Domain;
-const ID: Attribute = Attribute::ExternalId;
 
 /// Makes a record. Its `id` is the id that the source `a` gives it; without an id, it is known by its
 /// content.
@@ -17,14 +14,7 @@ fn record(id: Option<&str>, name: &str, values: &[(Attribute, &str)]) -> RecordC
         Some(id) => RecordKey::of_id("a".to_owned(), id),
         None => RecordKey { source: "a".to_owned(), record: format!("{name}{values:?}") },
     };
-    let all = [&[(Attribute::Name, name)], values].concat();
-    let facts = all.iter().map(|(attribute, value)| Fact {
-        attribute: *attribute,
-        value: (*value).to_owned(),
-        country: None,
-        confidence: Confidence::FULL,
-    });
-    RecordClaims::of(key, &facts.collect::<Vec<_>>())
+    claims(key, name, values)
 }
 
 fn decision(number: u64, kind: DecisionKind, sides: [&[&RecordClaims]; 2]) -> Decision {

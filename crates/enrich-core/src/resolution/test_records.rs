@@ -1,0 +1,23 @@
+//! Makes the records that the tests of entity resolution divide.
+
+use super::{RecordClaims, RecordKey};
+use crate::Confidence;
+use crate::merge::{Attribute, Fact};
+
+pub(super) const DOMAIN: Attribute = Attribute::Domain;
+pub(super) const ID: Attribute = Attribute::ExternalId;
+pub(super) const SEAT: Attribute = Attribute::Country;
+pub(super) const ALIAS: Attribute = Attribute::Alias;
+pub(super) const PHONE: Attribute = Attribute::Phone;
+
+/// Makes a record with a name and other values.
+pub(super) fn claims(key: RecordKey, name: &str, values: &[(Attribute, &str)]) -> RecordClaims {
+    let all = [&[(Attribute::Name, name)], values].concat();
+    let facts = all.iter().map(|(attribute, value)| Fact {
+        attribute: *attribute,
+        value: (*value).to_owned(),
+        country: None,
+        confidence: Confidence::FULL,
+    });
+    RecordClaims::of(key, &facts.collect::<Vec<_>>())
+}

@@ -300,6 +300,11 @@ impl RecordClaims {
             || self.near().forms.contains(label)
     }
 
+    /// Whether a name of the record has a country in parentheses: `Quill (Portugal)`.
+    pub(super) fn is_named_with_country(&self) -> bool {
+        self.named.iter().any(|name| name.country().is_some())
+    }
+
     pub(super) fn near(&self) -> &NearNames {
         self.near.get_or_init(|| {
             let mut near = NearNames::default();

@@ -171,13 +171,19 @@ pub(super) fn common<'a, T, K: PartialEq>(
 }
 
 /// Whether two records have domains with the same label, which is the name of the company, and each
-/// of these domains can be the company's site for a country, or for all countries.
+/// of these domains can be the company's site for a country, or for all countries. Short common
+/// words are the names of companies in many countries. So the seats must be compatible, or a name
+/// must say that it is the name of a branch in a country, as `Quill (Portugal)` does.
 fn have_country_sites(one: &RecordClaims, other: &RecordClaims) -> bool {
-    one.hosts_of_countries().any(|site| {
-        other.hosts_of_countries().any(|it| it.label == site.label)
-            && has_label_as_name(one, &site.label)
-            && has_label_as_name(other, &site.label)
-    })
+    let may_be_one = one.is_named_with_country()
+        || other.is_named_with_country()
+        || has_compatible_seats(one, other);
+    may_be_one
+        && one.hosts_of_countries().any(|site| {
+            other.hosts_of_countries().any(|it| it.label == site.label)
+                && has_label_as_name(one, &site.label)
+                && has_label_as_name(other, &site.label)
+        })
 }
 
 /// Whether a domain's label is the name of the company. Then domains with this label in other

@@ -231,6 +231,10 @@ const WITHIN_REACH: f64 = 12.0;
 /// score is higher by this difference: ln 7.4.
 const UNRIVALLED: f64 = 2.0;
 
+/// The highest rarity of a word, in nats. A higher rarity is lowered to this value, because for such
+/// rare words a difference in rarity is accidental.
+const MOST_RARITY: f64 = 12.0;
+
 /// The rarity of words in one directory: the fewer companies have a word in their names, the higher
 /// is its rarity. If the number of these companies is unknown, the word's share of all organisation
 /// names gives an estimate.
@@ -248,10 +252,6 @@ impl DirectoryRarity {
     /// The assumed share of organisation names that contain a word, if the word is not in the list
     /// of common words.
     const SHARE_OF_OTHERS: f64 = 0.000_004;
-    /// The highest rarity of a word, in nats. A higher rarity is lowered to this value, because for
-    /// such rare words a difference in rarity is accidental.
-    const MOST: f64 = 12.0;
-
     /// Creates the rarities for a directory with this number of companies. [`Self::learn`] adds the
     /// words.
     pub fn among(companies: u64) -> Self {
@@ -273,7 +273,7 @@ impl DirectoryRarity {
     fn rarity(&self, root: &str, held: f64) -> f64 {
         let share = common_share(root).unwrap_or(Self::SHARE_OF_OTHERS);
         let all = self.companies + Self::AT_LARGE;
-        (all / (held + share * Self::AT_LARGE)).ln().clamp(0.1, Self::MOST)
+        (all / (held + share * Self::AT_LARGE)).ln().clamp(0.1, MOST_RARITY)
     }
 }
 

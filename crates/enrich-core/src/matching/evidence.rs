@@ -137,6 +137,9 @@ features! {
     SlipOdd "slip_odd",
     /// If a word is misspelt and all other words agree, the value of `SlipOdd`; else 0.
     SlipAloneOdd "slip_alone_odd",
+    /// How common the misspelt word is as a word of other names, in tens of nats: how much less rare
+    /// it is than a word that no company has. A common word is probably no misspelling.
+    SlipKnown "slip_known",
     /// Both names have the same legal form.
     FormAgrees "form_agrees",
     /// The names have different legal forms.

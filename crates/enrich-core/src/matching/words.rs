@@ -5,6 +5,7 @@ use enrich_text::{
     oddity, similar,
 };
 
+use super::MOST_RARITY;
 use super::asked::AskedName;
 use super::evidence::{Evidence, Feature};
 use super::slip::{Slip, slip};
@@ -131,7 +132,7 @@ pub(super) fn compare(
     of_legal_forms(&mut evidence, form, &held);
     let shape = sums.shape(&likeness);
     let is_same = is_folded || is_stripped || is_squashed;
-    of_slips(&mut evidence, &likeness, form, &held, !is_same, shape);
+    of_slips(&mut evidence, &likeness, (form, &held), !is_same, shape, rarity);
     if !is_same {
         of_contrasts(&mut evidence, &likeness, asked, &held);
     }
@@ -215,10 +216,10 @@ fn of_initials(evidence: &mut Evidence, asked: &NameForm, held: &NameForm) -> bo
 fn of_slips(
     evidence: &mut Evidence,
     likeness: &Similarity,
-    asked: &NameForm,
-    held: &NameForm,
+    (asked, held): (&NameForm, &NameForm),
     differs: bool,
     shape: Shape,
+    rarity: &impl Rarity,
 ) {
     let slips: Vec<&Agreed> =
         likeness.agreed.iter().filter(|one| one.how == Agreement::Misspelt).collect();
@@ -233,6 +234,8 @@ fn of_slips(
     let odd = ((oddity(typed) - oddity(meant)) / 10.0).clamp(-1.0, 1.0);
     evidence.add(Feature::SlipOdd, odd);
     evidence.add(Feature::SlipAloneOdd, if shape == Shape::All { odd } else { 0.0 });
+    let known = MOST_RARITY - rarity.of(&asked.words[first.left]);
+    evidence.add(Feature::SlipKnown, known.max(0.0) / 10.0);
     let kind = match slip(typed, meant) {
         Slip::Swapped => Feature::SlipSwapped,
         Slip::Doubled => Feature::SlipDoubled,

@@ -75,6 +75,21 @@ fn two_records_become_what_their_values_say() {
         (("Quill", &[(DOMAIN, "quill.ch")]), ("Quill", &[(DOMAIN, "quill.fr")]), true),
         (("Quill", &[(DOMAIN, "quill.ch")]), ("Quill", &[(DOMAIN, "quill.com")]), true),
         (("Quill", &[(DOMAIN, "quill.ch")]), ("Quill", &[(DOMAIN, "quill.red")]), false),
+        (
+            ("Quill", &[(DOMAIN, "quill.ch"), (SEAT, "CH")]),
+            ("Quill", &[(DOMAIN, "quill.fr"), (SEAT, "FR")]),
+            false,
+        ),
+        (
+            ("Quill", &[(DOMAIN, "quill.ch"), (SEAT, "CH")]),
+            ("Quill (France)", &[(DOMAIN, "quill.fr"), (SEAT, "FR")]),
+            true,
+        ),
+        (
+            ("Quill", &[(DOMAIN, "quill.ch"), (SEAT, "CH"), (SEAT, "FR")]),
+            ("Quill", &[(DOMAIN, "quill.fr"), (SEAT, "FR")]),
+            true,
+        ),
         (("Quill", &[(DOMAIN, "pens.ch")]), ("Quill", &[(DOMAIN, "pens.fr")]), false),
         (("Quill", &[(DOMAIN, "quill.example")]), ("Quill", &[(DOMAIN, "ink.example")]), false),
         (

@@ -171,19 +171,22 @@ pub(super) fn common<'a, T, K: PartialEq>(
 }
 
 /// Whether two records have domains with the same label, which is the name of the company, and each
-/// of these domains can be the company's site for a country, or for all countries. Short common
-/// words are the names of companies in many countries. So the seats must be compatible, or a name
-/// must say that it is the name of a branch in a country, as `Quill (Portugal)` does.
+/// of these domains can be the company's site for a country, or for all countries.
 fn have_country_sites(one: &RecordClaims, other: &RecordClaims) -> bool {
-    let may_be_one = one.is_named_with_country()
-        || other.is_named_with_country()
-        || has_compatible_seats(one, other);
-    may_be_one
+    can_have_country_sites(one, other)
         && one.hosts_of_countries().any(|site| {
             other.hosts_of_countries().any(|it| it.label == site.label)
                 && has_label_as_name(one, &site.label)
                 && has_label_as_name(other, &site.label)
         })
+}
+
+/// Whether the countries of two records allow that they are one company with sites for several
+/// countries. Short common words are the names of different companies in many countries. So the
+/// seats must be compatible, or a name must say that it is the name of a branch in a country, as
+/// `Quill (Portugal)` does.
+pub(super) fn can_have_country_sites(one: &RecordClaims, other: &RecordClaims) -> bool {
+    one.is_named_with_country() || other.is_named_with_country() || has_compatible_seats(one, other)
 }
 
 /// Whether a domain's label is the name of the company. Then domains with this label in other

@@ -6,7 +6,8 @@ use std::fmt;
 use super::claims::{Host, RecordClaims};
 use super::decisions::Decisions;
 use super::links::{
-    MOST_BEARERS, SharedKeys, common, has_compatible_seats, has_label_as_name, link,
+    MOST_BEARERS, SharedKeys, can_have_country_sites, common, has_compatible_seats,
+    has_label_as_name, link,
 };
 use crate::identity::differing_ids;
 
@@ -178,7 +179,11 @@ impl WhyApart {
                 let is_name = labels.any(|host| {
                     [one, other].iter().all(|it| has_label_as_name(it.company, &host.label))
                 });
-                if is_name { Self::OtherSuffix } else { Self::OtherLabel }
+                match is_name {
+                    false => Self::OtherLabel,
+                    true if can_have_country_sites(one.company, other.company) => Self::OtherSuffix,
+                    true => Self::OtherCountry,
+                }
             }
             _ if !is_linked => Self::OtherRecords,
             Resemblance::Host | Resemblance::Page | Resemblance::Phone => {
@@ -229,7 +234,7 @@ impl fmt::Display for WhyApart {
 mod tests {
     use super::*;
     use crate::merge::Attribute;
-    use crate::resolution::test_records::{self, DOMAIN, ID};
+    use crate::resolution::test_records::{self, DOMAIN, ID, SEAT};
     use crate::resolution::{DecidedRecord, Decision, DecisionKind, RecordKey};
 
     fn claims(name: &str, values: &[(Attribute, &str)]) -> RecordClaims {
@@ -278,6 +283,12 @@ mod tests {
                 ("Quill", &[(DOMAIN, "pens.fr")]),
                 2,
                 "LabelAndName quill: The part that their domains share is not their name.",
+            ),
+            (
+                ("Quill", &[(DOMAIN, "quill.ch"), (SEAT, "CH")]),
+                ("Quill", &[(DOMAIN, "quill.fr"), (SEAT, "FR")]),
+                2,
+                "LabelAndName quill: Their countries differ.",
             ),
             (
                 ("Quill", &[(DOMAIN, "quill.ch")]),

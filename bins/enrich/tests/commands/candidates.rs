@@ -56,6 +56,12 @@ fn a_company_is_shown_by_its_name() {
     assert_eq!(said["company"]["name"], "Quillfeather GmbH");
     let said = fixture.json(&["lookup", "company", "--name", "Sorrel"]);
     assert_eq!(said["company"], json!(null));
+    let said = fixture.json(&["lookup", "company", "--name", "Sorrel", "--explain"]);
+    assert_eq!(said["body"]["company"], json!(null));
+    assert_eq!(said["explained"]["company_name"]["name"], "Sorrel");
+    fixture
+        .run(&["lookup", "company", "--name", "Sorrel", "--candidates", "--explain"])
+        .refused(2, "leave out --explain");
 }
 
 #[test]

@@ -10,7 +10,7 @@ mod shown;
 use clap::Args;
 use enrich_bulk::Target;
 use enrich_core::port::directory::Directory;
-use enrich_core::{Credits, Refusal};
+use enrich_core::{CompanyRef, Credits, Projection, Question, Refusal};
 use enrich_server::API_VERSIONS;
 use enrich_store::{DirectoryStore, Options};
 use enrich_text::Country;
@@ -33,6 +33,7 @@ Examples:
   enrich lookup mti phoneNumber=\"020 7946 0123\" --country GB
   enrich lookup company --id wikidata:Q42
   enrich lookup company --name \"Quil Ldt\" --candidates 5
+  enrich lookup company --name \"Quil Ldt\" --explain
 
 Prints the body of the endpoint's answer, with 0 as the balance: the call is not charged or counted.
 `enrich endpoints` lists the paths and their fields.
@@ -107,28 +108,50 @@ impl Lookup {
         self.common.data.open_directory(Options { least_by_name, ..Options::default() })
     }
 
+    /// Shows the company, or the companies, that the options name.
+    fn company(&self, wanted: Wanted<'_>, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        let store = self.open()?;
+        let directory = &store.directory;
+        let company = match wanted {
+            Wanted::Candidates(..) if self.explain => {
+                return Err(Failure::Impossible(
+                    "--candidates gives a reason with each company; leave out --explain".to_owned(),
+                ));
+            }
+            Wanted::Candidates(name, most) => {
+                let list = Candidates::of(directory, name, self.country, most)?;
+                return self.common.show(&list, console);
+            }
+            Wanted::Id(id) => CompanyRef::Id(id.clone()),
+            Wanted::Name(name) => CompanyRef::Name { name: name.clone(), country: self.country },
+        };
+        let question = Question::Company(company);
+        let found = pollster::block_on(directory.find(&question, Projection::Profile))?;
+        let shown = LookedUp::of(directory, found.as_ref())?;
+        if !self.explain {
+            return self.common.show(&shown, console);
+        }
+        let explanation = LookUpToExplain {
+            question: &question,
+            found: found.as_ref(),
+            is_answered: found.is_some(),
+            least_by_name: self.settings.min_confidence.0,
+        };
+        let body = serde_json::to_vec(&shown).map_err(|error| Failure::impossible(&error))?;
+        let explanation = explanation.explained(directory)?;
+        self.common.show(&Explained::new(&body, Some(explanation))?, console)
+    }
+
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let Target { api_version, endpoint } = match (self.asked, self.company.wanted()) {
             (Asked::Endpoint(target), None) => target,
-            (Asked::Company, Some(wanted)) if self.fields.is_empty() && !self.explain => {
-                let store = self.open()?;
-                let directory = &store.directory;
-                return match wanted {
-                    Wanted::Id(id) => self.common.show(&LookedUp::by_id(directory, id)?, console),
-                    Wanted::Name(name) => {
-                        let company = LookedUp::by_name(directory, name, self.country)?;
-                        self.common.show(&company, console)
-                    }
-                    Wanted::Candidates(name, most) => {
-                        let list = Candidates::of(directory, name, self.country, most)?;
-                        self.common.show(&list, console)
-                    }
-                };
+            (Asked::Company, Some(wanted)) if self.fields.is_empty() => {
+                return self.company(wanted, console);
             }
             _ => {
                 return Err(Failure::Impossible(
                     "a company is looked up by `enrich lookup company --id SCHEME:ID` or `--name \
-                     NAME`, without fields and without --explain"
+                     NAME`, without fields"
                         .to_owned(),
                 ));
             }

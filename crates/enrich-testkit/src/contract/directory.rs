@@ -401,7 +401,10 @@ pub async fn companies_that_are_but_names_do_not_stand_in_the_way_of_a_misspelt_
     let before = by_name(&ports, "Feathermark Analitics", None).await.expect("a company");
     assert_eq!(before.0, "feathermark.example");
     load(&ports, "people", people.map(at).into()).await;
-    assert_eq!(by_name(&ports, "Feathermark Analitics", None).await, Some(before));
+    let after = by_name(&ports, "Feathermark Analitics", None).await.expect("a company");
+    assert_eq!(after.0, before.0);
+    // The names of the employers make the words a little more common.
+    assert!(after.1 + 1 >= before.1, "{before:?} {after:?}");
 }
 
 pub async fn a_country_is_asked_for_before_the_nearest_are_chosen(harness: &dyn Harness) {

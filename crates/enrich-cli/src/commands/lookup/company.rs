@@ -96,24 +96,9 @@ struct ShownParent {
 }
 
 impl LookedUp {
-    /// Finds the company with an id, and the organisation that the company belongs to.
-    pub(super) fn by_id(directory: &SqliteDirectory, id: &ExternalId) -> Result<Self, Failure> {
-        Self::of(directory, CompanyRef::Id(id.clone()))
-    }
-
-    /// Finds the company that a name means, and the organisation that the company belongs to.
-    pub(super) fn by_name(
-        directory: &SqliteDirectory,
-        name: &CompanyName,
-        country: Option<Country>,
-    ) -> Result<Self, Failure> {
-        Self::of(directory, CompanyRef::Name { name: name.clone(), country })
-    }
-
-    fn of(directory: &SqliteDirectory, company: CompanyRef) -> Result<Self, Failure> {
-        let Some(found) = find(directory, company)? else {
-            return Ok(Self { company: None });
-        };
+    /// Shows the company that was found, and the organisation that it belongs to.
+    pub(super) fn of(directory: &SqliteDirectory, found: Option<&Found>) -> Result<Self, Failure> {
+        let Some(found) = found else { return Ok(Self { company: None }) };
         let confidence = found.confidence.percent();
         let Some(company) = found.company() else { return Ok(Self { company: None }) };
         let parent = match company.parent.as_deref() {

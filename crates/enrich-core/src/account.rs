@@ -117,9 +117,9 @@ pub struct RateOverride {
 /// How many keys an account may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyLimit {
-    /// The most keys that are active at the same time.
+    /// Maximum number of keys that are active at the same time.
     pub active: u32,
-    /// The most keys in total: active keys, and keys that ended within the last
+    /// Maximum number of keys in total: active keys, and keys that ended within the last
     /// [`ENDED_DAYS`](Self::ENDED_DAYS) days.
     pub all: u32,
 }
@@ -156,7 +156,8 @@ pub struct NewKey {
 }
 
 impl NewKey {
-    /// Creates a key of `account`. It is created at `now`, and has no rate limit of its own.
+    /// Creates a key of `account` with the creation time `now`. The key does not expire, and the
+    /// server's rate limit applies to it.
     ///
     /// # Errors
     ///

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// Compares the wall clock with the monotonic clock, to decide whether ends that have passed may
-/// become final.
+/// Compares the wall clock with the monotonic clock, to decide whether the ends of keys and
+/// sessions that have passed may become final. A final end stays in force even if the clock is set
+/// back.
 ///
 /// After a machine has started, its wall clock may be ahead until time synchronisation corrects it.
 /// Until then, keys and sessions that seem expired are refused. When the clock is right, they are
@@ -31,8 +32,8 @@ impl ClockWatch {
         Self { wall, monotonic }
     }
 
-    /// Whether the clocks have agreed for [`STEADY_TIME`](Self::STEADY_TIME). A jump of the wall
-    /// clock starts this period again.
+    /// Whether the clocks have agreed for [`STEADY_TIME`](Self::STEADY_TIME) since the watch began.
+    /// If the wall clock has jumped, starts the watch again and returns `false`.
     pub fn is_steady(&mut self, wall: Timestamp, monotonic: Duration) -> bool {
         let elapsed = monotonic.saturating_sub(self.monotonic);
         let shown = wall.duration_since(self.wall);

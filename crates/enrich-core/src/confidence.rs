@@ -12,9 +12,9 @@ impl Confidence {
     /// The highest confidence of an answer if another subject fits equally well.
     pub const AMBIGUOUS: Self = Self(80);
 
-    /// The default for the least confidence of a match by name. Even with this value, some names of
-    /// companies that are not in the directory get a wrong answer (`docs/matching.md` gives the
-    /// share).
+    /// The default for the minimum confidence of a match by name: a match below the minimum counts
+    /// as not found. Even with this minimum, some names of companies that are not in the directory
+    /// get a wrong answer (`docs/matching.md` gives the share).
     pub const LEAST_BY_NAME: Self = Self(90);
 
     /// Creates a confidence. Returns `None` if `percent` is not from 1 to 100.

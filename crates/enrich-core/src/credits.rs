@@ -9,7 +9,7 @@ pub struct Credits(pub u64);
 impl Credits {
     /// Zero credits.
     pub const ZERO: Self = Self(0);
-    /// The most credits that an account can have: the largest signed 64-bit integer.
+    /// Maximum number of credits that an account can have: the largest signed 64-bit integer.
     pub const MAX: Self = Self(i64::MAX as u64);
 
     /// Returns the amount less `price`; `None` if `price` is larger than the amount.
@@ -66,8 +66,8 @@ impl Price {
         }
     }
 
-    /// Returns the most items that `balance` pays for. If the price does not depend on the number
-    /// of items, returns [`u64::MAX`] or 0.
+    /// Returns the maximum number of items that `balance` pays for. If the price does not depend on
+    /// the number of items, returns [`u64::MAX`] if `balance` pays for an answer, and otherwise 0.
     pub const fn most_items(self, balance: Credits) -> u64 {
         match self {
             Self::PerAnswer(credits) if balance.0 < credits => 0,

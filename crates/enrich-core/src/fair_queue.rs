@@ -24,9 +24,9 @@ pub struct FairQueue<K, T> {
 /// The limits of a [`FairQueue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueLimits {
-    /// Most items in total.
+    /// Maximum number of items of all tenants together.
     pub total: usize,
-    /// Most items of one tenant.
+    /// Maximum number of items of one tenant.
     pub per_tenant: usize,
 }
 
@@ -38,8 +38,9 @@ pub enum Pushed<T> {
     /// The item is in the queue. An item of another tenant was removed to make room. The value is
     /// the removed item.
     Displaced(T),
-    /// The item is not in the queue, because all queues together or the tenant's queue is full. The
-    /// value is the refused item.
+    /// The item is not in the queue. Either its tenant has the maximum number of items, or the
+    /// queue is full and no tenant has at least two items more than this tenant. The value is the
+    /// refused item.
     Refused(T),
 }
 

@@ -1,8 +1,9 @@
 //! The requests with an idempotency key that are running. A repeat must not run at the same time as
 //! the first call.
 //!
-//! The list covers one process. If two processes get the same request, only one of them can store
-//! the idempotency record in the transaction of its charge.
+//! The list covers one process. If two processes run the same request at the same time, both look
+//! up the answer, but only one of them is charged. The charge stores the idempotency record in the
+//! same transaction, so the other process finds this record and returns the stored response.
 
 use std::collections::HashSet;
 
@@ -25,7 +26,8 @@ pub(crate) struct InFlightGuard<'a> {
 }
 
 impl InFlight {
-    /// Marks a request as running; `None` if the same request is running already.
+    /// Marks a request as running until the returned guard is dropped. Returns `None` if the same
+    /// request is running already.
     pub(crate) fn enter(
         &self,
         account: AccountId,

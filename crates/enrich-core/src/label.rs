@@ -18,7 +18,7 @@ pub enum InvalidLabel {
 }
 
 impl Label {
-    /// The longest label, in characters.
+    /// Maximum length of a label, in characters.
     pub const MAX_CHARACTERS: usize = 200;
 
     /// Parses a label as a person typed it.

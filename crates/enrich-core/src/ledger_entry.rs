@@ -56,6 +56,6 @@ pub struct Entry {
     pub balance: Credits,
     /// The note of the operator; empty for a charge.
     pub note: String,
-    /// The time at which the charge or grant was decided.
+    /// The time of the charge, grant or adjustment.
     pub at: Timestamp,
 }

@@ -19,7 +19,7 @@ pub struct MemoryWindows {
     accounts: Mutex<FxHashMap<AccountId, Window>>,
 }
 
-/// With fewer windows than this in memory, ended windows are not removed.
+/// Minimum number of windows in memory from which on ended windows are removed.
 const SWEEP_FROM: usize = 4096;
 
 #[async_trait]
@@ -51,8 +51,9 @@ fn count_in<Id: Copy + Eq + Hash>(
     now: Timestamp,
 ) -> RateLimitStatus {
     let mut windows = windows.lock();
-    // Ended windows are removed only when the map is full. The map then doubles its capacity, so on
-    // average the removal takes constant time for each new window.
+    // Removing ended windows visits all windows, so it is done only when the map is full, not for
+    // each request. Windows of the same length end at the same time, so one removal usually frees
+    // many places. If it frees none, the map doubles its capacity.
     let is_full = windows.len() >= SWEEP_FROM && windows.len() == windows.capacity();
     if is_full && !windows.contains_key(&id) {
         windows.retain(|_, window| !window.has_ended(now));

@@ -125,8 +125,8 @@ pub fn company_from_facts(id: SubjectId, facts: &[Fact]) -> Option<Company> {
     })
 }
 
-/// Returns a company's domains in the order of the facts. The country of a domain comes from the fact
-/// with the highest confidence.
+/// Returns a company's domains in the order of the facts. The country of a domain comes from the
+/// fact with the highest confidence.
 fn sites(facts: &[Fact]) -> Vec<Site> {
     let mut sites: Vec<(Site, Option<Confidence>)> = Vec::new();
     let mut indexes = std::collections::HashMap::new();
@@ -145,8 +145,8 @@ fn sites(facts: &[Fact]) -> Vec<Site> {
     sites.into_iter().map(|(site, _)| site).collect()
 }
 
-/// Returns a company's pages in the order of the facts. If the same page is spelt differently in several
-/// facts, only the first spelling is returned.
+/// Returns a company's pages in the order of the facts. If the same page is spelt differently in
+/// several facts, only the first spelling is returned.
 fn pages(facts: &[Fact]) -> Vec<(Network, String)> {
     let mut seen = std::collections::HashSet::new();
     let mut pages = Vec::new();
@@ -160,8 +160,8 @@ fn pages(facts: &[Fact]) -> Vec<(Network, String)> {
     pages
 }
 
-/// Builds a person from `facts`; returns `None` if no fact is a name. An employer fact contains
-/// only the id of a company; `employer` returns the company with this id.
+/// Builds a person from `facts`; returns `None` if the first name or the last name is missing. An
+/// employer fact contains only the id of a company; `employer` returns the company with this id.
 pub fn person_from_facts(
     id: SubjectId,
     facts: &[Fact],

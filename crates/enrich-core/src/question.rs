@@ -89,7 +89,7 @@ pub enum Projection {
     Profile,
     /// A company with its employees.
     Employees {
-        /// The most employees to read; `None` for all.
+        /// Maximum number of employees to read; `None` for all.
         limit: Option<u64>,
     },
 }

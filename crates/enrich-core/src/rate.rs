@@ -10,7 +10,8 @@ use jiff::Timestamp;
 
 use crate::account::RateOverride;
 
-/// The most requests in a window. Both numbers are at least 1; [`RateLimit::new`] checks this.
+/// Maximum number of requests in a window, and the length of the window in seconds. Both numbers
+/// are at least 1; [`RateLimit::new`] checks this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimit {
     requests: u32,
@@ -43,16 +44,18 @@ impl RateLimit {
         self.window_seconds
     }
 
-    /// Returns this limit, with its numbers replaced by those that `own` contains.
+    /// Returns this limit, with its numbers replaced by those that `own` contains. If `own`
+    /// contains a 0, returns this limit unchanged.
     pub fn with(self, own: RateOverride) -> Self {
         let requests = own.requests.unwrap_or(self.requests);
         let window_seconds = own.window_seconds.unwrap_or(self.window_seconds);
         Self::new(requests, window_seconds).unwrap_or(self)
     }
 
-    /// Returns the most requests per window that the owner of a key may set. `self` is the server's
-    /// limit. The result is the larger of two numbers: the number that the key has now, and the
-    /// server's number scaled to the length of the key's window, but at most the server's number.
+    /// Returns the maximum number of requests per window that the owner of a key may set. `self` is
+    /// the server's limit. The result is the larger of two numbers: the number that the key has
+    /// now, and the server's number scaled to the length of the key's window, but at most the
+    /// server's number.
     pub fn most_of_owner(self, key: RateOverride) -> u32 {
         let own = self.with(key);
         let as_fast = u64::from(self.requests) * u64::from(own.window_seconds)
@@ -122,7 +125,8 @@ pub struct RateLimitStatus {
 }
 
 impl RateLimitStatus {
-    /// Returns the status that leaves fewer requests: `self` or `other`.
+    /// Returns the stricter of two statuses: one that is beyond its limit, else the one that leaves
+    /// fewer requests. If both are equal, returns `self`.
     pub fn tighter(self, other: Self) -> Self {
         let key =
             |rate_limit_status: &Self| (!rate_limit_status.is_over, rate_limit_status.remaining);

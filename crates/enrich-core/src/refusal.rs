@@ -17,15 +17,15 @@ pub enum Needed {
     /// The answer costs at least this many credits, the lowest price of the endpoint. Nothing was
     /// looked up.
     Least(Credits),
-    /// The answer costs more than the balance.
+    /// The answer was looked up, and costs more than the balance.
     MoreThanLeft,
     /// The answer may cost more than the balance. Nothing was looked up, because there were already
     /// too many answers on this day that the account could not pay for.
     PerhapsMore,
 }
 
-/// Why a call is refused. The text is for the caller. It says what to do, and contains nothing of
-/// the input.
+/// Why a call is refused. The `Display` text is for the caller. It says what to do, and contains no
+/// value that the caller has sent.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// The API key is malformed, unknown or ended, or its account is not active. The caller does
@@ -41,7 +41,7 @@ pub enum Refusal {
     /// Fields are missing or invalid.
     #[error("{}", name_fields(.0))]
     Fields(InvalidFields),
-    /// The text is not an idempotency key.
+    /// The caller has sent an `Idempotency-Key` that is not valid.
     #[error("this Idempotency-Key cannot be used; send 1 to 255 visible ASCII characters")]
     BadIdempotencyKey(#[source] InvalidIdempotencyKey),
     /// The account has used the idempotency key for another question.

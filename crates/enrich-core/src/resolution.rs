@@ -7,13 +7,13 @@
 //! Records of different neighbourhoods never influence each other, so each neighbourhood is decided
 //! alone.
 //!
-//! Before that, the decisions of an operator are followed ([`Decisions`]).
+//! [`clusters`] first follows the decisions of an operator ([`Decisions`]).
 //!
-//! It works in two steps. First, each pair of records that may describe one company becomes a link.
-//! The links are followed in the order of their strength ([`Strength`]). Each link unites the
-//! clusters of its two records, unless these clusters have different ids of one scheme. Second, a
-//! cluster that is known only by its name joins another cluster that has this name, if there is
-//! exactly one such cluster.
+//! Then it unites further records in two steps. First, each pair of records that may describe one
+//! company becomes a link. The links are followed in the order of their strength ([`Strength`]).
+//! Each link unites the clusters of its two records, unless these clusters have different ids of
+//! one scheme, or a decision keeps them apart. Second, a cluster that is known only by its name
+//! joins another cluster that has this name, if there is exactly one such cluster.
 
 mod claims;
 mod clusters;

@@ -64,8 +64,8 @@ pub struct Service {
     pub account_rate_limit: Option<RateLimit>,
     /// What happens to requests beyond the limits.
     pub rate_policy: RatePolicy,
-    /// The most items in each list of an answer, for endpoints whose price does not depend on the
-    /// number of items. With `None`, answers contain all items, as the interface specifies.
+    /// Maximum number of items in each list of an answer, for endpoints whose price does not depend
+    /// on the number of items. With `None`, answers contain all items, as the interface specifies.
     pub max_enrichment_items: Option<NonZeroU64>,
     in_flight: InFlight,
     shortfalls: Shortfalls,
@@ -99,8 +99,8 @@ pub struct ServicePorts {
 }
 
 impl Service {
-    /// Creates a service with the rate limit that the interface specifies. Requests are counted,
-    /// but not refused.
+    /// Creates a service with the default rate limit of the interface ([`RateLimit::default`]).
+    /// Requests beyond the limit are counted, but answered as usual ([`RatePolicy::Observe`]).
     pub fn new(ports: ServicePorts) -> Self {
         let ServicePorts { directory, accounts, ledger, rate_limiter, usage, clock } = ports;
         Self {
@@ -152,7 +152,7 @@ impl Service {
     }
 
     /// Counts a request of a key. If accounts have a rate limit, counts it for the account too.
-    /// Returns the status that leaves fewer requests.
+    /// Returns the stricter of the two statuses ([`RateLimitStatus::tighter`]).
     async fn count_in_windows(
         &self,
         key: &KeyInfo,

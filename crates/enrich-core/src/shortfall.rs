@@ -14,13 +14,14 @@ use rustc_hash::FxHashMap;
 use crate::account::AccountId;
 use crate::credits::Credits;
 
-/// Most shortfalls of one account in a day.
+/// Maximum number of shortfalls of one account in a day (UTC).
 pub(crate) const MOST_A_DAY: u32 = 100;
-/// With fewer accounts than this in memory, counts of earlier days are not removed.
+/// Minimum number of accounts in memory from which on the counts of earlier days are removed.
 const SWEEP_FROM: usize = 4096;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
-/// The shortfalls of today, by account.
+/// The shortfalls of today, by account. Counts of earlier days may also be in the map; they are
+/// ignored.
 #[derive(Debug, Default)]
 pub(crate) struct Shortfalls {
     accounts: Mutex<FxHashMap<AccountId, Shortfall>>,

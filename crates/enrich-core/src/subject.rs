@@ -95,13 +95,14 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// The most candidates of one name.
+    /// Maximum number of candidates of one name.
     pub const MOST: usize = 10;
 
     /// The price of a list of candidates that is not empty. An empty list is free.
     pub const PRICE: Price = Price::PerAnswer(1);
 
-    /// The explanation of a candidate if the real one contains a suppressed value.
+    /// The explanation of a candidate if no evidence can be put into words, or if the real
+    /// explanation contains a suppressed value.
     pub const WHY_WITHOUT_NAMES: &'static str = "One of its names resembles the name.";
 
     /// The name under which lists of candidates are charged and counted.
@@ -115,7 +116,8 @@ pub struct Company {
     pub id: SubjectId,
     /// The company's name, as the source writes it.
     pub name: String,
-    /// The company's other names, as the sources write them, in first-seen order.
+    /// The company's other names, as the sources write them, in the order of
+    /// [`facts_in_order`](crate::facts_in_order).
     pub aliases: Vec<String>,
     /// The countries of the company's head offices.
     pub seats: Vec<Country>,
@@ -128,7 +130,8 @@ pub struct Company {
     pub emails: Vec<String>,
     /// The company's own phone numbers (E.164 with `+`). Answers contain them in this order.
     pub phones: Vec<String>,
-    /// The company's ids in registers and data sets, such as `lei:…`, in first-seen order.
+    /// The company's ids in registers and data sets, such as `lei:…`, in the order of
+    /// [`facts_in_order`](crate::facts_in_order).
     pub ids: Vec<String>,
     /// The organisation that the company belongs to, as a source names it
     /// ([`crate::Parent::parse`]).
@@ -232,7 +235,8 @@ impl Company {
     /// Returns the domain that answers a look-up of a name with a country: the company's domain for
     /// this country, or else its main domain. If no country is given, a country at the end of the
     /// requested name counts: `Quill (Deutschland)` and `Quill Deutschland` mean Quill's domain for
-    /// Germany. Without parentheses it does not count if the company's own name contains it.
+    /// Germany. A country without parentheses does not count if the company's own name contains
+    /// this country.
     pub fn domain_near(&self, asked: &CompanyName, country: Option<Country>) -> Option<&str> {
         let in_name = || {
             let country = country_in_addition(asked)?;

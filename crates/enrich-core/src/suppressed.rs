@@ -49,7 +49,8 @@ impl SuppressedValues for SuppressedSince<'_> {
     }
 }
 
-/// The longest part of a text that is parsed as one value, in bytes.
+/// Maximum length, in bytes, of a part of a text that is parsed as one value. Longer parts are not
+/// compared.
 const MOST_BYTES: usize = 512;
 
 /// Whether a text contains a suppressed value: as the whole text, as an element of a list, or as a

@@ -45,7 +45,7 @@ static PHRASES: LazyLock<FxHashMap<String, Kind>> = LazyLock::new(|| {
 static LAST_WORDS: LazyLock<FxHashSet<&str>> =
     LazyLock::new(|| PHRASES.keys().filter_map(|phrase| phrase.rsplit(' ').next()).collect());
 
-/// The most words of a phrase in the data files.
+/// Maximum number of words of a phrase in the data files.
 const MOST_WORDS: usize = 4;
 
 fn without_fillers(phrase: &str) -> String {
@@ -66,7 +66,8 @@ pub fn additions(words: &[NameWord]) -> usize {
     words.len() - end
 }
 
-/// Whether the whole text in parentheses after a name is an addition.
+/// Whether the text in parentheses after a name is an addition: it consists only of additions, or
+/// begins with a phrase such as `formerly`.
 pub fn is_addition(aside: &[NameWord]) -> bool {
     let mut end = aside.len();
     while let Some(length) = last_addition(&aside[..end], 0) {
@@ -76,11 +77,12 @@ pub fn is_addition(aside: &[NameWord]) -> bool {
     !aside.is_empty() && (end == 0 || begins(MOST_WORDS))
 }
 
-/// Returns a name without the legal form before its addition: `Quill Berlin` for `Quill GmbH, Berlin`.
-/// Returns `None` if there is no such form.
+/// Returns a name without the legal form before its addition: `Quill Berlin` for `Quill GmbH,
+/// Berlin`. Returns `None` if there is no such form.
 pub fn without_inner_legal_form(name: &CompanyName) -> Option<CompanyName> {
     let words: Vec<&str> = name.stripped().split(' ').collect();
-    // The addition with the most words comes first, so a form is not taken as a part of the name.
+    // The longest addition is tried first. Otherwise a legal form before it could count as a part
+    // of the name.
     (2..words.len()).find_map(|end| {
         let (named, added) = (words[..end].join(" "), words[end..].join(" "));
         let without = legal_form::strip_end(&named)?;
@@ -92,8 +94,8 @@ pub fn without_inner_legal_form(name: &CompanyName) -> Option<CompanyName> {
     })
 }
 
-/// Returns the country at the end of a name that is not in parentheses: Germany for `Quill
-/// Deutschland`. Returns `None` if there is no country, or if there are several.
+/// Returns the country at the end of a name, if the country is not in parentheses: Germany for
+/// `Quill Deutschland`. Returns `None` if there is no country, or if there are several.
 pub fn country_in_addition(name: &CompanyName) -> Option<Country> {
     let words = some_words(name.stripped());
     let mut countries = words[words.len() - additions(&words)..].iter().filter_map(country);
@@ -127,7 +129,8 @@ fn is_former(words: &[NameWord]) -> bool {
 fn last_addition(words: &[NameWord], least: usize) -> Option<usize> {
     let last = words.last()?;
     let before = words.len().checked_sub(2).filter(|before| *before >= least);
-    // A state of two words: `New Jersey`. Its second word may be another place.
+    // A state of two words, such as `New Jersey`, is looked for first, because its second word
+    // alone may be another place.
     if before.is_some_and(|before| region(&joined(&words[before..])).is_some()) {
         return Some(2);
     }

@@ -8,7 +8,7 @@ use crate::domain::Domain;
 use crate::host;
 use crate::input::{self, refuses_unreadable};
 
-/// The most bytes of an address (RFC 5321).
+/// Maximum length of an address, in bytes (RFC 5321).
 const MAX_ADDRESS: usize = 254;
 
 /// An email address in its normal form: local part and host in lower case, and the host in

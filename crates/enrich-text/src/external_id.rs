@@ -7,9 +7,9 @@ use std::fmt;
 use crate::input::{self, refuses_unreadable};
 use schemes::{SCHEMES, Scheme};
 
-/// The longest name of a scheme, in bytes.
+/// Maximum length of the name of a scheme, in bytes.
 const MAX_SCHEME: usize = 32;
-/// The longest id of a scheme whose rules are not known, in characters.
+/// Maximum length of an id, in characters, if the rules of its scheme are not known.
 const MAX_ID: usize = 128;
 
 /// An id of an organisation: a scheme, and the id within the scheme.

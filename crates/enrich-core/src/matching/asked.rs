@@ -8,7 +8,8 @@ use enrich_text::{
 /// A requested company name, with everything that is needed to compare it with candidates.
 #[derive(Clone, Debug)]
 pub struct AskedName {
-    /// The requested name, without a legal form before an addition.
+    /// The requested name, without a legal form before an addition: `Quill Berlin` for `Quill GmbH
+    /// Berlin`.
     pub name: CompanyName,
     /// The name, split into words.
     pub form: NameForm,
@@ -24,7 +25,8 @@ pub struct AskedName {
     pub(super) squashed: Vec<String>,
     /// The domain, if the name is also a domain (`Booking.com`).
     pub(super) domain: Option<Domain>,
-    /// The state or province that is named at the end of the name.
+    /// The state or province at the end of the name, in parentheses or after a comma: `Jackson,
+    /// WI`.
     pub(super) region: Option<Region>,
     /// The countries that the name contains, each with the index of its word; the index is `None`
     /// for a country in parentheses.

@@ -8,7 +8,7 @@ use super::labels::Labels;
 use super::words::{self, Pair, Shape};
 use crate::subject::Company;
 
-/// The most aliases of a company that are compared. Few sources give more.
+/// Maximum number of aliases of a company that are compared. Few sources give more.
 const MOST_ALIASES: usize = 64;
 
 /// A comparison of a company with the requested name.
@@ -24,8 +24,8 @@ pub(super) struct Compared {
     is_own_label: bool,
 }
 
-/// Compares a company with the requested name. The evidence is still without the company's
-/// prominence.
+/// Compares a company with the requested name. The company's prominence is not yet part of the
+/// evidence: [`Compared::add_prominence`] adds it.
 pub(super) fn of_company(asked: &AskedName, company: &Company, rarity: &impl Rarity) -> Compared {
     let there: Vec<usize> = asked
         .countries

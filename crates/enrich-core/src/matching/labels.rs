@@ -6,7 +6,7 @@ use enrich_text::{Domain, NameWord, Rarity};
 use super::asked::AskedName;
 use crate::subject::Company;
 
-/// The most words of a name that are tried as parts of a label.
+/// Maximum number of words of a name that are tried as parts of a label. Later words are ignored.
 const MOST_WORDS: usize = 16;
 
 /// How well a name fits the labels of a company's domains. Each value comes from the label that
@@ -34,12 +34,13 @@ pub(super) struct Labels {
     pub(super) parts: f64,
     /// 1 if a label consists of the beginnings of all words of the name; else 0.
     pub(super) parts_full: f64,
-    /// If a label equals a word of the name, the rarity of this word in tens of nats; else 0.
+    /// If a label equals a word of the name, the rarity of this word in nats, divided by 10; else
+    /// 0.
     pub(super) word_is: f64,
     /// If a label begins with a word of the name, the length of the word as a share of the label's
     /// length; else 0.
     pub(super) begins: f64,
-    /// Whether a domain is a host below a registrable domain.
+    /// Whether at least one of the domains is a host below a registrable domain.
     pub(super) is_host: bool,
 }
 

@@ -129,11 +129,11 @@ impl Candidates<'_> {
 
 /// The explanation for the only company with the name, if no similar names were compared.
 const ONLY_BEARER: &str = "No other company has exactly this name.";
-/// The least probability of a listed candidate. A directory compares at most 32 companies of the
-/// same name. If all 32 are equally likely, the calibrated probability of each is still higher than
-/// this.
+/// Minimum probability of a listed candidate. A directory compares at most 32 companies of the same
+/// name. If all 32 are equally likely, the calibrated probability of each is still higher than this
+/// minimum.
 const LIKELY: f64 = 0.05;
-/// The least sum of the probabilities of the listed candidates. If the sum is lower, the directory
+/// Minimum sum of the probabilities of the listed candidates. If the sum is lower, the directory
 /// most likely does not have the company, and no candidate is listed.
 const LEAST_TOGETHER: f64 = 0.15;
 
@@ -153,7 +153,8 @@ fn is_same(known: &Candidate, company: &Company) -> bool {
     })
 }
 
-/// Returns the confidence that is left for all other companies, if one company has this confidence.
+/// Returns the confidence that is left for all other companies if one company has `confidence`: 100
+/// minus `confidence`, but at least 1.
 fn rest(confidence: Confidence) -> Confidence {
     Confidence::clamped(100_u8.saturating_sub(confidence.percent()))
 }

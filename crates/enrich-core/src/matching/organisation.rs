@@ -6,17 +6,18 @@ use enrich_text::{CompanyName, Domain, NameForm, additions};
 use super::ScoredCandidate;
 use super::evidence::Feature;
 
-/// The most domains of a company that are compared with those of other companies.
+/// Maximum number of domains of a company that are compared with those of other companies.
 const MOST_SITES: usize = 16;
-/// The lowest raw probability of a candidate that is compared with others. A candidate below it
-/// would add nearly nothing to the probability of its organisation.
+/// Minimum raw (not yet calibrated) probability of a candidate that is compared with others. A
+/// candidate below it would add nearly nothing to the probability of its organisation.
 const LEAST_CHANCE: f64 = 0.001;
 
 /// The properties of a candidate by which [`Traits::is_same`] recognises one organisation.
 struct Traits<'a> {
     main: Option<&'a str>,
     ids: &'a [String],
-    /// The registrable domains of the company, each with its first label.
+    /// The registrable domains of the company, each with its label without hyphens: `quill` for
+    /// `quill.de`.
     registrable: Vec<(Domain, String)>,
     /// Whether the candidate has the requested name.
     bears_name: bool,

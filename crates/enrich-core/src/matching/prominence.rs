@@ -7,7 +7,7 @@ use enrich_text::{Domain, Network};
 
 use crate::subject::Company;
 
-/// The most domains of a company whose page ranks are read.
+/// Maximum number of domains of a company whose page ranks are read.
 const MOST_RANKED: usize = 4;
 /// A page rank up to this adds nothing to the prominence. Page ranks are from 0 to 10, on a
 /// logarithmic scale. In a list of the most linked domains, even the last one has about 3.
@@ -22,7 +22,7 @@ const OF_WIKIDATA: f64 = 0.1;
 /// The prominence that each further kind of id adds. An id is from a register or from a list of
 /// organisations.
 const OF_ID: f64 = 0.05;
-/// The most kinds of ids, besides Wikidata, that add prominence.
+/// Maximum number of kinds of ids, besides Wikidata, that add prominence.
 const MOST_IDS: usize = 2;
 /// The prominence that country sites add: this much for two countries, twice as much for four,
 /// three times as much for eight.

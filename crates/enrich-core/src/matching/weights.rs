@@ -20,10 +20,11 @@ pub struct Weights {
 /// Why a table of weights is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidWeights {
-    /// A line is neither `feature; weight` nor `calibration; raw; right`.
+    /// The line with this number, counted from 1, has neither of the forms `feature; weight` and
+    /// `calibration; raw; right`, or names an unknown feature.
     #[error("line {0} of the weights is neither a feature nor the calibration")]
     Line(usize),
-    /// A feature has no line.
+    /// The feature with this name has no line.
     #[error("the feature {0} is missing from the weights")]
     Missing(&'static str),
 }
@@ -37,8 +38,9 @@ impl Weights {
         &WEIGHTS
     }
 
-    /// Creates weights in the order of [`Feature::ALL`]. Both numbers of the calibration pairs must
-    /// grow from pair to pair.
+    /// Creates weights in the order of [`Feature::ALL`]. If there are fewer weights than features,
+    /// the last features have the weight 0. Both numbers of the calibration pairs must grow from
+    /// pair to pair.
     pub fn new(mut weights: Vec<f64>, calibration: Vec<(f64, f64)>) -> Self {
         weights.resize(Feature::ALL.len(), 0.0);
         Self { weights, calibration }
@@ -89,8 +91,8 @@ impl Weights {
         self.weights.get(feature as usize).copied().unwrap_or(0.0)
     }
 
-    /// Returns the sum of the weighted evidence: the log-odds of the candidate against "none of
-    /// them".
+    /// Returns the sum of the weighted evidence: the log-odds that this candidate is meant, against
+    /// the case that no candidate is meant.
     pub fn score(&self, evidence: &Evidence) -> f64 {
         evidence.features().iter().map(|(feature, value)| self.of(*feature) * value).sum()
     }

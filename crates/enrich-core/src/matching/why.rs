@@ -7,7 +7,8 @@ use super::asked::AskedName;
 use super::evidence::Feature;
 use crate::subject::Candidate;
 
-/// The most words of one kind that a sentence names.
+/// Maximum number of words that a sentence names as shared, as similar, as missing or as
+/// additional.
 const MOST_WORDS: usize = 4;
 
 /// Returns a sentence in plain English that says which evidence connects the requested name with
@@ -63,7 +64,8 @@ fn of_names(asked: &AskedName, candidate: &ScoredCandidate) -> Vec<String> {
     clauses
 }
 
-/// Compares the words of the two names.
+/// Returns the clauses that say which words the two names share, which are similar, and which only
+/// one of them has.
 fn of_words(asked: &AskedName, candidate: &ScoredCandidate, its: &str) -> Vec<String> {
     let Ok(name) = CompanyName::parse(&candidate.name) else { return Vec::new() };
     let (asked, held) = (&asked.form, NameForm::of(&name));
@@ -120,7 +122,8 @@ fn of_places(asked: &AskedName, candidate: &ScoredCandidate) -> Vec<String> {
     clauses
 }
 
-/// Returns words in quotation marks: `"quill", "ink" and "pen"`.
+/// Returns the words at `places` in quotation marks: `"quill", "ink" and "pen"`. Of more than
+/// [`MOST_WORDS`] words, only the first are named, and the others are counted: `and 2 more`.
 fn listed(words: &[NameWord], places: Vec<usize>) -> String {
     let all = places.len();
     let mut texts: Vec<String> =

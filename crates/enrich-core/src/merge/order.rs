@@ -15,8 +15,8 @@ use enrich_text::{CompanyName, Country, Domain};
 use crate::confidence::Confidence;
 use crate::merge::{Attribute, Fact};
 
-/// The fewest letters of a name that counts as badly written if all its letters are capitals. A
-/// shorter name in capitals is probably an abbreviation.
+/// Minimum number of letters of a name that counts as badly written if all its letters are
+/// capitals. A shorter name in capitals is probably an abbreviation.
 const FEWEST_SHOUTED: usize = 5;
 
 /// A fact, and the record that gave it.
@@ -123,10 +123,11 @@ impl Value {
     }
 }
 
-/// Sorts domains; the first becomes the main domain. After the confidence, it matters how many
-/// sources name the domain first, whether a record marks it for a country (these domains come
-/// later), how many sources name it at all, and its place in the records. If these are equal, a
-/// domain whose label is the company's name comes first, and a country's domain comes last.
+/// Sorts domains; the first becomes the main domain. The order depends on the confidence, then on
+/// how many sources name the domain first, whether a record marks it for a country (such a domain
+/// comes later), how many sources name it at all, and its place in the records. If all of these are
+/// equal, a domain whose label is the company's name comes before others. Then a domain under the
+/// top-level domain of a country comes after others.
 fn sort_domains(values: &mut [Value], name: Option<&str>) {
     if values.len() < 2 {
         return;
@@ -139,14 +140,17 @@ fn sort_domains(values: &mut [Value], name: Option<&str>) {
             let votes = (Reverse(first_in), value.country.is_some(), Reverse(sources));
             (Reverse(value.confidence), votes, value.place, Reverse(is_of_name), is_of_country)
         };
-        // Otherwise the shorter domain comes first: a longer one often belongs to a part of the
-        // company.
+        // If domains are equal in all these respects, the shorter domain comes first: a longer one
+        // often belongs to a part of the company.
         let shape = |value: &'_ Value| (value.text.len(), value.text.clone());
         rank(a).cmp(&rank(b)).then_with(|| shape(a).cmp(&shape(b)))
     });
 }
 
-/// Sorts names; the first becomes the name that answers contain.
+/// Sorts names; the first becomes the name that answers contain. The order depends on the
+/// confidence, then on whether the name has capital letters, how many sources give the name in any
+/// spelling, whether it is the label of a domain, its [`faults`], and how many sources give this
+/// spelling.
 fn sort_names(values: &mut [Value], labels: &[String]) {
     if values.len() < 2 {
         return;
@@ -167,8 +171,8 @@ fn sort_names(values: &mut [Value], labels: &[String]) {
 }
 
 /// Returns the faults of a name that is shown to people: whether it has only small letters, and a
-/// number from 0 to 3. The number is higher if the name contains a country (2) or has only capital
-/// letters (1).
+/// number from 0 to 3. The number is the sum of 2 if the name contains a country, and 1 if the name
+/// has only capital letters.
 fn faults(name: &str) -> (bool, u8) {
     let letters = || name.chars().filter(|letter| letter.is_alphabetic());
     let is_small = letters().any(char::is_lowercase) && !letters().any(char::is_uppercase);

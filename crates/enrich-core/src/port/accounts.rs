@@ -21,8 +21,8 @@ pub enum KeyStored {
     NotThere,
     /// The account already has the maximum number of active keys. Nothing was changed.
     TooManyActive,
-    /// The account already has the maximum number of keys, including the keys that ended recently.
-    /// Nothing was changed.
+    /// The account already has the maximum number of keys, including the keys that ended within the
+    /// last [`KeyLimit::ENDED_DAYS`] days. Nothing was changed.
     TooMany,
 }
 
@@ -50,8 +50,8 @@ pub trait Accounts: Send + Sync {
     /// Returns all accounts, the oldest first.
     async fn accounts(&self) -> Result<Vec<Account>, StoreError>;
 
-    /// Changes an account. The change is made completely or not at all. A running server sees it
-    /// within a second.
+    /// Changes an account. The change is made completely or not at all. A running server uses the
+    /// changed account after at most a second.
     async fn change(
         &self,
         id: AccountId,

@@ -19,7 +19,7 @@ pub struct Load {
     /// The terms of the records. They are stored with the source like the file. With `None`, the
     /// terms of an earlier import stay stored.
     pub terms: Option<SourceTerms>,
-    /// The time that is stored with every value.
+    /// The time of the import. It is stored with every value.
     pub at: Timestamp,
     /// Whether each batch or the whole import is one transaction.
     pub atomic: Atomic,
@@ -52,7 +52,7 @@ pub struct SourceTerms {
 /// How much of an import is one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Atomic {
-    /// One transaction for each batch.
+    /// One transaction for each batch of records ([`Loading::take`]).
     Batch,
     /// One transaction for the whole import.
     Whole,
@@ -136,7 +136,8 @@ pub struct Removed {
 /// Imports records, and removes sources and suppressed values.
 #[async_trait]
 pub trait Importer: Send + Sync {
-    /// Begins an import. Only one import runs at a time. A second import waits, or fails.
+    /// Begins an import. Only one import runs at a time. Depending on the store, a second import
+    /// waits or fails.
     async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError>;
 
     /// Returns a reader that recognises the records of a source that were imported before. Returns
@@ -164,8 +165,8 @@ pub trait Importer: Send + Sync {
     async fn forget(&self, what: &[Suppressed], at: Timestamp) -> Result<Removed, StoreError>;
 }
 
-/// A running import. If it is dropped without [`finish`](Self::finish), records that are not yet
-/// written are lost.
+/// A running import. If it is dropped without [`finish`](Self::finish), the transactions that are
+/// not yet committed are undone. With [`Atomic::Whole`], these are all records of the import.
 #[async_trait]
 pub trait Loading: Send {
     /// Imports a batch of records. Returns one [`ImportOutcome`] for each record, in the order of

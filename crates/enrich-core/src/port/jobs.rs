@@ -2,9 +2,9 @@
 //! rows of a list that an account uploaded.
 //!
 //! A node that works on a job holds a lease of [`LEASE`]. The turn of a job is a number that grows
-//! with each new holder. A node states its turn with each change of the job. So the store can
-//! refuse the changes of a node that has lost its lease. The clock of the store decides when a
-//! lease ends.
+//! with each new holder, and with each change while no node holds the job. With each change, a node
+//! states the turn that it knows. If the job has another turn by then, the store refuses the
+//! change, because the node has lost its lease. The clock of the store decides when a lease ends.
 
 use std::time::Duration;
 
@@ -25,7 +25,8 @@ pub enum JobPhase {
     Waiting,
     /// A node runs the job.
     Running,
-    /// A node runs the job and must stop it.
+    /// A node runs the job and must stop it. If the node has released the job, or its lease has
+    /// expired, another node takes the job to end it.
     Stopping,
     /// The job's files are being deleted.
     Removing,
@@ -132,12 +133,13 @@ pub trait JobRecords: Send + Sync {
     /// Takes the next job to run: a job that waits, or a job whose lease has expired. First come
     /// the jobs of the account with the fewest running jobs. Among several such accounts, the
     /// account whose last job was taken the longest ago comes first. The returned row has the new
-    /// turn, but the lease before this call. A job that must stop keeps the phase
-    /// [`Stopping`](JobPhase::Stopping).
+    /// turn. Its [`lease`](JobRow::lease) is the one before this call: if it is
+    /// [`Expired`](JobLease::Expired), the last holder may still write files. A job that must stop
+    /// keeps the phase [`Stopping`](JobPhase::Stopping).
     ///
     /// # Errors
     ///
-    /// As [`hold`](Self::hold).
+    /// The same as for [`hold`](Self::hold).
     async fn take_next(&self) -> Result<Option<JobRow>, StoreError>;
 
     /// Renews the lease of the holder with this turn and saves the progress. Returns the phase of
@@ -153,8 +155,9 @@ pub trait JobRecords: Send + Sync {
     /// if the lease is lost.
     async fn save(&self, job: &JobChange) -> Result<bool, StoreError>;
 
-    /// Saves a held job and ends the lease. A job that must stop does not go back to the queue: it
-    /// stays in the phase [`Stopping`](JobPhase::Stopping). Returns `false` if the lease is lost.
+    /// Saves a held job and ends the lease. If the job must stop and `job` asks for the phase
+    /// [`Waiting`](JobPhase::Waiting), the job does not go back to the queue, but stays in the
+    /// phase [`Stopping`](JobPhase::Stopping). Returns `false` if the lease is lost.
     async fn release(&self, job: &JobChange) -> Result<bool, StoreError>;
 
     /// Asks the node that runs the job to stop it. Returns `false` if the job is not running.
@@ -163,7 +166,9 @@ pub trait JobRecords: Send + Sync {
     /// Removes a held job. Returns `false` if the lease is lost.
     async fn remove(&self, id: u128, turn: u64) -> Result<bool, StoreError>;
 
-    /// Returns the number of accounts that have a waiting job, but no running job.
+    /// Returns the number of accounts that have a waiting job, but no running job. A node whose
+    /// places are all in use compares this number with the jobs that are already ending their turn,
+    /// to decide whether another of its jobs must give up its place.
     async fn contenders(&self) -> Result<u64, StoreError>;
 
     /// Tells other nodes which jobs are in the folder with the id `folder`. Only this node sees

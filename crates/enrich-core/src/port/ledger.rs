@@ -170,8 +170,10 @@ pub trait Ledger: Send + Sync {
         self.balance(account).await
     }
 
-    /// Returns the stored response for an idempotency key of an account. Returns `None` if nothing
-    /// is stored, or if the stored response has expired at `now`.
+    /// Returns the stored response for an idempotency key of an account. `question` is the question
+    /// as bytes, as in [`IdempotencyRecord::question`]. If the key was used for another question,
+    /// the response is [`StoredResponse::OtherQuestion`]. Returns `None` if nothing is stored, or
+    /// if the stored response has expired at `now`.
     async fn stored_response(
         &self,
         account: AccountId,
@@ -191,7 +193,7 @@ pub trait Ledger: Send + Sync {
     async fn grant(&self, grant: Grant) -> Result<Granted, ChargeError>;
 
     /// Returns at most `limit` entries of an account, in the order of their sequence numbers. The
-    /// first entry is the entry after the number `after`.
+    /// first returned entry is the entry after the sequence number `after`.
     async fn entries(
         &self,
         account: AccountId,

@@ -92,7 +92,8 @@ pub struct ListCounts {
     pub lists: u64,
     /// The number of different entries of these lists that are in force.
     pub entries: u64,
-    /// The number of suppressed values, including those that an entry of a list has suppressed.
+    /// The number of suppressed values: those that `forget` was called with, and those that were
+    /// removed because of an entry of a list.
     pub values: u64,
 }
 

@@ -87,8 +87,8 @@ pub trait Usage: Send + Sync {
 
     /// Returns the usage of an account from day `first` to day `last` inclusive, in days since
     /// 1970-01-01 (UTC), sorted by day, then key, endpoint and outcome. The list is empty if the
-    /// account is unknown. The list includes the counts that this process and other processes have
-    /// already [written](Usage::flush).
+    /// account is unknown. The list includes only counts that are already [written](Usage::flush),
+    /// by this process or another.
     async fn days(
         &self,
         account: AccountId,

@@ -13,14 +13,14 @@ use crate::subject::Company;
 /// Words at the end of a name that do not change which organisation is meant: `Quill Group` is
 /// `Quill`.
 const WHOLE_WORDS: [&str; 5] = ["group", "holding", "international", "global", "worldwide"];
-/// The top-level domains under which companies have sites for all countries. Under other ones that
-/// belong to no country, such as `.red`, another company often has the same label.
+/// The top-level domains under which companies have sites for all countries. Under other top-level
+/// domains without a country, such as `.red`, another company often has the same label.
 const WORLDWIDE: [&str; 7] = ["com", "org", "net", "int", "eu", "info", "biz"];
-/// The fewest and the most letters of initials that are compared with a name.
+/// Minimum and maximum number of letters of initials that are compared with a name.
 const INITIALS: std::ops::RangeInclusive<usize> = 2..=8;
 
-/// What the key of a record begins with if the source gives the record an id. A digest contains no
-/// space.
+/// The beginning of [`RecordKey::record`] if the source gives the record an id. Otherwise `record`
+/// is a digest, which contains no space, so it never begins like this.
 const ID: &str = "id ";
 
 /// Distinguishes a record from all other records. Records are compared in the order of their keys.
@@ -273,8 +273,8 @@ impl RecordClaims {
         own(self, &those) || own(other, &these)
     }
 
-    /// Whether the names of two records are similar enough for one company. The records must also
-    /// share a domain, a page or a phone number.
+    /// Whether the names of two records are similar enough for one company. This is only enough if
+    /// the records also share a domain, a page or a phone number, which the caller checks.
     pub(super) fn is_nearly_named(&self, other: &Self) -> bool {
         if self.is_named_by_domain || other.is_named_by_domain || self.is_equally_named(other) {
             return true;

@@ -102,7 +102,9 @@ fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
                 (false, _) => pairs.extend(block[number + 1..].iter().map(|&b| (a, b))),
                 // In a crowded block with a narrow key, the records are almost certainly one
                 // company. So only a few pairs are compared: each record with the first record of
-                // the block, and with the record before it.
+                // the block, and with the record before it. In a crowded block with another key (a
+                // host, a page, a phone number or a name), no pair is compared, because many
+                // organisations share such a value.
                 (true, true) if number > 0 => {
                     pairs.extend([(block[0], a), (block[number - 1], a)]);
                 }
@@ -113,9 +115,10 @@ fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
     pairs
 }
 
-/// Unites each cluster that is known only by its name with another cluster that has this name, if
-/// there is exactly one such cluster. The aliases of the first cluster do not count, because they
-/// may be brands.
+/// Unites each cluster that is known only by its name (no record has a domain or a page) with
+/// another cluster that has this name, if there is exactly one such cluster. Clusters that have the
+/// name only as an alias are considered only if no cluster has it as its own name. The aliases of
+/// the cluster that is known only by its name do not count, because they may be brands.
 fn join_only_namesakes(
     records: &[&RecordClaims],
     clusters: &mut Clusters<'_>,
@@ -150,8 +153,8 @@ fn join_only_namesakes(
 }
 
 /// Whether a record with only a name can be a record of the other company. If the other company has
-/// the name only as an alias, the name must have several words, or the companies a common seat:
-/// aliases are often short, and other companies have them as their own names.
+/// the name only as an alias, the name must have several words, or the companies must have a common
+/// seat: aliases are often short, and other companies have them as their own names.
 fn is_namesake(
     alone: &RecordClaims,
     name: &CompanyName,
@@ -212,7 +215,8 @@ struct Clusters<'a> {
     parents: Vec<usize>,
     /// The external ids of each cluster, at the index of the cluster's root.
     ids: Vec<BTreeSet<&'a str>>,
-    /// The splits that name records of each cluster, each with the side, at its root.
+    /// For each cluster, at the index of its root: the splits that name its records. Each is the
+    /// index of the split and the side, 0 or 1, on which the record is.
     sides: Vec<BTreeSet<(usize, usize)>>,
 }
 
@@ -230,8 +234,8 @@ impl<'a> Clusters<'a> {
         at
     }
 
-    /// Unites the clusters of two records, unless the clusters have different ids of one scheme, or a
-    /// decision splits them.
+    /// Unites the clusters of two records, unless the clusters have different ids of one scheme, or
+    /// a decision splits them.
     fn unite(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         if self.may_unite(a, b) {
@@ -265,8 +269,8 @@ impl<'a> Clusters<'a> {
         !self.differ(a, b) && !self.are_split(a, b)
     }
 
-    /// Whether a decision has a record of one root's cluster on one side, and a record of the other's
-    /// on the other side.
+    /// Whether a split names a record of the cluster of `a` on one side, and a record of the
+    /// cluster of `b` on the other side. `a` and `b` are the roots of the clusters.
     fn are_split(&self, a: usize, b: usize) -> bool {
         self.sides[a].iter().any(|(split, side)| self.sides[b].contains(&(*split, 1 - *side)))
     }

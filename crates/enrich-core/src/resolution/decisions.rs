@@ -1,8 +1,8 @@
 //! Decisions of an operator: which records are one company, and which records never are.
 //!
 //! A decision names records, not companies: a record comes back when its source is imported again,
-//! but the id of a company only lasts as long as the company. So a decision outlives imports and the
-//! removal of sources.
+//! but the id of a company only lasts as long as the company. So a decision outlives imports and
+//! the removal of sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,8 +22,8 @@ pub enum DecisionKind {
 
 /// A record that a decision names.
 ///
-/// If the source gives the record an id, the record is known by this id. Else it is known by its name
-/// and by a host or a page, because its content may change.
+/// If the source gives the record an id, the record is known by this id. Else it is known by its
+/// name and by a host or a page, because its content may change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DecidedRecord {
     /// The name of the source.
@@ -47,16 +47,17 @@ pub struct Decision {
     pub sides: [Vec<DecidedRecord>; 2],
 }
 
-/// The decisions of a directory. At most one of two contradicting decisions is followed: a split
-/// always, and of merges the one with the lower number.
+/// The decisions of a directory. If decisions contradict each other, a split is followed rather
+/// than a merge, and a merge with a lower number rather than one with a higher number.
 #[derive(Clone, Debug, Default)]
 pub struct Decisions {
     all: Vec<Decision>,
-    /// For each identity of a record, the decisions that name it: the place in `all`, and the side.
+    /// For each identity of a record, the decisions that name it: the index in `all`, and the side,
+    /// 0 or 1.
     naming: FxHashMap<Identity, Vec<(usize, usize)>>,
 }
 
-/// What a record has in common with the same record in a decision.
+/// The values by which a record is recognised as the record that a decision names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Identity {
     /// The source and the id that it gives the record.
@@ -66,7 +67,7 @@ enum Identity {
 }
 
 impl DecidedRecord {
-    /// Returns the record by which decisions know `claims`.
+    /// Returns the form in which a decision names the record with these claims.
     pub fn of(claims: &RecordClaims) -> Self {
         let place = claims.hosts().next().or_else(|| claims.pages().next());
         Self {
@@ -137,13 +138,14 @@ impl Decisions {
         self.all.iter()
     }
 
-    /// Returns the decisions that name a record, each with the side on which the record is. A decision
-    /// with the record on both sides says nothing of it.
+    /// Returns the decisions that name a record, each with the side on which the record is. A
+    /// decision that names the record on both sides is left out.
     pub fn naming(&self, claims: &RecordClaims) -> Vec<(&Decision, usize)> {
         self.sides_of(claims).into_iter().map(|(at, side)| (&self.all[at], side)).collect()
     }
 
-    /// Like [`naming`](Self::naming), with the place of each decision among all.
+    /// Like [`naming`](Self::naming), but returns the index of each decision in `all` instead of
+    /// the decision.
     fn sides_of(&self, claims: &RecordClaims) -> Vec<(usize, usize)> {
         if self.is_empty() {
             return Vec::new();
@@ -177,8 +179,10 @@ impl Decisions {
         these.iter().find(is_between).map(|(at, _)| &self.all[*at])
     }
 
-    /// Returns the number of an earlier decision that `new` contradicts: with all merges followed, a
-    /// record would be on both sides of a split.
+    /// Returns the number of a stored decision that `new` contradicts: if all merges were followed,
+    /// a record would be on both sides of a split. For a new merge, this is the number of the
+    /// split; for a new split, it is the number of a merge. Returns `None` if `new` contradicts no
+    /// decision.
     pub fn contradicted_by(&self, new: &Decision) -> Option<u64> {
         let mut all: Vec<&Decision> = self.all.iter().collect();
         all.push(new);
@@ -224,13 +228,16 @@ impl Decisions {
 
 /// What decisions say of the records of a neighbourhood.
 pub(super) struct Applied {
-    /// For each record, the splits that name it, each with the side.
+    /// For each record, the splits that name it: the index of the split among the decisions, and
+    /// the side, 0 or 1.
     pub(super) sides: Vec<BTreeSet<(usize, usize)>>,
     /// The records of each merge, in the order of the merges.
     pub(super) merges: Vec<Vec<usize>>,
 }
 
-/// Records that merges unite, each known by its smallest identity.
+/// Classes of records that merges unite, as a union-find structure. The map leads from the identity
+/// of a record to a smaller identity of the same class. The smallest identity of a class has no
+/// entry, and stands for the class.
 struct Classes(BTreeMap<Identity, Identity>);
 
 impl Classes {

@@ -59,7 +59,7 @@ fn two_records_become_what_their_values_say() {
             ("Ink", &[(DOMAIN, "quill.example")]),
             true,
         ),
-        // A unit of the company with a name of its own.
+        // The second record is a unit of the company `Quill`, and has a name of its own.
         (
             ("Quill", &[(DOMAIN, "quill.example")]),
             ("Quill Web Services", &[(DOMAIN, "quill.example")]),
@@ -166,7 +166,8 @@ fn a_name_alone_joins_an_alias_of_several_words_or_in_one_country() {
         let records = all(&[("Ink Works", &aka(of_alias, alias)), (name, seats)]);
         assert_eq!(divided(&records), expected, "{alias} {name}");
     }
-    // An alias of a company that is known only by name may be a brand.
+    // A company that is known only by name does not join a company that has its alias as a name,
+    // because the alias may be a brand.
     let named: &[(Attribute, &str)] = &[(DOMAIN, "quill.example")];
     let brands: &[(Attribute, &str)] = &[(ALIAS, "Quill Pens")];
     assert_eq!(divided(&all(&[("Quill Pens", named), ("Ink Works", brands)])), ["1", "2"]);

@@ -1,4 +1,4 @@
-//! Units and subsidiaries that no source relates to their parent, by their names and domains.
+//! Recognises units and subsidiaries by their names and domains, if no source names their parent.
 
 use enrich_text::{CompanyName, NameForm};
 
@@ -7,10 +7,11 @@ use crate::subject::Company;
 
 /// Whether a company's name and main domain show that it is a unit or a subsidiary of `parent`.
 ///
-/// Both have the same main domain, and the unit's name begins with all words of the parent's name and
-/// has more (`Quill Web Services` and `Quill`). Or the unit's main domain is below that of the parent,
-/// and its name contains all words of the parent's name, one after another (`Press of Quill University`
-/// and `Quill University`). Names that can be those of one company (`Quill Group`) are no units.
+/// Both have the same main domain, and the unit's name begins with all words of the parent's name
+/// and has more (`Quill Web Services` and `Quill`). Or the unit's main domain is below that of the
+/// parent, and its name contains all words of the parent's name, one after another (`Press of Quill
+/// University` and `Quill University`). Names that can be those of one company (`Quill Group`) are
+/// no units.
 pub fn is_unit_of(unit: &Company, parent: &Company) -> bool {
     let (Some(host), Some(above)) = (unit.domain(), parent.domain()) else { return false };
     let is_below =
@@ -31,9 +32,9 @@ pub fn is_unit_of(unit: &Company, parent: &Company) -> bool {
             .is_nearly_named(&RecordClaims::of_company(&named(parent)))
 }
 
-/// Returns the parent of a unit among the companies at one host ([`is_unit_of`]): the one with the most
-/// words in its name, and of these the one without a country in parentheses. Returns `None` if there is
-/// no parent, or if several are equal.
+/// Returns the parent of a unit among the companies at one host ([`is_unit_of`]): the one with the
+/// most words in its name, and of these the one without a country in parentheses. Returns `None` if
+/// there is no parent, or if several companies remain.
 pub fn parent_among<'a>(unit: &Company, at_host: &'a [Company]) -> Option<&'a Company> {
     let length = |company: &Company| words(&company.name).map_or(0, |words| words.len());
     let mut parents: Vec<&Company> =

@@ -21,7 +21,7 @@ pub struct Ask {
     pub projection: Projection,
     /// The inputs, as the answer repeats them.
     pub echo: String,
-    /// The most items that are returned and charged; `None` for all.
+    /// Maximum number of items that are returned and charged; `None` for all.
     pub limit: Option<u64>,
     /// The question as bytes that do not depend on the form of the request. These bytes and the
     /// endpoint together make [`IdempotencyRecord::question`](crate::IdempotencyRecord::question).
@@ -47,7 +47,8 @@ impl Ask {
         Self { limit: Some(limit), ..self }
     }
 
-    /// Returns the items of a list that are returned to the caller and charged.
+    /// Returns the items of a list that are returned to the caller and charged: the first `limit`
+    /// items, or all if there is no limit.
     pub fn first_items<'a, T>(&self, items: &'a [T]) -> &'a [T] {
         let limit = self.limit.and_then(|limit| usize::try_from(limit).ok());
         &items[..limit.unwrap_or(usize::MAX).min(items.len())]
@@ -69,8 +70,8 @@ pub struct Call<'a> {
     pub idempotency_key: Option<&'a str>,
 }
 
-/// A function that writes the answer for the found subject, or a miss if no subject was found. If
-/// the template has 0 items, the answer is a miss. This also happens if the subject lacks the
+/// A function that writes the answer for the found subject, or a miss if no subject was found. A
+/// template with 0 items is a miss. The function also returns one if the subject lacks the
 /// requested attribute.
 pub type WriteAnswer<'a> = &'a (dyn Fn(&Ask, Option<&Found>) -> ResponseTemplate + Sync);
 

@@ -7,8 +7,8 @@ use crate::merge::Attribute;
 use crate::resolution::test_records::{DOMAIN, ID, claims};
 use crate::resolution::{RecordKey, SharedKeys, clusters};
 
-/// Makes a record. Its `id` is the id that the source `a` gives it; without an id, it is known by its
-/// content.
+/// Makes a record. Its `id` is the id that the source `a` gives it; without an id, it is known by
+/// its content.
 fn record(id: Option<&str>, name: &str, values: &[(Attribute, &str)]) -> RecordClaims {
     let key = match id {
         Some(id) => RecordKey::of_id("a".to_owned(), id),
@@ -46,7 +46,7 @@ fn a_merge_unites_what_nothing_links_and_what_has_different_ids() {
     let records = [&quill, &ink, &other, &nib];
     assert_eq!(divided(&records, &[]), [0, 1, 2, 3]);
     let merge = decision(1, DecisionKind::Merge, [&[&quill], &[&ink, &nib]]);
-    // A third company with another id still stays apart.
+    // A third company, with an id that differs from those of the merged companies, stays apart.
     assert_eq!(divided(&records, &[merge]), [0, 0, 1, 0]);
 }
 
@@ -59,7 +59,7 @@ fn a_split_wins_over_every_link() {
     let records = [&one, &other, &third, &alone];
     assert_eq!(divided(&records, &[]), [0, 0, 0, 0]);
     let split = decision(1, DecisionKind::Split, [&[&other], &[&one, &third]]);
-    // The name alone now has two namesakes.
+    // The record with only a name now has two namesakes, so it joins neither of them.
     assert_eq!(divided(&records, &[split]), [0, 1, 0, 2]);
     let of_name = decision(1, DecisionKind::Split, [&[&alone], &[&one, &other, &third]]);
     assert_eq!(divided(&records, &[of_name]), [0, 0, 0, 1]);

@@ -27,8 +27,8 @@ pub struct Call {
     pub answer: Value,
 }
 
-/// The recorded calls of each endpoint, by the endpoint's path. Calls whose answer is found come
-/// first.
+/// The recorded calls of each endpoint, by the endpoint's path. The call of the case `found` comes
+/// first; the others follow in the order of their cases.
 #[derive(Clone, Debug, Default)]
 pub struct Calls(BTreeMap<&'static str, Vec<Call>>);
 

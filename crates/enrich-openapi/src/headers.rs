@@ -119,7 +119,8 @@ pub(crate) fn of_answer() -> Value {
 }
 
 /// Returns the headers of a refusal. If `can_know_key` is `true`, the key may already be identified
-/// when the call is refused. Then the refusal has further headers.
+/// when the call is refused. Then the refusal may also have the headers with the balance and the
+/// rate limit. If `has_retry_after` is `true`, it has the header `Retry-After`.
 pub(crate) fn of_refusal(can_know_key: bool, has_retry_after: bool) -> Value {
     let mut headers = header_refs(&[("X-Credits-Used", "CreditsUsed")]);
     if can_know_key {

@@ -9,8 +9,8 @@ use crate::legal_form;
 use crate::name_words::name_words;
 
 /// A company's name as written, and three keys by which it is compared. The first key is the folded
-/// name. The second key is the first one without legal forms. The third key is the second one
-/// without spaces. So if two names have the same first key, their other keys are equal too.
+/// name. The second key is the first one without legal forms, and without a country in parentheses
+/// after the name. The third key is the second one without spaces.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CompanyName {
     display: String,
@@ -69,14 +69,15 @@ impl CompanyName {
         &self.folded
     }
 
-    /// Returns the folded name without its legal forms: `loreal`. If the name is only a legal form,
-    /// this form is not removed, so the result is never empty.
+    /// Returns the folded name without its legal forms, and without a country in parentheses after
+    /// the name: `loreal`. If the name is only a legal form, this form is not removed, so the
+    /// result is never empty.
     pub fn stripped(&self) -> &str {
         &self.stripped
     }
 
-    /// Returns the country that is in parentheses after the name: `Acme (Deutschland)`. The keys do
-    /// not contain this country.
+    /// Returns the country that is in parentheses after the name: `Acme (Deutschland)`. The
+    /// stripped and the squashed name do not contain this country.
     pub fn country(&self) -> Option<Country> {
         self.country
     }

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use url::Host;
 
-/// The most characters of a host name as text, 253, and of one label, 63 (RFC 1035).
+/// Maximum number of characters of a host name as text (RFC 1035).
 const MAX_NAME: usize = 253;
+/// Maximum number of characters of one label of a host name (RFC 1035).
 const MAX_LABEL: usize = 63;
 
 /// Why a text is refused as a host name.
@@ -52,7 +53,7 @@ fn read_in_any_form(text: &str) -> Result<String, BadHost> {
 /// Whether a name is certainly in the form that [`read`] returns. Most names are. The labels of
 /// such a name have only lower-case letters, digits and hyphens, and none of them is an A-label.
 /// The last label begins with a letter, so the name is not an IP address. If the result is `false`,
-/// the name must be parsed.
+/// the name may still be in this form, so it must be parsed.
 fn is_as_it_is_stored(text: &str) -> bool {
     let is_plain = |label: &str| {
         let bytes = label.as_bytes();

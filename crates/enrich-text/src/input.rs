@@ -1,7 +1,7 @@
 //! The checks that every parser makes first: the text must not be empty or too long, and must not
 //! contain control characters.
 
-/// The most characters of a text that a parser accepts, counted after trimming.
+/// Maximum number of characters of a text that a parser accepts, counted after trimming.
 pub const MAX_CHARACTERS: usize = 512;
 
 /// Why a text is refused before it is parsed. Each parser has a message of its own for each of

@@ -112,8 +112,8 @@ pub(crate) fn is_misspelt_form(word: &str) -> bool {
         && LEGAL_FORMS.long_ends.iter().any(|form| form != word && is_misspelt(form, word))
 }
 
-/// Returns the possible names in a word that may end with a legal form without a space: `acme` for
-/// `acmegmbh`.
+/// Returns each part of a word that may be a name, because the rest of the word is a legal form:
+/// `acme` for `acmegmbh`.
 pub(crate) fn without_glued_ends(name: &str) -> impl Iterator<Item = &str> {
     (3..name.len())
         .filter(|&at| name.is_char_boundary(at) && LEGAL_FORMS.ends.contains(&name[at..]))

@@ -8,7 +8,8 @@ use crate::name_words::{NameWord, misspelt_root, name_words, unknown};
 /// A company name, split into words and brought into several forms for comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameForm {
-    /// The words of the name, without fillers and legal forms.
+    /// The words of the name, without fillers and legal forms. If the name has only fillers, these
+    /// are the words.
     pub words: Vec<NameWord>,
     /// The fillers of the name: words without a meaning of their own, such as "of".
     pub fillers: Vec<String>,

@@ -105,7 +105,7 @@ pub(crate) fn unknown(word: &str) -> NameWord {
     }
 }
 
-/// Returns all general words, places and fillers of the data files.
+/// Returns all spellings of general words and places in the data files.
 pub(crate) fn listed_words() -> impl Iterator<Item = &'static str> {
     LISTS.roots.keys().map(String::as_str)
 }
@@ -148,8 +148,8 @@ static MISSPELT: LazyLock<FxHashMap<u64, Vec<&'static str>>> = LazyLock::new(|| 
     by_rest
 });
 
-/// The fewest letters of a word whose misspellings are recognised. A shorter word is too similar to
-/// other words.
+/// Minimum number of letters of a word whose misspellings are recognised. A shorter word is too
+/// similar to other words.
 const FEWEST_LETTERS: usize = 6;
 
 fn is_long(word: &str) -> bool {
@@ -224,7 +224,8 @@ fn longest_known(text: &str) -> Option<NameWord> {
     ends.into_iter().skip(1).rev().find_map(|end| known(&text[..end]))
 }
 
-/// Whether a letter belongs to a script that has no spaces between words.
+/// Whether a letter belongs to a script in which names are often written without spaces between
+/// their words.
 fn is_unspaced(sign: char) -> bool {
     matches!(sign, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{20000}'..='\u{3ffff}')
 }

@@ -22,7 +22,7 @@ pub struct PersonName {
     name_suffix: Option<&'static str>,
 }
 
-/// The most words of a family name that is written before the given name.
+/// Maximum number of words of a family name that is written before the given name.
 const MAX_WORDS_BEFORE: usize = 4;
 
 /// Why a text is not a person's name.

@@ -144,7 +144,8 @@ fn without_link(text: &str) -> &str {
     text.split(';').next().unwrap_or(text).trim()
 }
 
-/// Whether a text begins with `+` or `00` and a calling code.
+/// Whether a text shows that it is an international number: it contains `+`, or its digits begin
+/// with `00`.
 fn says_its_country(text: &str) -> bool {
     let text = without_extension(text);
     let mut digits = text.chars().filter_map(digit);
@@ -280,8 +281,8 @@ fn split(digits: &str) -> Option<(CallingCode, &str)> {
     (1..=3).find_map(|length| {
         let (code, national) = digits.split_at_checked(length)?;
         let code = CALLING_CODES.get(code.parse::<usize>().ok()?).copied().flatten()?;
-        // No calling code begins with `0`. Without this check, `0049` would be read as the number
-        // 49.
+        // No calling code begins with `0`. Without this check, `049` would be read as the calling
+        // code 49.
         (!digits.starts_with('0')).then_some((code, national))
     })
 }
@@ -294,8 +295,8 @@ impl CallingCode {
             .is_some_and(|lengths| lengths & 1 == 1)
     }
 
-    /// Whether a national number begins with a zero that is the country's trunk prefix. In a
-    /// country with this trunk prefix, no national number itself begins with a zero.
+    /// Whether a national number begins with a zero, and the country's trunk prefix is a zero. In
+    /// such a country, a zero at the beginning is always the trunk prefix.
     fn has_trunk_zero(self, national: &str) -> bool {
         self.trunk_prefix == Some("0") && national.starts_with('0')
     }
@@ -305,8 +306,8 @@ impl CallingCode {
     ///
     /// If the country's trunk prefix is a zero, a zero at the beginning is always removed. Any
     /// other trunk prefix may also be the first digits of the number itself, and so may a zero in a
-    /// country with another trunk prefix. These digits are removed only if the number would be
-    /// impossible with them.
+    /// country with another trunk prefix. Such digits are removed only if the number is impossible
+    /// with them, and possible without them.
     fn without_trunk_prefix(self, national: &str) -> &str {
         match self.trunk_prefix {
             Some("0") => national.strip_prefix('0').unwrap_or(national),

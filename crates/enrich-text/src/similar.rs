@@ -6,8 +6,8 @@ use crate::misspelling::{has_digit, is_misspelt};
 use crate::name_form::NameForm;
 use crate::name_words::NameWord;
 
-/// The most words of a name that are compared. Any further words count as missing in the other
-/// name.
+/// Maximum number of words of a name that are compared. Any further words count as missing in the
+/// other name.
 const MOST_WORDS: usize = 24;
 
 /// Knows how rare each word is in company names.
@@ -45,9 +45,11 @@ pub enum Agreement {
 /// A word of one name and a word of another name that agree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreed {
-    /// The index of the word in the first name.
+    /// The index of the word in the first name. If two words of this name agree with one word of
+    /// the other, the index of the first of them.
     pub left: usize,
-    /// The index of the word in the second name.
+    /// The index of the word in the second name. If two words of this name agree with one word of
+    /// the other, the index of the first of them.
     pub right: usize,
     /// How the two words agree.
     pub how: Agreement,

@@ -97,8 +97,9 @@ impl LookUp {
         Self::read("company_by_page", "page", page.map(question))
     }
 
-    /// Creates a look-up of the company that has this email address. If there is none, an employee
-    /// with the address is looked up, and otherwise the company with the address's domain.
+    /// Creates a look-up of the company that has this email address. If there is none, the employer
+    /// of a person with the address is looked up, and otherwise the company with the address's
+    /// domain.
     pub fn company_by_email(email: &str) -> Self {
         let email = EmailAddress::parse(email);
         let question = |email| Question::Company(CompanyRef::Email(email));

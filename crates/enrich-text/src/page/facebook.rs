@@ -5,7 +5,7 @@ use super::{InvalidPage, Named, first_segment, segment_behind};
 use crate::network::Network;
 use crate::web_address::Path;
 
-/// The fewest digits after a dash that are read as the number of a page.
+/// Minimum number of digits after a dash that are read as the number of a page.
 const MIN_ID_BEHIND_NAME: usize = 7;
 
 pub(super) fn is_kind(word: &str) -> bool {

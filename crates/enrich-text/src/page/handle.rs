@@ -9,7 +9,7 @@ use super::InvalidPage;
 use crate::network::Network;
 use crate::table;
 
-/// The most characters of a handle. The longest handles are old ones of LinkedIn.
+/// Maximum number of characters of a handle. The longest handles are old ones of LinkedIn.
 const MAX_HANDLE: usize = 200;
 
 /// The first path segments that a network reserves for itself. They cannot be the handle of a page.

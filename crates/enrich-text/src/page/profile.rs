@@ -5,9 +5,9 @@ use super::{InvalidPage, Named, first_segment};
 use crate::network::Network;
 use crate::web_address::Path;
 
-/// The most characters of a handle on Instagram.
+/// Maximum number of characters of a handle on Instagram.
 const MAX_INSTAGRAM: usize = 30;
-/// The most characters that Twitter has ever allowed in a handle. Today's limit is 15.
+/// Maximum number of characters that Twitter has ever allowed in a handle. Today's maximum is 15.
 const MAX_TWITTER: usize = 20;
 
 pub(super) fn on_site(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {

@@ -6,7 +6,8 @@ use super::spelling::{consonants, spelling};
 use super::{PersonName, given_names};
 
 /// How two names differ, if they can be names of the same person. For equal names, all fields are
-/// `false`.
+/// `false`. If two names can be read in several ways, the smallest value counts. So the fields are
+/// ordered by weight: a difference in an earlier field is a worse one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameDifferences {
     /// One of the names has the family name before the given name: `Lovelace Ada`.

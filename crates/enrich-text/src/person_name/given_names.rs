@@ -58,8 +58,8 @@ impl GivenNames {
     }
 }
 
-/// Returns the first spelling of a folded given name in its row. If the name is not in the table,
-/// returns the common form of its spellings.
+/// Returns the first spelling in the row of the table to which a folded given name belongs. If the
+/// name is not in the table, returns the common form of its spellings.
 pub(super) fn root(word: &str) -> String {
     let spelled = spelling(word);
     let row = NAMES.full.get(&spelled);

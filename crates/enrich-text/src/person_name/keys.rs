@@ -7,19 +7,19 @@ use super::reading::is_initial;
 use super::spelling::{consonants, first_letter, first_letters, spelling};
 use super::{PersonName, given_names};
 
-/// The most parts of a family name that have a key, counted from the last part. Real names have
-/// fewer parts. Without this limit, a long text would need a look-up for each of its words.
+/// Maximum number of parts of a family name that have a key, counted from the last part. Real names
+/// have fewer parts. Without this limit, a long text would need a look-up for each of its words.
 pub(super) const MAX_FAMILY_PARTS: usize = 6;
-/// The most keys by which a given name is looked up: the keys of the name itself, of its long forms
-/// and of its short forms.
+/// Maximum number of keys by which a given name is looked up: the keys of the name itself, of its
+/// long forms and of its short forms.
 pub(super) const MAX_GIVEN_KEYS: usize = 8;
-/// The most keys that one step of a look-up uses. Only a name with many parts and many short forms
-/// could have more.
+/// Maximum number of keys with the full given name that are looked up for one order of the words of
+/// a name. Only a name with many parts and many short forms could have more.
 const MAX_LOOKED_UP: usize = 32;
 
 impl PersonName {
-    /// The most keys under which a name is stored: one for each of at most six parts of the family
-    /// name, and two for the whole family name, without and with particles.
+    /// Maximum number of keys under which a name is stored: one for each of at most six parts of
+    /// the family name, and two for the whole family name, without and with particles.
     pub const MAX_KEYS: usize = MAX_FAMILY_PARTS + 2;
 
     /// Returns the keys under which the person is stored, at most [`Self::MAX_KEYS`]:

@@ -128,8 +128,9 @@ impl KeyLimit {
     /// The limit for keys that the owner of an account creates. Each key has its own rate limit, so
     /// a limit on the number of keys also limits the requests of the whole account.
     pub const PER_ACCOUNT: Self = Self { active: 50, all: 1_000 };
-    /// The limit for keys that the operator creates. Ended keys do not count. So the operator can
-    /// replace a leaked key even if the owner has created too many keys.
+    /// The limit for keys that the operator creates: as many active keys as for the owner, but
+    /// ended keys do not count. So the operator can replace a leaked key even if the owner has
+    /// created too many keys.
     pub const OF_OPERATOR: Self = Self { all: u32::MAX, ..Self::PER_ACCOUNT };
     /// The number of days for which a key still counts towards `all` after its end. The store keeps
     /// the key longer, because ledger entries refer to it.

@@ -20,7 +20,7 @@ pub struct ClockWatch {
 }
 
 impl ClockWatch {
-    /// The time for which both clocks must agree before the wall clock is trusted.
+    /// Minimum time for which both clocks must agree before the wall clock is trusted.
     pub const STEADY_TIME: Duration = Duration::from_secs(10 * 60);
     /// The clocks still agree if the times that have passed on them differ by at most this. Leap
     /// seconds and small corrections of the wall clock cause smaller differences.

@@ -5,7 +5,7 @@
 pub struct Confidence(u8);
 
 impl Confidence {
-    /// The confidence of a record that gives no confidence.
+    /// The confidence of a record to which its source gives none.
     pub const FULL: Self = Self(100);
     /// The confidence of a record whose given confidence can't be read.
     pub const LEAST: Self = Self(1);

@@ -6,8 +6,8 @@
 //! A company record belongs to the stored company that has one of the record's external ids
 //! ([`CompanyRecord::ids`]). If there is none, it belongs to the company that has the record's main
 //! domain. If the record has no domain, its LinkedIn page decides. If it has no such page either,
-//! its name and seats decide. Apart from the external ids, these rules never merge two companies
-//! that have different ids in the same scheme ([`ids_differ`]).
+//! its name and seats decide. The rules after the first (domain, page, name and seats) never merge
+//! two companies that have different ids in the same scheme ([`ids_differ`]).
 //!
 //! A person record belongs to the stored person who has the record's LinkedIn page. If there is
 //! none, it belongs to a person who has one of its email addresses, and otherwise to a person with

@@ -82,7 +82,7 @@ pub enum PersonRef {
     },
 }
 
-/// The parts of a subject that an answer needs, so that the store reads no more.
+/// The parts of a subject that an answer needs. The store need not read other parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Projection {
     /// The subject's own attributes, without a company's employees.

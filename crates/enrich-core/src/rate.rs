@@ -107,7 +107,7 @@ pub enum RateScope {
     Account,
 }
 
-/// The rate-limit status of a key or account, including the current request.
+/// The rate-limit status of a key or account, in which the current request is already counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimitStatus {
     /// The limit that applies.

@@ -1,4 +1,5 @@
-//! Counts the answers that were looked up but could not be paid for, by account and day (UTC).
+//! Counts the shortfalls of each account by day (UTC): answers that were looked up, but that the
+//! balance did not pay for.
 //!
 //! After such a look-up, the call is refused and free. But the refusal shows that an answer exists.
 //! So an account has a daily maximum. When an account has reached it, calls whose answer may cost

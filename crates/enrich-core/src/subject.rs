@@ -206,7 +206,8 @@ impl Company {
         first.iter().chain(others.iter().filter(holds_all).take(most))
     }
 
-    /// Returns the name, as the source writes it.
+    /// Returns the name, as the source writes it. The result is never `None`; it is an `Option` for
+    /// use in [`Service::look_up`](crate::Service::look_up).
     pub fn name(&self) -> Option<&str> {
         Some(&self.name)
     }
@@ -307,12 +308,14 @@ impl Person {
         format!("{} {}", self.first_name, self.last_name)
     }
 
-    /// Returns the first name, as the source writes it.
+    /// Returns the first name, as the source writes it. The result is never `None`; it is an
+    /// `Option` for use in [`Service::look_up`](crate::Service::look_up).
     pub fn first_name(&self) -> Option<&str> {
         Some(&self.first_name)
     }
 
-    /// Returns the last name, as the source writes it.
+    /// Returns the last name, as the source writes it. The result is never `None`; it is an
+    /// `Option` for use in [`Service::look_up`](crate::Service::look_up).
     pub fn last_name(&self) -> Option<&str> {
         Some(&self.last_name)
     }

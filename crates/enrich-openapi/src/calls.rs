@@ -8,8 +8,8 @@ use std::{fs, io};
 use enrich_wire::{Endpoint, Value as Sent, decode};
 use serde_json::{Map, Value};
 
-/// The beginning of every placeholder for a key. In the recorded calls, a placeholder stands for
-/// each key.
+/// The beginning of every placeholder for a key. In the recorded calls, a placeholder such as
+/// `{{key}}` stands for each key.
 const KEY_BEGINS: &str = "{{";
 
 /// A recorded call: its request and its answer.

@@ -122,7 +122,7 @@ fn schemas(api_versions: &[&'static ApiVersion], calls: &Calls) -> Map<String, V
 }
 
 /// Makes the schema of an object exact: the object may only have the listed fields. Also removes
-/// the formats of Rust's integers, such as `uint64`, because OpenAPI does not define them.
+/// the formats of Rust's integers, such as `uint64`.
 fn exact(shape: &mut Schema) {
     if shape.get("properties").is_some() && shape.get("additionalProperties").is_none() {
         shape.insert("additionalProperties".to_owned(), false.into());

@@ -14,8 +14,8 @@ const MAX_ID: usize = 128;
 
 /// An id of an organisation: a scheme, and the id within the scheme.
 ///
-/// The text is the scheme, `:` and the id. The ids of known schemes are in normal form and have a
-/// valid checksum.
+/// The text is the scheme, `:` and the id. The ids of known schemes are in normal form. If such a
+/// scheme has a checksum, the checksum is valid.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExternalId(String);
 

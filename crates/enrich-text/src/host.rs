@@ -50,10 +50,10 @@ fn read_in_any_form(text: &str) -> Result<String, BadHost> {
     Ok(if name.len() == host.len() { host } else { name.to_owned() })
 }
 
-/// Whether a name is certainly in the form that [`read`] returns. Most names are. The labels of
-/// such a name have only lower-case letters, digits and hyphens, and none of them is an A-label.
-/// The last label begins with a letter, so the name is not an IP address. If the result is `false`,
-/// the name may still be in this form, so it must be parsed.
+/// Whether a name is certainly in the form that [`read`] returns. Most names are in this form. The
+/// labels of such a name have only lower-case letters, digits and hyphens, and none of them is an
+/// A-label. The last label begins with a letter, so the name is not an IP address. If the result is
+/// `false`, the name may still be in this form, so it must be parsed.
 fn is_as_it_is_stored(text: &str) -> bool {
     let is_plain = |label: &str| {
         let bytes = label.as_bytes();

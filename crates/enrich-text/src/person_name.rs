@@ -14,7 +14,7 @@ use spelling::is_east_asian;
 /// A person's name: its parts, folded.
 ///
 /// Names in Chinese, Japanese or Korean script are written with a space or without one. So they are
-/// compared as a whole, with the family name first.
+/// compared as a whole, in both orders of family name and given name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PersonName {
     given: Vec<String>,
@@ -185,8 +185,8 @@ impl PersonName {
         Some(Self { given: given.to_vec(), family, name_suffix: self.name_suffix })
     }
 
-    /// Reads the first words of the name as the family name. Returns one name for each number of
-    /// words that the family name can have.
+    /// Reads the first words of the name as the family name. Returns one reading for each possible
+    /// number of words of the family name, and none for an East Asian name.
     fn in_other_orders(&self) -> Vec<Self> {
         let family = self.family.iter();
         if self.given.iter().chain(family).any(|word| is_east_asian(word)) {

@@ -8,7 +8,9 @@ use super::labels::Labels;
 use super::words::{self, Pair, Shape};
 use crate::subject::Company;
 
-/// Maximum number of aliases of a company that are compared. Few sources give more.
+/// How many aliases of a company are compared: the first ones up to this number, and at most as
+/// many others that contain all words of the requested name ([`Company::aliases_near`]). Few
+/// sources give more.
 const MOST_ALIASES: usize = 64;
 
 /// A comparison of a company with the requested name.

@@ -18,12 +18,14 @@ pub struct Candidates<'a> {
     pub asked: &'a AskedName,
     /// The country that was requested with the name.
     pub country: Option<Country>,
-    /// The only company that has exactly this name, with the confidence of the match; `None` if
-    /// similar names must be compared.
+    /// The only company that has this name, apart from case, accents, punctuation and legal forms,
+    /// with the confidence of the match. `None` if there are none or several, or if the name alone
+    /// is too weak.
     pub only: Option<(&'a Company, Confidence)>,
     /// The companies that were compared, the likeliest first.
     pub judged: &'a [ScoredCandidate],
-    /// The bare companies with exactly this name: companies of which only names are known.
+    /// The bare companies with this name, apart from case, accents, punctuation and legal forms:
+    /// companies of which only names are known.
     pub bare: &'a [&'a Company],
 }
 

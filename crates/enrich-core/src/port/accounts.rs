@@ -64,8 +64,8 @@ pub trait Accounts: Send + Sync {
 
     /// Stores `successor`, and ends the key `old` at `old_until`. If the call fails, nothing is
     /// changed. If `old` already ends before `old_until`, its end is not changed. If `old` ends
-    /// before or at the creation of `successor`, its end becomes final. `old` counts towards
-    /// `limit` only if it stays valid.
+    /// before or at the creation of `successor`, its end becomes final. `old` counts towards the
+    /// maximum number of active keys only if it stays valid after this call.
     async fn rotate_key(
         &self,
         old: KeyId,

@@ -26,7 +26,7 @@ pub enum JobPhase {
     /// A node runs the job.
     Running,
     /// A node runs the job and must stop it. If the node has released the job, or its lease has
-    /// expired, another node takes the job to end it.
+    /// expired, a node takes the job again to end it.
     Stopping,
     /// The job's files are being deleted.
     Removing,

@@ -92,8 +92,9 @@ pub struct ListCounts {
     pub lists: u64,
     /// The number of different entries of these lists that are in force.
     pub entries: u64,
-    /// The number of suppressed values: those that `forget` was called with, and those that were
-    /// removed because of an entry of a list.
+    /// The number of suppressed values: those that
+    /// [`Importer::forget`](crate::port::importer::Importer::forget) was called with, and those
+    /// that were removed because of an entry of a list.
     pub values: u64,
 }
 
@@ -113,7 +114,7 @@ pub trait SuppressionLists: Send + Sync {
     /// Opens a list. If a list with the same content was opened before, returns that list.
     async fn open_list(&self, list: &NewList) -> Result<OpenedList, StoreError>;
 
-    /// Returns the list with this content, if it was opened before.
+    /// Returns the list with this hash ([`NewList::content`]), if it was opened before.
     async fn find_list(&self, content: [u8; 32]) -> Result<Option<OpenedList>, StoreError>;
 
     /// Adds digests of a list. From now on, imports leave out the values that have one of these

@@ -85,7 +85,8 @@ pub struct RecordClaims {
 /// phone number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NearNames {
-    /// The names without countries at their end, text in parentheses, or words such as `Group`.
+    /// The names without spaces, in several forms: also without countries at their end, text in
+    /// parentheses, and words such as `Group`.
     pub(super) forms: BTreeSet<String>,
     /// The initials of the names, if they have two to eight letters.
     pub(super) initials: BTreeSet<String>,

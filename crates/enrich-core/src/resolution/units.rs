@@ -8,10 +8,10 @@ use crate::subject::Company;
 /// Whether a company's name and main domain show that it is a unit or a subsidiary of `parent`.
 ///
 /// Both have the same main domain, and the unit's name begins with all words of the parent's name
-/// and has more (`Quill Web Services` and `Quill`). Or the unit's main domain is below that of the
-/// parent, and its name contains all words of the parent's name, one after another (`Press of Quill
-/// University` and `Quill University`). Names that can be those of one company (`Quill Group`) are
-/// no units.
+/// and has further words (`Quill Web Services` and `Quill`). Or the unit's main domain is below
+/// that of the parent, and its name contains all words of the parent's name, one after another
+/// (`Press of Quill University` and `Quill University`). Names that can be those of one company
+/// (`Quill Group`) are no units.
 pub fn is_unit_of(unit: &Company, parent: &Company) -> bool {
     let (Some(host), Some(above)) = (unit.domain(), parent.domain()) else { return false };
     let is_below =

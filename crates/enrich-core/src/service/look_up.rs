@@ -277,7 +277,8 @@ struct StoredValue<T> {
     found: Option<(T, Confidence)>,
 }
 
-/// Writes an answer as lines: the balance, the confidence and the value.
+/// Writes an answer as lines: the balance, the confidence and the value. The balance is a gap that
+/// is filled in after the charge.
 fn write<V: Stored + ?Sized>(ask: &Ask, picked: Option<(&V, Confidence)>) -> ResponseTemplate {
     let mut body = b"\n".to_vec();
     let limit = ask.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);

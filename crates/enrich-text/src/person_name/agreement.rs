@@ -115,7 +115,9 @@ impl PersonName {
         let givens = self.givens(other)?;
         let families = self.families(other)?;
         // An initial, or a name in another script, is not enough evidence if only a part of the
-        // family name agrees. The whole family name must agree.
+        // family name agrees. The whole family name must agree. Given names that are equal only
+        // when they are joined have no common key with the full given name, so a look-up finds such
+        // a name only by the whole family name.
         let needs_the_whole = matches!(givens, Givens::Initial | Givens::Script | Givens::Joined);
         if needs_the_whole || !families.share_a_part {
             let share_the_whole = families.share_the_whole && self.first_letters_meet(other);

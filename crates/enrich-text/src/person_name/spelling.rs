@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-/// Words of at least this many letters are compared in the common form of their spellings. In a
-/// shorter word, a single letter can distinguish two people: Terry and Terri, Wang and Vang.
+/// Minimum number of letters of a word in which all [`SOUNDS`] are replaced. In a shorter word, a
+/// single letter can distinguish two people (Terry and Terri, Wang and Vang), so only umlauts and
+/// Russian endings are replaced.
 const LONG: usize = 6;
 
 /// Two names in different scripts are compared by their consonants only if each has at least this
@@ -162,7 +163,8 @@ fn russian_end(word: &str) -> Cow<'_, str> {
 
 /// Removes an `i` that only some transliterations contain. This is an `i` before `e`, at the
 /// beginning of a word or after a vowel (`Yelena`, `Andreyevich`), and an `i` after another `i`
-/// (`Dmitrii`). A `j` before or after a vowel becomes `i` (`Sergej`).
+/// (`Dmitrii`). A `j` after the first letter becomes `i` if exactly one of its neighbours is a
+/// vowel (`Sergej`).
 fn without_glides(word: &str) -> String {
     let mut kept = String::with_capacity(word.len());
     let mut letters = word.chars().peekable();

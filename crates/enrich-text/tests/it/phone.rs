@@ -156,7 +156,8 @@ fn an_international_number_is_the_same_with_any_country() {
         let read = Phone::parse_in(text, Some(gb));
         assert_eq!(read.as_ref().map(Phone::as_str), Ok("+12025550123"), "{text}");
     }
-    // `/v1/itm` accepts digits only. The number may be in the given country or in another one.
+    // `/v1/itm` returns numbers as digits only. Such a number must be accepted with any country,
+    // not only with its own.
     for country in ["GB", "DE", "CH", "US"] {
         for digits in ["442079460123", "41446681800", "493023125001", "12025550123"] {
             let country = Country::from_code(country).unwrap();

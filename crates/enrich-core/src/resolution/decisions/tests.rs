@@ -25,7 +25,7 @@ fn decision(number: u64, kind: DecisionKind, sides: [&[&RecordClaims]; 2]) -> De
 /// Returns the number of the company of each record.
 fn divided(records: &[&RecordClaims], decisions: &[Decision]) -> Vec<usize> {
     let numbers = clusters(records, &SharedKeys::of(records), &Decisions::new(decisions.to_vec()));
-    // The companies are numbered in the order of `records`.
+    // The companies are numbered again, in the order in which they first occur in `records`.
     let mut known: Vec<usize> = Vec::new();
     let number = |company: &usize| {
         let at = known.iter().position(|it| it == company);

@@ -39,10 +39,10 @@ pub enum CompanyRef {
     /// used to find the [parent](crate::Parent) of a company, and to look up a company on the
     /// command line.
     Id(ExternalId),
-    /// An email address. The directory looks for a company with this address; else for an employee
-    /// with this address; else for the company with the address's domain. The domain of a public
-    /// mail host belongs to no company. An address with a `+tag` is tried with the tag first, then
-    /// without it.
+    /// An email address. The directory looks for a company with this address; else for the employer
+    /// of a person with this address; else for the company with the address's domain. The domain of
+    /// a public mail host belongs to no company. An address with a `+tag` is tried with the tag
+    /// first, then without it.
     Email(EmailAddress),
     /// A name, possibly with a country.
     Name {

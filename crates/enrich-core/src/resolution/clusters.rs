@@ -100,11 +100,11 @@ fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
         for (number, &a) in block.iter().enumerate() {
             match (is_crowded, is_narrow) {
                 (false, _) => pairs.extend(block[number + 1..].iter().map(|&b| (a, b))),
-                // In a crowded block with a narrow key, the records are almost certainly one
-                // company. So only a few pairs are compared: each record with the first record of
-                // the block, and with the record before it. In a crowded block with another key (a
-                // host, a page, a phone number or a name), no pair is compared, because many
-                // organisations share such a value.
+                // In a crowded block with a narrow key (such as an id, or a name together with a
+                // host), the records are almost certainly one company. So only a few pairs are
+                // compared: each record with the first record of the block, and with the record
+                // before it. In a crowded block with another key (a host, a page, a phone number or
+                // a name), no pair is compared, because many organisations share such a value.
                 (true, true) if number > 0 => {
                     pairs.extend([(block[0], a), (block[number - 1], a)]);
                 }

@@ -4,8 +4,8 @@
 //! cargo run --release -p enrich-testkit --example generate -- COMPANIES [PEOPLE] > records.jsonl
 //! ```
 //!
-//! COMPANIES and PEOPLE are the numbers of generated records. The people work at these companies.
-//! Each run prints the same records.
+//! COMPANIES and PEOPLE are the numbers of generated records; without PEOPLE, no people are
+//! generated. The people work at these companies. Each run prints the same records.
 
 use std::io::{BufWriter, Write, stdout};
 

@@ -27,8 +27,8 @@ use parking_lot::Mutex;
 pub use jobs::{JobConnection, MemoryJobs};
 pub use snapshots::MemorySnapshots;
 
-/// A function that decides a charge in place of the ledger. If the function returns `None`, the
-/// ledger decides.
+/// A function of a test that decides a charge in place of the ledger, to simulate refusals,
+/// failures and slow decisions. If its future gives `None`, the ledger decides.
 pub type DecideCharge = Box<dyn Fn(&Charge) -> DecidedCharge + Send + Sync>;
 /// The result of a [`DecideCharge`] function: a future with the decision on a charge.
 pub type DecidedCharge = Pin<Box<dyn Future<Output = Option<Result<Charged, ChargeError>>> + Send>>;
@@ -51,7 +51,7 @@ pub struct FakePorts {
     /// The rows of the ledger of all accounts.
     pub entries: Mutex<Vec<Entry>>,
     stored: Mutex<BTreeMap<(AccountId, String), Stored>>,
-    /// The usage counters: the account and its counted calls.
+    /// The counted calls, each with its account. The calls are not added up.
     pub counts: Mutex<Vec<(AccountId, DayCount)>>,
     /// The sign-ins.
     pub sign_ins: Mutex<Vec<SignIn>>,
@@ -64,25 +64,29 @@ pub struct FakePorts {
     /// The domains that are suppressed.
     pub suppressed: Mutex<Vec<String>>,
 
-    /// Whether reading the directory's revision fails.
+    /// Simulates a directory on a broken disk: if `true`, all look-ups and all reads of the
+    /// directory's revision fail.
     pub directory_fails: AtomicBool,
-    /// Whether charging has stopped, as after a failed commit.
+    /// Simulates the state after a failed commit: if `true`, the ledger reports that charging has
+    /// stopped.
     pub has_stopped_charging: AtomicBool,
-    /// The function that decides charges; `None` if the ledger decides.
+    /// The function that decides all charges in place of the ledger; `None` if the ledger decides.
     pub decide_charge: Mutex<Option<DecideCharge>>,
-    /// The results of the next reads of a stored response, in this order.
+    /// Simulated results of the next reads of a stored response. Each read takes and removes the
+    /// first one. When none is left, reads return what the ledger has stored.
     pub next_stored: Mutex<VecDeque<Option<StoredResponse>>>,
-    /// The cached balance; `None` if the cached balance is the current balance.
+    /// Simulates a cached balance that is out of date; `None` if the cached balance is the current
+    /// balance.
     pub cached_balance: Mutex<Option<Credits>>,
-    /// A password that is set just before the next session begins; `None` if no password is set at
-    /// that time.
+    /// Simulates an owner who changes the password while somebody signs in: the account of the next
+    /// session gets this password just before the session begins. Used for one session only.
     pub password_before_session: Mutex<Option<PasswordHash>>,
 
     /// The projections of all look-ups so far.
     pub projections: Mutex<Vec<Projection>>,
     /// The charges that the ledger was asked to decide.
     pub charges: Mutex<Vec<Charge>>,
-    /// The names of the threads on which lists were read.
+    /// The names of the threads on which rows of the ledger or usage counters were read.
     pub reading_threads: Mutex<BTreeSet<String>>,
 }
 
@@ -128,7 +132,7 @@ impl FakePorts {
         entries.push(Entry { account, sequence, id, kind, credits, balance, note, at });
     }
 
-    /// Makes `decide` decide all later charges.
+    /// Makes `decide`, in place of the ledger, decide all later charges.
     pub fn decide_charges(
         &self,
         decide: impl Fn(&Charge) -> Result<Charged, ChargeError> + Send + Sync + 'static,
@@ -140,8 +144,9 @@ impl FakePorts {
         *self.decide_charge.lock() = Some(Box::new(decide));
     }
 
-    /// Returns the content of all ports as text. If two texts are the same, nothing was changed
-    /// between them. The text does not contain the times when keys and sessions were last used.
+    /// Returns the accounts, keys, ledger rows, passwords, invitations and sessions as text. If two
+    /// texts are the same, none of these was added, changed or removed in between. The times when
+    /// sessions were last used are not part of the text.
     pub fn state_text(&self) -> String {
         let sessions: Vec<String> = self.sessions.lock().keys().cloned().collect();
         let passwords: Vec<String> = self
@@ -168,7 +173,7 @@ impl FakePorts {
         key.map(|(info, _)| change(info)).is_some()
     }
 
-    /// Records the name of the thread on which a list is read.
+    /// Records the name of the current thread, which reads rows of the ledger or usage counters.
     fn note_thread(&self) {
         let name = std::thread::current().name().unwrap_or_default().to_owned();
         self.reading_threads.lock().insert(name);

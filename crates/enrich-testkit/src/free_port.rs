@@ -1,4 +1,4 @@
-//! A TCP port that other test processes don't take, even while its server is stopped.
+//! A TCP port that other test processes don't take, even while its server is not running.
 
 use std::fs;
 use std::io;
@@ -6,9 +6,9 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 
 /// The first port that may be reserved.
 const FIRST: u16 = 20_000;
-/// All reserved ports are below this number, if the operating system does not report where its
-/// range of local ports for outgoing connections begins. On Linux, this range begins at 32,768 by
-/// default.
+/// Reserved ports are below the range from which the operating system takes local ports for
+/// outgoing connections. If the beginning of this range cannot be read, they are below this number.
+/// On Linux, the range begins at 32,768 by default.
 const END: u16 = 32_768;
 /// Maximum number of ports that are tried.
 const ATTEMPTS: usize = 1_000;
@@ -21,7 +21,8 @@ const ATTEMPTS: usize = 1_000;
 #[derive(Debug)]
 pub(crate) struct FreePort {
     address: SocketAddr,
-    /// Holds the UDP port with the same number, so that no other `FreePort` gets it.
+    /// Holds the UDP port with the same number, so that no other `FreePort` gets it. The TCP port
+    /// stays free for the server.
     _reservation: UdpSocket,
 }
 

@@ -15,7 +15,7 @@ pub use client::{Client, request};
 pub use connection::Connection;
 pub use reply::Reply;
 
-/// Time limit for reading and writing. A connection that takes longer counts as broken.
+/// Time limit for each read and each write. If one takes longer, the connection counts as broken.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Opens a connection with time limits.

@@ -142,7 +142,8 @@ pub fn phone(text: &str) -> Phone {
     Phone::parse(text).expect("a number")
 }
 
-/// Returns the record with the hash of its content. An import adds this hash too.
+/// Returns the record with a hash of its content in [`Origin::content`], as an import adds it.
+/// Records with equal content get equal hashes.
 pub fn hashed(record: impl Into<AnyRecord>) -> Record {
     let AnyRecord(mut record) = record.into();
     let text = format!("{record:?}");
@@ -161,7 +162,8 @@ pub fn hashed(record: impl Into<AnyRecord>) -> Record {
     record
 }
 
-/// A record of a company, a person or a domain.
+/// A record of any kind. With this type, [`hashed`] takes a [`CompanyRecord`], a [`PersonRecord`]
+/// or a [`DomainRecord`].
 pub struct AnyRecord(Record);
 
 impl From<CompanyRecord> for AnyRecord {

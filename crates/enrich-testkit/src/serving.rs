@@ -35,7 +35,7 @@ impl Serving {
     }
 
     /// Starts a server with a given command, and waits until the server listens. The command must
-    /// have the options that [`Serving::start`] gives.
+    /// have the arguments that [`Serving::start`] gives: `serve --listen 127.0.0.1:0 --data DATA`.
     ///
     /// # Errors
     ///
@@ -50,7 +50,8 @@ impl Serving {
             if has_admin {
                 output.read_line(&mut admin_line)?;
             }
-            // The rest of the output is read too. Otherwise the server would block on a full pipe.
+            // A thread reads the rest of the output and drops it. Otherwise the server would block
+            // on a full pipe.
             thread::spawn(move || io::copy(&mut output, &mut io::sink()));
         }
         let admin_address = address_behind(ADMIN_GREETING, &admin_line);
@@ -91,7 +92,7 @@ impl Serving {
         self.child.wait().map(|_| ())
     }
 
-    /// Asks the process to stop, and waits until it has ended.
+    /// Asks the process to shut down (SIGTERM), and waits until it has ended.
     ///
     /// # Errors
     ///

@@ -3,7 +3,7 @@
 //! Each connection has a queue in each direction, the delay line. One thread reads bytes and puts
 //! them into the queue, with the time at which they must be sent. Another thread sends them at this
 //! time. So the delay changes neither the order of the bytes nor the throughput. A delay is about
-//! 0.1 ms too long, because the thread sleeps.
+//! 0.1 ms too long, because the sending thread sleeps and wakes up a little late.
 
 mod connection;
 mod network;
@@ -89,8 +89,8 @@ impl TcpProxy {
         self.network.cut_all(how);
     }
 
-    /// If `refuse` is `true`, refuses new connections, like a machine without a server. If `false`,
-    /// accepts them again. Returns when the change has taken effect.
+    /// If `refuse` is `true`, refuses new connections, like a machine on which no server runs. If
+    /// `false`, accepts new connections again. Returns when the change has taken effect.
     pub fn refuse_new(&self, refuse: bool) {
         self.network.change(|rules| rules.is_refusing = refuse);
         if refuse {
@@ -99,8 +99,9 @@ impl TcpProxy {
         self.network.wait_until(|rules| rules.is_listening != refuse);
     }
 
-    /// Arms a cut: the next connection that sends `pattern` to the server is cut at the pattern.
-    /// After that, the cut is no longer armed. A new cut replaces an armed one.
+    /// Arms a cut: the next connection that sends `pattern` to the server is cut at the pattern, in
+    /// the way that `trigger` says. After that, the cut is no longer armed. Another call of this
+    /// function replaces an armed cut.
     ///
     /// The pattern is searched in the bytes as they are sent, so the bytes must not be encrypted.
     /// The pattern may be split over several packets. In PostgreSQL's protocol, the bytes
@@ -118,7 +119,7 @@ impl TcpProxy {
         was_armed
     }
 
-    /// Returns the number of connections that [`cut_when`](Self::cut_when) has cut.
+    /// Returns how many times a cut of [`cut_when`](Self::cut_when) was triggered.
     pub fn triggered(&self) -> u64 {
         self.network.rules().triggered
     }
@@ -128,7 +129,8 @@ impl TcpProxy {
         self.network.connections()
     }
 
-    /// Makes the thread that accepts connections check the rules.
+    /// Opens a connection, so that the thread that accepts connections wakes up and checks the
+    /// rules.
     fn wake_listener(&self) {
         let _ = TcpStream::connect(self.address());
     }

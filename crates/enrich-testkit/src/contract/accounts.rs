@@ -227,7 +227,8 @@ pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn
     assert_eq!(added, KeyStored::Stored);
 }
 
-/// Ended keys make room for new keys. A second limit applies to active and ended keys together.
+/// Ended keys don't count towards the limit of active keys, so they make room for new keys. A
+/// second, higher limit applies to active and ended keys together.
 pub async fn ended_keys_make_room_up_to_all_there_may_be(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, first) = account_with_key(&ports, "Northwind").await;
@@ -246,8 +247,9 @@ pub async fn ended_keys_make_room_up_to_all_there_may_be(harness: &dyn Harness) 
     assert_eq!(added, KeyStored::TooMany);
 }
 
-/// Keys that ended long ago don't count towards the limit. With the operator's limit, a key can be
-/// rotated even if the account's own limit does not allow it.
+/// Keys that ended more than `KeyLimit::ENDED_DAYS` days ago don't count towards the limit of
+/// active and ended keys. An operator has a higher limit, so that the operator can rotate a key
+/// when the account's owner can't.
 pub async fn keys_that_ended_long_ago_make_room(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, first) = account_with_key(&ports, "Northwind").await;
@@ -273,7 +275,7 @@ pub async fn keys_that_ended_long_ago_make_room(harness: &dyn Harness) {
     assert_eq!(ports.accounts.keys(account).await.unwrap().len(), 4, "none is deleted");
 }
 
-/// A key's own limit can be set and removed.
+/// A key's own rate limit can be set and removed.
 pub async fn a_key_is_given_a_limit_of_its_own(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (_, key) = account_with_key(&ports, "Northwind").await;

@@ -84,7 +84,8 @@ impl Customer {
     }
 }
 
-/// Returns an answer that contains the balance in its middle.
+/// Returns the template of an answer to the question `asked`, with the gap for the balance in the
+/// middle.
 fn body_for(asked: &str) -> BodyTemplate {
     let begin = b"the answer, with ";
     BodyTemplate::new(
@@ -102,7 +103,7 @@ fn taken(balance: u64) -> Charged {
     Charged::Taken { balance: Credits(balance) }
 }
 
-/// Asserts that the whole ledger adds up.
+/// Asserts that the ledger's own verification finds no fault.
 async fn assert_sound(ports: &Ports) {
     assert_eq!(ports.ledger.verify().await.unwrap().faults, [] as [String; 0]);
 }
@@ -382,8 +383,8 @@ pub async fn the_first_entry_at_a_time_is_found(harness: &dyn Harness) {
     }
 }
 
-/// A range of times has a first row and an end. All rows of these times are between them, even if
-/// the clock was set back.
+/// The rows of a range of times are read from the range's first row to its end row. All rows of
+/// these times are between the two, even if the clock was set back.
 pub async fn no_entry_of_a_time_is_missed_where_the_clock_was_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 2_000).await;
@@ -429,9 +430,9 @@ pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: 
     );
 }
 
-/// An account with one credit can use half of the room for stored responses. Other accounts still
-/// have room for theirs. The account's other calls still work; only its new calls with an
-/// idempotency key are refused.
+/// An account with one credit can use at most half of the room for stored responses. Other accounts
+/// still have room for theirs. When this half is full, only the account's new calls with an
+/// idempotency key are refused; its other calls still work.
 pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dyn Harness) {
     let ports = harness.fresh_keeping(160).await;
     let greedy = Customer::with(&ports, 1).await;

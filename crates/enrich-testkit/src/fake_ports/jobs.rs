@@ -17,12 +17,13 @@ use parking_lot::{Mutex, MutexGuard};
 #[derive(Debug, Default)]
 pub struct MemoryJobs(Mutex<Table>);
 
-/// A node's connection to [`MemoryJobs`], which can be cut off.
+/// A node's connection to the records of jobs. A test can cut it off, to simulate a database that
+/// cannot be reached.
 #[derive(Debug)]
 pub struct JobConnection<R> {
     /// The records.
     pub records: R,
-    /// Whether all calls fail.
+    /// Whether the connection is cut off, so that all calls fail with [`StoreError::Overloaded`].
     pub is_cut_off: AtomicBool,
 }
 
@@ -30,7 +31,8 @@ pub struct JobConnection<R> {
 struct Table {
     jobs: BTreeMap<u128, Job>,
     local: BTreeMap<(u128, u128), LocalJob>,
-    /// A counter that orders events. It grows at least each time a job begins to wait or is taken.
+    /// A counter in place of a clock. It grows by 1 with each call of `create`, `change`,
+    /// `take_next` and `release`.
     time: u64,
 }
 
@@ -44,7 +46,7 @@ struct Job {
 }
 
 impl MemoryJobs {
-    /// Ends all leases, as if nobody had renewed them.
+    /// Makes all leases expire now, as if their holders had not renewed them.
     pub fn expire_leases(&self) {
         let now = Instant::now();
         self.0.lock().jobs.values_mut().filter(|job| job.until.is_some()).for_each(|job| {

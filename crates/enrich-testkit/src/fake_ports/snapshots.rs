@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 /// A list of snapshots and suppressions in memory, for several nodes in one process.
 #[derive(Debug, Default)]
 pub struct MemorySnapshots {
-    /// The secrets of the store.
+    /// The checks of secrets that [`Snapshots::secrets`] returns.
     pub secrets: Mutex<Vec<SecretCheck>>,
     list: Mutex<List>,
     live: AtomicU64,
@@ -27,8 +27,8 @@ struct List {
 }
 
 impl MemorySnapshots {
-    /// Returns the number of the snapshot that a node answers from, which it last recorded with
-    /// `note_live`.
+    /// Returns the number that was last recorded with `note_live`: the snapshot from which a node
+    /// answers. Returns 0 if none was recorded.
     pub fn noted(&self) -> SnapshotNumber {
         SnapshotNumber(self.live.load(Ordering::SeqCst))
     }

@@ -61,7 +61,7 @@ impl Call {
         self.typed("application/json", body.to_string())
     }
 
-    /// Sets the fields of a form as the body.
+    /// Sets a form with these fields as the body, and its `Content-Type`.
     #[must_use]
     pub fn form(self, fields: &[(&str, &str)]) -> Self {
         self.typed("application/x-www-form-urlencoded", form(fields))
@@ -149,7 +149,8 @@ impl fmt::Debug for Call {
     }
 }
 
-/// Returns form fields with all bytes encoded except letters and digits.
+/// Returns fields in the encoding of HTML forms (`application/x-www-form-urlencoded`). Letters,
+/// digits and `_` stay as they are, a space becomes `+`, and all other bytes are percent-encoded.
 pub fn form(fields: &[(&str, &str)]) -> String {
     let pairs: Vec<String> =
         fields.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();

@@ -26,8 +26,7 @@ impl Client {
         self
     }
 
-    /// Sends a request with a `Content-Length` header, and reads the answer. In `headers`, each
-    /// header ends with a line end.
+    /// Sends the request that [`request`] returns for these arguments, and reads the answer.
     pub fn request(&mut self, method: &str, path: &str, headers: &str, body: &str) -> Reply {
         self.send(request(method, path, headers, body)).answer(method == "HEAD")
     }
@@ -46,8 +45,8 @@ impl Client {
     /// Reads all bytes until the connection ends.
     pub fn rest(&mut self) -> String {
         let mut rest = Vec::new();
-        // A reset also counts as the end, because the server closed the connection while data was
-        // arriving.
+        // A reset also counts as the end: if the server closes the connection while data is still
+        // arriving, the operating system sends a reset.
         if let Err(error) = self.0.read_to_end(&mut rest) {
             let came = String::from_utf8_lossy(&rest);
             assert_eq!(error.kind(), ErrorKind::ConnectionReset, "{error} after {came:?}");
@@ -60,7 +59,8 @@ impl Client {
     }
 }
 
-/// Returns the bytes of a request.
+/// Returns the text of a request. In `headers`, each header ends with a line end. A request with a
+/// body, and each `POST` request, also gets a `Content-Length` header.
 pub fn request(method: &str, path: &str, headers: &str, body: &str) -> String {
     let length = body.len();
     let length = match method {

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, ErrorKind};
 
 use serde_json::Value;
 
-/// Maximum length of a body, in bytes.
+/// Maximum length of a body, or of one chunk of a chunked body, in bytes.
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
 /// A complete answer.
@@ -16,7 +16,7 @@ pub struct Reply {
     pub head: String,
     /// The bytes of the body.
     pub bytes: Vec<u8>,
-    /// The body as text.
+    /// The body as text, in which `U+FFFD` replaces invalid UTF-8.
     pub body: String,
 }
 

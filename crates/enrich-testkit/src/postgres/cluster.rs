@@ -25,7 +25,8 @@ use crate::free_port::FreePort;
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// Interval at which a condition is checked.
 pub(super) const INTERVAL: Duration = Duration::from_millis(5);
-/// Maximum number of attempts to start a server, each with another port.
+/// Maximum number of attempts to start a server. If the port is in use, the next attempt uses
+/// another port.
 const STARTS: usize = 5;
 
 /// Whether a commit waits until the server's log is on disk.
@@ -41,8 +42,8 @@ pub enum Durability {
 /// The settings of a new cluster.
 #[derive(Clone, Debug)]
 pub struct ClusterOptions {
-    /// The value of `cluster_name`: the name of this cluster in the setting
-    /// `synchronous_standby_names` of its primary.
+    /// The value of `cluster_name`. If this cluster becomes a standby, its primary's setting
+    /// `synchronous_standby_names` uses this name.
     pub name: String,
     /// Whether `fsync` is on.
     pub durability: Durability,
@@ -66,8 +67,8 @@ pub struct Cluster {
     pub(super) name: String,
     pub(super) password: String,
     pub(super) settings: BTreeMap<String, String>,
-    /// The server's process; `None` while the server is stopped. The process is dropped before the
-    /// folder.
+    /// The server's process; `None` while the server is not running. This field stands before
+    /// `folder`, so that the process ends before the folder is removed.
     pub(super) process: Option<GuardedProcess>,
     pub(super) folder: TempDir,
     port: FreePort,
@@ -76,7 +77,7 @@ pub struct Cluster {
 
 impl Cluster {
     /// Starts a cluster and waits until it accepts connections. The first start on a machine takes
-    /// 1 s, each later one 0.2 s.
+    /// about 1 s. Each later one takes about 0.2 s, because it copies the data of the first.
     ///
     /// Returns `None` and prints a message if PostgreSQL is not installed.
     ///
@@ -130,8 +131,8 @@ impl Cluster {
         })
     }
 
-    /// Returns the `cluster_name`. As a standby, this cluster has the same name in the settings of
-    /// its primary.
+    /// Returns the `cluster_name`. If this cluster is a standby, its primary's settings use this
+    /// name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -189,8 +190,9 @@ impl Cluster {
         Ok(rows.trim_end().to_owned())
     }
 
-    /// Changes a setting and waits until the server has read the new value. Some settings take
-    /// effect only after [`restart`](Self::restart).
+    /// Changes a setting. If the server is running, waits until it has read the new value;
+    /// otherwise the server reads the value at its next start. Some settings take effect only after
+    /// [`restart`](Self::restart).
     ///
     /// # Errors
     ///
@@ -264,7 +266,7 @@ impl Cluster {
             }
             thread::sleep(INTERVAL);
         }
-        // The folder is not removed, so that the server can be started again.
+        // The process is killed, but its folder is kept, so that the server can be started again.
         if let Some(process) = self.process.take() {
             process.kill()?;
         }
@@ -343,7 +345,7 @@ pub(super) fn new_folder(installation: &Installation) -> io::Result<TempDir> {
     Ok(folder)
 }
 
-/// Waits until a condition is true, at most a minute.
+/// Waits until a condition is true. Returns an error if it is not true within a minute.
 pub(super) fn wait_until(mut holds: impl FnMut() -> io::Result<bool>) -> io::Result<()> {
     let start = Instant::now();
     while !holds()? {

@@ -2,10 +2,11 @@
 //!
 //! A small shell script, the guard, starts the server and then reads a pipe from the test process.
 //! The pipe ends when the test process ends, even by SIGKILL. Then the guard kills the server and
-//! all its children, including those that SIGSTOP has stopped, and removes the server's folder.
+//! all its children, including frozen ones (SIGSTOP). It removes the server's folder, unless the
+//! test process has first sent a word through the pipe.
 //!
 //! The guard runs in its own session, so that two signals do not reach it: signals to the process
-//! group of the test, and SIGHUP, which the system may send to a process group with a stopped
+//! group of the test, and SIGHUP, which the system may send to a process group with a frozen
 //! process when the test ends.
 
 use std::fs;
@@ -19,15 +20,15 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::installation::ServerUser;
 
-/// Time limit for a process to stop (SIGSTOP) or to end.
+/// Time limit for a process to freeze (after SIGSTOP) or to end.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Interval at which the state of a process is checked.
 const INTERVAL: Duration = Duration::from_millis(2);
 
 /// The guard's script. Its arguments are the folder and the server's command.
 ///
-/// The server gets SIGSTOP first, so that it starts no child while its children are killed. Then
-/// the shared memory of PostgreSQL is removed, as in a crash of the machine. The number of the
+/// The server is frozen first (SIGSTOP), so that it starts no child while its children are killed.
+/// Then the shared memory of PostgreSQL is removed, as in a crash of the machine. The id of the
 /// shared memory is in line 7 of `postmaster.pid`.
 const GUARD: &str = r#"
 folder=$1; shift
@@ -53,7 +54,8 @@ shared_memory=$(sed -n '7s/.* //p' "$folder/data/postmaster.pid")
 #[derive(Debug)]
 pub(super) struct GuardedProcess {
     guard: Child,
-    /// The pipe that the guard reads. Closing it makes the guard kill the server.
+    /// The pipe that the guard reads. Closing the pipe makes the guard kill the server and remove
+    /// its folder.
     input: Option<ChildStdin>,
     id: Pid,
 }
@@ -98,7 +100,7 @@ impl GuardedProcess {
         Ok(kill_process(self.id, signal)?)
     }
 
-    /// Stops the server and then its children (SIGSTOP), and waits until all are stopped.
+    /// Freezes the server and then its children (SIGSTOP), and waits until all are frozen.
     pub(super) fn freeze(&self) -> io::Result<()> {
         self.signal(Signal::STOP)?;
         wait_for_state(self.id, &['T', 'Z'])?;
@@ -110,7 +112,7 @@ impl GuardedProcess {
         Ok(())
     }
 
-    /// Continues a server that was stopped by [`Self::freeze`].
+    /// Lets a server that [`Self::freeze`] has frozen continue, with its children.
     pub(super) fn thaw(&self) -> io::Result<()> {
         for child in self.children()? {
             let _ = kill_process(child, Signal::CONT);
@@ -150,8 +152,8 @@ impl Drop for GuardedProcess {
     }
 }
 
-/// Returns the state of a process as `ps` shows it, such as `S`, `T` (stopped) or `Z` (ended).
-/// Returns `None` if the process does not exist.
+/// Returns the state of a process as `ps` shows it, such as `S` (sleeping), `T` (frozen) or `Z`
+/// (ended). Returns `None` if the process does not exist.
 fn state(id: Pid) -> Option<char> {
     let line = fs::read_to_string(format!("/proc/{}/stat", id.as_raw_nonzero())).ok()?;
     let (_, after_name) = line.rsplit_once(')')?;

@@ -54,8 +54,8 @@ pub(super) fn pgbouncer() -> Option<PathBuf> {
 
 fn skip_without(found: Option<PathBuf>, name: &str, package: &str, said: &Once) -> bool {
     if found.is_none() {
-        // `eprintln` is not used, because the test harness would hide the text when the test
-        // passes.
+        // The text is written to standard error directly instead of with `eprintln`, because the
+        // test harness hides what `eprintln` prints in a test that passes.
         said.call_once(|| {
             let _ = writeln!(
                 io::stderr(),

@@ -18,7 +18,7 @@ impl Cluster {
     ///
     /// # Errors
     ///
-    /// When the server is stopped.
+    /// When the server was shut down or killed.
     pub fn process_id(&self) -> io::Result<u32> {
         self.running().map(GuardedProcess::id)
     }
@@ -38,16 +38,16 @@ impl Cluster {
     ///
     /// # Errors
     ///
-    /// When the server is stopped.
+    /// When the server was shut down or killed.
     pub fn freeze(&self) -> io::Result<()> {
         self.running()?.freeze()
     }
 
-    /// Continues a frozen server.
+    /// Lets a frozen server continue (SIGCONT).
     ///
     /// # Errors
     ///
-    /// When the server is stopped.
+    /// When the server was shut down or killed.
     pub fn thaw(&self) -> io::Result<()> {
         self.running()?.thaw()
     }
@@ -87,11 +87,11 @@ impl Cluster {
     ///
     /// # Errors
     ///
-    /// When the server is stopped, or takes longer than a minute.
+    /// When the server was shut down or killed, or does not accept writes within a minute.
     pub fn promote(&self) -> io::Result<()> {
         let process = self.running()?;
-        // This writes the file that `pg_ctl promote` would write. `pg_ctl promote` checks only ten
-        // times a second whether it has succeeded.
+        // The file and the signal do the same as `pg_ctl promote`. `pg_ctl promote` is not used,
+        // because it checks only ten times a second whether it has succeeded.
         fs::write(self.data().join("promote"), "")?;
         process.signal(Signal::USR1)?;
         wait_until(|| Ok(!self.is_standby()?))

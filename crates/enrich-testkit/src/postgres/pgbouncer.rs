@@ -23,7 +23,8 @@ use crate::free_port::FreePort;
 #[derive(Debug)]
 pub struct PgBouncer {
     port: FreePort,
-    /// The process of pgbouncer. It is dropped before the folder.
+    /// The process of pgbouncer. This field stands before `folder`, so that the process ends before
+    /// the folder is removed.
     process: GuardedProcess,
     folder: TempDir,
 }

@@ -34,7 +34,8 @@ pub(super) fn make_data(installation: &Installation, folder: &Path) -> io::Resul
     let password = new_password()?;
     initialise(installation, folder, &data, &password)?;
     if let Some(template) = template {
-        // If the template cannot be kept, the next cluster runs `initdb` again.
+        // An error is ignored: if the template cannot be kept, the next cluster runs `initdb`
+        // again.
         let _ = keep(&data, &password, &template);
     }
     Ok(password)

@@ -35,7 +35,8 @@ enum Chunk {
     Wake,
 }
 
-/// Connects a client to the server, and starts the threads of the connection.
+/// Connects a client to the server, and starts the threads of the connection. If the server cannot
+/// be reached, resets the client's connection.
 pub(super) fn serve(client: TcpStream, network: &Arc<Network>) {
     let target = network.rules().target;
     let Ok(server) = TcpStream::connect_timeout(&target, CONNECT_TIMEOUT) else {
@@ -175,8 +176,8 @@ impl End {
             }
         }
         drop(self);
-        // The server's replies are read to their end. So the server handles everything that it has
-        // received.
+        // The server's further replies are read to their end and dropped. Otherwise a failed write
+        // could stop the server before it has handled everything that it has received.
         for chunk in line {
             if matches!(chunk, Chunk::End(_)) {
                 return;

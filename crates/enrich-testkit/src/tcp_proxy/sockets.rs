@@ -22,7 +22,7 @@ pub(super) struct Connection {
     pub(super) client: Weak<TcpStream>,
     pub(super) server: Weak<TcpStream>,
     pub(super) is_cut: AtomicBool,
-    /// Whether replies no longer reach the client.
+    /// Whether the server's replies are dropped, so that they no longer reach the client.
     pub(super) is_mute: AtomicBool,
     /// Whether the thread that writes to the client must drop its socket.
     pub(super) is_client_cut: AtomicBool,

@@ -90,7 +90,8 @@ pub async fn a_prominent_company_of_no_country_is_found_in_any(harness: &dyn Har
     load(&ports, "a", records).await;
     let found = by_name(&ports, "Tallow", Some("CH")).await;
     assert_eq!(found.map(|(domain, _)| domain).as_deref(), Some("tallow.example"));
-    // Nothing else is known of Inkwell, and it has no country. So it is not found in a country.
+    // Of Inkwell, only the name and the domain are known, and it has no country. So a search in one
+    // country does not find it, although a search in all countries may.
     assert_eq!(by_name(&ports, "Inkwell", Some("CH")).await, None);
     // A company that belongs to the country is preferred to a well-known company.
     load(&ports, "b", vec![unknown("Tallow", "tallow-kerzen.ch")]).await;

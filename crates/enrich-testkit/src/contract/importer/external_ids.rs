@@ -133,7 +133,7 @@ pub async fn a_parent_is_a_relation_and_no_merge(harness: &dyn Harness) {
         let parent = company_of(&ports, parent).await.expect("a company");
         assert_eq!(parent.name, "Quill");
     }
-    // Companies no longer name a forgotten domain as their parent either.
+    // When a domain is forgotten, companies no longer name it as their parent.
     forget(&ports, Suppressed::Domain(domain("quill.example"))).await;
     let asked = CompanyRef::Name { name: company_name("Quill Films"), country: None };
     assert_eq!(company_of(&ports, asked).await.expect("a company").parent, None);

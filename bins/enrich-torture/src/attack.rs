@@ -43,8 +43,9 @@ pub(crate) struct Case {
     pub(crate) about: &'static str,
     /// Options of `enrich serve` in addition to data folder and address.
     pub(crate) options: &'static [&'static str],
-    /// Whether the admin pages have their own listener. An attack with thousands of connections
-    /// delays all requests to the attacked listener.
+    /// Whether the admin pages have their own listener. This is necessary if the attack has
+    /// thousands of connections, because they delay all requests to the attacked listener,
+    /// including those for `/healthz`. [`Plan::is_listener_shared`] overrides this field.
     pub(crate) has_admin_listener: bool,
     /// Fills the data folder before the server starts. The folder already has a few companies, and
     /// accounts with credits.
@@ -82,7 +83,8 @@ pub(crate) struct Plan {
     pub(crate) seconds: u64,
     /// The figure of `/healthz` that must stay below a limit.
     pub(crate) health: HealthFigure,
-    /// Whether the admin pages are on the attacked listener in every case.
+    /// Whether the admin pages are on the attacked listener in every case, even in cases that have
+    /// a listener for them.
     pub(crate) is_listener_shared: bool,
 }
 

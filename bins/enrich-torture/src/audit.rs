@@ -22,7 +22,7 @@ pub(crate) struct Audit {
 #[derive(Debug, Default)]
 pub(crate) struct NewRows {
     pub(crate) charges: Vec<Row>,
-    /// The grants, each with account, note and credits.
+    /// The grants, each with the index of its account in `World::payers`, its note and its credits.
     pub(crate) grants: Vec<(usize, String, i64)>,
 }
 

@@ -57,9 +57,10 @@ pub(crate) struct Answer {
 pub(crate) enum Fate {
     /// The call was acknowledged as charged, so its row must exist.
     Charged,
-    /// The call was answered as not charged, so no row may exist.
+    /// The call was answered as not charged, or its price is 0, so no row may exist.
     Free,
-    /// The call was in flight, so a row may or may not exist.
+    /// The call was in flight, or its answer says that the outcome is unknown, so a row may or may
+    /// not exist.
     Open,
 }
 
@@ -107,8 +108,8 @@ impl Call {
         }
     }
 
-    /// Whether a client would repeat the request, because the client cannot know whether the
-    /// request was charged.
+    /// Whether a client would repeat the request: it has no complete answer, or an answer with a
+    /// status of 500 or above. An answer after the power cut at `cut` does not count.
     pub(crate) fn is_unsettled(&self, cut: Option<Instant>) -> bool {
         self.answer_before(cut).is_none_or(|answer| answer.status >= 500)
     }

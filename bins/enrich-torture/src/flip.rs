@@ -2,9 +2,10 @@
 //! finds.
 //!
 //! After each flip, one of these must be true: the folder is refused when it is opened; `verify`
-//! reports a fault; every balance and row is unchanged. Some flips are aimed at the small tables
-//! with the end of the log and the balances of accounts. With `--log-percent`, some flips are made
-//! in the write-ahead log of a killed process.
+//! reports a fault; every balance and row is unchanged. `--allow-check` and `--allow-cut` allow
+//! further results. Some flips are aimed at the small tables with the end of the log and the
+//! balances of accounts. With `--log-percent`, some flips are made in the write-ahead log of a
+//! killed process.
 
 mod aim;
 mod original;
@@ -60,7 +61,8 @@ enum FlipResult {
         is_kept_lost: bool,
         /// Whether the usage counters have changed.
         is_used_otherwise: bool,
-        /// Whether a later charge was refused. The refusal reports the damage too.
+        /// Whether a later charge was refused, or `verify` reported a fault after later charges.
+        /// Both report the damage.
         charge_refused: bool,
     },
     /// SQLite has read the write-ahead log only up to the damage. So the ledger has an earlier
@@ -187,7 +189,7 @@ fn summary(setting: &Setting, closed: &Original, in_ledger: &Counts, in_log: &Co
 }
 
 impl Plan {
-    /// Returns why this result breaks the rules of the plan; `None` if it is allowed.
+    /// Returns what is wrong with this result; `None` if the plan allows the result.
     fn broken(self, result: &FlipResult) -> Option<&str> {
         match result {
             FlipResult::Wrong(what) => Some(what),
@@ -232,8 +234,8 @@ impl Counts {
     }
 }
 
-/// Copies the ledger, makes the flip in the copy, and examines the copy. A panic counts as a wrong
-/// balance.
+/// Copies the ledger, makes the flip in the copy, and examines the copy. A panic counts as
+/// [`FlipResult::Wrong`].
 fn examine(original: &Original, flip: Flip, folder: &Path) -> Result<FlipResult> {
     original.copy_to(folder, |ledger, log| flip.strike(ledger, log))?;
     let in_log = flip.in_log;
@@ -323,7 +325,8 @@ fn charge_after(
     let proof = pollster::block_on(store.ledger.verify());
     match proof.map_err(|error| anyhow!(error)) {
         Ok(proof) if proof.faults.is_empty() => {}
-        // The failed charge reports the damage. No wrong balance was returned before.
+        // The later charges made the damage visible to `verify`, and no wrong balance was returned
+        // before. This counts like a refused charge.
         Ok(_) | Err(_) => charge_refused = true,
     }
     Ok(FlipResult::Harmless { is_kept_lost, is_used_otherwise, charge_refused })

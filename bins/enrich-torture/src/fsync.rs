@@ -29,8 +29,8 @@ use tracer::{File, Hit, attach, has_hit, hits, ledger_thread, tracer};
 
 const POSITIONS_PER_FOLDER: u64 = 50;
 const POSITIONS_PER_PROOF: u64 = 25;
-/// To make the system call at position N fail, the client sends N questions and this many more.
-/// Each commit syncs at least one file, so the N-th sync is reached.
+/// For the system call at position N, the client sends N questions and this many more. Each commit
+/// syncs at least one file, so the N-th sync is reached.
 const SPARE_CALLS: u64 = 10;
 /// After this number of positions, one system call in a checkpoint is also made to fail, because
 /// only few of the counted positions are in a checkpoint.
@@ -38,8 +38,8 @@ const POSITIONS_PER_CHECKPOINT: u64 = 10;
 /// Maximum number of questions until a checkpoint runs. A checkpoint runs when the log has 4,096
 /// pages, and each question adds several pages.
 const MAX_CALLS_TO_CHECKPOINT: u64 = 4096;
-/// In a checkpoint, one of this many first writes is made to fail. Each checkpoint certainly writes
-/// more pages.
+/// In a checkpoint, one of the first this many writes is made to fail. Each checkpoint certainly
+/// makes more writes.
 const CHECKPOINT_WRITES: u64 = 40;
 
 /// The system call that fails.
@@ -56,7 +56,8 @@ pub(crate) enum FailingCall {
 /// The results of all failures, counted by kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// The number of failures after which the server did not start. The next start succeeded.
+    /// The number of failures after which the server did not start. The same failure was then made
+    /// in a server that had already begun to listen.
     refused_to_start: u64,
     /// The number of failures after which a request was answered with 503, and charging stopped.
     stopped: u64,
@@ -64,12 +65,13 @@ struct Counts {
     rolled_back: u64,
     /// The number of failures after which no request failed.
     unnoticed: u64,
-    /// The number of failed system calls, and how many of them were in the thread that writes the
-    /// ledger.
+    /// The number of failed system calls.
     failed: u64,
+    /// How many of the failed system calls were in the thread that writes the ledger.
     of_ledger_thread: u64,
-    /// The number of failed system calls on `ledger.sqlite`, and on its write-ahead log.
+    /// The number of failed system calls on `ledger.sqlite`.
     in_ledger: u64,
+    /// The number of failed system calls on the write-ahead log of `ledger.sqlite`.
     in_log: u64,
     /// The number of failed system calls on the folder. SQLite ignores such failures.
     on_folder: u64,
@@ -192,14 +194,14 @@ impl Counts {
         self.in_checkpoint += count(&|hit| hit.is_checkpoint);
     }
 
-    /// Returns an error if too few failures have made a request fail, because the torture would
-    /// then prove nothing.
+    /// Returns an error if so few failures made a request fail that the torture proves nothing.
     fn are_enough(&self, failing: FailingCall, positions: u64, total: &Tally) -> Result<()> {
         if self.not_reached > 0 {
             bail!("{} positions were never reached, so nothing failed there", self.not_reached);
         }
         // A failure in a checkpoint makes no request fail. Neither does a failure in a thread for
-        // which no request waits. So only three quarters of the failures must be noticed.
+        // which no request waits. So at least three quarters of the failures, not all of them, must
+        // make a request fail.
         let least = positions * 3 / 4;
         let noticed = self.stopped + self.rolled_back;
         ensure!(noticed >= least, "only {noticed} failures were noticed, {least} are expected");
@@ -210,7 +212,8 @@ impl Counts {
             self.in_ledger
         );
         // After a failed fsync, the commit is still in the file, because only the process has ended
-        // and not the machine. So a repeated call gets its stored response.
+        // and not the machine. So a repeated call gets its stored response, and at least one such
+        // replay is required.
         let replayed = u64::from(failing == FailingCall::Fsync && positions >= 10);
         let least = Least { charged: positions, failed: least, replayed, ..Least::default() };
         enough(total, &least)
@@ -340,7 +343,7 @@ impl Failure {
     ///
     /// The write-ahead log must stay full, so that a later round has a checkpoint. The last process
     /// that closes the ledger empties the log. So the ledger is read while this server still runs,
-    /// and then the server is killed, not stopped.
+    /// and then the server is killed instead of shut down.
     fn recover(self, trial: &mut Trial<'_>) -> Result<()> {
         let server = trial.serve(&[])?;
         trial.probe(server.address())?;

@@ -1,7 +1,8 @@
 //! Fills the disk under load and frees it, again and again.
 //!
 //! While the disk is full, charges fail with 500 and take nothing, free calls are answered, and the
-//! server is ready. When there is space again, charges resume without a restart.
+//! server is ready. When there is space again, charges resume without a restart. If a charge failed
+//! with 503 instead, the server is not ready, and charges may resume only after a restart.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
@@ -23,8 +24,8 @@ use crate::trial::{Least, Ruling, Trial, copy_folder, enough};
 use crate::world::{World, status_of};
 use enrich_testkit::http::Connection;
 
-/// Number of rounds after which a new tmpfs is used. The ledger only grows, so the disk would
-/// become too small.
+/// Number of rounds after which a new tmpfs is used. The ledger only grows, so one disk would
+/// become too small for all rounds.
 const ROUNDS_PER_DISK: u64 = 5;
 /// Time limit for charges to fail after the disk is full, and to succeed again after it is freed.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -60,7 +61,7 @@ struct Filled {
     calls: Vec<Call>,
 }
 
-/// Returns an error if a required program is missing.
+/// Returns an error if this process does not run as root. Only root may mount file systems.
 pub(crate) fn check() -> Result<()> {
     need_root("a full disk")
 }
@@ -86,8 +87,8 @@ pub(crate) fn run(
             counts.refused_while_full, counts.free_while_full, counts.resumed, counts.slowest
         ))?;
     }
-    // Only half of the questions must be refused, because a checkpoint frees some space, and some
-    // charges then succeed.
+    // At least half of the charges that were tried on a full disk must have been refused. Not all
+    // of them are, because a checkpoint frees some space, and some charges then succeed.
     let refused = rounds * QUESTIONS_WHILE_FULL as u64 / 2;
     enough(&total, &Least { failed: refused, ..Least::of_load(rounds) })?;
     Ok(Summary::of(format!("full disk (tmpfs of {size_mib} MiB)"))
@@ -151,7 +152,8 @@ fn live_on(
                 trial.probe(server.address())?;
             }
         }
-        // Only after a 503 is a restart necessary. The judge allows both statuses.
+        // While the disk is full, the judge allows both failures: 500, after which charging
+        // continues, and 503, after which charging stops until a restart.
         trial.judge(Ruling { excused: &[500, 503], ..Ruling::default() })?;
     }
     trial.settle(server.address())?;
@@ -192,7 +194,7 @@ fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) 
         let charge = prober.ask(prober.charged())?;
         let ready = status_of(server.address(), "/readyz")?;
         match (charge, ready) {
-            // With status 200, a checkpoint has freed some space, so this charge succeeded.
+            // The charge may succeed (status 200), because a checkpoint has freed some space.
             (200 | 500, 200) => refused_while_full += u64::from(charge == 500),
             (503, 503) => refused_while_full += 1,
             told => {
@@ -241,7 +243,8 @@ impl Prober<'_> {
         Ok(status)
     }
 
-    /// Returns the time until charges succeed again; `None` if they do not succeed in time.
+    /// Returns the time until charges succeed again; `None` if they do not succeed within
+    /// `PATIENCE`.
     fn resumes(&mut self) -> Result<Option<Duration>> {
         let begin = Instant::now();
         while begin.elapsed() < PATIENCE {

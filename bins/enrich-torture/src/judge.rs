@@ -41,7 +41,8 @@ pub(crate) struct Round<'a> {
     pub(crate) rows: &'a [Row],
     /// The time of the power cut, if there was one. A call with a later answer counts as in flight.
     pub(crate) cut: Option<Instant>,
-    /// The HTTP statuses from 500 on that this torture may cause before the power cut.
+    /// The HTTP statuses of 500 or above that are allowed, because this torture may cause them.
+    /// Answers after a power cut are not judged.
     pub(crate) excused: &'a [u16],
 }
 
@@ -60,7 +61,7 @@ pub(crate) enum Kind {
     Differs,
     /// A repeated call got another answer than the first call with the same idempotency key.
     Repeat,
-    /// The answer itself is wrong.
+    /// The answer itself is wrong, whatever the ledger contains.
     Answer,
 }
 
@@ -280,7 +281,7 @@ fn judge_fate(
     }
 }
 
-/// Judges one acknowledged answer. The ledger is not needed for this.
+/// Judges one acknowledged answer by itself, without the rows of the ledger.
 fn judge_answer(
     call: &Call,
     answer: &Answer,

@@ -23,8 +23,8 @@ const UNSETTLED_PERCENT: u8 = 50;
 const REPEATED_PERCENT: u8 = 40;
 /// Percentage of requests that the nearly empty account sends.
 const POOR_PERCENT: u8 = 10;
-/// Percentage of repeated requests that use one of the newest idempotency keys. The first call with
-/// such a key may still run.
+/// Percentage of repeated requests that use one of the [`NEWEST`] newest idempotency keys. The
+/// first call with such a key may still run.
 const NEWEST_PERCENT: u8 = 50;
 const NEWEST: usize = 32;
 

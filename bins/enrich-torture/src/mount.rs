@@ -36,8 +36,8 @@ pub(crate) struct Mounted {
 }
 
 /// A process that cuts the power of a mounted image when it gets the command. The process is
-/// started before the load, because its start takes long on a busy machine. Answers that arrive
-/// during its start would count as in flight.
+/// started before the load, because its start takes long on a busy machine. If it were started at
+/// the time of the cut, many answers would arrive during its start, and would count as in flight.
 #[derive(Debug)]
 pub(crate) struct Switch {
     waiting: Child,
@@ -46,7 +46,8 @@ pub(crate) struct Switch {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
-    /// The time just before the command was given. An answer after this time counts as in flight.
+    /// The time just before the command was given. A request that was answered after this time
+    /// counts as in flight.
     pub(crate) began: Instant,
     /// The time from the command until the file system was shut down and the process had ended.
     pub(crate) took: Duration,

@@ -83,7 +83,7 @@ pub(crate) struct Setting {
 }
 
 impl Case {
-    /// Returns the path of the file for the summary.
+    /// Returns the path of the file for the summary as JSON; `None` if no file was requested.
     pub(crate) fn json(&self) -> Option<PathBuf> {
         self.setting().json.clone()
     }

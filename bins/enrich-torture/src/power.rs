@@ -55,7 +55,7 @@ struct Cutter<'a> {
     took: Vec<Duration>,
 }
 
-/// Returns an error if a required program is missing.
+/// Returns an error if this process does not run as root, or if a required program is missing.
 pub(crate) fn check(file_system: FileSystem, control: Option<Control>) -> Result<()> {
     let what = "a power cut";
     need_root(what)?;
@@ -79,8 +79,8 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         let these = (plan.rounds - done).min(ROUNDS_PER_IMAGE);
         let ran = setting.in_folder(|folder| cutter.run_folder(folder, these));
         let tally = match ran {
-            // This control loses syncs, so any error may follow. Each error shows that the loss was
-            // noticed.
+            // This control loses syncs, so a promise of any kind may be broken. A broken promise
+            // ends the control with success; any other error is returned.
             Err(error) if plan.control == Some(Control::NoFsync) => {
                 return control_summary(setting, plan, done, error);
             }

@@ -31,7 +31,7 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// Returns an error if the program to test does not exist.
+    /// Returns an error if the program to test does not exist, or if there are no clients.
     pub(crate) fn check(&self) -> Result<()> {
         let enrich = self.enrich.display();
         ensure!(
@@ -43,7 +43,7 @@ impl Setting {
         Ok(())
     }
 
-    /// Runs `what` in a new folder. After success, removes the folder; after a failure, keeps it.
+    /// Runs `what` in a new folder. The folder is removed afterwards, unless a promise was broken.
     pub(crate) fn in_folder<T>(&self, what: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
         let folder = tempfile::Builder::new().prefix("enrich-torture-").tempdir_in(&self.work);
         let folder = folder.with_context(|| format!("{} cannot be used", self.work.display()))?;

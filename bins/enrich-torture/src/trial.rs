@@ -26,8 +26,8 @@ use enrich_testkit::http::Connection;
 const REPEATS: u32 = 50;
 /// Maximum number of bytes of the server's log that are shown if the server did not start.
 const LOG_END_BYTES: usize = 2000;
-/// The credits that the nearly empty account gets after each round. They are enough for a few more
-/// charges.
+/// The credits that the nearly empty account gets after each judgement. They are enough for a few
+/// more charges.
 const TOP_UP_CREDITS: i64 = 9;
 
 /// A data folder under torture, with its calls and counts.
@@ -53,7 +53,8 @@ pub(crate) struct Trial<'a> {
 pub(crate) struct Ruling<'a> {
     /// The time of the power cut, if there was one.
     pub(crate) cut: Option<Instant>,
-    /// The HTTP statuses from 500 on that are allowed before the power cut.
+    /// The HTTP statuses of 500 or above that are allowed. Answers after a power cut are not
+    /// judged.
     pub(crate) excused: &'a [u16],
     /// Whether acknowledged charges may be lost. This is true only in a control.
     pub(crate) may_lose: bool,
@@ -115,7 +116,8 @@ impl<'a> Trial<'a> {
         Ok(Serving::spawn(command, self.append_log()?)?)
     }
 
-    /// Returns the server's log from the position `begin` in bytes, at most its last part.
+    /// Returns the server's log from the position `begin` in bytes, but at most its last
+    /// `LOG_END_BYTES` bytes.
     pub(crate) fn log_since(&self, begin: u64) -> Result<String> {
         let log = fs::read(&self.log)?;
         let begin = (begin as usize).max(log.len().saturating_sub(LOG_END_BYTES)).min(log.len());
@@ -206,7 +208,8 @@ impl<'a> Trial<'a> {
         Ok(tally)
     }
 
-    /// Verifies the whole ledger. Judge all calls before calling this.
+    /// Verifies the whole ledger. Call [`judge`](Self::judge) before, because a row of a call that
+    /// was not judged counts as a charge that nobody requested.
     pub(crate) fn prove(&mut self) -> Result<()> {
         let store = Store::open(&self.world.data)?;
         let new_rows = self.audit.read(&store)?;
@@ -280,7 +283,7 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     crate::setting::run(Command::new("cp").arg("-a").arg(from).arg(to))
 }
 
-/// The lowest counts with which the result of a torture proves something.
+/// Minimum counts that a torture must reach. With lower counts, its result would prove nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Least {
     pub(crate) charged: u64,
@@ -294,7 +297,7 @@ pub(crate) struct Least {
 }
 
 impl Least {
-    /// Returns the lowest counts for `rounds` rounds under load. For fewer than 10 rounds, only
+    /// Returns the minimum counts for `rounds` rounds under load. For fewer than 10 rounds, only
     /// charges are required.
     pub(crate) fn of_load(rounds: u64) -> Self {
         let sure = u64::from(rounds >= 10);
@@ -302,7 +305,7 @@ impl Least {
     }
 }
 
-/// Returns an error if a count is too small to prove anything.
+/// Returns an error if a count of `total` is below its minimum in `least`.
 pub(crate) fn enough(total: &Tally, least: &Least) -> Result<()> {
     let seen = [
         ("charges", total.charged, least.charged),

@@ -22,7 +22,7 @@ use enrich_testkit::http::Connection;
 const SEARCHES: usize = 24;
 /// Number of calls in the ledger. It is higher than the number of calls that one search reads.
 const CALLS: usize = 25_600;
-/// Number of threads that make the calls.
+/// Number of threads that write these calls to the ledger before the attack.
 const WRITERS: usize = 64;
 /// The pause of a client after a refused search.
 const PAUSE_REFUSED: Duration = Duration::from_millis(50);

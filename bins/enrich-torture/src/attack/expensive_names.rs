@@ -40,7 +40,8 @@ fn prepare(setting: &Setting, world: &World) -> Result<()> {
     import(&setting.enrich, &world.data, &companies)
 }
 
-/// The number of answers to both customers, by kind.
+/// The numbers of answers: `searched` and `refused` to the attacker, `misspelt` and
+/// `misspelt_refused` to the other customer.
 #[derive(Default)]
 struct Counts {
     searched: AtomicUsize,

@@ -19,10 +19,11 @@ use enrich_testkit::http::Connection;
 /// Number of connections of the attacker.
 const SENDERS: usize = 8;
 /// Minimum number of responses that the attacker must have stored. With fewer, the attack would
-/// prove nothing. This is half of the limit in `options`, minus the responses of the victim.
+/// prove nothing. The server refuses the attacker when half of the limit in `options` (2,000
+/// responses) is stored, and a few of these responses belong to the victim.
 const LEAST_KEPT: f64 = 1_900.0;
-/// Number of calls of the victim during the attack. It is lower than the victim's share, which is a
-/// sixteenth of the limit.
+/// Number of calls of the victim during the attack. It is lower than a sixteenth of the limit in
+/// `options` (250 responses). An account can store this many even if half of the limit is used.
 const VICTIM_CALLS: u32 = 200;
 /// Minimum number of the victim's calls that must be answered. With fewer, the attack would prove
 /// nothing.

@@ -9,7 +9,8 @@ use socket2::{Domain, Socket, Type};
 /// Time limit for opening a connection. A server whose accept queue is full does not answer.
 const CONNECT_TIME: Duration = Duration::from_secs(1);
 
-/// The connections of an attack. A connection that the server has closed is opened again.
+/// The connections of an attack. [`Sockets::open`] opens connections that the server has closed
+/// again.
 pub(crate) struct Sockets {
     server: SocketAddr,
     /// The first bytes that each connection sends.
@@ -45,7 +46,8 @@ impl Sockets {
         let closed: Vec<usize> =
             (0..self.open.len()).filter(|&index| self.open[index].is_none()).collect();
         for &index in closed.iter().take(most) {
-            // The connection stays closed; the next call tries again to open it.
+            // If a connection cannot be opened, it stays closed, and the next call of this function
+            // tries again.
             let Ok(stream) = self.connect() else { return true };
             self.open[index] = Some(stream);
             self.made += 1;

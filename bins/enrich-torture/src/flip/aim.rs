@@ -11,9 +11,10 @@ pub(super) const LOG: &str = "ledger.sqlite-wal";
 
 /// SQLite's page size, in bytes.
 const PAGE_BYTES: usize = 4096;
-/// Maximum length of the header of a B-tree page, in bytes. After the header, the page has a
-/// pointer to each of its cells. Each pointer has `CELL_POINTER_BYTES` bytes.
+/// Maximum length of the header of a B-tree page, in bytes.
 const PAGE_HEAD_BYTES: usize = 12;
+/// Length of a pointer to a cell of a page, in bytes. After its header, a page has one pointer for
+/// each of its cells.
 const CELL_POINTER_BYTES: usize = 2;
 
 /// The tables at which flips are aimed. In a large file, a random flip seldom hits a small table.

@@ -104,8 +104,8 @@ impl Original {
         };
         let store = Store::open(folder)?;
         original.write(&store, CHARGES_EACH_IN_LOG)?;
-        // The files are read while the ledger is open. So their content is the same as after `kill
-        // -9`.
+        // The files are read while the ledger is still open. So their content is the same as after
+        // the process was killed.
         original.remember()?;
         ensure!(!original.log.is_empty(), "a ledger that is open has no log");
         Ok(original)

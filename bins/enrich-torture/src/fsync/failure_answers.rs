@@ -10,7 +10,8 @@ use crate::trial::Trial;
 use crate::world::status_of;
 use enrich_testkit::http::Connection;
 
-/// A number that is certainly larger than the number of the server's threads that write.
+/// Maximum number of times that a question may be answered with 500 after a first 500. Each thread
+/// of the server that writes can cause one, and the server certainly has fewer such threads.
 const MAX_THREADS: u32 = 32;
 
 /// Sends questions with idempotency keys, until one fails or `goes_on` returns `false`. `goes_on`
@@ -44,8 +45,8 @@ pub(super) fn ask_until_it_fails(
 }
 
 /// Checks that charging continues after a 500: the same question and the next question must be
-/// charged. Each thread counts its own system calls, so a call of another thread may also fail.
-/// After such a failure, charging must continue too.
+/// charged. Each thread counts its own system calls, so a system call of another thread may fail as
+/// well. After such a further 500, charging must continue too.
 fn went_on(
     trial: &mut Trial<'_>,
     server: &Serving,

@@ -1,5 +1,5 @@
-//! Stops and cuts the connections between nodes and the database, again and again. The connection
-//! of one more node is never stopped or cut.
+//! Holds back the bytes on connections between nodes and the database, or cuts the connections,
+//! again and again. One more node connects to the database directly, so no fault concerns it.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,8 +20,8 @@ const CUT_NODES: usize = 2;
 const LOAD_MILLIS: std::ops::Range<u64> = 50..300;
 /// The range of times, in milliseconds, for which the bytes of a connection are held back.
 const STOP_MILLIS: std::ops::Range<u64> = 50..1_500;
-/// The range of longer times, in milliseconds, for which the bytes of a connection are held back. A
-/// node gives up its connection in this time.
+/// The range of longer times, in milliseconds, for which the bytes of a connection are held back.
+/// They are so long that a node gives up its connection.
 const LONG_STOP_MILLIS: std::ops::Range<u64> = 2_100..3_500;
 /// Time limit for a node to send a `COMMIT`.
 const COMMIT_WITHIN: Duration = Duration::from_secs(10);

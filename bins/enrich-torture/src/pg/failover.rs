@@ -20,8 +20,8 @@ use crate::report::{Console, Summary};
 const NODES: usize = 2;
 /// The range of times for which the load runs before the fault, in milliseconds.
 const LOAD_MILLIS: std::ops::Range<u64> = 200..600;
-/// The range of times, in milliseconds, for which the standby receives nothing before the fault.
-/// This happens in half of the rounds.
+/// The range of times, in milliseconds, for which the standby receives nothing before the fault. On
+/// average, this happens in every second round.
 const LAG_MILLIS: std::ops::Range<u64> = 0..150;
 /// The range of times, in milliseconds, from the fault until the standby is promoted.
 const NOTICE_MILLIS: std::ops::Range<u64> = 0..300;
@@ -31,6 +31,7 @@ const WATCHED: Duration = Duration::from_millis(500);
 /// The query that finds the watched commit while it waits for the standby.
 const WAITING: &str = "SELECT pid FROM pg_stat_activity
     WHERE query LIKE 'COMMENT ON %' AND wait_event = 'SyncRep'";
+/// The statement that ends the connection of the watched commit while it waits for the standby.
 const END_WAITING: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE query LIKE 'COMMENT ON %' AND wait_event = 'SyncRep'";
 /// The setting that names the synchronous standby.
@@ -154,7 +155,7 @@ impl Pair {
     }
 
     /// Makes the primary fail, promotes the standby, and makes the old primary the standby of the
-    /// new primary. Returns the time from the fault to the next charge.
+    /// new primary. Returns the time from the fault to the next acknowledged charge.
     fn fail(&mut self, round: Round, chance: &mut Rng) -> Result<Micros> {
         let names = if round.needs_standby { &self.names[0] } else { "" };
         self.standby.set(STANDBY_NAMES, names).context("setting the standby's standby")?;
@@ -221,7 +222,8 @@ impl Pair {
         Ok(())
     }
 
-    /// Accepts the loss of data, as an operator would. Without this, the nodes refuse to charge.
+    /// Accepts the loss of data, as an operator would, by changing the lineage of the database.
+    /// Otherwise the nodes would refuse to charge.
     fn accept_loss(&self) -> Result<()> {
         self.standby.psql("UPDATE state SET lineage = gen_random_uuid()")?;
         Ok(())
@@ -235,7 +237,7 @@ fn name_of(server: &Cluster) -> Result<String> {
 }
 
 /// Whether a PostgreSQL server confirms a commit within the time `WATCHED`. If the commit still
-/// waits for the standby after this time, cancels the commit.
+/// waits for the standby after this time, ends its connection.
 fn confirms_a_commit(server: &Cluster) -> Result<bool> {
     thread::scope(|scope| {
         let commit = scope.spawn(|| server.psql("COMMENT ON DATABASE enrich IS 'checked'"));

@@ -105,7 +105,8 @@ impl Fleet {
         Ok(())
     }
 
-    /// Kills the running node at index `place`, and starts another node in its place.
+    /// Kills the running node at index `place`, and starts another node on the same database.
+    /// Returns the number of the new node.
     pub(crate) fn replace(&mut self, place: usize) -> Result<usize> {
         let mut node = self.nodes.remove(place);
         node.child.kill()?;
@@ -153,8 +154,9 @@ impl Fleet {
         self.clients
     }
 
-    /// Waits until a node reports an acknowledged charge that was requested after `time`. Ignores
-    /// the first `told` reports. Returns the time of the acknowledgement.
+    /// Waits until a node for whose number `nodes` returns `true` reports an acknowledged charge
+    /// that was requested after `time`. Ignores the first `told` reports of all nodes. Returns the
+    /// time of the acknowledgement.
     pub(crate) fn wait_for_charge(
         &self,
         nodes: impl Fn(usize) -> bool,

@@ -183,7 +183,8 @@ fn judge_keys(evidence: &Evidence<'_>, breaches: &mut Vec<Breach>) {
     }
 }
 
-/// Judges the rows of calls that no node has reported. Returns their number.
+/// Judges the rows of calls that no node has reported. Only killed nodes may have such rows, at
+/// most one for each client. Returns the number of these rows.
 fn judge_untold(evidence: &Evidence<'_>, breaches: &mut Vec<Breach>) -> u64 {
     let told: BTreeSet<ChargeId> = evidence.calls.iter().map(|call| call.id).collect();
     let mut untold: BTreeMap<&str, usize> = BTreeMap::new();

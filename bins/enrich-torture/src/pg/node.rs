@@ -39,7 +39,8 @@ const GRANT_PERCENT: u8 = 2;
 const POOR_PERCENT: u8 = 6;
 /// Percentage of the other calls that have an idempotency key.
 const KEYED_PERCENT: u8 = 40;
-/// The interval after which a new idempotency key begins, on all nodes at the same time.
+/// The interval, in microseconds, after which a new idempotency key with the next number begins.
+/// The intervals are counted from `World::since`, so it begins on all nodes at the same time.
 const KEY_MICROS: Micros = 2_000;
 /// Number of the newest idempotency keys. Most calls with a key use one of them.
 const NEWEST: u64 = 32;
@@ -47,7 +48,8 @@ const NEWEST: u64 = 32;
 const OLD_PERCENT: u8 = 15;
 /// One in this many idempotency keys belongs to calls that find nothing.
 const MISS_OF: u64 = 4;
-/// The pause of a client after a refusal that asks to repeat the call later.
+/// The pause of a client after a call that was refused because the store is overloaded or charging
+/// has stopped, and after a call with an unknown outcome.
 const REFUSED_PAUSE: Duration = Duration::from_millis(30);
 
 /// The command-line arguments of a node, a process that the torture starts.

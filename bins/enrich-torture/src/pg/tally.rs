@@ -25,7 +25,7 @@ pub(crate) struct Tally {
     pub(crate) untold: u64,
     pub(crate) lost: u64,
     pub(crate) doubled: u64,
-    /// The longest time that a call took.
+    /// The longest time that a call took, in microseconds.
     pub(crate) slowest: Micros,
 }
 

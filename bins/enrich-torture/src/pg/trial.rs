@@ -16,7 +16,8 @@ use crate::pg::tally::{InFlight, Outages, Tally};
 use crate::pg::world::World;
 use crate::report::Summary;
 
-/// The mean pause of a client between two calls while PostgreSQL servers are rebuilt.
+/// The mean pause of a client between two calls while there is no load, for example while
+/// PostgreSQL servers are rebuilt.
 const REST: Duration = Duration::from_millis(100);
 
 /// A database, its nodes, and what happened to them.
@@ -101,7 +102,8 @@ impl Trial {
             is_final,
         };
         let (tally, found) = judge(&evidence);
-        // A lost charge may be made again, and its idempotency key may then get another answer.
+        // In a control, these kinds are allowed: a charge may be lost, and then be made again with
+        // its idempotency key and get another answer.
         let kinds = [Kind::Lost, Kind::Repeat, Kind::Doubled, Kind::Differs];
         breaches.extend(found.into_iter().filter(|breach| {
             let is_loss = kinds.contains(&breach.kind);

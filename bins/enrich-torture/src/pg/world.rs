@@ -29,7 +29,8 @@ pub(crate) struct World {
     pub(crate) folder: PathBuf,
     /// The accounts, each with the id of its API key.
     pub(crate) accounts: Vec<(AccountId, KeyId)>,
-    /// The time from which the idempotency keys are numbered.
+    /// The time when idempotency key 0 begins. After every interval of `KEY_MICROS`, the key with
+    /// the next number begins, on all nodes at the same time.
     pub(crate) since: Micros,
 }
 

@@ -225,8 +225,8 @@ impl Service {
 
 impl Service {
     /// Puts load on the server and sends the sample at the same time. Checks each answer of the
-    /// sample, because answers must also be right under load. Only the warm-up does this. Returns
-    /// the summary of the load generator, and the number of checked answers.
+    /// sample, because answers must also be right under load. Only the warm-up calls this function.
+    /// Returns the summary of the load generator, and the number of checked answers.
     fn checked(
         &self,
         workload: Workload,

@@ -36,8 +36,9 @@ const NAMES: usize = 20_000;
 /// The number of seconds by which the flood is longer than the measurement, so that it does not end
 /// before the measurement.
 const LONGER_SECONDS: u64 = 1;
-/// The endpoint of the measured look-ups by domain. `FLOODED` is the endpoint that the flood calls.
+/// The endpoint of the measured look-ups by domain.
 const CALM: &str = "/v1/dtc";
+/// The endpoint of the name searches that the flood sends.
 const FLOODED: &str = "/v1/cuf";
 
 #[derive(Debug, Args)]
@@ -96,8 +97,7 @@ struct Row {
     p99_micros: f64,
     /// The ratio of the rate of requests to the rate without a flood.
     to_alone: f64,
-    /// The number of answered searches per second. `refused_per_second` is the number of refused
-    /// searches per second.
+    /// The number of searches of the flood that were answered per second.
     searched_per_second: f64,
     refused_per_second: f64,
     /// The private memory of the service at the end, in bytes.
@@ -246,7 +246,8 @@ impl Flood {
 }
 
 /// Returns the number of answered searches and the number of refused searches. Returns an error if
-/// a domain was not found, or if another endpoint was called.
+/// a look-up by domain was refused or found nothing, if the searches do not add up, or if another
+/// endpoint was called.
 fn searches(tally: &Tally, is_flooded: bool) -> anyhow::Result<(u64, u64)> {
     let calm = tally.0.get(CALM).copied().unwrap_or_default();
     ensure!(

@@ -11,7 +11,8 @@ const SEED: u64 = 20_261_121;
 /// Maximum number of people, whatever the number of companies is.
 const MOST_PEOPLE: u64 = 100_000;
 
-/// Generated companies, and a tenth as many people who work at these companies.
+/// Generated companies, and a tenth as many people, at most `MOST_PEOPLE`, who work at these
+/// companies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Generated {
     generator: Generator,

@@ -175,7 +175,8 @@ fn load(
     (file, records): (&PathBuf, u64),
     log: File,
 ) -> anyhow::Result<Load> {
-    // The source keeps its name, so that the first file is imported again as the same source.
+    // The source has the name of the file, so that a second import of the first file is an import
+    // of the same source.
     let source = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let mut command = program.command(["import", "-", "--json", "--source"]);
     command.arg(source.unwrap_or_default()).arg("--data").arg(data);

@@ -6,13 +6,15 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Part {
     pub(crate) requests_per_second: f64,
-    /// Latencies in microseconds: the median, the 99th and the 99.9th percentile.
+    /// The median latency, in microseconds.
     pub(crate) p50_micros: f64,
+    /// The 99th percentile of the latencies, in microseconds.
     pub(crate) p99_micros: f64,
+    /// The 99.9th percentile of the latencies, in microseconds.
     pub(crate) p99_9_micros: f64,
-    /// Processor time of the server's process for each request, in microseconds.
+    /// The processor time of all servers' processes for each request, in microseconds.
     pub(crate) processor_micros: f64,
-    /// Private memory of the server's process at the end of the measurement, in bytes.
+    /// The private memory of all servers' processes at the end of the measurement, in bytes.
     pub(crate) private_bytes: f64,
 }
 

@@ -58,8 +58,8 @@ impl Program {
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 
-    /// Starts a server on a free port. If `data` names a database, the server accepts it without a
-    /// standby.
+    /// Starts a server on a free port. If `data` names a database, the server gets `--one-copy`, so
+    /// that it accepts a database without a standby.
     pub(crate) fn serve(
         &self,
         data: &Data,

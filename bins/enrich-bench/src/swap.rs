@@ -24,9 +24,11 @@ use crate::swap::callers::{Called, Callers};
 use crate::swap::fleet::{Fleet, Marker};
 use crate::swap::seconds::{Seconds, Window};
 
-/// Longest time for all nodes to change to a snapshot.
+/// Maximum time that all nodes may take to change to a snapshot. If they take longer, the
+/// measurement fails.
 const CHANGED_WITHIN: Duration = Duration::from_secs(900);
-/// Longest time for a forgotten address to vanish from the answers of all nodes.
+/// The limit, in seconds, for the time until a forgotten address is gone from the answers of all
+/// nodes.
 const FORGOTTEN_WITHIN: f64 = 2.0;
 
 #[derive(Debug, Args)]
@@ -117,7 +119,8 @@ impl Swap {
         let fleet = Fleet::start(scratch, folder, &program, spec, self.nodes, err)?;
         let generated = Generated::new(self.companies);
         let callers = Callers::start(fleet.addresses(), fleet.keys(), generated, self.rate)?;
-        // The callers and then the nodes are stopped even after an error.
+        // The callers are stopped before an error of `change` is returned, because returning ends
+        // the nodes.
         let times = self.change(&fleet, callers.began(), err);
         let called = callers.stop()?;
         let times = times?;

@@ -13,7 +13,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 
-/// Number of threads of the load generator for one server. Several servers have one thread each.
+/// Number of threads of the load generator if it sends to one server. For several servers, it has
+/// one thread for each server.
 const THREADS: usize = 2;
 
 /// Time limit for an answer. A later answer counts as an error.

@@ -11,7 +11,8 @@ use crate::strict::counts;
 const SIZE: (u32, u32) = (640, 480);
 const LINE: RGBColor = RGBColor(31, 98, 142);
 
-/// Draws a reliability diagram: the share of correct answers for each band of confidence.
+/// Draws a reliability diagram: the share of correct answers for each band of five percent of
+/// confidence.
 pub(crate) fn reliability(answered: &[Answered], path: &Path) -> anyhow::Result<()> {
     let mut bands = vec![(0_u32, 0_u32, 0_u32); 20];
     let asked = answered.iter().filter(|one| matches!(one.file, "observed" | "negatives"));
@@ -28,7 +29,7 @@ pub(crate) fn reliability(answered: &[Answered], path: &Path) -> anyhow::Result<
     chart(path, "Reliability", "confidence", "share right", &[(0.0, 0.0), (1.0, 1.0)], &points)
 }
 
-/// Draws precision against recall, with a point for each least confidence.
+/// Draws precision against recall, with a point for each minimum confidence from 1 to 100 percent.
 pub(crate) fn precision_recall(answered: &[Answered], path: &Path) -> anyhow::Result<()> {
     let asked = || answered.iter().filter(|one| counts(one));
     let positives = asked().filter(|one| one.file == "observed").count() as f64;

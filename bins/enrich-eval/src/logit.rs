@@ -8,9 +8,9 @@ use enrich_core::matching::Feature;
 
 const WIDTH: usize = Feature::ALL.len();
 
-/// The learning rate: the step size at the beginning, which decreases to almost 0.
+/// The learning rate: the step size at the beginning. It decreases linearly to almost 0.
 const RATE: f64 = 0.15;
-/// The strength of the L2 penalty on the weights.
+/// The strength of the L2 penalty, which keeps the weights small.
 const RIDGE: f64 = 2e-5;
 
 /// A candidate in an example.

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use crate::queries;
 use reason::Reason;
 
-/// The least confidence at which two names count as the same.
+/// Minimum confidence, in percent, with which two names count as the same.
 const LEAST_PERCENT: u8 = 50;
 /// Maximum number of examples that are shown for a reason.
 const MOST_SHOWN: usize = 5;
@@ -50,8 +50,8 @@ impl Pair {
     }
 }
 
-/// Compares the pairs in the folder `name_pairs` beside the set. Reports each pair for which the
-/// matching and the label differ.
+/// Compares the pairs in the folder `name_pairs` beside the set. Reports how many pairs the
+/// matching and the label agree on, and groups the other pairs by reason, with a few examples.
 pub(crate) fn report(set: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     let path = set.join("..").join("name_pairs").join("cases.csv");
     if !path.is_file() {

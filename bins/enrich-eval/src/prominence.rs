@@ -21,9 +21,11 @@ use crate::train::{choice, table};
 
 /// The number of the best-known companies for which additional names are generated.
 const BEST_KNOWN: usize = 1000;
-/// The weight of a query of the set, and the weight of a generated name.
+/// The weight of a query of the set.
 const ASKED_WEIGHT: f64 = 1.0;
+/// The weight of a generated name that still means the company from whose name it was generated.
 const MADE_WEIGHT: f64 = 0.2;
+/// The weight of a generated name that means no company in the directory.
 const MADE_NEGATIVE_WEIGHT: f64 = 0.3;
 /// Words of business that are appended to a company's name. The result is the name of another
 /// company, or of no company.
@@ -151,7 +153,8 @@ impl TrainProminence {
         let start = Feature::ALL.iter().map(at_start).collect();
         let mut weights = logit::fit_some(examples, self.rounds, start, Feature::is_of_prominence);
         // All names with a country in the set have an answer, so the training cannot learn that a
-        // missing country speaks against a candidate. So these weights are limited to 0.
+        // missing country speaks against a candidate. So these weights may be at most 0; higher
+        // ones are set to 0.
         for feature in [Feature::CountryUnknown, Feature::CountryElsewhere] {
             let weight = &mut weights[feature as usize];
             *weight = weight.min(0.0);

@@ -56,8 +56,8 @@ pub(crate) fn rows<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
     rows.with_context(|| format!("{} is not of the set's form", path.display()))
 }
 
-/// Returns a hash (FNV-1a) of a company. It assigns all queries of the company to the same part of
-/// the cross-validation.
+/// Returns a hash (FNV-1a) of the text that identifies a company. The hash selects the part of the
+/// cross-validation, so that all queries about a company are in the same part.
 pub(crate) fn number_of(group: &str) -> u64 {
     let hash = group.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -24,6 +24,7 @@ const FILES: [(&str, f64); 4] =
 /// The kinds of queries that get a higher weight: misspelt, joined and reordered names. They are
 /// rare among the observed names, but they resemble wrong names.
 const RARE: [&str; 3] = ["typo", "rotated", "spaces"];
+/// The factor by which the weight of a query of such a kind is multiplied.
 const RARE_WEIGHT: f64 = 6.0;
 /// The kind of the queries with names that no company has. Such a name is made from an observed
 /// name: one word is replaced by a contradicting word, such as another number, or south instead of

@@ -1,4 +1,5 @@
-//! Measures look-ups while a load runs. Each look-up is charged.
+//! Measures look-ups while `enrich import` loads a file into the same data folder. Each look-up is
+//! charged.
 
 use std::fs::{self, File};
 use std::net::SocketAddr;
@@ -18,20 +19,23 @@ use crate::wrk::{self, Requests, Wrk};
 
 /// Number of connections that send look-ups.
 const CONNECTIONS: usize = 64;
-/// Seconds of the warm-up, and of each measurement.
+/// Seconds of the warm-up.
 const WARM_SECONDS: u64 = 10;
+/// Seconds of each measurement.
 const SECONDS: u64 = 3;
-/// Number of measurements without a load, and minimum number of measurements during a load.
+/// Number of measurements before the file is loaded.
 const ROUNDS: u64 = 7;
+/// Minimum number of measurements while the file is loaded. With fewer, the program stops with an
+/// error.
 const LEAST: usize = 3;
 
-/// The look-ups of a server, without a load and during a load. Each look-up found a company and was
-/// charged.
+/// The look-ups of a server: `alone` before a file is loaded, `beside` while it is loaded. Each
+/// look-up found a company and was charged.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct LookUps {
     pub(super) alone: Pace,
     pub(super) beside: Pace,
-    /// The number of measurements during the load.
+    /// The number of measurements while the file was loaded.
     rounds: usize,
 }
 
@@ -52,7 +56,7 @@ pub(super) struct Case<'a> {
 }
 
 impl LookUps {
-    /// Returns the rate of look-ups during the load as a ratio to the rate without a load.
+    /// Returns the rate of look-ups while a file is loaded, as a ratio to the rate before.
     pub(super) fn ratio(&self) -> f64 {
         self.beside.requests_per_second / self.alone.requests_per_second
     }

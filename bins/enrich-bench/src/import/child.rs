@@ -93,13 +93,14 @@ fn give(file: File, mut input: ChildStdin, step: u64) -> std::io::Result<Vec<f64
     }
 }
 
-/// Whether a child process has ended. The child stays in the list of processes.
+/// Whether a child process has ended. The child stays in the list of processes, so that `/proc`
+/// still has its figures.
 fn has_ended(id: u32) -> anyhow::Result<bool> {
     wait_for_end(id, WaitIdOptions::NOHANG)
 }
 
-/// Waits until a child process has ended, and returns its processor time. The child stays in the list
-/// of processes.
+/// Waits until a child process has ended, and returns its processor time in seconds. The child
+/// stays in the list of processes until its parent waits for it.
 pub(super) fn processor_seconds(id: u32) -> anyhow::Result<f64> {
     wait_for_end(id, WaitIdOptions::empty())?;
     Ok(Process::with_id(id)?.processor_micros()? as f64 / 1e6)

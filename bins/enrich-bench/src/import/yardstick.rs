@@ -35,7 +35,8 @@ pub(super) struct Yardstick {
     pub(super) processor_seconds: f64,
 }
 
-/// Loads the companies of a file of JSON Lines with `.import`.
+/// Loads the companies of a file of JSON Lines with `.import` of the program `sqlite3`. Returns the
+/// times that this took, without the conversion of the file into rows.
 pub(super) fn measure(folder: &Path, lines: &Path) -> anyhow::Result<Yardstick> {
     let (rows, database) = (folder.join("rows.tsv"), folder.join("yardstick.sqlite"));
     write_rows(lines, &rows)?;
@@ -58,7 +59,8 @@ pub(super) fn measure(folder: &Path, lines: &Path) -> anyhow::Result<Yardstick> 
     command.arg("-batch").arg(&database).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().context("`sqlite3` cannot be run: apt-get install sqlite3")?;
     child.stdin.take().context("no standard input")?.write_all(script.as_bytes())?;
-    // The program prints only a few lines, so it need not wait for a reader.
+    // The program prints only a few lines. They fit into the pipe, so the program can end before
+    // anybody reads them.
     let processor_seconds = processor_seconds(child.id())?;
     let output = child.wait_with_output()?;
     let seconds = began.elapsed().as_secs_f64();

@@ -20,11 +20,13 @@ const TRIES: usize = 100;
 /// The rows of letters on a keyboard. A typing error hits the key to the left or the right of a
 /// letter.
 const KEY_ROWS: [&str; 3] = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
-/// A made-up word has two or three syllables and one of `ENDS`. Each syllable has one of these
-/// beginnings and one of `VOWELS`.
+/// The beginnings of syllables. A made-up word consists of two or three syllables and an end. Each
+/// syllable consists of a beginning and a vowel.
 const BEGINNINGS: [&str; 16] =
     ["b", "br", "d", "f", "g", "k", "kl", "l", "m", "n", "p", "r", "s", "t", "v", "z"];
+/// The vowels of syllables.
 const VOWELS: [&str; 8] = ["a", "e", "i", "o", "u", "ei", "au", "y"];
+/// The ends of made-up words.
 const ENDS: [&str; 8] = ["n", "x", "r", "l", "s", "th", "nd", "m"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ValueEnum)]
@@ -183,7 +185,8 @@ fn misspell(name: &str, chance: &mut fastrand::Rng) -> Option<String> {
     (misspelt != name).then_some(misspelt)
 }
 
-/// Returns a letter whose key is beside the key of `letter`.
+/// Returns a letter whose key is beside the key of `letter`; `None` if `letter` is not on the
+/// keyboard.
 fn beside(letter: char, chance: &mut fastrand::Rng) -> Option<char> {
     let lower = letter.to_ascii_lowercase();
     let (row, at) = KEY_ROWS.iter().find_map(|row| Some((*row, row.find(lower)?)))?;

@@ -16,7 +16,7 @@ use crate::swap::seconds::Seconds;
 
 /// Connections to each node.
 const CONNECTIONS: u32 = 24;
-/// Maximum number of failures that a connection reports.
+/// Maximum number of failures that a connection reports. Further failures are not counted.
 const MOST_FAILURES: usize = 100;
 /// The price of an answer of `/v1/dtc`, in credits.
 const PRICE: u64 = 1;

@@ -79,7 +79,8 @@ impl Fleet {
         let postgres = Postgres::start(Duration::ZERO, false)?;
         let (importer, location) = (folder.join("importer"), folder.join("snapshots"));
         folder::copy(&scratch.folder(spec), &importer)?;
-        // This directory changes, so it needs a file of its own.
+        // `folder::copy` has made a link to the original's directory. The directory of the
+        // importing machine changes, so it gets a file of its own.
         fs::remove_file(importer.join(SHARED))?;
         fs::copy(scratch.folder(spec).join(SHARED), importer.join(SHARED))?;
         copy_to_database(program, &importer, &postgres.database.url())?;

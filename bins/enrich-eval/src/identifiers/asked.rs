@@ -11,7 +11,7 @@ const MOST_SHOWN: usize = 10;
 /// The share of answers that must be correct.
 pub(crate) const REQUIRED: f64 = 0.99;
 
-/// Looks up a company like an endpoint, and compares the answer. The answer must be the company
+/// Looks up a company, as an endpoint does, and compares the answer. The answer must be the company
 /// whose main domain is `expected`; if `expected` is `None`, it must be "not found". A wrong answer
 /// gives an inner `Err` with a description.
 pub(crate) fn ask(

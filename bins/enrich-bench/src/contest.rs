@@ -89,7 +89,8 @@ struct Service {
     /// Requests whose answers are checked before anything is timed.
     sample: Vec<Sampled>,
     reconciliation: Reconciliation,
-    /// The time from the start of the process to its first charged answer.
+    /// The time from the start of the servers until all of them are ready and the first one has
+    /// given a charged answer.
     first_answer: Duration,
 }
 

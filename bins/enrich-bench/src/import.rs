@@ -75,7 +75,7 @@ struct Report {
     /// The yardstick; `None` if it was not measured.
     yardstick: Option<Yardstick>,
     loads: Vec<Load>,
-    /// The rates of look-ups without a load and during a load; `None` if they were not measured.
+    /// The rates of look-ups before and during an import; `None` if they were not measured.
     look_ups: Option<LookUps>,
     limits: Vec<Limit>,
 }

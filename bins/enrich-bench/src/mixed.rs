@@ -16,7 +16,8 @@ const CALLS: usize = 200;
 /// The number of inputs that are tried for an endpoint, if only some inputs find something.
 const TRIED: usize = 2000;
 /// Maximum number of companies or people that are examined for the inputs of an endpoint. If they
-/// do not give enough inputs, the program stops.
+/// give too few inputs, the inputs are repeated. If they give none, the program stops with an
+/// error.
 const LOOKED_AT: usize = 200_000;
 
 /// The longest handle that Twitter has ever allowed, in characters. Some generated handles are

@@ -158,8 +158,9 @@ fn counts(nodes: &[Store]) -> Vec<LaneCounts> {
     nodes.iter().map(|node| node.ledger.lane_counts()).collect()
 }
 
-/// Describes the groups between two readings of all nodes: for each path, the number of charges in
-/// a group and the time of a group; then the number of conflicts.
+/// Describes the groups between two readings of all nodes. For each of the two paths, `compared`
+/// and `locked`: the number of groups, the mean number of charges in a group, and the mean time of
+/// a group. Then the number of rows read, and the number of conflicts.
 fn groups_in_words(before: &[LaneCounts], after: &[LaneCounts]) -> String {
     let sum = |of: fn(&LaneCounts) -> f64| -> f64 {
         after.iter().map(of).sum::<f64>() - before.iter().map(of).sum::<f64>()

@@ -42,7 +42,7 @@ pub(crate) struct Row {
     rounds: Vec<Part>,
 }
 
-/// The times from the start of a service's process to its first charged answer, one for each
+/// The times from the start of a service's servers to the first charged answer, one for each
 /// workload.
 #[derive(Debug, Serialize)]
 pub(crate) struct FirstAnswers {

@@ -67,7 +67,8 @@ pub(crate) struct Swap {
     most: f64,
 }
 
-/// The times of the events of a run, in seconds since the load began.
+/// The times and durations of the events of a run, in seconds. Times are counted from the beginning
+/// of the load.
 #[derive(Debug, Default, Serialize)]
 struct Times {
     publish_began: f64,

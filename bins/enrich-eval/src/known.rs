@@ -50,7 +50,7 @@ impl KnownQuery {
     }
 
     /// Whether a domain is a correct answer: one of the query's domains, or a host below such a
-    /// domain.
+    /// domain. A host below a domain that is only a public suffix is not.
     pub(crate) fn is_right(&self, answer: &str) -> bool {
         let registrable = Domain::parse(answer).map(|answer| answer.registrable());
         let shortest = registrable.map_or(0, |registrable| registrable.as_str().len());
@@ -209,8 +209,8 @@ pub(crate) fn open(set: &Path, folder: &Path, least: Confidence) -> anyhow::Resu
     Ok(store)
 }
 
-/// Returns the names of the companies in the files of a set that have a domain with a page rank.
-/// Text in parentheses is removed from the names.
+/// Returns the names of the companies in the compressed files (`*.gz`) of a set that have a domain
+/// with a page rank. Text in parentheses is removed from the names.
 pub(crate) fn names(set: &Path) -> anyhow::Result<BTreeSet<String>> {
     let (mut names, mut ranked) = (Vec::new(), HashSet::new());
     for path in files(&set.join("native"), &["gz"])? {
@@ -231,7 +231,8 @@ pub(crate) fn names(set: &Path) -> anyhow::Result<BTreeSet<String>> {
     Ok(names.into_iter().map(|(name, _)| name).collect())
 }
 
-/// Returns every domain in the records of the set, and all parent domains of these domains.
+/// Returns every domain in the records of the set's compressed files (`*.gz`), and all parent
+/// domains of these domains.
 fn held(set: &Path) -> anyhow::Result<HashSet<String>> {
     let mut held = HashSet::new();
     for path in files(&set.join("native"), &["gz"])? {

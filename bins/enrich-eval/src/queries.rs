@@ -25,7 +25,8 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Whether a domain is a correct answer.
+    /// Whether a domain is a correct answer: one of the expected domains, or a host below one of
+    /// them.
     pub(crate) fn is_right(&self, domain: &str) -> bool {
         self.expected.split('|').filter(|expected| !expected.is_empty()).any(|expected| {
             domain == expected

@@ -68,7 +68,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// Whether a candidate has exactly the name of the query.
+    /// Whether a candidate has the name of the query. Spaces are not compared.
     fn has_exact_name(&self) -> bool {
         let same = Feature::SameSquashed as u8;
         let has = |choice: &Choice| choice.features.iter().any(|(at, _)| *at == same);

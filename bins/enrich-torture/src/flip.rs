@@ -42,7 +42,8 @@ pub(crate) struct Plan {
     pub(crate) allow_check: bool,
     /// Whether SQLite may treat a damaged write-ahead log as one that ends at the damage.
     pub(crate) allow_cut: bool,
-    /// Whether to continue after a flip whose damage no check has found.
+    /// Whether to continue after a flip with a result that is not allowed. Otherwise, the torture
+    /// ends with an error.
     pub(crate) keep_going: bool,
 }
 

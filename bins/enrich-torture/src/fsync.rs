@@ -38,7 +38,7 @@ const POSITIONS_PER_CHECKPOINT: u64 = 10;
 /// Maximum number of questions until a checkpoint runs. A checkpoint runs when the log has 4,096
 /// pages, and each question adds several pages.
 const MAX_CALLS_TO_CHECKPOINT: u64 = 4096;
-/// In a checkpoint, one of the first this many writes is made to fail. Each checkpoint certainly
+/// Maximum position of the write that is made to fail in a checkpoint. Each checkpoint certainly
 /// makes more writes.
 const CHECKPOINT_WRITES: u64 = 40;
 
@@ -135,7 +135,8 @@ pub(crate) fn check() -> Result<()> {
     need_program("strace", "strace", "a failing fsync")
 }
 
-/// Makes the call at each position fail once, and from time to time a call in a checkpoint.
+/// Makes the call at each position fail once. After every `POSITIONS_PER_CHECKPOINT` positions,
+/// also makes a call in a checkpoint fail.
 pub(crate) fn run(
     setting: &Setting,
     (failing, first, positions): (FailingCall, u64, u64),

@@ -51,7 +51,7 @@ pub(crate) struct Round<'a> {
 pub(crate) enum Kind {
     /// The call was acknowledged as charged, but has no row in the ledger.
     Lost,
-    /// The call was charged twice.
+    /// The call was charged twice, or two calls with the same idempotency key were charged.
     Doubled,
     /// The ledger has a row that belongs to no call.
     Foreign,

@@ -16,8 +16,8 @@ const ATTEMPTS: usize = 1_000;
 /// A port of the loopback address, reserved until this value is dropped.
 ///
 /// The port is below the range from which the system takes local ports for outgoing connections. In
-/// that range, a client that tries to connect to a stopped server would sometimes connect to
-/// itself.
+/// that range, a client that tries to connect while the server is not running would sometimes
+/// connect to itself.
 #[derive(Debug)]
 pub(crate) struct FreePort {
     address: SocketAddr,

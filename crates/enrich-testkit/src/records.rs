@@ -51,7 +51,7 @@ pub fn domain_record(text: &str) -> DomainRecord {
     DomainRecord { origin: trusted(100), domain: domain(text), ip: None, page_rank: None }
 }
 
-/// Returns an origin with this confidence.
+/// Returns an origin with this confidence, in percent, and without an id.
 pub fn trusted(percent: u8) -> Origin {
     let confidence = Confidence::new(percent).expect("a confidence");
     Origin { id: None, confidence, content: [0; 16] }

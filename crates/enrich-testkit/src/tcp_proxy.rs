@@ -69,12 +69,12 @@ impl TcpProxy {
         self.network.change(|rules| rules.is_paused = [true; 2]);
     }
 
-    /// Holds back the bytes that go to the server.
+    /// Holds back the bytes that go to the server, until [`resume`](Self::resume) is called.
     pub fn pause_to_server(&self) {
         self.network.change(|rules| rules.is_paused[Direction::ToServer as usize] = true);
     }
 
-    /// Holds back the bytes that go to the clients.
+    /// Holds back the bytes that go to the clients, until [`resume`](Self::resume) is called.
     pub fn pause_to_client(&self) {
         self.network.change(|rules| rules.is_paused[Direction::ToClient as usize] = true);
     }

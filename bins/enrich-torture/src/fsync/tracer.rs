@@ -155,7 +155,7 @@ fn read(text: &str, folder: &Path) -> Result<Vec<Hit>> {
 
 impl Thread {
     /// Reads the beginning of a system call. Returns its file, and whether it belongs to a
-    /// checkpoint; `None` for calls that use no file.
+    /// checkpoint; `None` if the line does not begin a system call.
     fn enters(&mut self, said: &str, folder: &Path) -> Option<(File, bool)> {
         let (call, arguments) = said.split_once('(')?;
         let path = arguments.split_once('<').and_then(|(_, rest)| rest.split_once('>'));

@@ -39,7 +39,9 @@ pub(crate) enum End {
     Replayed(ChargeId, u64),
     /// The charge was refused because of too few credits. The number is the balance.
     Insufficient(u64),
+    /// The call was refused, because too many calls wait for a decision.
     Overloaded,
+    /// The call was refused, because charging has stopped.
     Stopped,
     /// It is unknown whether the call was charged.
     Unknown,

@@ -18,10 +18,10 @@ use crate::report::{Console, Summary};
 const CUT_NODES: usize = 2;
 /// The range of times for which the load runs before a fault, in milliseconds.
 const LOAD_MILLIS: std::ops::Range<u64> = 50..300;
-/// The range of times, in milliseconds, for which the bytes of a connection are held back.
+/// The range of times, in milliseconds, for which bytes are held back in three of four cases.
 const STOP_MILLIS: std::ops::Range<u64> = 50..1_500;
-/// The range of longer times, in milliseconds, for which the bytes of a connection are held back.
-/// They are so long that a node gives up its connection.
+/// The range of times, in milliseconds, for which bytes are held back in one of four cases. They
+/// are so long that a node gives up its connection.
 const LONG_STOP_MILLIS: std::ops::Range<u64> = 2_100..3_500;
 /// Time limit for a node to send a `COMMIT`.
 const COMMIT_WITHIN: Duration = Duration::from_secs(10);
@@ -31,10 +31,15 @@ const COMMIT: &[u8] = b"COMMIT\0";
 /// What the proxy does to the connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
+    /// Holds back the bytes in both directions for a while.
     Stop,
+    /// Holds back the bytes to the database for a while.
     StopToServer,
+    /// Holds back the bytes to the nodes for a while.
     StopToClient,
+    /// Cuts one connection at a `COMMIT`, or loses the reply to the `COMMIT`.
     AtCommit(Trigger),
+    /// Closes all connections through the proxy.
     Cut(Cut),
 }
 
@@ -121,7 +126,7 @@ fn cut(
     trial.rest()
 }
 
-/// Waits until a connection was cut at a `COMMIT`. Returns the time of the cut.
+/// Arms a cut at a `COMMIT`, and waits until it was triggered. Returns the time just after that.
 fn at_commit(proxy: &TcpProxy, trigger: Trigger) -> Result<u64> {
     let (before, begun) = (proxy.triggered(), Instant::now());
     proxy.cut_when(COMMIT, trigger);

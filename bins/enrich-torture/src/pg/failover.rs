@@ -40,9 +40,14 @@ const STANDBY_NAMES: &str = "synchronous_standby_names";
 /// How the primary fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
+    /// All processes of the primary are killed.
     Kill,
+    /// All processes of the primary are frozen (SIGSTOP), until they are killed at the end of the
+    /// round.
     Freeze,
+    /// All processes of the primary are frozen, and continue when the standby has been promoted.
     FreezeAndWake,
+    /// The primary shuts down immediately, without a checkpoint.
     Stop,
 }
 

@@ -39,10 +39,10 @@ const GRANT_PERCENT: u8 = 2;
 const POOR_PERCENT: u8 = 6;
 /// Percentage of the other calls that have an idempotency key.
 const KEYED_PERCENT: u8 = 40;
-/// The interval, in microseconds, after which a new idempotency key with the next number begins.
-/// The intervals are counted from `World::since`, so it begins on all nodes at the same time.
+/// The interval, in microseconds, after which the next idempotency key begins. Key n begins n
+/// intervals after `World::since`, on all nodes at the same time.
 const KEY_MICROS: Micros = 2_000;
-/// Number of the newest idempotency keys. Most calls with a key use one of them.
+/// Number of idempotency keys that count as the newest. Most calls with a key use one of these.
 const NEWEST: u64 = 32;
 /// Percentage of calls with an idempotency key that use a random earlier key.
 const OLD_PERCENT: u8 = 15;

@@ -129,8 +129,8 @@ pub async fn a_revoked_key_stays_revoked_when_the_clock_is_set_back(harness: &dy
     }
 }
 
-/// When the end of a key has passed and was settled, the key stays ended, even if the clock is set
-/// back. An end in the future is not settled.
+/// When the end of a key has passed and `settle_ends` has recorded this, the key stays ended, even
+/// if the clock is set back. An end in the future is not recorded as passed.
 pub async fn a_key_whose_end_was_seen_stays_ended_when_the_clock_is_set_back(
     harness: &dyn Harness,
 ) {
@@ -331,7 +331,7 @@ pub async fn an_account_is_renamed_and_given_a_country(harness: &dyn Harness) {
     assert_eq!(refused, AccountChanged::NoAccount);
 }
 
-/// A suspended account's keys are refused until it is resumed.
+/// A suspended account's keys are refused until the account is resumed.
 pub async fn a_suspended_accounts_keys_are_refused_until_it_is_resumed(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (id, key) = account_with_key(&ports, "Northwind").await;

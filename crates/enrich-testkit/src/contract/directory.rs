@@ -298,7 +298,8 @@ pub async fn two_companies_of_one_name_cannot_be_told_apart(harness: &dyn Harnes
     let other = CompanyRecord { sites: sites(&["other.example"]), ..company("QUILL LTD") };
     load(&ports, "a", vec![hashed(quill()), hashed(other)]).await;
     for name in ["Quill Ltd", "Quill"] {
-        // A domain that contains the requested name makes a match more probable, but not certain.
+        // A domain that contains the requested name makes a match more probable, but not certain:
+        // the confidence is at most 80.
         let found = by_name(&ports, name, None).await;
         assert!(found.as_ref().is_none_or(|(_, sure)| *sure <= 80), "{found:?}");
     }
@@ -340,7 +341,7 @@ pub async fn a_country_tells_companies_of_one_name_apart(harness: &dyn Harness) 
     assert_eq!(found("DE").await.as_deref(), Some("nestle-marktplatz.example"));
     assert_eq!(found("US").await.as_deref(), Some("nestle.example"));
     assert_eq!(found("FR").await, None);
-    // Without a country, no answer is sure.
+    // Without a country, several companies fit, so an answer has a confidence of at most 80.
     let found = by_name(&ports, "nestle", None).await;
     assert!(found.as_ref().is_none_or(|(_, confidence)| *confidence <= 80), "{found:?}");
 }

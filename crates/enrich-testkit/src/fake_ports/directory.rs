@@ -64,7 +64,7 @@ impl Directory for FakePorts {
     }
 }
 
-/// Returns the companies whose name begins with the same three letters.
+/// Returns the companies whose names begin with the same three letters as `name`.
 fn candidates(name: &CompanyName, companies: &[Company]) -> Vec<Candidate> {
     let begins = |name: &str| name.to_lowercase().chars().take(3).collect::<String>();
     let is_alike = |company: &&Company| begins(&company.name) == begins(name.display());

@@ -33,7 +33,7 @@ impl MemorySnapshots {
         SnapshotNumber(self.live.load(Ordering::SeqCst))
     }
 
-    /// Changes the entry of a snapshot.
+    /// Changes the entry of a snapshot in the list. Panics if there is no such entry.
     pub fn change(&self, number: SnapshotNumber, change: impl FnOnce(&mut Snapshot)) {
         let mut list = self.list.lock();
         change(list.snapshots.iter_mut().find(|snapshot| snapshot.number == number).unwrap());

@@ -12,7 +12,8 @@ use std::process::{self, Command, Stdio};
 use super::installation::{Installation, output};
 use super::login::{DATABASE, OWNER, SUPERUSER};
 
-/// The version of the template's content. Increase it when the content changes.
+/// The version of the template's content. It is part of the template's name. Increase it when the
+/// content changes, so that an old template is not used any more.
 const EDITION: u32 = 1;
 
 /// Creates `folder/data`: the data of a cluster with the database `enrich` and its owner, the role

@@ -56,7 +56,8 @@ pub enum CompactError {
         /// The free space, in megabytes.
         free: u64,
     },
-    /// Another process is writing.
+    /// Another process is writing to the directory, and did not finish within the time that this
+    /// command waits.
     #[error("an import or another command writes to the directory; try again when it is done")]
     Busy,
 }
@@ -95,7 +96,8 @@ pub fn compact(path: &Path) -> Result<CompactReport, CompactError> {
 
 /// Opens a connection that waits for other writers and syncs its commits to disk. SQLite's
 /// temporary file is put into the data folder, because only the free space of that disk was
-/// checked. The file has no name, so the operating system removes it when the process ends.
+/// checked. This temporary file has no name in the folder, so the operating system removes it when
+/// the process ends.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = turn::connect(path)?;
     connection.pragma_update(None, "synchronous", "FULL")?;

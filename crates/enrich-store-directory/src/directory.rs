@@ -69,7 +69,8 @@ pub struct SqliteDirectory {
     suppression: Suppression,
     /// The hash index of identifiers, if it is already built.
     index: Arc<hash_index::Current>,
-    /// Background threads; [`Self::prepare`] starts them.
+    /// The background threads, which [`Self::prepare`] starts: one keeps a read of the database
+    /// open, and one builds the hash index unless the options disable it.
     helpers: OnceLock<Vec<Background>>,
     /// Marks the data folder as in use while this value exists, so that no other command replaces
     /// the folder; `None` for a snapshot.
@@ -129,8 +130,8 @@ impl SqliteDirectory {
 }
 
 impl SqliteDirectory {
-    /// Makes look-ups faster for a server. A command makes too few look-ups for this and does not
-    /// call it.
+    /// Makes look-ups faster for a server. A command of the command line makes too few look-ups for
+    /// this, so it does not call this method.
     ///
     /// On another thread, reads the lists of words that every search for a name needs; this takes a
     /// tenth of a second. Begins the write-ahead log (`sqlite::begin_log`) and keeps one read of
@@ -186,7 +187,8 @@ impl SqliteDirectory {
 
     /// Returns the only company with exactly this name, and the confidence of the match. Returns
     /// `None` when similar names must be compared to find the company. The confidence of the
-    /// sources is ignored. The least confidence applies only to bare companies.
+    /// sources and the least confidence of the options apply only to bare companies; for other
+    /// companies, both are ignored.
     pub fn only_match(
         &self,
         name: &CompanyName,
@@ -249,7 +251,8 @@ impl SqliteDirectory {
         })
     }
 
-    /// Answers a question on a thread for searches, or on a thread for long lists.
+    /// Answers a question on another thread: on a thread for long lists if a company's employees
+    /// are asked for, otherwise on a thread for searches.
     async fn find_on_pool(
         &self,
         tenant: Tenant,
@@ -288,7 +291,8 @@ impl Directory for SqliteDirectory {
         if let Some(found) = self.find_inline(question, projection)? {
             return Ok(found);
         }
-        // Most calls end before this line. Boxing the future keeps the futures of these calls small.
+        // Most calls return before this line. The future of `find_on_pool` is boxed, because
+        // otherwise the future of every call would have room for it.
         Box::pin(self.find_on_pool(tenant, question, projection)).await
     }
 

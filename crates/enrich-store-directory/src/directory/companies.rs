@@ -9,8 +9,8 @@ use super::lookup::{Lookup, Stop};
 use super::names::{self, CandidateMatch};
 use super::view::View;
 
-/// The most people with the same email address that are read, in order to find one who has an
-/// employer.
+/// Maximum number of people with the same email address whose profiles are read to find one who has
+/// an employer.
 const MOST_SHARING: usize = 8;
 
 /// Returns the identifier in a company reference. Returns `None` if the reference has no
@@ -102,8 +102,9 @@ fn above(domain: &Domain) -> Option<Domain> {
 }
 
 /// Finds the company with this email address. If there is none, finds the employer of a person with
-/// the address. If that person does not exist either, finds the company with the address's domain.
-/// But the domain of a public mail host belongs to no company.
+/// the address. If there is no such employer either, finds the company with the address's domain,
+/// unless it is the domain of a public mail host. In the first two steps, an address with a `+tag`
+/// is also tried without the tag.
 fn by_email(
     view: View<'_>,
     email: &EmailAddress,
@@ -124,7 +125,8 @@ fn by_email(
     if is_public_mail_host(&domain) { Ok(None) } else { by_domain(view, &domain) }
 }
 
-/// Finds the employer of the first person who has this email address and an employer.
+/// Finds the employer of the first person who has this email address and an employer. If several
+/// people have the address, the confidence is at most [`Confidence::AMBIGUOUS`].
 fn by_employee(
     view: View<'_>,
     email: &EmailAddress,

@@ -12,8 +12,8 @@
 //! one state uses only a hash index of that state. A look-up by one identifier reads the revision
 //! together with the profile, so it notices a change. If no subject has the identifier, no profile
 //! is read. Then the refresh gate decides whether the revision must be read. So a server notices an
-//! import of another process within a hundredth of a second, or within a tenth if the check is
-//! delayed. It notices an import of its own process immediately.
+//! import of another process within a hundredth of a second, or within a tenth of a second if the
+//! check is delayed. It notices an import of its own process immediately.
 //!
 //! Without a hash index, look-ups read the index in the directory's file. A load keeps a hash index
 //! in a separate file up to date ([`kept`]), so that a server has one immediately after its start.
@@ -85,7 +85,9 @@ impl HashKeys {
 pub(crate) enum IndexResult {
     /// No subject has the identifier.
     Nowhere,
-    /// The first subject that has the identifier, if any subject has it.
+    /// If any subject has the identifier, this is the first one. Two identifiers may have the same
+    /// hash by chance, so the look-up must check that the subject's profile contains the
+    /// identifier.
     At(IndexHit),
     /// The hash index does not know whether a subject has the identifier. The index in the file
     /// must be read.

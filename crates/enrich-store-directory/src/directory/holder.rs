@@ -17,9 +17,9 @@ pub(crate) struct Holder {
 }
 
 impl Holder {
-    /// Returns the confidence that the identifier means this holder, the first one of the
-    /// identifier. `next_tier` is the tier of the second holder, if there is one. If both have the
-    /// same tier, the confidence is at most [`Confidence::AMBIGUOUS`].
+    /// Returns the confidence that the identifier means this holder. This holder must be the first
+    /// one of the identifier. `next_tier` is the tier of the second holder, if there is one. If
+    /// both have the same tier, the confidence is at most [`Confidence::AMBIGUOUS`].
     pub(crate) fn confidence_beside(&self, next_tier: Option<u8>) -> Confidence {
         let is_ambiguous = next_tier == Some(self.tier);
         let most = if is_ambiguous { Confidence::AMBIGUOUS } else { Confidence::FULL };
@@ -42,8 +42,8 @@ pub(crate) fn stored_confidence(confidence: Confidence) -> u8 {
     if confidence == Confidence::FULL { 0 } else { confidence.percent() }
 }
 
-/// Returns the confidence for a stored number. 100 also means the full confidence: earlier versions
-/// stored it so.
+/// Returns the confidence for a stored number. 0 means the full confidence, and so does 100,
+/// because earlier versions stored 100 instead of 0.
 pub(crate) fn confidence_of(stored: u8) -> Confidence {
     if stored == 0 { Confidence::FULL } else { Confidence::clamped(stored) }
 }

@@ -35,7 +35,8 @@ impl View<'_> {
         Ok(holders.into_iter().map(|holder| holder.subject).collect())
     }
 
-    /// Returns the holders of an identifier whose tier is `least` or higher.
+    /// Returns at most `limit` holders of an identifier that have the tier `least` or a weaker
+    /// tier, which is a higher number.
     fn holders_from(
         &self,
         kind: IdentifierKind,
@@ -57,8 +58,8 @@ impl View<'_> {
         Ok(unwritten.applied((kind, key), least, held, limit))
     }
 
-    /// Returns at most `limit` holders of an identifier whose tier is `least` or higher, from the
-    /// file.
+    /// Like [`Self::holders_from`], but reads only the file, not the changes that are not yet
+    /// written.
     ///
     /// The statement has no parameter for `LIMIT`. With such a parameter, SQLite may plan the
     /// statement again for each value, which is slow. Instead, the loop ends after `limit` rows.
@@ -103,8 +104,8 @@ impl View<'_> {
     }
 
     /// Finds the first holder of an exact identifier, in the state of the directory that this view
-    /// reads. The confidence is lower if there are other holders. If the holder is a person, only
-    /// the id of the employer is read.
+    /// reads. If the second holder has the same tier, the confidence is at most
+    /// [`Confidence::AMBIGUOUS`]. If the holder is a person, only the id of the employer is read.
     pub(crate) fn first_with<T: Profiled>(
         &self,
         kind: IdentifierKind,
@@ -125,8 +126,8 @@ impl View<'_> {
 
     /// Like [`Self::first_with`], but also returns the directory's revision. One statement reads
     /// both the subject and the revision, so both belong to the same state; [`Self::of_one_state`]
-    /// would need a second statement. If `hit` is `None` or outdated, the index in the file is
-    /// read.
+    /// would need a second statement. If `hit` is `None` or outdated, or leads to a subject without
+    /// the identifier, the index in the file is read.
     pub(crate) fn first_now<T: Profiled>(
         &self,
         kind: IdentifierKind,

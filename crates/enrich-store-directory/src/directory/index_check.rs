@@ -8,8 +8,8 @@ use super::codes::COMPANY;
 use super::postings::unpack;
 use super::variants::variants;
 
-/// The most faults that are reported. A longer list would not help, because an index with any fault
-/// must be rebuilt.
+/// After this number of faults, no further words are checked. A longer list would not help, because
+/// an index with any fault must be rebuilt.
 const MOST_REPORTED: usize = 20;
 
 /// Returns the faults of the index of words. All reads see one state of the directory, even if an
@@ -76,7 +76,7 @@ const STRAY: [(&str, &str); 2] = [
     ),
 ];
 
-/// Returns a list with one element for each subject id: whether the subject is a company.
+/// Returns a list in which the element at index `id` is `true` if a company with this id exists.
 fn companies(connection: &Connection) -> rusqlite::Result<Vec<bool>> {
     let mut companies = Vec::new();
     connection.each("SELECT id FROM subject WHERE kind = ?1 ORDER BY id", [COMPANY], |row| {
@@ -128,7 +128,8 @@ impl Word<'_> {
     }
 }
 
-/// The part of a word's list that has been read so far.
+/// What is known of a word's list after a part of it has been read: the last company and the number
+/// of companies. `companies` tells which companies exist.
 struct List<'a> {
     companies: &'a [bool],
     before: Option<u64>,

@@ -2,9 +2,9 @@
 //!
 //! All other reads take microseconds and run on the caller's thread. The queue is bounded, and
 //! tenants take turns in it ([`FairQueue`]). If one tenant fills the queue, only jobs of this
-//! tenant are refused. A tenant with one job is not refused as long as another tenant has more jobs
-//! in the queue. A job is also refused if it has waited too long behind other jobs of its own
-//! tenant, because its caller has probably stopped waiting.
+//! tenant are refused. The only job of a tenant is not refused as long as another tenant has
+//! several jobs in the queue. A job is also refused if it has waited too long behind other jobs of
+//! its own tenant, because its caller has probably stopped waiting.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 
 /// The number of threads that each [`Lists`] starts.
 const THREADS: usize = 2;
-/// The most jobs that may wait: jobs of all tenants together, and jobs of one tenant.
+/// Maximum number of jobs that may wait: of all tenants together, and of one tenant.
 const WAITING: QueueLimits = QueueLimits { total: 512, per_tenant: 256 };
 /// A job that waits longer than this behind other jobs of the same tenant is refused.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
@@ -102,7 +102,8 @@ impl Lists {
     ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
         let read: Read = Box::new(move |connection| {
-            // The caller no longer waits for the result, so the job need not run.
+            // If the channel is closed, the caller no longer waits for the result. Then the job
+            // need not run.
             if answer.is_closed() {
                 return;
             }
@@ -223,8 +224,8 @@ mod tests {
         assert_eq!(refused, 10 - LIMITS.per_tenant);
         let mut served = Box::pin(lists.read(victim, |_| Ok(7)));
         assert!(poll(&mut served).is_pending());
-        // Another job of the flooding tenant was refused, to make room for a job of the other
-        // tenant.
+        // The last waiting job of the flooding tenant was refused, to make room for the job of the
+        // other tenant.
         assert!(matches!(poll(&mut flood[3]), Poll::Ready(Err(StoreError::Overloaded))));
 
         let connection = Connection::open_in_memory().unwrap();

@@ -9,16 +9,18 @@ use super::view::View;
 pub(crate) struct Lookup<'c> {
     /// The directory that the look-up reads.
     pub(crate) view: View<'c>,
-    /// The least confidence of a match by name.
+    /// The least confidence of a match by name; a match with a lower confidence is not an answer.
     pub(crate) least_by_name: Confidence,
-    /// Whether the look-up may take long. This is true only on a thread for long look-ups.
+    /// Whether the look-up may take long. This is `false` if a server's look-up runs on the
+    /// caller's thread, where only short look-ups may run.
     pub(crate) may_search: bool,
 }
 
 /// Why a look-up stops without a result.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// The look-up would take long, but it runs on a thread for short look-ups only.
+    /// The look-up would take long, but [`Lookup::may_search`] is `false`. It must be repeated on a
+    /// thread for long look-ups.
     NeedsSearch,
     /// The database failed.
     Sqlite(rusqlite::Error),

@@ -2,10 +2,11 @@
 //!
 //! Most names are found exactly. One look-up key finds all names that are equal after folding and
 //! without legal forms and spaces. The names that were found are then compared with the requested
-//! name. If exactly one company fits best, it is the answer. In three cases, similar names are
-//! searched for and judged (`names/search.rs`, `enrich_core::matching`): several companies have the
-//! name, no company has it, or the name is a single word that is not a domain label of the company.
-//! The search takes a hundred times as long as an exact match.
+//! name. If exactly one company fits best, it is the answer. In four cases, similar names are
+//! searched for and judged instead (`names/search.rs`, `enrich_core::matching`): several companies
+//! have the name; no company has it; the name contains a country in which the company is not; or
+//! the name is a single word, and neither a domain label of the company nor the country in the
+//! question confirms it. The search takes a hundred times as long as an exact match.
 //!
 //! A bare company is known only by names, because people gave it as their employer, or because a
 //! register has nothing else. It is an answer only if it has exactly the requested name, and no
@@ -29,23 +30,24 @@ use super::holder::Holder;
 use super::lookup::{Lookup, Stop};
 use super::view::{BARE_TIER, View};
 
-/// The most companies with one look-up key that are compared. If more companies have the key, the
-/// name alone cannot tell which one is the right one. Bare companies, and companies outside the
-/// requested country, are not counted.
+/// Maximum number of companies with one look-up key that are compared. If more companies have the
+/// key, the name alone cannot tell which one is the right one, so none is returned. Bare companies,
+/// and companies outside the requested country, are not counted.
 const MOST_CANDIDATES: usize = 64;
-/// The most companies with a name that are read if the question gives a country.
+/// Maximum number of companies with one look-up key that are read if the question gives a country.
+/// Of these, only the companies in the country are compared.
 const MOST_SEARCHED: usize = 1024;
-/// The most bare companies with one look-up key that are compared with a name.
+/// Maximum number of bare companies with one look-up key that are compared with a name.
 const MOST_BARE: usize = 64;
-/// The most aliases of a company that are compared with a name. If none of these aliases fits, the
-/// match must come from an alias that was not compared.
+/// Maximum number of aliases of a company that are compared with a name. If the company has more
+/// aliases and none of those that are compared fits, the match must come from one of the others.
 const MOST_ALIASES: usize = 128;
-/// The most companies that are considered for the name of an employer.
+/// Maximum number of companies that are considered for the name of an employer.
 const MOST_EMPLOYERS: usize = 4;
-/// The least confidence of a company that is considered for the name of an employer.
+/// Minimum confidence of a company that is considered for the name of an employer.
 const LEAST_EMPLOYER: Confidence = Confidence::clamped(20);
-/// The most companies with one name that are read on the caller's thread. More companies are read
-/// on another thread.
+/// Maximum number of companies with one name that are read on the caller's thread. If there are
+/// more, the look-up runs on another thread instead.
 const FEW: usize = 8;
 
 /// How well a name fits a company. The variants are ordered from the best fit to the worst.
@@ -142,7 +144,8 @@ pub(crate) fn ranked(
 
 /// Finds the company that a name means. Returns `None` if no match reaches the least confidence.
 ///
-/// If the only company with this name is bare, it is the answer only if no other company is found.
+/// If the only company with this name is bare, it is the answer only if no other company is found
+/// by similar names.
 pub(crate) fn find(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -264,7 +267,8 @@ fn only_match<'a>(
 fn is_label(name: &CompanyName, domain: &str) -> bool {
     let label = domain.split('.').next().unwrap_or_default();
     let is = |label: &str| label == name.squashed() || label == name.folded();
-    // Most labels have no hyphen. So the label without hyphens is compared only if there is one.
+    // Most labels have no hyphen. So the label without hyphens is compared only if the label has a
+    // hyphen.
     is(label)
         || (label.contains('-') && is(&label.replace('-', "")))
         || Domain::parse(name.display()).is_ok_and(|asked| asked.as_str() == domain)
@@ -287,7 +291,8 @@ fn all_best(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
 }
 
 /// Returns the stored company that the name of an employer means. Returns `None` if the name fits
-/// several companies equally well, or if it equals the company's name only without spaces.
+/// several companies equally well, or if it equals a name of the company only without legal forms
+/// and spaces.
 pub(crate) fn employer(ranked: &[Ranked]) -> Option<SubjectId> {
     let best = ranked.first().filter(|best| best.fit < Fit::Squashed)?;
     let is_shared =
@@ -356,7 +361,7 @@ fn rank(
 ///
 /// At most [`MOST_ALIASES`] aliases are compared, because folding an alias takes time. If the
 /// company has more aliases, the key may come from an alias that was not compared. So the result is
-/// then at least [`Fit::Squashed`].
+/// then [`Fit::Squashed`] or better, never `None`.
 pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
     let own = step(name, &company.name).map(|step| match step {
         0 => Fit::Name,

@@ -12,13 +12,14 @@ use super::lookup::{Lookup, Stop};
 use super::names::CandidateMatch;
 use super::view::View;
 
-/// The most people with one name, at one employer or in one country, that are compared. If there
-/// are more, the name alone cannot tell which person is the right one.
+/// Maximum number of people with the requested name that are compared, at all employers that are
+/// meant, or in the country. If there are more, the name alone cannot tell which person is the
+/// right one, so nobody is found.
 const MOST_NAMESAKES: usize = 64;
 
-/// The number of percentage points by which the best match must lead over the second best. With a
-/// smaller lead, there is no answer. This happens, for example, if two people differ only in the
-/// spelling of the name, such as `Müller` and `Mueller`.
+/// Minimum lead of the best match over the second best, in percentage points. With a smaller lead,
+/// there is no answer. This happens, for example, if two people differ only in the spelling of the
+/// name, such as `Müller` and `Mueller`.
 const CLEAR_LEAD: u8 = 4;
 
 /// How sure a match by a person's name is within one kind of scope: within an employer, or within a
@@ -170,7 +171,8 @@ fn by(
 
 type Namesakes = BTreeMap<SubjectId, (Confidence, Confidence)>;
 
-/// Finds the only person with this name in these scopes; `None` when there are several.
+/// Finds the person with this name in these scopes. If the name fits several people, returns the
+/// one whom it fits clearly best, and `None` if there is no such person.
 ///
 /// Each person is stored under several keys. If the person's name agrees with the requested name,
 /// both names have a common key. The keys are tried in steps; a later step is only tried if the

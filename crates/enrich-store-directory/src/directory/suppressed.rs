@@ -76,7 +76,7 @@ impl SuppressedHashes {
     }
 
     /// Sets the number of all changes of these values. It is larger than the number of values if
-    /// values were taken back.
+    /// values were taken back or suppressed again.
     pub fn with_changes(mut self, changes: u64) -> Self {
         self.past_changes = changes.saturating_sub(self.hashes.len() as u64);
         self

@@ -14,7 +14,7 @@ use crate::noted::Noted;
 /// The changed identifiers of a load.
 #[derive(Debug, Default)]
 pub(crate) struct UnwrittenIdentifiers {
-    /// The changes of each kind, by the number of the kind.
+    /// The changes of each kind, ordered by the number of the kind.
     kinds: Vec<(IdentifierKind, Noted<Change>)>,
     /// Whether the file contains no identifiers. If so, reads need not look in the file.
     is_file_empty: bool,
@@ -117,8 +117,8 @@ impl Change {
     }
 }
 
-/// Returns the last change of each row, in the order of the rows of one identifier. In `changes`,
-/// the last change comes first.
+/// Returns the last change of each row, in the order of the rows of one identifier. `changes` must
+/// begin with the change that was made last.
 fn last_of_each(changes: impl Iterator<Item = Change>) -> Vec<Change> {
     let mut changes: Vec<Change> = changes.collect();
     // This sort is stable: equal rows stay in their order.

@@ -8,8 +8,8 @@
 
 /// The number of letters at the beginning of a word from which the word's variants are made.
 const LETTERS: usize = 8;
-/// The fewest letters of a word that has variants. A shorter word has none, because it is one edit
-/// away from too many other words.
+/// Minimum number of letters of a word that has variants. A shorter word has none, because it is
+/// one edit away from too many other words.
 const FEWEST_LETTERS: usize = 4;
 
 /// Returns the hashes of a word's variants, each hash once. Only words of Latin letters have

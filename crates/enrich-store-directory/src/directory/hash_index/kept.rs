@@ -14,12 +14,13 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::unwritten::Change;
 use crate::directory::view::View;
 
-/// The most changes that are collected. They take 64 MB of memory. After a load with more changes,
-/// the index is built again.
+/// Maximum number of changes that are collected; they take 64 MB of memory. A load with more
+/// changes does not change the stored index. At its end, it builds the index again.
 const MOST: usize = 1 << 21;
-/// When to build the index after a load that cannot change the stored index: if the load has
-/// changed at least one identifier for this number of subjects. Building then takes only a small
-/// part of the load's time.
+/// A load that cannot change the stored index builds it again at its end, but only if the load has
+/// changed at least one identifier for this number of subjects of the directory. Building then
+/// takes only a small part of the load's time. After a load with fewer changes, the next server
+/// builds the index.
 const SUBJECTS_EACH: usize = 8;
 
 /// Collects the changes of a load for the stored hash index.
@@ -39,7 +40,7 @@ pub(crate) struct KeptIndex {
 }
 
 impl KeptIndex {
-    /// Creates the index of the directory at `directory`.
+    /// Begins to collect the changes of a load into the directory at `directory`.
     pub(crate) fn new(directory: &Path) -> Self {
         let directory = directory.to_owned();
         Self { directory, before: None, now: None, keys: None, changes: Vec::new(), changed: 0 }
@@ -60,7 +61,8 @@ impl KeptIndex {
     }
 
     /// Collects the change of an identifier. All changes of one identifier must be passed one
-    /// directly after the other.
+    /// directly after the other, because a further change is recognised only if the change before
+    /// it has the same hash.
     pub(crate) fn note(&mut self, kind: IdentifierKind, key: &str, change: Change) {
         if !KINDS.contains(&kind) {
             return;
@@ -107,7 +109,8 @@ impl KeptIndex {
         if self.changed < subjects / SUBJECTS_EACH {
             return Ok(());
         }
-        // The build makes no pauses, because only the load waits for it.
+        // This build makes no pauses for other threads, unlike the build in a server, which runs
+        // beside look-ups.
         let index = making::build(&connection, |_| true)?;
         if let Some(index) = index.filter(|index| index.revision == now.revision) {
             stored::store(&self.directory, &index, now)?;

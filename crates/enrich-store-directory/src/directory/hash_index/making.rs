@@ -17,15 +17,16 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::holder::{Holder, holder_of};
 use crate::directory::view::View;
 
-/// The fewest bytes that one identifier takes in the file.
+/// Minimum number of bytes that one identifier takes in the directory's file.
 const LEAST_BYTES: usize = 16;
 /// The expected number of identifiers of a subject, of the kinds in [`KINDS`]. If the real number
 /// is higher, all identifiers are read a second time.
 const EACH_HAS: usize = 4;
-/// The most identifiers in a hash index. With this number, the index takes a gigabyte of memory.
+/// Maximum number of identifiers in a hash index. With this number, the index takes a gigabyte of
+/// memory.
 const MOST: usize = 1 << 27;
-/// The most identifiers that are read without a pause. The pauses let other threads use the
-/// processor.
+/// Maximum number of identifiers that are read without a pause. The pauses let other threads use
+/// the processor.
 pub(super) const AT_ONCE: usize = 4096;
 /// Length of the pause after [`AT_ONCE`] identifiers: this many times as long as reading them took.
 const REST: u32 = 3;
@@ -131,7 +132,8 @@ pub(super) fn build(
 /// Reads the identifiers of [`KINDS`] and passes each to `take`, with its first holder. After every
 /// `at_once` identifiers, calls `goes_on`, which must pause for the given time and return whether
 /// to go on. During the pause, other threads can use the processor, and no read of the file is
-/// open. Returns whether all identifiers were read. The key of an identifier must not be empty.
+/// open. Returns whether all identifiers were read. An identifier with an empty key would be
+/// skipped, because the read begins after the empty key.
 pub(super) fn each_identifier(
     connection: &Connection,
     at_once: usize,
@@ -200,7 +202,8 @@ fn some_identifiers(
 pub(super) enum Reading {
     /// The complete index.
     Made(HashIndex),
-    /// No index: the directory has changed, or the owner of the index was dropped.
+    /// No index: the directory has changed during the read, or `goes_on` has returned `false`, for
+    /// example because the owner of the index was dropped.
     Changed,
     /// No index: the state with this revision has too many identifiers.
     TooLarge(DirectoryRevision),

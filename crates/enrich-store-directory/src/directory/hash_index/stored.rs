@@ -61,8 +61,8 @@ impl DirectoryState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EntryChange {
     pub(super) hash: u64,
-    /// The subject and its confidence, if it is the identifier's only change; `None` if the entry
-    /// must become [`Entry::Elsewhere`].
+    /// The identifier's first subject and its confidence, if this is the identifier's only change
+    /// in the load; `None` if the entry must become [`Entry::Elsewhere`].
     pub(super) added: Option<(SubjectId, Confidence)>,
 }
 
@@ -79,7 +79,8 @@ fn path_of(directory: &Path) -> PathBuf {
     directory.with_extension("index")
 }
 
-/// Removes the stored hash index, because its hashes could show that a forgotten value was known.
+/// Removes the stored hash index. This is done after values were forgotten, because the hashes
+/// could show that the directory had these values.
 pub(crate) fn remove(directory: &Path) -> io::Result<()> {
     match fs::remove_file(path_of(directory)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -225,8 +226,9 @@ impl StoredBuckets {
             if entry != Entry::Elsewhere {
                 bucket.confuse(fingerprint);
                 self.set(at, &bucket)?;
-                // For an entry that is `Elsewhere`, look-ups read the directory's index. If there
-                // are too many such entries, no room is left, and the index is built again.
+                // A look-up of an entry that is `Elsewhere` must read the directory's index, which
+                // is slower. So each entry that becomes `Elsewhere` also takes room. When no room
+                // is left, the hash index is built again.
                 *room = room.saturating_sub(1);
             }
         }

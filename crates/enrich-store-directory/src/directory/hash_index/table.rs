@@ -16,8 +16,8 @@ use enrich_core::{Confidence, SubjectId};
 pub(super) const BUCKET_BYTES: usize = 64;
 /// The number of entries in a bucket.
 const ENTRIES: usize = 9;
-/// The percentage of all entries that may be used. In a table that is this full, one entry in six
-/// is not in its own bucket, and a look-up of a missing entry reads two buckets.
+/// Maximum percentage of a table's entries that are used. In a table that is this full, one entry
+/// in six is not in its own bucket, and a look-up of a missing entry reads two buckets.
 const FULL_PERCENT: usize = 85;
 /// Marks a free entry. It is stored in place of the entry's confidence.
 const FREE: u8 = 0;
@@ -231,7 +231,7 @@ pub(super) fn fingerprint(hash: u64) -> u16 {
 mod tests {
     use super::*;
 
-    /// A pseudo-random sequence (splitmix64).
+    /// Returns a pseudo-random hash for a number (splitmix64).
     fn hash(number: u64) -> u64 {
         let mut bits = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -243,7 +243,7 @@ mod tests {
         Confidence::clamped(u8::try_from(number % 101).unwrap())
     }
 
-    /// Returns a table with as many entries as a table may have.
+    /// Returns a full table: it has room for `count` entries, and `count` entries are inserted.
     fn full(count: u64) -> Table {
         let mut table = Table::with_room_for(usize::try_from(count).unwrap()).unwrap();
         assert!((0..count).all(|n| table.insert(hash(n), SubjectId(n), percent(n))));

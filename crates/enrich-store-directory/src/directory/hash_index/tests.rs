@@ -27,7 +27,7 @@ use super::*;
 use crate::directory::view::View;
 use crate::{DIRECTORY, DirectoryPorts, tests};
 
-/// Two stores on one folder. The second store stands for another process.
+/// Two stores on one folder. The second store simulates a store in another process.
 struct Folder {
     store: DirectoryPorts,
     other: DirectoryPorts,

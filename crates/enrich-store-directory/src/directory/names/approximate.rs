@@ -10,14 +10,14 @@ use super::{is_bare, is_in};
 use crate::directory::view::View;
 
 const MOST_COMPARED: usize = 32;
-/// The most companies that are read if the question gives a country.
+/// Maximum number of companies that are read if the question gives a country.
 const MOST_READ_IN_COUNTRY: usize = 512;
-/// The most text of companies' names that is compared with a requested name, in bytes. Most
-/// companies have few names, but some have thousands. 32 companies with a hundred names each have
-/// about this much text.
+/// When the aliases of the companies to compare have more than this number of bytes together, no
+/// further company is read. Most companies have few names, but some have thousands. 32 companies
+/// with a hundred names each have about this much text.
 const MOST_TEXT: usize = 128 * 1024;
 
-/// The most companies outside the requested country that are compared.
+/// Maximum number of companies outside the requested country that are compared.
 const MOST_ABROAD: usize = 16;
 
 /// Returns the companies that a name may mean, the likeliest first. If a country is given, returns

@@ -9,12 +9,15 @@ use enrich_text::{CompanyName, Country};
 use super::{Ranked, judged, likeliest_found, only_match, ranked};
 use crate::directory::lookup::{Lookup, Stop};
 
-/// The most names of a bare company that are looked up to find another company.
+/// Maximum number of other names of a bare company that are looked up to find another company.
 const MOST_LENT: usize = 4;
 
 /// Finds the only company with exactly this name, and the confidence of the match. Returns `None`
-/// when similar names must be compared. If the company is bare and another company may be the same
-/// company, returns the other company.
+/// when similar names must be compared.
+///
+/// If the company is bare, another company with a similar name may be the same company: then
+/// returns `None`. If another company may be the same because of another name of the bare company,
+/// returns that other company.
 pub(crate) fn find_only_match(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -33,8 +36,9 @@ pub(crate) fn find_only_match(
     }
 }
 
-/// Finds the company that may be the same as `bare`: the likeliest candidate for its name, or else
-/// for another of its names. If there is none, returns `bare` itself.
+/// Finds the company that may be the same as `bare`: the likeliest of `candidates`, which were
+/// found for `name`, or else the likeliest candidate for another name of `bare`. If there is none,
+/// returns `bare` itself, if the match reaches the least confidence.
 pub(super) fn found(
     lookup: Lookup<'_>,
     name: &CompanyName,

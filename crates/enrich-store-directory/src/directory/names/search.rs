@@ -18,34 +18,35 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::variants::variants;
 use crate::directory::view::View;
 
-/// The most companies with one look-up key that become candidates.
+/// Maximum number of companies with one look-up key that become candidates.
 const MOST_OF_A_KEY: usize = 48;
-/// The most postings that are read for the words of one requested name together.
+/// Maximum number of postings that are read for all words of one requested name together.
 const MOST_READ: u64 = 200_000;
-/// The most postings that may add new candidates. Postings beyond this number only raise the score
-/// of candidates that are known already.
+/// Maximum number of postings that may add new candidates. Postings beyond this number only raise
+/// the score of candidates that are known already.
 const MOST_GATHERED: u64 = 20_000;
-/// The most words of a name that are indexed and searched for; later words are ignored.
+/// Maximum number of words of a name that are indexed and searched for; later words are ignored.
 pub(crate) const MOST_WORDS: usize = 16;
-/// The most indexed words that are searched for in place of one misspelt word.
+/// Maximum number of indexed words that are searched for in place of one misspelt word.
 const MOST_MEANT: usize = 4;
-/// The most indexed words that are read for one variant of a word.
+/// Maximum number of indexed words that are read for one variant of a word.
 const MOST_OF_A_VARIANT: usize = 64;
-/// The most words at the beginning of a name that are joined and compared with names and domain
-/// labels.
+/// Maximum number of words at the beginning of a name that are joined and compared with names and
+/// domain labels.
 const MOST_FIRST_WORDS: usize = 4;
-/// The longest name without spaces, in bytes, that is also searched for as if it were one misspelt
-/// word.
+/// Maximum length of a name without spaces, in bytes, that is also searched for as if the name were
+/// one misspelt word.
 const LONGEST_WORD: usize = 30;
 
-/// Letters that are typed instead of others with the same sound.
+/// Pairs of letters with the same sound: the letters that are typed, and those that are meant.
 const SOUNDS: [(&str, &str); 6] =
     [("ph", "f"), ("f", "ph"), ("ck", "x"), ("x", "ks"), ("qu", "k"), ("kw", "qu")];
-/// The fewest letters of a word that is tried with other letters for the same sound.
+/// Minimum length of a word, in letters, that is tried with other letters for the same sound.
 const FEWEST_RESPELT: usize = 6;
 
-/// A candidate is not compared if its score is below this share of the best score, because it
-/// shares only common words with the name.
+/// A candidate is not compared if its score is below this share of the best score, because such a
+/// candidate shares only common words with the name. A best score above [`WHOLE`] counts as
+/// [`WHOLE`].
 const LEAST_SHARE: f64 = 0.3;
 /// The score of a company whose whole name equals the requested name, in nats. Most companies get a
 /// lower score from their words.
@@ -258,7 +259,8 @@ impl Search<'_> {
         self.add_like(&word.root, lists)
     }
 
-    /// Adds the lists of companies for words of the index that sound like `word`: `Vodaphone`.
+    /// Adds the lists of companies for words of the index that sound like `word`, such as
+    /// `vodafone` for `vodaphone`.
     fn add_respelt(&self, word: &str, lists: &mut Vec<List>) -> rusqlite::Result<()> {
         for respelt in respellings(word) {
             let companies = self.view.companies_with_word(&respelt)?;

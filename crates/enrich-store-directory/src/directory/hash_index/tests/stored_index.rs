@@ -67,7 +67,8 @@ fn a_load_stores_the_index_of_a_new_directory() {
     assert!(folder.stored().is_none());
     load(&folder.store, (0..300).map(|n| with_site(&format!("held{n}.example"))).collect());
     let (count, elsewhere) = folder.check_stored();
-    // By chance, two identifiers may have the same bucket and the same fingerprint.
+    // By chance, two identifiers may have the same bucket and the same fingerprint. Their entries
+    // are then `Elsewhere`.
     assert!(count == 300 && elsewhere <= 4, "{count} {elsewhere}");
 }
 
@@ -144,7 +145,8 @@ fn a_load_beside_which_another_writes_does_not_change_the_file() {
     block_on(async {
         let mut loading = folder.store.importer.begin(load_from("a")).await.unwrap();
         loading.take(vec![with_site("quill.example")]).await.unwrap();
-        // Without further batches, the load commits after a short time.
+        // Here the first load still has a transaction open. It commits after a short time without a
+        // further batch, and only then can the second load write.
         load(&folder.other, vec![with_site("nib.example")]);
         loading.take(vec![with_site("ink.example")]).await.unwrap();
         loading.finish().await.unwrap();

@@ -61,8 +61,8 @@ pub use duplicates::{DuplicateCount, DuplicatePair, DuplicateSearch, Duplicates,
 pub(crate) use sources::count_values;
 pub use stored_decisions::StoredDecision;
 
-/// The most attempts to empty the log. With the pauses between the attempts, they take about a
-/// second.
+/// Maximum number of attempts to empty the log. With the pauses between the attempts, they take
+/// about a second.
 const EMPTYING_TRIES: u32 = 250;
 
 /// Imports records into `directory.sqlite`.
@@ -86,7 +86,8 @@ impl SqliteImporter {
         Self { target: Target { path, secrets, index, longest_log, unwritten }, _in_use: in_use }
     }
 
-    /// Runs `write` in a transaction of its own, on a thread of its own.
+    /// Runs `write` in a transaction of its own, on a thread of its own. Afterwards, removes the
+    /// hash index in memory and in the file, because both may contain what `write` has removed.
     async fn write<T: Send + 'static>(
         &self,
         at: Timestamp,
@@ -105,7 +106,8 @@ impl SqliteImporter {
     }
 }
 
-/// Runs `write` in a transaction of its own, and syncs it to disk.
+/// Runs `write`, and then entity resolution, in one transaction. Syncs the transaction to disk and
+/// empties the log.
 fn write_once<T>(
     target: &Target,
     at: Timestamp,

@@ -14,7 +14,7 @@ use super::companies::assert_company;
 use super::derive::Derived;
 use super::subject_facts::{Kind, SourceClaim, SubjectFacts};
 
-/// The fewest records for which a thread is started.
+/// Minimum number of records for which a thread is started.
 const FEWEST: usize = 256;
 
 /// Derives the data of each company as if no other record described it. Returns one element for each

@@ -32,11 +32,13 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::companies::holders_of_domain;
 use crate::directory::names::{self, Fit};
 
-/// The most companies with one look-up key that are compared with a record that is name only.
+/// Maximum number of companies with one look-up key that are compared with a record that is name
+/// only.
 const MOST_NAMESAKES: usize = 1000;
-/// The most bare companies that are compared with a record.
+/// Maximum number of bare companies that are compared with a record.
 const MOST_BARE: usize = 64;
-/// The most companies with one domain, page or id whose ids are compared with those of a record.
+/// Maximum number of companies with one domain, page or id whose ids are compared with those of a
+/// record.
 const MOST_SHARING: usize = 64;
 /// The confidence of a company's name if it is only the company's domain. Any other name has a
 /// higher confidence.

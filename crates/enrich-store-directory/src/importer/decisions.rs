@@ -1,7 +1,7 @@
 //! Decisions of the operator: which records are one company, and which never are.
 //!
-//! They are stored with the records that they name ([`DecidedRecord`]), and are followed whenever records
-//! are divided into companies (`resolution.rs`).
+//! Decisions are stored with the records that they name ([`DecidedRecord`]). Entity resolution
+//! follows them whenever it divides records into companies (`resolution.rs`).
 
 use enrich_core::port::error::StoreError;
 use enrich_core::resolution::{DecidedRecord, Decision, DecisionKind, Decisions, RecordClaims};
@@ -17,10 +17,10 @@ use super::subject_facts::Kind;
 use super::writer::Writer;
 use crate::directory::codes::IdentifierKind;
 
-/// The most companies that one key finds.
+/// Maximum number of companies that one key finds.
 const MOST_FOUND: usize = 100;
 
-/// What an operator names a company by.
+/// The value by which an operator names a company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompanyKey {
     /// The number of the company in this directory. A company that was merged into another one is
@@ -28,7 +28,8 @@ pub enum CompanyKey {
     Number(SubjectId),
     /// An id in a register or data set.
     Id(ExternalId),
-    /// A domain, or a host below one.
+    /// A domain, or a host below a domain. Only companies with exactly this domain or host are
+    /// found.
     Domain(Domain),
     /// A name or an alias.
     Name(CompanyName),
@@ -46,7 +47,8 @@ pub struct CompanyRecords {
 /// The result of a new decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decided {
-    /// The decision is stored under this number, and the records are divided by it.
+    /// The decision is stored under this number, and its records were divided again so that they
+    /// follow it.
     Stored(u64),
     /// Nothing is changed, because the decision with this number says the same.
     Known(u64),
@@ -75,7 +77,7 @@ impl SqliteImporter {
         .await
     }
 
-    /// Finds the companies that have the records of a decision.
+    /// Finds the companies that have the records which a decision names.
     ///
     /// # Errors
     ///
@@ -106,8 +108,8 @@ impl SqliteImporter {
         self.read(|writer| stored_decisions(writer.connection)).await
     }
 
-    /// Stores a decision and divides the records by it. Changes nothing if an earlier decision says the
-    /// same or the contrary.
+    /// Stores a decision and divides its records again so that they follow it. Changes nothing if
+    /// an earlier decision says the same or the contrary.
     ///
     /// # Errors
     ///
@@ -120,7 +122,8 @@ impl SqliteImporter {
     ) -> Result<Decided, StoreError> {
         let new = Decision { number: u64::MAX, kind, sides };
         let checked = new.clone();
-        // A refused decision must not make the server build its index again.
+        // The decision is first checked without a write, because every write, even of a refused
+        // decision, would make the server build its hash index again.
         if let Some(refused) = self.read(move |writer| refusal(writer.connection, &checked)).await?
         {
             return Ok(refused);
@@ -202,7 +205,8 @@ impl Writer<'_> {
         Ok(u64::try_from(number).unwrap_or_default())
     }
 
-    /// Takes a decision back, and notes the companies that have its records.
+    /// Takes a decision back, and notes the companies that have its records, so that entity
+    /// resolution divides these records again.
     fn take_decision_back(&mut self, decision: &Decision) -> rusqlite::Result<()> {
         self.is_changed = true;
         let companies = Explorer::new(self)?.companies_of(decision)?;
@@ -216,8 +220,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes hosts that must be forgotten from the decisions. A record that is only known by such a
-    /// host is no longer named.
+    /// Removes hosts that must be forgotten from the decisions. If a decision knows a record only
+    /// by such a host, it no longer names the record.
     pub(super) fn forget_decided(&self, is_host: impl Fn(&str) -> bool) -> rusqlite::Result<()> {
         let of_record = "WHERE decision = ?1 AND side = ?2 AND ordinal = ?3";
         for StoredDecision { decision, .. } in stored_decisions(self.connection)? {

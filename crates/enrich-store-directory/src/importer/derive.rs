@@ -19,9 +19,9 @@ use crate::directory::{names, view::BARE_TIER};
 /// existing directories must be derived again.
 pub(crate) const DERIVED_BY: i64 = 3;
 
-/// The most words under which one company is found. Even a company with a hundred names has fewer
-/// words. Without the limit, a company with thousands of names would take a large part of the
-/// index.
+/// Maximum number of words under which one company is found. Even a company with a hundred names
+/// has fewer words. Without the limit, a company with thousands of names would take a large part of
+/// the index.
 const MOST_WORDS_IN_ALL: usize = 1024;
 /// If a name has more words than this, the key of its words in alphabetical order is not made.
 const MOST_SORTED: usize = 16;

@@ -10,7 +10,8 @@ use rusqlite::Connection;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256};
 
-/// The number of last digits of a phone number that a list of DROP hashes.
+/// The number of last digits of a phone number that a list of DROP hashes. DROP is California's
+/// platform for requests to data brokers to delete data.
 const DROP_PHONE_DIGITS: usize = 10;
 
 /// Returns the texts of an address whose digests a list may contain: the address in normal form,
@@ -27,7 +28,8 @@ pub(crate) fn texts_of_email(email: &EmailAddress) -> Vec<String> {
     texts
 }
 
-/// Returns the part of a phone number whose digest a list contains: its last digits.
+/// Returns the part of a phone number whose digest a list contains: its last [`DROP_PHONE_DIGITS`]
+/// digits.
 pub(crate) fn text_of_phone(phone: &Phone) -> &str {
     let digits = phone.digits();
     digits.get(digits.len().saturating_sub(DROP_PHONE_DIGITS)..).unwrap_or(digits)

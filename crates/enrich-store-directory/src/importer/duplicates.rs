@@ -1,9 +1,10 @@
 //! Finds companies that look alike but are not one company.
 //!
 //! Companies that look alike share an identifier. So the identifiers are read in the order of their
-//! keys, some thousands in one read, and the companies of one key are compared in pairs. This limits the
-//! memory: only the companies of one key and the pairs to be shown are in memory. A pair that shares
-//! several keys is counted once, at the first key of its strongest resemblance.
+//! keys, some thousands in one read, and the companies of one key are compared in pairs. This
+//! limits the memory: at any time, only the companies of one key and the pairs that are returned
+//! are in memory. A pair that shares several keys is counted once, at the first key of its
+//! strongest resemblance.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,10 +20,10 @@ use super::writer::Writer;
 use crate::directory::codes::IdentifierKind;
 use crate::directory::view::View;
 
-/// The most keys that one read returns.
+/// Maximum number of keys that one read returns.
 const PART: i64 = 1000;
-/// The most companies with one key that are compared. More companies with one name, for example, are
-/// not the same.
+/// Maximum number of companies with one key that are compared. If more companies share a value,
+/// such as a common name, it does not show that they are the same company.
 const MOST_COMPARED: usize = 256;
 
 /// Which pairs of companies are searched, and how many of them are returned.
@@ -32,7 +33,8 @@ pub struct DuplicateSearch {
     pub company: Option<SubjectId>,
     /// Only pairs of this kind; `None` for all kinds.
     pub kind: Option<Resemblance>,
-    /// The most pairs of each kind that are returned. All pairs are counted.
+    /// Maximum number of pairs of each kind that are returned. Pairs that are not returned are also
+    /// counted.
     pub most: usize,
 }
 
@@ -63,7 +65,7 @@ pub struct DuplicatePair {
     pub kind: Resemblance,
     /// What they share: an id, a host, a page, a phone number or a name.
     pub shared: String,
-    /// The two companies; the one with the first name is first.
+    /// The two companies, in alphabetical order of their names.
     pub companies: [Company; 2],
     /// Why they are not one company.
     pub why: WhyApart,
@@ -92,7 +94,7 @@ pub fn find_duplicates(
     search: &DuplicateSearch,
 ) -> rusqlite::Result<Duplicates> {
     let connection = sqlite::mapped_reader(path)?;
-    // The timestamp is not used: nothing is written.
+    // Nothing is written, so the timestamp is not used.
     let writer = Writer::new(&connection, secrets, Timestamp::UNIX_EPOCH)?;
     let mut finder = Finder {
         connection: &connection,
@@ -116,7 +118,8 @@ pub fn find_duplicates(
         }
     }
     let mut found = finder.found;
-    // One scan finds pairs of several kinds. The sort keeps the order of the keys.
+    // One scan finds pairs of several kinds. The sort is stable, so the pairs of one kind stay in
+    // the order of their keys.
     found.pairs.sort_by_key(|pair| pair.kind);
     Ok(found)
 }
@@ -136,12 +139,14 @@ struct Bearer {
     claims: RecordClaims,
 }
 
-/// Two companies of a key that look alike, by their places among its bearers.
+/// Two companies with the same key that look alike, by their indexes in the list of all bearers of
+/// the key.
 struct Pair {
     kind: Resemblance,
     one: usize,
     other: usize,
-    /// The number of companies that have the key; for a name alone, of those with a domain or a page.
+    /// The number of companies that have the key. For [`Resemblance::NameAlone`], only the
+    /// companies that are known by more than this name are counted.
     bearers: usize,
 }
 
@@ -218,7 +223,8 @@ impl Finder<'_, '_> {
         Ok(())
     }
 
-    /// Adds a pair to the result, unless there are enough of its kind.
+    /// Adds a pair to the result, unless the result already has the maximum number of pairs of its
+    /// kind.
     fn add(&mut self, pair: &Pair, key: &str, bearers: &[Bearer]) -> rusqlite::Result<()> {
         let kind = pair.kind;
         let shown = self.shown.entry(kind).or_default();
@@ -247,15 +253,15 @@ impl Finder<'_, '_> {
     }
 }
 
-/// Returns by what companies are ordered. Their numbers depend on the order of imports, so they come
-/// last.
+/// Returns the sort key of a company. Its id comes last, because ids depend on the order of
+/// imports.
 fn in_order(company: &Company) -> (&str, Option<&str>, &[String], SubjectId) {
     (&company.name, company.domain(), &company.ids, company.id)
 }
 
-/// Returns the pairs that look alike and have `key` as the first value that they share by it. With
-/// `company`, returns only pairs with this company. A company that is known by name only is in one
-/// pair, also if it has many namesakes.
+/// Returns the pairs of bearers that look alike, if `key` is the first value that they share in
+/// their strongest resemblance. If `company` is given, returns only pairs with this company. A
+/// company that is known by name only is in at most one pair, even if it has many namesakes.
 fn pairs(bearers: &[Bearer], key: &str, company: Option<SubjectId>) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let mut namesakes: BTreeMap<usize, Vec<usize>> = BTreeMap::new();

@@ -1,5 +1,6 @@
 //! The facts in older directories. Facts are now stored beside profiles. Before, each fact was a
-//! row of the table `fact`. Deriving all data again moves these rows.
+//! row of the table `fact`. Deriving all data again moves the facts from this table to the
+//! profiles.
 
 use enrich_core::{Confidence, Fact, SubjectId};
 use enrich_store_sqlite::{Column, Statements};

@@ -14,10 +14,10 @@ use rusqlite::{Connection, params};
 use super::digests::kinds_of_lists;
 use super::origins::content_hash;
 
-/// The most threads that look up records. Further threads would mostly wait for the thread that
-/// reads the lines.
+/// Maximum number of threads that look up records. Further threads would mostly wait for the thread
+/// that reads the lines.
 const MOST_THREADS: usize = 4;
-/// The fewest records for which another thread is started.
+/// Minimum number of records for which another thread is started.
 const FEWEST: usize = 256;
 
 /// The records of one source that were imported before.
@@ -29,9 +29,9 @@ pub(crate) struct SourceRecords {
 }
 
 impl SourceRecords {
-    /// Returns the records of a source that were imported before; `None` if there are none. Also
-    /// returns `None` if values are suppressed, because then only the importer knows which values
-    /// of a record it may store.
+    /// Returns the records of a source that were imported before; `None` if there are none. If any
+    /// value is suppressed, the result recognises no record, because then only the importer knows
+    /// which values of a record it may store.
     pub(crate) fn of(
         path: &Path,
         secrets: &Secrets,

@@ -35,7 +35,7 @@ use crate::directory::hash_index::{self, kept::KeptIndex};
 /// Writing changed pages is a large part of an import's cost. If many records change a page, a
 /// longer transaction writes this page only once.
 const TRANSACTION: Duration = Duration::from_secs(1);
-/// The most memory that a transaction takes for rows that are not yet written, in bytes: 640 MiB.
+/// Maximum memory that a transaction takes for rows that are not yet written, in bytes: 640 MiB.
 /// These are the rows of about a million companies. The more rows are written together, the more of
 /// them are in the same page, and the fewer bytes are written for each row.
 pub(super) const UNWRITTEN: usize = 640 << 20;
@@ -70,9 +70,9 @@ pub(crate) struct Target {
     pub(crate) secrets: Secrets,
     /// The hash index that the look-ups of this process use.
     pub(crate) index: Arc<hash_index::Current>,
-    /// The longest write-ahead log after a transaction of a load, in bytes.
+    /// Maximum length of the write-ahead log after a transaction of a load, in bytes.
     pub(crate) longest_log: u64,
-    /// The most memory for unwritten rows, in bytes.
+    /// Maximum memory for rows that are not yet written, in bytes; see [`UNWRITTEN`].
     pub(crate) unwritten: usize,
 }
 
@@ -176,8 +176,8 @@ impl Run<'_> {
             turn::begin(self.connection).and_then(|transaction| Ok((self.writer()?, transaction)));
         let (mut writer, transaction) = match opened {
             Ok(opened) => opened,
-            // The first batch failed and nothing was written, so the caller can send the batch
-            // again.
+            // The transaction could not begin, so nothing of the first batch was written, and the
+            // caller can send the batch again.
             Err(error) => {
                 send_answer(answer, Err(store_error(error)));
                 return Ok(None);
@@ -253,7 +253,7 @@ impl Run<'_> {
     }
 
     /// Imports a batch of a load that is one transaction. If the unwritten rows take too much
-    /// memory, they are written now.
+    /// memory, they are written now, because such a load commits only at its end.
     fn take(
         &self,
         writer: &mut Writer<'_>,

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use enrich_store_sqlite::{self as sqlite, Statements};
 use rusqlite::Connection;
 
-/// The longest that the log may be after a transaction, in bytes: 64 MiB.
+/// Maximum length of the log after a transaction, in bytes: 64 MiB.
 pub(super) const LONGEST: u64 = 64 * 1024 * 1024;
 
 /// The write-ahead log of a database that is being written.
@@ -37,8 +37,9 @@ impl<'c> Log<'c> {
         Self { connection, path, longest, next: Cell::new(longest) }
     }
 
-    /// Empties the log if it is too long. If a reader stays at an older state for many seconds,
-    /// this fails. The next attempt is then made when the log has grown by the limit again.
+    /// Empties the log if it is too long. If a reader stays at an older state for many seconds, the
+    /// log is not emptied, and a warning is logged. The next attempt is then made when the log has
+    /// grown by the limit again.
     pub(super) fn bound(&self) -> rusqlite::Result<()> {
         let length = self.path.as_ref().and_then(|path| fs::metadata(path).ok());
         let length = length.map_or(0, |log| log.len());

@@ -16,8 +16,8 @@ use super::writer::{Saved, Writer};
 use crate::directory::codes::IdentifierKind;
 use crate::directory::people::name_in;
 
-/// The most people with one email address, or with one name at one employer, that are compared with
-/// a record.
+/// Maximum number of people with one email address, or with one name at one employer, that are
+/// compared with a record.
 const MOST_NAMESAKES: usize = 1000;
 
 impl Writer<'_> {
@@ -92,7 +92,7 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Finds the first person with one of these email addresses. If `page` is present, only a
+    /// Finds the first person with one of these email addresses. If the record has a `page`, only a
     /// person without a page is returned.
     fn person_reached_at(
         &self,
@@ -116,7 +116,7 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Finds the person with exactly this name at this employer. If `page` is present, only a
+    /// Finds the person with exactly this name at this employer. If the record has a `page`, only a
     /// person without a page is returned.
     fn person_named(
         &self,

@@ -24,6 +24,8 @@ pub(super) const EMAIL_KINDS: [IdentifierKind; 2] =
 struct Removal {
     removed: Removed,
     /// The ids of the subjects that were removed, and of the people whose employer was removed.
+    /// After the removal of a source, the fingerprints of their records are deleted; after
+    /// `forget`, they stay.
     touched: HashSet<i64>,
 }
 

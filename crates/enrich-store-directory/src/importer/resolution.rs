@@ -36,8 +36,9 @@ use neighbourhood::Neighbourhood;
 
 pub(super) use neighbourhood::Explorer;
 
-/// The most noted companies that one transaction resolves. In a larger transaction, more companies
-/// change the same pages, which are then written once; but it takes more memory.
+/// Maximum number of noted companies that one transaction resolves. A larger transaction would
+/// write fewer pages in all, because a page that several companies change is written only once. But
+/// it would take more memory.
 const PART: usize = 8192;
 
 /// Resolves all noted companies, each part in a transaction of its own, and keeps the stored hash

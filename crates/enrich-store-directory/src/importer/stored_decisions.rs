@@ -52,7 +52,7 @@ pub(super) fn stored_decisions(connection: &Connection) -> rusqlite::Result<Vec<
     Ok(all)
 }
 
-/// The number that is stored for a kind of decision.
+/// Returns the number that is stored for a kind of decision.
 pub(super) fn kind_code(kind: DecisionKind) -> i64 {
     match kind {
         DecisionKind::Merge => 1,

@@ -24,8 +24,8 @@ pub(crate) enum RecordMark {
     /// The first bytes of the hash of the record's content, if the source gives no id.
     Content([u8; 8]),
     /// Nothing identifies the record: all such facts of the source count as one record. These are
-    /// the facts of people, the employers that people's records name, and facts that earlier
-    /// versions stored.
+    /// the facts from people's records without an id, the employers that people's records name, and
+    /// facts that earlier versions stored without an id.
     #[default]
     Unknown,
 }
@@ -129,7 +129,7 @@ pub(crate) struct SubjectFacts {
     given_by: Vec<usize>,
     is_changed: bool,
     /// The result of [`merged`](Self::merged) before the first change; `None` until there is a
-    /// change.
+    /// change. For a new subject, this is an empty list from the beginning.
     pub(crate) before: Option<Vec<Fact>>,
     /// An index of the facts; `None` until the first search among many facts.
     index: Option<Index>,
@@ -218,8 +218,8 @@ impl SubjectFacts {
         self.given.iter().enumerate().map(record).collect()
     }
 
-    /// Adds a fact that a record gives. If the record has given it before, changes nothing, or only
-    /// raises the fact's confidence.
+    /// Adds a fact that a record gives. If the record has given the same fact before, only raises
+    /// the confidence of the stored fact, if the new confidence is higher.
     pub(crate) fn assert_fact(&mut self, claim: &SourceClaim, attribute: Attribute, value: &str) {
         self.assert_fact_for(claim, attribute, value, None);
     }

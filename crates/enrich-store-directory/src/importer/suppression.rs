@@ -26,7 +26,7 @@ impl Writer<'_> {
     }
 
     /// Stores that a value is suppressed because of an entry of a suppression list. Changes nothing
-    /// if the value is already suppressed.
+    /// if the value is already suppressed and was not taken back.
     pub(crate) fn suppress_by_entry(
         &mut self,
         what: &Suppressed,

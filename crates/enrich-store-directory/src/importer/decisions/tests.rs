@@ -31,7 +31,7 @@ fn remove(importer: &SqliteImporter, source: &str) {
     block_on(importer.remove_source(&SourceName::new(source).unwrap())).unwrap();
 }
 
-/// A record with the id `id` in its source.
+/// Returns a company's record to which its source gives the id `id`.
 fn of_id(id: &str, name: &str, host: &str, external: &[&str]) -> Record {
     hashed(CompanyRecord {
         origin: with_id(id),
@@ -41,7 +41,7 @@ fn of_id(id: &str, name: &str, host: &str, external: &[&str]) -> Record {
     })
 }
 
-/// A record to which its source gives no id.
+/// Returns a company's record to which its source gives no id.
 fn at_host(name: &str, host: &str, external: &[&str]) -> Record {
     hashed(CompanyRecord { sites: sites(&[host]), ids: ids(external), ..company(name) })
 }
@@ -54,7 +54,8 @@ fn named(importer: &SqliteImporter, name: &str) -> Vec<CompanyRecords> {
     found(importer, &CompanyKey::Name(company_name(name)))
 }
 
-/// Returns the records of the only company with a domain.
+/// Returns the records of the company at the domain `host`. Panics if there is not exactly one such
+/// company.
 fn records_at(importer: &SqliteImporter, host: &str) -> Vec<DecidedRecord> {
     let found = found(importer, &CompanyKey::Domain(domain(host)));
     let [company] = found.as_slice() else { panic!("{host}: {found:?}") };
@@ -69,7 +70,8 @@ fn decide(
     block_on(importer.decide(kind, sides, AT)).unwrap()
 }
 
-/// Returns the names of the records of each company, sorted.
+/// Returns one text for each company: the sorted names of its records, joined by ` + `. The texts
+/// are sorted too.
 fn companies(folder: &Path) -> Vec<String> {
     let connection = sqlite::reader(&folder.join(DIRECTORY.file)).unwrap();
     let secrets = Secrets::load(&folder.join(SECRET_FILE)).unwrap();
@@ -151,7 +153,7 @@ fn a_split_outlives_imports_removals_and_reindex() {
     assert_eq!(companies(folder.path()), ["Quill"]);
     import(&importer, "b", &second);
     assert_eq!(companies(folder.path()), apart);
-    // A further record joins one of the two.
+    // A further record joins one of the two companies; it must not unite them.
     import(&importer, "c", &[at_host("Quill Ltd", "quill.example", &[])]);
     assert_eq!(companies(folder.path()).len(), 2);
     block_on(importer.take_decision_back(1, AT)).unwrap();

@@ -64,8 +64,8 @@ impl Assignment {
         self.members.iter().map(|member| member.subject).min().unwrap_or(SubjectId(0))
     }
 
-    /// Returns the index of the company that replaces a company that no longer exists: the company
-    /// that got most of its records.
+    /// Returns the index in `companies` of the company that replaces `subject`, which no longer
+    /// exists: the company that got most of the records of `subject`.
     pub(super) fn successor(&self, subject: SubjectId) -> Option<usize> {
         let count = |records: &Vec<RecordsOf>| {
             let of_subject = records.iter().filter(|(of, _)| *of == subject);

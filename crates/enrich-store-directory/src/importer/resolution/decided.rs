@@ -16,7 +16,7 @@ use super::super::writer::Writer;
 use super::neighbourhood::{Explorer, Loaded};
 use crate::directory::codes::{IdentifierKind, sql_id};
 
-/// The most companies with one name among which a record is searched.
+/// Maximum number of companies with one name among which a record is searched.
 const MOST_NAMESAKES: usize = 1000;
 
 impl Explorer<'_, '_> {
@@ -38,7 +38,7 @@ impl Explorer<'_, '_> {
         self.having(record, &self.near(record)?)
     }
 
-    /// Returns those of the companies that have the record.
+    /// Returns those of the companies `subjects` that have the record.
     fn having(
         &mut self,
         record: &DecidedRecord,
@@ -54,7 +54,9 @@ impl Explorer<'_, '_> {
         Ok(found)
     }
 
-    /// Returns the companies at the place of a record; if there are none or many, those with its name.
+    /// Returns the companies that have the domain or page which a decision stores as the place of a
+    /// record. If there are none or more than [`MOST_BEARERS`], also returns the companies with the
+    /// record's name.
     fn near(&self, record: &DecidedRecord) -> rusqlite::Result<BTreeSet<SubjectId>> {
         use IdentifierKind::{CompanyDomain, CompanyName as ByName, CompanyPage};
         let view = self.writer.view();
@@ -72,8 +74,8 @@ impl Explorer<'_, '_> {
         Ok(found)
     }
 
-    /// Returns the companies that merges unite with a company. Leaves out the merges in `followed`,
-    /// and adds those that it follows.
+    /// Returns the companies that the operator's merges unite with a company. Skips the merges
+    /// whose numbers are in `followed`, and adds the numbers of the other merges to `followed`.
     pub(super) fn merged_with(
         &mut self,
         loaded: &Loaded,
@@ -91,7 +93,7 @@ impl Explorer<'_, '_> {
         Ok(merged)
     }
 
-    /// Returns the companies that have the records on each side of a decision.
+    /// Returns, for each side of a decision, the companies that have the records of this side.
     pub(in super::super) fn companies_of(
         &mut self,
         decision: &Decision,
@@ -106,13 +108,13 @@ impl Explorer<'_, '_> {
     }
 }
 
-/// Notes the companies on which a decision has no effect yet: the decision is new, or a record that it
-/// names was imported.
+/// Notes the companies that do not follow a decision yet, because the decision is new, or because a
+/// record that it names was imported.
 pub(super) fn note_unmet(connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()> {
     if !has_decisions(connection)? {
         return Ok(());
     }
-    // The timestamp is not used: nothing is imported.
+    // Nothing is imported, so the timestamp is not used.
     let writer = Writer::new(connection, secrets, Timestamp::UNIX_EPOCH)?;
     let mut explorer = Explorer::new(&writer)?;
     for decision in Rc::clone(&explorer.decisions).iter() {

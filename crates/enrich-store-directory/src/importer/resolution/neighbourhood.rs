@@ -18,7 +18,8 @@ use super::super::writer::Writer;
 use crate::directory::codes::{IdentifierKind, sql_id};
 use crate::directory::holder::Holder;
 
-/// The most records that are divided at once. A neighbourhood with more records is not divided.
+/// Maximum number of records that are divided at once. A neighbourhood with more records is not
+/// divided.
 const MOST_RECORDS: usize = 4096;
 
 /// A company and its records.
@@ -165,8 +166,8 @@ impl<'w, 'c> Explorer<'w, 'c> {
     }
 }
 
-/// Returns the keys by which companies are found that may be the same as this one. Each key is
-/// returned once. Aliases are keys too: an alias may be the own name in a record of the other
+/// Returns the keys by which companies are found that may be the same company as `loaded`. Each key
+/// is returned once. Aliases are keys too: an alias may be the own name in a record of the other
 /// company.
 fn keys(loaded: &Loaded) -> BTreeSet<(IdentifierKind, String)> {
     use IdentifierKind::{CompanyDomain, CompanyId, CompanyName, CompanyPage, CompanyPhone};

@@ -56,8 +56,7 @@ pub enum CompactError {
         /// The free space, in megabytes.
         free: u64,
     },
-    /// Another process is writing to the directory, and did not finish within the time that this
-    /// command waits.
+    /// Another process is writing to the directory, and did not finish within about two minutes.
     #[error("an import or another command writes to the directory; try again when it is done")]
     Busy,
 }

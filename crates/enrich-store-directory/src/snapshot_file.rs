@@ -113,8 +113,9 @@ impl DirectoryFile {
     }
 }
 
-/// Reads columns that exist in every schema from version 2 on. If the schema is older, `derived_by`
-/// is set to 0.
+/// Reads the columns that exist in the file's schema. Before version 2, there is no `derived_by`,
+/// so it is set to 0. Before version 4, no value could be taken back, so each suppressed value
+/// counts as one change.
 fn read(connection: &Connection, schema: u32) -> rusqlite::Result<DirectoryFile> {
     let revision: i64 = connection.value("SELECT generation FROM state", [])?;
     let derived_by = match schema {

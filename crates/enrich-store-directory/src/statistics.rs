@@ -20,7 +20,7 @@ use crate::directory::profile::{read_company, read_person};
 use crate::directory::view::unreadable;
 use crate::importer::stored_facts;
 
-/// The most subjects that one read counts.
+/// Maximum number of subjects that one read counts.
 const PART: i64 = 20_000;
 
 /// The numbers of subjects and domains in the directory.

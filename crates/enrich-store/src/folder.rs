@@ -39,7 +39,8 @@ pub(crate) enum Found {
 /// such a folder is outdated, so a command that would use it refuses the folder.
 pub(crate) const LEDGER_MOVED: &str = "ledger.moved";
 
-/// A folder that some file systems create in every new disk. It does not count as content.
+/// The name of a folder that some file systems create on every new disk. It does not count as
+/// content of the data folder.
 pub(crate) const LOST_AND_FOUND: &str = "lost+found";
 
 /// The name of the folder, inside the data folder, to which a restore is written. If it exists and
@@ -65,8 +66,9 @@ impl Parts {
         }
     }
 
-    /// Returns an error if the command needs no ledger, but the folder has one. Also returns an
-    /// error if the command needs the folder's ledger, but this ledger was moved to a remote store.
+    /// Returns an error in two cases: the command works only with folders without a ledger
+    /// ([`Parts::Directory`]), but the folder has a ledger that was not moved to a remote store; or
+    /// the command needs the folder's ledger, but it was moved.
     fn check_ledger(self, folder: &Path, names: &[OsString]) -> Result<(), OpenError> {
         let has = |file: &str| names.iter().any(|name| name == file);
         let has_ledger = names.iter().any(|name| is_left_over(name, &[LEDGER.file]));
@@ -210,8 +212,8 @@ pub fn discard_new_secrets(folder: &Path) {
     }
 }
 
-/// Marks a folder whose ledger was moved to a remote store. From now on, opening the folder without
-/// this store is refused.
+/// Marks a folder whose ledger was moved to a remote store. From now on, opening the folder as a
+/// [`Store`](crate::Store) with a ledger of its own is refused.
 ///
 /// # Errors
 ///
@@ -300,8 +302,8 @@ pub(crate) fn load(folder: &Path, parts: Parts) -> Result<Secrets, OpenError> {
     Ok(secrets)
 }
 
-/// Reads the database files of a folder from beginning to end, so that the system has them in its
-/// cache.
+/// Reads the database files of a folder from beginning to end, so that the operating system has
+/// them in its cache.
 ///
 /// [`Store::check`](crate::Store::check) reads the pages in the order of the B-trees, so its reads
 /// are scattered over the file. On some disks, scattered reads are a hundred times slower than

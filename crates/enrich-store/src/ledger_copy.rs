@@ -32,7 +32,7 @@ pub enum LedgerCopyError {
     /// The verification of the ledger found faults.
     #[error("the ledger does not add up: {0}; see `enrich ledger verify`")]
     DoesNotAddUp(String),
-    /// The thread that verified the ledger has panicked.
+    /// The ledger was not verified to its end, because the thread that verified it has panicked.
     #[error("the ledger could not be verified")]
     NotVerified,
 }

@@ -146,7 +146,7 @@ struct Pair {
     one: usize,
     other: usize,
     /// The number of companies that have the key. For [`Resemblance::NameAlone`], only the
-    /// companies that are known by more than this name are counted.
+    /// companies with a domain or a page are counted.
     bearers: usize,
 }
 

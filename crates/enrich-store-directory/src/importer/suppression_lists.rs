@@ -22,8 +22,8 @@ use super::writer::Writer;
 use super::{SqliteImporter, empty_the_log, turn};
 use crate::directory::codes::{IdentifierKind, sql_id};
 
-/// The number of stored values that one transaction compares with the lists. Other writers wait for
-/// about 0.1 seconds.
+/// The number of stored values that one transaction compares with the lists. This takes about 0.1
+/// seconds, during which other writers wait.
 const PART: i64 = 20_000;
 
 /// Size of the page cache while entries are added: 64 MiB. SQLite takes a negative number as a size
@@ -144,8 +144,8 @@ impl SuppressionLists for SqliteImporter {
     }
 }
 
-/// Compares all stored values with the loaded lists. `kinds` are the kinds of digests in these
-/// lists.
+/// Compares all stored values with the loaded lists, and forgets the values that are on a list.
+/// `kinds` are the kinds of digests in these lists.
 fn remove_listed(
     target: &Target,
     kinds: &[DigestKind],
@@ -247,8 +247,8 @@ impl Writer<'_> {
         Ok(taken_back)
     }
 
-    /// Compares the next stored values of a kind with the lists, and forgets the values that are on
-    /// a list.
+    /// Compares the next stored values of a kind, those behind `after` in alphabetical order, with
+    /// the lists. Forgets the values that are on a list.
     fn forget_listed(
         &mut self,
         identifier: IdentifierKind,
@@ -302,7 +302,8 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Returns the first entry of the lists for this number.
+    /// Returns the first entry of the lists for this number, and the number as the value to
+    /// suppress.
     pub(crate) fn listed_phone(
         &self,
         phone: &Phone,
@@ -327,7 +328,7 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Stores that an entry names a stored value, and which subjects have the value.
+    /// Stores that an entry of a list names a stored value, and which subjects have this value.
     fn note_match(&self, entry: &[u8; 32], value: &str) -> rusqlite::Result<()> {
         let note = "INSERT INTO list_match (hash, list, subject)
                     SELECT hash, list, ?2 FROM listed WHERE hash = ?1 ON CONFLICT DO NOTHING";

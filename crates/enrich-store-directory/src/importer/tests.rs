@@ -42,7 +42,7 @@ const IDS: [&str; 5] = ["x:1", "x:2", "y:1", "y:2", "lei:213800D1EI4B9WTWWD28"];
 const COUNTRIES: [&str; 3] = ["GB", "CH", "US"];
 const SOURCES: [&str; 3] = ["a", "b", "c"];
 
-/// All tables that imports write, except the state.
+/// All tables that imports write, except the table `state`.
 const TABLES: [&str; 12] = [
     "source",
     "subject",
@@ -230,7 +230,7 @@ fn nothing_is_left_when_every_source_is_removed() {
     }
 }
 
-/// Everything that a directory contains, except counters of its state.
+/// Returns all rows of [`TABLES`] as texts.
 fn contents(folder: &Path) -> Vec<String> {
     let connection = sqlite::reader(&folder.join(DIRECTORY.file)).unwrap();
     let mut all = Vec::new();
@@ -248,7 +248,7 @@ fn contents(folder: &Path) -> Vec<String> {
     all
 }
 
-/// How records are loaded.
+/// Loads the same records into new directories in several ways.
 struct Loads<'a> {
     records: &'a [Record],
     /// Two folders would have different secrets, and so different fingerprints of records. So all

@@ -1,9 +1,9 @@
 //! Lets writers take turns: the directory has one writer at a time, over all processes.
 //!
-//! A load releases SQLite's lock only for a moment between two transactions. Usually, a waiting
-//! writer checks the lock only ten times a second, so the load would always get it first.
-//! Therefore, writers of the directory check every millisecond while they wait, and a load pauses
-//! for a few milliseconds.
+//! A load releases SQLite's lock only for a moment between two transactions. With SQLite's own way
+//! of waiting, a writer checks the lock only ten times a second, so the load would always get the
+//! lock first. Therefore, writers of the directory check every millisecond while they wait, and a
+//! load pauses for a few milliseconds.
 
 use std::path::Path;
 use std::thread;
@@ -21,20 +21,21 @@ const CACHE: i64 = -256 * 1024;
 /// The number of pages in the log at which its content is moved into the database: 64 MiB, in pages
 /// of 4 KiB. A page that several transactions have changed is moved only once.
 const CHECKPOINT_PAGES: i64 = 16 * 1024;
-/// The most prepared statements that are cached; about forty are in use.
+/// Maximum number of prepared statements that are cached; about forty are in use.
 const STATEMENTS: usize = 128;
 
 /// Interval at which a waiting writer checks the lock.
 const LOOK: Duration = Duration::from_millis(1);
-/// The most checks that a waiting writer makes before it gives up. The checks take about two
-/// minutes. A load that sees a waiting writer commits its transaction. In the worst case, this
-/// takes about half a minute on a slow disk.
+/// Maximum number of checks that a waiting writer makes before it gives up with an error. The
+/// checks take about two minutes. A load that sees a waiting writer commits its transaction. In the
+/// worst case, this takes about half a minute on a slow disk, which is less than the two minutes.
 const LOOKS: i32 = 120_000;
 /// Pause of a load between two transactions. A waiting writer checks the lock several times in this
 /// pause.
 const PAUSE: Duration = Duration::from_millis(4);
 
-/// Opens a connection for large writes. It waits for the write lock until other writers are done.
+/// Opens a connection for large writes. It waits for the write lock until other writers are done,
+/// but only about two minutes ([`LOOKS`]).
 pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let mut connection = sqlite::writer(path, Durability::Checkpoint)?;
     connection.busy_handler(Some(wait))?;

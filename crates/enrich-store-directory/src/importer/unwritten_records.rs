@@ -26,7 +26,8 @@ impl UnwrittenRecords {
         self.is_file_empty
     }
 
-    /// Adds a fingerprint.
+    /// Adds a fingerprint with its subject. If the fingerprint is present already, its subject is
+    /// replaced.
     pub(crate) fn add(&mut self, source: i64, hash: [u8; 16], subject: SubjectId) {
         self.subjects.insert((source, hash), subject);
     }

@@ -14,11 +14,13 @@ use crate::directory::variants::variants;
 use crate::directory::view::damaged;
 use crate::noted::Noted;
 
-/// The longest packed list in one row, in bytes. SQLite keeps a row of this length within one page.
+/// Maximum length of a packed list in one row, in bytes. SQLite keeps a row of this length within
+/// one page.
 const MOST_BYTES: usize = 900;
 
-/// The most changes that are collected in memory by a writer that does not limit its memory. They
-/// take some tens of megabytes.
+/// Maximum number of changes that are collected in memory by a writer that writes all other rows
+/// immediately. They take some tens of megabytes. For a load, the limit of its memory applies
+/// instead.
 const MOST_NOTED: usize = 400_000;
 
 /// The words of a company's names. The value for a word is the number of words in the shortest name

@@ -43,7 +43,8 @@ pub(crate) struct Writer<'c> {
     pub(crate) kept_index: Option<&'c RefCell<KeptIndex>>,
     companies: i64,
     /// Whether the directory contained no subjects when this transaction began. If so, the rules of
-    /// this build derive all its rows.
+    /// this build derive all its rows, and [`finish`](Self::finish) stores the version of these
+    /// rules.
     is_first: bool,
     next_subject: i64,
     next_source: i64,
@@ -58,7 +59,7 @@ pub(crate) struct Writer<'c> {
 pub(crate) enum Saved {
     /// Look-ups find the same data as before.
     Same,
-    /// The subject changed.
+    /// Look-ups find other data for the subject than before, or find it for the first time.
     Changed,
     /// The subject no longer exists, because no fact gives it a name.
     Gone,
@@ -122,7 +123,8 @@ impl<'c> Writer<'c> {
         Ok(Self { unwritten: Some(unwritten), ..writer })
     }
 
-    /// Returns a view of the directory that includes what this writer has written.
+    /// Returns a view of the directory that includes the rows that this writer has written or still
+    /// keeps in memory.
     pub(crate) fn view(&self) -> View<'_> {
         let unwritten = self.unwritten.as_ref().map(|unwritten| &unwritten.identifiers);
         View::with_unwritten(self.connection, unwritten)

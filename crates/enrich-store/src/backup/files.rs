@@ -12,9 +12,9 @@ use enrich_store_sqlite::{self as sqlite};
 use super::BackupError;
 use super::file_entry::FileEntry;
 
-/// The most bytes that are copied in one step.
+/// Maximum number of bytes that are copied in one step.
 const CHUNK_BYTES: usize = 256 * 1024;
-/// The deepest level of subfolders that is copied.
+/// Maximum depth of subfolders that are copied; deeper ones are left out.
 const MAX_DEPTH: u32 = 8;
 /// The name of the lock files, which are never copied.
 const LOCK: &str = "in-use.lock";
@@ -79,8 +79,8 @@ fn copy_level(
     private_folder().create(to).map_err(|source| BackupError::file(to, source))?;
     let mut seen = BTreeSet::new();
     loop {
-        // The names are read again, because another process may have given a file its final name in
-        // the meantime.
+        // The names are read again until there is no new one, because another process may have
+        // given a file its final name in the meantime.
         let new = match names(from) {
             Ok(names) => names.into_iter().filter(|name| !seen.contains(name)).collect::<Vec<_>>(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => break,

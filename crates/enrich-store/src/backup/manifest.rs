@@ -19,7 +19,8 @@ use super::{BackupError, BackupReport};
 /// The name of the manifest's file in the backup.
 pub(super) const FILE: &str = "backup.json";
 const FORMAT: u32 = 1;
-/// The most bytes of a manifest that are read. This is enough for some hundred thousand files.
+/// Maximum size of a manifest that is read, in bytes; a larger one is refused. This is enough for
+/// some hundred thousand files.
 const LIMIT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The list of the files in a backup, and the time of the backup.

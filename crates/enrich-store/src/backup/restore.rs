@@ -21,8 +21,8 @@ use crate::folder::{self, UNFINISHED_RESTORE};
 ///
 /// # Errors
 ///
-/// See [`BackupError`]. After an error, `folder` is unchanged, or opening it is refused because a
-/// restore is not finished.
+/// See [`BackupError`]. After an error, either `folder` is unchanged, or opening it is refused
+/// because a restore is not finished. In both cases, `restore` can be called again.
 pub fn restore(backup: &Path, folder: &Path) -> Result<BackupReport, BackupError> {
     sqlite::check_version()?;
     let manifest = Manifest::read(backup)?;

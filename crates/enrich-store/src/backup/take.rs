@@ -35,7 +35,8 @@ const BESIDE_DATABASES: [&str; 3] = ["-wal", "-shm", "-journal"];
 ///
 /// # Errors
 ///
-/// See [`BackupError`]. After an error, `into` does not exist.
+/// See [`BackupError`]. After an error, `into` is as it was before. There is one exception: if only
+/// the last sync to disk fails, `into` contains the complete backup.
 pub fn back_up(
     folder: &Path,
     into: &Path,
@@ -292,8 +293,8 @@ fn last_entry_at(ledger: &Connection) -> rusqlite::Result<Option<Timestamp>> {
     ledger.query_row(last, [], |row| Ok(row.get::<_, Column<Timestamp>>(0)?.0)).optional()
 }
 
-/// Moves the changes that [`check`] has made from the write-ahead logs into the database files, and
-/// removes the logs.
+/// Moves the changes that [`check`] has made, such as migrations, from the write-ahead logs into
+/// the database files, and removes the logs.
 fn clear_away(folder: &Path) -> Result<(), BackupError> {
     for database in [DIRECTORY, LEDGER] {
         let path = folder.join(database.file);

@@ -34,7 +34,7 @@ fn record(number: usize, row: &Row) -> Record {
     };
     let numbers = ["+442079460001", "+442079460002"];
     hashed(CompanyRecord {
-        // Some records have an id. The other records are distinguished by their content.
+        // Every record has an id of its own, so two equal rows are two records.
         origin: with_id(&number.to_string()),
         sites: sites(&texts(domains, &DOMAINS)),
         ids: ids(&texts(id, &IDS)),

@@ -28,8 +28,8 @@ const SECRET_LEN: usize = 32;
 /// The length of a nonce of XChaCha20, in bytes. This is long enough for random nonces, because
 /// practically no nonce occurs twice.
 const NONCE_LEN: usize = 24;
-/// The most bytes of the secrets' file that are read. This is enough for 3,000 secrets, each with
-/// at most 10 + 1 + 64 + 1 characters.
+/// Maximum size of the secrets' file in bytes; a larger file is refused. This is enough for 3,000
+/// secrets, each with at most 10 + 1 + 64 + 1 characters.
 const FILE_LIMIT_BYTES: u64 = 256 * 1024;
 
 /// Why the secrets cannot be used. The messages contain no part of a secret.

@@ -11,8 +11,9 @@ use crate::sign_in::{ListedSession, PasswordHash, Session, SessionId, SignIn, To
 /// The result of setting an account's email address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmailSet {
-    /// The address was set. Another account may now use the previous address. The account's
-    /// sessions have ended, and an invitation that was sent to the previous address is invalid.
+    /// The account has this address now. If it had another address before, that address may now be
+    /// used by another account. The account's sessions have then ended, and an invitation that was
+    /// sent to the previous address is invalid.
     Set,
     /// Another account has this address. Nothing was changed.
     Taken,

@@ -38,10 +38,12 @@ pub enum SnapshotError {
         #[source]
         source: io::Error,
     },
-    /// A file is shorter or longer than when it was published.
+    /// A snapshot's file, in the published folder or in the data folder, is shorter or longer than
+    /// it was when it was published.
     #[error("{0} is not complete, or longer than it was published; publish the directory again")]
     Length(PathBuf),
-    /// The content of a file differs from the published content.
+    /// A snapshot's file, in the published folder or in the data folder, has the right length, but
+    /// other content than it had when it was published.
     #[error("{0} is not as it was published; publish the directory again")]
     Altered(PathBuf),
     /// The snapshot has a schema that this build does not read.
@@ -95,7 +97,7 @@ pub enum SnapshotError {
     /// The list of snapshots cannot be read or changed.
     #[error("the list of snapshots cannot be read or changed")]
     Store(#[from] StoreError),
-    /// The node is being stopped.
+    /// The node is being shut down, so it does not finish its work on the snapshot.
     #[error("the node is being stopped")]
     Stopped,
 }

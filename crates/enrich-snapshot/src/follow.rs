@@ -24,9 +24,10 @@ use crate::settings::SnapshotSettings;
 /// Interval at which a node checks whether the list of snapshots has changed. The check is cheap,
 /// because the state of the list is in memory.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Delay before a node tries again to use a snapshot after a failure. The delay doubles with each
-/// attempt, up to `LAST_RETRY`.
+/// Delay before a node tries again to use a snapshot after the first failure. The delay doubles
+/// with each further failure, up to [`LAST_RETRY`].
 const FIRST_RETRY: Duration = Duration::from_secs(2);
+/// Maximum delay before a node tries again to use a snapshot.
 const LAST_RETRY: Duration = Duration::from_secs(60);
 /// The maximum number of suppressions in one read from the store.
 const PAGE: u32 = 10_000;
@@ -198,8 +199,9 @@ pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
                 page.retain(|suppression| suppression.number <= newest);
                 shared.suppress(&page);
             }
-            // The newest number could be read, so the store was reachable a moment ago. So the
-            // failure is probably short.
+            // The store was reachable a moment ago, because the newest number could be read. So the
+            // failure is probably short. It is not reported as a warning, and the next round tries
+            // again.
             Err(error) => debug!(%error, "the suppressions cannot be read"),
         }
     }

@@ -62,7 +62,8 @@ impl Opened {
     }
 
     /// Prepares fast look-ups. The main part is to build the hash index. From time to time calls
-    /// `goes_on`, which must pause for the given time. Stops when `goes_on` returns `false`.
+    /// `goes_on`, which must pause for the given time. If `goes_on` returns `false`, stops without
+    /// a hash index.
     pub(crate) fn prepare(&self, goes_on: &dyn Fn(Duration) -> bool) -> Result<(), SnapshotError> {
         Ok(self.directory.prepare_snapshot(goes_on)?)
     }

@@ -41,7 +41,8 @@ pub struct PublishFrom {
 ///
 /// # Errors
 ///
-/// See [`SnapshotError`]. After an error, nothing is published.
+/// See [`SnapshotError`]. After an error, nothing is published. There is one exception: after
+/// `StoreError::Unknown`, it is unknown whether the snapshot is in the list.
 pub fn publish(snapshots: &dyn Snapshots, from: &PublishFrom) -> Result<Snapshot, SnapshotError> {
     let source = from.data.join(DIRECTORY.file);
     check_secrets(snapshots, &DirectoryFile::read_in_use(&source)?)?;

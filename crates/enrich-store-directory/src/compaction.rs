@@ -31,9 +31,9 @@ const LOG_PART: u64 = 64;
 /// The result of compacting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompactReport {
-    /// The size of the directory with its log before the compaction, in bytes.
+    /// The size of the directory's file and its write-ahead log before the compaction, in bytes.
     pub before_bytes: u64,
-    /// The size of the directory with its log after the compaction, in bytes.
+    /// The size of the directory's file and its write-ahead log after the compaction, in bytes.
     pub after_bytes: u64,
 }
 

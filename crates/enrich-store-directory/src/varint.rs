@@ -1,5 +1,5 @@
-//! Integers in as few bytes as they need: seven bits in each byte, the lowest bits first. The highest
-//! bit of a byte says whether a further byte follows.
+//! Integers in as few bytes as they need: seven bits in each byte, the lowest bits first. The
+//! highest bit of a byte says whether a further byte follows.
 
 /// Adds a number to `bytes`.
 pub(crate) fn push(bytes: &mut Vec<u8>, number: u64) {

@@ -61,7 +61,7 @@ const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
 /// earlier reads have ended, and later reads map the file again. If the data folder is replaced,
 /// the mapped file does not change.
 const MAPPED_BYTES: i64 = if cfg!(target_pointer_width = "64") { 64 << 30 } else { 0 };
-/// The most prepared statements that one connection keeps in its cache.
+/// Maximum number of prepared statements that one connection keeps in its cache.
 const STATEMENT_CACHE: usize = 64;
 
 /// The first version of SQLite in which the WAL-reset bug is fixed; this bug corrupts databases.

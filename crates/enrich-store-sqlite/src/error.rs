@@ -41,7 +41,8 @@ pub enum OpenError {
         "the accounts and the ledger of {0} were moved to PostgreSQL; name the database with --store"
     )]
     LedgerMoved(PathBuf),
-    /// The folder has a ledger, but the command was started with a remote store.
+    /// The folder has a ledger that was not moved to a remote store, but the command was started
+    /// with a remote store.
     #[error(
         "{0} has accounts and a ledger of its own, which are not used together with --store; name \
          another folder with --data, or leave --store out"
@@ -62,7 +63,7 @@ pub enum OpenError {
         /// The index of the log, which still exists.
         index: PathBuf,
     },
-    /// A restore into the folder was interrupted.
+    /// A restore into the folder is still running, or was interrupted.
     #[error(
         "{0} holds an `enrich restore` that is not finished; wait for it, or run it again if it \
          was broken off"
@@ -86,13 +87,15 @@ pub enum OpenError {
         #[source]
         source: Source,
     },
-    /// Other processes use the folder, but this command must be the only process.
+    /// Other processes have the folder open, but this command must be the only process that has it
+    /// open.
     #[error(
         "{0} is in use; stop the server and other commands that use it, or wait for another \
          `enrich reindex` or `enrich restore`, and try again"
     )]
     InUse(PathBuf),
-    /// Another process reindexes or restores the folder.
+    /// This process may share the folder with others, but another process uses the folder
+    /// exclusively, to reindex or restore it.
     #[error(
         "{0} is being reindexed or restored; wait until `enrich reindex` or `enrich restore` is \
          done with it"
@@ -104,7 +107,8 @@ pub enum OpenError {
          reindex` on its folder once, while no server uses it"
     )]
     DerivedBefore(PathBuf),
-    /// The ledger was altered.
+    /// SQLite can read the ledger, but its rows or its seal do not fit their keyed hashes: somebody
+    /// has altered them.
     #[error(
         "{path} is not as it was written; see what `enrich ledger verify` says, and restore it from \
          a backup"

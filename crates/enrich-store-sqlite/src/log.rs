@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use crate::OpenError;
 use crate::database::{Durability, writer};
 
-/// The most bytes that are read and written in one step.
+/// Maximum number of bytes that are read and written in one step.
 const LOG_CHUNK_BYTES: usize = 1024 * 1024;
 
 /// Begins the write-ahead log: commits a transaction that changes nothing, which creates the log. A
@@ -32,8 +32,9 @@ pub fn begin_log(path: &Path) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
-/// Moves the content of the log into the database, as far as other readers allow. Returns whether
-/// the whole content was moved.
+/// Moves the content of the log into the database, as far as other connections allow: commits after
+/// a state that is still being read stay in the log, and nothing is moved while another connection
+/// moves the log. Returns whether the whole content was moved.
 pub fn move_log(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
         let (is_busy, in_log, moved): (bool, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -73,6 +74,9 @@ pub fn refuse_without_log(path: &Path) -> Result<(), OpenError> {
 /// Reads the write-ahead log of the database at `path`, writes the same bytes to it again, and
 /// syncs it to disk. A connection must have the log open, and no other connection may append to the
 /// log.
+///
+/// After a failed write, the operating system may believe that the disk has pages which it does not
+/// have. A sync would then write nothing, so the bytes are written once more.
 ///
 /// SQLite takes no locks on the file of the log, so closing this file releases no lock.
 pub fn write_log_again(path: &Path) -> io::Result<()> {

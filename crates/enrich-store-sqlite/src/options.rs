@@ -8,20 +8,20 @@ use crate::database::Durability;
 /// The limits and settings of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The most charges and grants that may wait for a decision. Further ones are refused.
+    /// Maximum number of charges and grants that may wait for a decision. Further ones are refused.
     pub charge_queue: usize,
-    /// The most charges and grants that are decided in one transaction.
+    /// Maximum number of charges and grants that are decided in one transaction.
     pub charge_group: usize,
-    /// The most idempotency records that are stored. A record takes the size of its answer and
-    /// about 200 bytes. When half of this number is stored, no account can store more if it already
-    /// has a sixteenth of this number.
+    /// Maximum number of idempotency records that are stored. A record takes the size of its answer
+    /// and about 200 bytes. When half of this number is stored, an account that has a sixteenth of
+    /// this number, or more, can store no further record.
     pub max_kept: u64,
     /// The least confidence of a match by the name of a company or a person. With a lower
     /// confidence, the answer is a miss, which is free.
     pub least_by_name: Confidence,
     /// When an acknowledged charge is certainly on disk. Only with [`Durability::Commit`] does a
-    /// power failure lose no acknowledged charge. Tests use the other value, to show that they
-    /// notice the loss.
+    /// power failure lose no acknowledged charge. Tests also use [`Durability::Checkpoint`], to
+    /// show that they notice such a loss.
     pub durability: Durability,
     /// Whether to count company names that look-ups missed, and whether to store their texts.
     pub count_misses: CountMisses,

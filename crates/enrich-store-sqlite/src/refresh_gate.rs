@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 /// The default of [`RefreshGate`]'s `interval`.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(10);
+/// The default of [`RefreshGate`]'s `longest`.
 const LONGEST_INTERVAL: Duration = Duration::from_millis(100);
 /// The value of a moment that means "there was no check yet".
 const NEVER: u64 = 0;
@@ -36,7 +37,8 @@ impl Default for RefreshGate {
 }
 
 impl RefreshGate {
-    /// Creates a gate in the state before the first check.
+    /// Creates a gate that has made no check yet. The cache may be used for `interval` after a
+    /// check, and for at most `longest` while another thread makes the next check.
     pub fn new(interval: Duration, longest: Duration) -> Self {
         let (seen, checked) = (AtomicU64::new(NEVER), AtomicU64::new(NEVER));
         Self { interval, longest, since: Instant::now(), seen, checked }

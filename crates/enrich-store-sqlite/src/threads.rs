@@ -81,7 +81,8 @@ impl Owner {
 }
 
 /// Runs `work` on a new thread and returns its result. This function is for commands of the
-/// operator, which are rare. Calls use threads that already run.
+/// operator, which are rare. API calls use threads that already run instead, because starting a
+/// thread takes time.
 ///
 /// # Errors
 ///

@@ -20,7 +20,8 @@ pub struct Waiting {
 
 impl Waiting {
     /// Marks that the writer of `connection` waits for its turn. If the file cannot be locked,
-    /// there is no mark, and the writer waits longer.
+    /// there is no mark. The writer then waits longer, because a long transaction of another writer
+    /// does not end early.
     pub fn for_turn(connection: &Connection) -> Self {
         let file = path(connection).and_then(|path| open(&path));
         Self { _locked: file.filter(|file| file.lock_shared().is_ok()) }

@@ -230,7 +230,7 @@ pub fn mark_ledger_moved(folder: &Path) -> Result<(), OpenError> {
     enrich_secrets::sync_folder(folder).map_err(unusable)
 }
 
-/// Records the secrets in a new ledger, and begins its write-ahead log.
+/// Records the secrets in a new ledger, and stores the seal of its empty log.
 pub(crate) fn begin_ledger(path: &Path, secrets: &Secrets) -> Result<(), OpenError> {
     let new: Vec<&Secret> = secrets.newest_first().collect();
     let noted =

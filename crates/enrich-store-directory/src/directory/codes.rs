@@ -48,8 +48,8 @@ pub(crate) fn attribute_of(code: i64) -> Result<Attribute, FromSqlError> {
     all.find(|attribute| attribute_code(*attribute) == code).ok_or(FromSqlError::OutOfRange(code))
 }
 
-/// The kinds of identifiers, with their numbers. Each identifier of a subject also has a tier: tier 0
-/// belongs to the subject most strongly.
+/// The kinds of identifiers, with their numbers. Each identifier of a subject also has a tier,
+/// which tells how strongly it belongs to the subject: tier 0 is the strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum IdentifierKind {
     /// A company's domain. Tier 0 is the main domain.

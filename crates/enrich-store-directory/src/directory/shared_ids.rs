@@ -7,8 +7,9 @@ use rusqlite::Connection;
 use super::codes::IdentifierKind;
 use super::view::View;
 
-/// The most ids that are described. Also the most companies that are named for one id.
+/// Maximum number of ids that are described.
 const MOST_IDS: usize = 20;
+/// Maximum number of companies that are named for one id.
 const MOST_NAMED: usize = 5;
 
 /// Describes the ids that several companies have, in the order of the ids.

@@ -13,10 +13,11 @@ use super::view::View;
 const MOST_AT_HOST: usize = 64;
 
 impl SqliteDirectory {
-    /// Returns the parent of a company that its name and its main domain show, at the nearest host that
-    /// has one ([`parent_among`]). Returns `None` if there is no such company, if several are equal, or
-    /// if more than 64 companies share the host. The parent that a source gives ([`Company::parent`])
-    /// is surer than this one.
+    /// Derives the parent of a company from its name and its main domain. Tries the host of the
+    /// main domain first, and then the hosts above it, up to the registrable domain. Returns the
+    /// parent at the first host that has one ([`parent_among`]). Returns `None` if no host has one,
+    /// or if more than 64 companies share a host. A parent that a source gives
+    /// ([`Company::parent`]) is more certain than a derived one.
     ///
     /// # Errors
     ///

@@ -17,8 +17,8 @@ use super::subject_facts::{Kind, SourceClaim, SubjectFacts};
 /// Minimum number of records for which a thread is started.
 const FEWEST: usize = 256;
 
-/// Derives the data of each company as if no other record described it. Returns one element for each
-/// record: `None` for a person or a domain, and for a record whose data cannot be derived.
+/// Derives the data of each company as if no other record described it. Returns one element for
+/// each record: `None` for a person or a domain, and for a record whose data cannot be derived.
 pub(crate) fn derive_alone(records: &[Record]) -> Vec<Option<Derived>> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let part = records.len().div_ceil(threads).max(FEWEST);

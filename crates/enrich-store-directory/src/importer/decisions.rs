@@ -57,8 +57,8 @@ pub enum Decided {
 }
 
 impl SqliteImporter {
-    /// Finds the companies that a key may mean, with their records, in the order of their numbers; at
-    /// most 100.
+    /// Finds the companies that a key may mean, with their records, in the order of their numbers.
+    /// Returns at most 100 companies.
     ///
     /// # Errors
     ///
@@ -135,8 +135,8 @@ impl SqliteImporter {
         .await
     }
 
-    /// Takes a decision back, and divides its records again. Returns the decision; `None` if no decision
-    /// with this number is in force.
+    /// Takes a decision back, and divides its records again. Returns the decision; `None` if no
+    /// decision with this number is in force.
     ///
     /// # Errors
     ///

@@ -295,9 +295,9 @@ impl Run<'_> {
         resolution::resolve_within(transaction, &self.target.secrets, Some(self.kept_index))
     }
 
-    /// Makes all earlier commits durable, and then stores the hash index. The commits of batches are
-    /// not synced to disk. This method makes one more commit and syncs it. The sync includes all
-    /// earlier commits.
+    /// Makes all earlier commits durable, and then stores the hash index. The commits of batches
+    /// are not synced to disk. This method makes one more commit and syncs it. The sync includes
+    /// all earlier commits.
     fn make_durable(&self) -> rusqlite::Result<()> {
         self.connection.pragma_update(None, "synchronous", "FULL")?;
         turn::write(self.connection, |transaction| {

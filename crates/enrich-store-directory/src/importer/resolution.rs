@@ -86,11 +86,11 @@ fn resolve_part(
     let noted = statement.query_map([], |row| Ok(subject_id(row.get(0)?)))?;
     let noted: Vec<SubjectId> = noted.take(PART).collect::<rusqlite::Result<_>>()?;
     drop(statement);
-    // This stage adds no new facts, so the timestamp is not used: facts keep the time of their
-    // import.
     if let Some(index) = kept_index {
         index.borrow_mut().begin(connection)?;
     }
+    // This stage adds no new facts, so the timestamp is not used: facts keep the time of their
+    // import.
     let mut writer = Writer::of_load(connection, secrets, Timestamp::UNIX_EPOCH)?;
     writer.kept_index = kept_index;
     writer.is_resolving(true);

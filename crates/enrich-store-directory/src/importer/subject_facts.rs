@@ -193,8 +193,8 @@ impl SubjectFacts {
         self.given_by.iter().copied().zip(&self.facts)
     }
 
-    /// Returns the facts in the order in which they are merged ([`facts_in_order`]); for a person, in the
-    /// order in which they were first seen.
+    /// Returns the facts in the order in which they are merged ([`facts_in_order`]); for a person,
+    /// in the order in which they were first seen.
     pub(crate) fn merged(&self) -> Vec<Fact> {
         if self.kind == Kind::Person {
             return self.facts.clone();

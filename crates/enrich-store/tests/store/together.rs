@@ -1,5 +1,5 @@
-//! Tests with several threads and several processes that use one folder. A second store stands for
-//! a second process, because two stores share only the files.
+//! Tests with several threads and several processes that use one folder. A second store simulates a
+//! second process: two stores of one process share only the files, as two processes do.
 
 use std::future::poll_fn;
 use std::pin::pin;

@@ -9,6 +9,8 @@ use super::search::{Candidates, search};
 use super::{is_bare, is_in};
 use crate::directory::view::View;
 
+/// Maximum number of companies that are compared with a requested name. If the question gives a
+/// country, only companies in the country are counted.
 const MOST_COMPARED: usize = 32;
 /// Maximum number of companies that are read if the question gives a country.
 const MOST_READ_IN_COUNTRY: usize = 512;

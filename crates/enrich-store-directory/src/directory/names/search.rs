@@ -51,6 +51,8 @@ const LEAST_SHARE: f64 = 0.3;
 /// The score of a company whose whole name equals the requested name, in nats. Most companies get a
 /// lower score from their words.
 const WHOLE: f64 = 30.0;
+/// The score of a company, in nats, if one of its names or domain labels equals a part of the
+/// requested name, or if its initials equal the requested name.
 const PART: f64 = 8.0;
 /// If a word is only similar to the requested word, its rarity times this factor is added to the
 /// score.

@@ -215,8 +215,8 @@ fn a_snapshot_has_the_decisions() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// The directory depends on the records and the decisions, not on the order of the imports, and not
-    /// on whether a decision was made before or after an import.
+    /// The directory depends on the records and the decisions, not on the order of the imports, and
+    /// not on whether a decision was made before or after an import.
     #[test]
     fn decisions_give_the_same_companies_for_any_order_of_the_imports(
         rows in prop::collection::vec((0..3_usize, 0..3_usize, 0..3_usize), 4..9),

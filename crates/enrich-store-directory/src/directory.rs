@@ -69,8 +69,7 @@ pub struct SqliteDirectory {
     suppression: Suppression,
     /// The hash index of identifiers, if it is already built.
     index: Arc<hash_index::Current>,
-    /// The background threads, which [`Self::prepare`] starts: one keeps a read of the database
-    /// open, and one builds the hash index unless the options disable it.
+    /// Threads that [`Self::prepare`] starts: one keeps a read open, one builds the hash index.
     helpers: OnceLock<Vec<Background>>,
     /// Marks the data folder as in use while this value exists, so that no other command replaces
     /// the folder; `None` for a snapshot.
@@ -187,8 +186,7 @@ impl SqliteDirectory {
 
     /// Returns the only company with exactly this name, and the confidence of the match. Returns
     /// `None` when similar names must be compared to find the company. The confidence of the
-    /// sources and the least confidence of the options apply only to bare companies; for other
-    /// companies, both are ignored.
+    /// sources and the least confidence are ignored, unless the company is bare.
     pub fn only_match(
         &self,
         name: &CompanyName,
@@ -291,8 +289,8 @@ impl Directory for SqliteDirectory {
         if let Some(found) = self.find_inline(question, projection)? {
             return Ok(found);
         }
-        // Most calls return before this line. The future of `find_on_pool` is boxed, because
-        // otherwise the future of every call would have room for it.
+        // Most calls end before this line. Boxing the future keeps the futures of these calls
+        // small.
         Box::pin(self.find_on_pool(tenant, question, projection)).await
     }
 
@@ -315,7 +313,6 @@ fn one_identifier(question: &Question) -> Option<(IdentifierKind, &str)> {
     }
 }
 
-/// Finds a company by one identifier.
 fn find_by(
     view: View<'_>,
     kind: IdentifierKind,

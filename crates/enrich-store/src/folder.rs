@@ -39,8 +39,7 @@ pub(crate) enum Found {
 /// such a folder is outdated, so a command that would use it refuses the folder.
 pub(crate) const LEDGER_MOVED: &str = "ledger.moved";
 
-/// The name of a folder that some file systems create on every new disk. It does not count as
-/// content of the data folder.
+/// A folder that some file systems create on every new disk. It does not count as content.
 pub(crate) const LOST_AND_FOUND: &str = "lost+found";
 
 /// The name of the folder, inside the data folder, to which a restore is written. If it exists and
@@ -66,9 +65,9 @@ impl Parts {
         }
     }
 
-    /// Returns an error in two cases: the command works only with folders without a ledger
-    /// ([`Parts::Directory`]), but the folder has a ledger that was not moved to a remote store; or
-    /// the command needs the folder's ledger, but it was moved.
+    /// Returns an error if the command needs no ledger, but the folder has one that was not moved
+    /// to a remote store. Also returns an error if the command needs the folder's ledger, but it
+    /// was moved.
     fn check_ledger(self, folder: &Path, names: &[OsString]) -> Result<(), OpenError> {
         let has = |file: &str| names.iter().any(|name| name == file);
         let has_ledger = names.iter().any(|name| is_left_over(name, &[LEDGER.file]));

@@ -144,8 +144,7 @@ pub(crate) fn ranked(
 
 /// Finds the company that a name means. Returns `None` if no match reaches the least confidence.
 ///
-/// If the only company with this name is bare, it is the answer only if no other company is found
-/// by similar names.
+/// A bare company is the answer only if similar names find no other company.
 pub(crate) fn find(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -267,8 +266,7 @@ fn only_match<'a>(
 fn is_label(name: &CompanyName, domain: &str) -> bool {
     let label = domain.split('.').next().unwrap_or_default();
     let is = |label: &str| label == name.squashed() || label == name.folded();
-    // Most labels have no hyphen. So the label without hyphens is compared only if the label has a
-    // hyphen.
+    // Most labels have no hyphen, so the second comparison is made only for those that have one.
     is(label)
         || (label.contains('-') && is(&label.replace('-', "")))
         || Domain::parse(name.display()).is_ok_and(|asked| asked.as_str() == domain)
@@ -291,8 +289,7 @@ fn all_best(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
 }
 
 /// Returns the stored company that the name of an employer means. Returns `None` if the name fits
-/// several companies equally well, or if it equals a name of the company only without legal forms
-/// and spaces.
+/// several companies equally well, or fits only without legal forms and spaces.
 pub(crate) fn employer(ranked: &[Ranked]) -> Option<SubjectId> {
     let best = ranked.first().filter(|best| best.fit < Fit::Squashed)?;
     let is_shared =
@@ -309,7 +306,7 @@ fn rank_holders(
     mut holders: Vec<Holder>,
 ) -> rusqlite::Result<Option<Vec<Ranked>>> {
     let (most, most_bare) = most_compared(country);
-    // Bare companies have the highest tier, so they are at the end of the list.
+    // Bare companies have the tier with the highest number, so they are at the end of the list.
     let known = holders.partition_point(|holder| holder.tier < BARE_TIER);
     if known > most {
         return Ok(None);

@@ -150,8 +150,8 @@ impl SqliteDirectory {
             sqlite::begin_log(self.readers.path())
         });
         if let Err(error) = log {
-            // Beginning the log fails, for example, if the disk is full or an import is running.
-            // Reads then take a little longer (see `begin_log`).
+            // For example, the disk is full or an import is running. Reads then take a little
+            // longer.
             debug!(%error, "the directory's log was not begun");
         }
         let path = self.readers.path();

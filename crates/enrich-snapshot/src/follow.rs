@@ -57,8 +57,8 @@ struct Failed {
 }
 
 /// Opens the snapshot with which a node starts. If the snapshot in use is in the data folder, opens
-/// it. Otherwise opens the newest snapshot in the data folder. If the data folder has no snapshot,
-/// fetches the snapshot in use and opens it.
+/// it. Otherwise opens the newest snapshot in the data folder that can be used. If there is none,
+/// fetches the snapshot in use and opens it. Removes damaged snapshots.
 pub(crate) fn first(
     snapshots: &dyn Snapshots,
     settings: &SnapshotSettings,

@@ -58,7 +58,7 @@ pub struct SnapshotStatus {
 
 impl SnapshotDirectory {
     /// Opens the snapshot in use, if it is in the data folder. Otherwise opens the newest snapshot
-    /// in the data folder. If the data folder has no snapshot, fetches the snapshot in use. Then
+    /// in the data folder that can be used. If there is none, fetches the snapshot in use. Then
     /// follows the list of snapshots on two threads. Blocks until the node can answer from the
     /// first snapshot.
     ///

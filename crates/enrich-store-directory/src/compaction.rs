@@ -7,8 +7,8 @@
 //!
 //! - Look-ups continue, as during an import. Look-up data and ids stay the same, so the revision
 //!   does not change, and a server keeps its hash index.
-//! - Imports, `forget` and other removals wait until the compaction is done. If it takes longer
-//!   than two minutes, they fail.
+//! - Imports, `forget` and other removals wait until the compaction is done. One that has waited
+//!   for about two minutes fails.
 //! - If the process is killed, the directory is either unchanged or completely compacted.
 //!
 //! The ledger is not compacted, because all charges would have to wait. Its new stored responses
@@ -24,8 +24,8 @@ use crate::importer::{empty_the_log, turn};
 
 /// Size of the page cache: 64 MiB. SQLite takes a negative number as a size in KiB.
 const CACHE: i64 = -64 * 1024;
-/// The overhead of the write-ahead log, as a divisor: in addition to the pages, the log takes one
-/// 64th of their size.
+/// The write-ahead log has a header for each page. The headers take less space than the pages' size
+/// divided by this number.
 const LOG_PART: u64 = 64;
 
 /// The result of compacting.

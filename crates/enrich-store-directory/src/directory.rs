@@ -150,8 +150,7 @@ impl SqliteDirectory {
             sqlite::begin_log(self.readers.path())
         });
         if let Err(error) = log {
-            // For example, the disk is full or an import is running. Reads then take a little
-            // longer.
+            // For example, the disk is full. Reads then take a little longer (see `begin_log`).
             debug!(%error, "the directory's log was not begun");
         }
         let path = self.readers.path();
@@ -166,10 +165,9 @@ impl SqliteDirectory {
     }
 
     /// Prepares a snapshot for many look-ups, as [`prepare`](Self::prepare) does for the directory.
-    /// Unless the options disable the hash index, builds it on the caller's thread before it
-    /// returns.
+    /// Builds the hash index on the caller's thread, unless the options disable the hash index.
     ///
-    /// During the build, it calls `goes_on` from time to time. `goes_on` must pause for the given
+    /// During the build, calls `goes_on` from time to time. `goes_on` must pause for the given
     /// time, so that other threads can use the processor, and return whether to go on. If `goes_on`
     /// returns `false`, no hash index is built.
     ///

@@ -1,9 +1,9 @@
 //! Opens databases: connections, their settings, and the schema.
 //!
 //! The number `application_id` in the header of a file shows which database the file is. So a file
-//! of another program is refused before anything is written to it. The same applies to the other
-//! database of Enrich. The schema is migrated in one transaction. A database with a newer schema is
-//! refused.
+//! of another program is refused before anything is written to it. A ledger in the place of the
+//! directory is refused in the same way, and a directory in the place of the ledger. The schema is
+//! migrated in one transaction. A database with a newer schema is refused.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

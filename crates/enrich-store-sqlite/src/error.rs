@@ -78,7 +78,7 @@ pub enum OpenError {
         #[source]
         source: Source,
     },
-    /// A database is damaged.
+    /// SQLite cannot read a database, because its file is damaged.
     #[error("{path} is damaged; restore it from a backup")]
     Damaged {
         /// The file of the damaged database.
@@ -120,7 +120,7 @@ pub enum OpenError {
         #[source]
         source: Source,
     },
-    /// A database belongs to another program, or is the other database of Enrich.
+    /// A file is the database of another program, or the wrong one of Enrich's two databases.
     #[error("{path} is not the {expected} database of Enrich; restore the right file")]
     Foreign {
         /// The file that is not the expected database.

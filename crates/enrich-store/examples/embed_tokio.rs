@@ -21,7 +21,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // One service answers all tasks.
     let service = Arc::new(store.service());
 
-    // Look up the first three addresses. Every two of them cost one credit.
+    // Look up the first three addresses. Every two of them, or a rest of one, cost one credit.
     let emails = LookUp::company_by_domain("quill.example")
         .price(Price::PerItems(2))
         .limit(3)

@@ -202,8 +202,8 @@ pub fn load_secrets(folder: &Path) -> Result<Secrets, OpenError> {
     }
 }
 
-/// Removes the `secret.key` that [`load_or_create_secrets`] has created, if it turns out that the
-/// key is not needed. If the folder contains anything else, removes nothing.
+/// Removes the `secret.key` that [`load_or_create_secrets`] has created, because the caller does
+/// not need the key after all. If the folder contains anything else, removes nothing.
 pub fn discard_new_secrets(folder: &Path) {
     if find(folder, Parts::Directory).is_ok_and(|found| found == Found::Secrets) {
         // If `secret.key` stays, the next command reports that it does not fit the remote store.

@@ -41,7 +41,7 @@ pub(super) use making::start;
 use table::{Entry, Table};
 
 /// The kinds of identifiers in the hash index. Names are not included, because a look-up by name
-/// reads many rows.
+/// reads many rows anyway, so the hash index would not make it much faster.
 const KINDS: [IdentifierKind; 6] = [
     IdentifierKind::CompanyDomain,
     IdentifierKind::CompanyPage,
@@ -98,7 +98,7 @@ pub(crate) enum IndexResult {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IndexHit {
     pub(crate) subject: SubjectId,
-    /// The confidence of the match.
+    /// The confidence that the identifier means the subject.
     pub(crate) confidence: Confidence,
     /// The revision of the state in which the identifier leads to the subject.
     pub(crate) revision: DirectoryRevision,

@@ -23,7 +23,8 @@ use tokio::sync::oneshot;
 const THREADS: usize = 2;
 /// Maximum number of jobs that may wait: of all tenants together, and of one tenant.
 const WAITING: QueueLimits = QueueLimits { total: 512, per_tenant: 256 };
-/// A job that waits longer than this behind other jobs of the same tenant is refused.
+/// Maximum time that a job may wait behind other jobs of the same tenant. A job that has waited
+/// longer is refused when its turn comes.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
 /// A function that opens a connection which cannot write.

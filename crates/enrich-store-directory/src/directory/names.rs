@@ -215,8 +215,8 @@ pub(crate) fn find_all(
     likely.map(candidate_match).collect()
 }
 
-/// Returns the companies with a name. If the look-up must not take long, at most [`FEW`] companies
-/// are read; if there are more, the result is [`Stop::NeedsSearch`].
+/// Like [`ranked`]. But if the look-up must not take long and there are more than [`FEW`]
+/// companies, reads none of them and returns [`Stop::NeedsSearch`].
 fn ranked_in(
     lookup: Lookup<'_>,
     name: &CompanyName,

@@ -52,10 +52,10 @@ impl UnwrittenIdentifiers {
         self.kinds[at].1.note(key.as_bytes(), change);
     }
 
-    /// Returns the holders of an identifier after its changes: at most `limit` holders whose tier
-    /// is `least` or higher, ordered by tier and then by id. `held` are its holders in the file, in
-    /// the same order. `held` must contain at least `limit` plus [`changes`](Self::changes)
-    /// holders, or all that the file has.
+    /// Returns the holders of an identifier after its changes: at most `limit` holders that have
+    /// the tier `least` or a weaker one, ordered by tier and then by id. `held` are its holders in
+    /// the file, in the same order. `held` must contain at least `limit` plus
+    /// [`changes`](Self::changes) holders, or all that the file has.
     pub(super) fn applied(
         &self,
         (kind, key): (IdentifierKind, &str),

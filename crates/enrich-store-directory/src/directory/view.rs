@@ -15,8 +15,8 @@ use super::postings::{Damaged, Posting, unpack};
 use super::profile::{self, BadProfile, Profiled};
 use super::unwritten::UnwrittenIdentifiers;
 
-/// The tier of the name of a bare company. Other names have lower tiers, so the companies with
-/// these names are found first.
+/// The tier of the name of a bare company. Names of other companies have tiers with lower numbers,
+/// so these companies are found first.
 pub(crate) const BARE_TIER: u8 = 2;
 
 const REVISION: &str = "SELECT generation FROM state";

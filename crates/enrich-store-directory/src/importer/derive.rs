@@ -35,7 +35,7 @@ pub(crate) struct Derived {
     pub(crate) identifiers: BTreeMap<Identifier, Strength>,
     /// The words of the names; empty for a person.
     pub(crate) words: Words,
-    /// The person's employer.
+    /// The person's employer; `None` for a company, and for a person without an employer.
     pub(crate) employer: Option<SubjectId>,
 }
 

@@ -36,7 +36,8 @@ pub(crate) enum Remembered {
     No,
     /// Exactly the same record was imported before.
     Same,
-    /// Another record with the same id was imported before, to this subject.
+    /// The source has given another record with the same id before. It was imported to this
+    /// subject.
     Earlier(SubjectId),
     /// The record was imported before, and its subject was forgotten.
     Forgotten,

@@ -188,7 +188,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Returns the domains with facts for which `is_it` returns `true`.
+    /// Returns the domains that have facts and for which `is_it` returns `true`.
     fn domains_with_facts(&self, is_it: impl Fn(&str) -> bool) -> rusqlite::Result<Vec<String>> {
         let mut domains = Vec::new();
         self.connection.each("SELECT DISTINCT domain FROM domain_fact", [], |row| {

@@ -20,7 +20,7 @@ mod kind {
 }
 
 impl Writer<'_> {
-    /// Stores that a value is suppressed. The suppression begins at the time of this writer.
+    /// Stores that a value is suppressed. The suppression begins at [`Writer::at`].
     pub(crate) fn suppress(&mut self, what: &Suppressed) -> rusqlite::Result<()> {
         self.write_suppression(what, None)
     }
@@ -177,7 +177,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Like [`screen_emails`](Self::screen_emails), for numbers.
+    /// Like [`screen_emails`](Self::screen_emails), but for phone numbers.
     fn screen_phones(
         &self,
         phones: &mut Vec<Phone>,

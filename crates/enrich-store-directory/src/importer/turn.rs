@@ -49,8 +49,8 @@ pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Begins a transaction and takes the write lock. While this waits, other writers see that a writer
-/// waits.
+/// Begins a transaction and takes the write lock. While this function waits for the lock, other
+/// writers see that a writer waits.
 pub(crate) fn begin(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
     let _waiting = Waiting::for_turn(connection);
     Transaction::new_unchecked(connection, TransactionBehavior::Immediate)

@@ -73,7 +73,8 @@ pub(crate) struct Unwritten {
 }
 
 impl<'c> Writer<'c> {
-    /// Creates a writer. `connection` must be in a transaction that has the write lock.
+    /// Creates a writer. `connection` must be in a transaction that has the write lock, unless the
+    /// writer is used only for reads.
     pub(crate) fn new(
         connection: &'c Connection,
         secrets: &'c Secrets,

@@ -14,7 +14,7 @@ const PREFIX: usize = 16;
 pub(super) struct Keys {
     blocks: Vec<Vec<u8>>,
     places: Vec<Place>,
-    /// The number of each key.
+    /// The numbers of the keys, found by the hash of a key's bytes.
     numbers: HashTable<u32>,
 }
 

@@ -22,7 +22,8 @@ use crate::folder::{self, UNFINISHED_RESTORE};
 /// # Errors
 ///
 /// See [`BackupError`]. After an error, either `folder` is unchanged, or opening it is refused
-/// because a restore is not finished. In both cases, `restore` can be called again.
+/// because a restore is not finished. In the second case, another call of `restore` removes the
+/// unfinished files and begins again.
 pub fn restore(backup: &Path, folder: &Path) -> Result<BackupReport, BackupError> {
     sqlite::check_version()?;
     let manifest = Manifest::read(backup)?;
@@ -94,7 +95,8 @@ fn prepare(backup: &Path, folder: &Path, manifest: &Manifest) -> Result<BackupRe
     Ok(manifest.report(ledger, last_entry_at))
 }
 
-/// Makes the same check as [`check_empty`], after this process has locked the folder.
+/// Makes the same check as [`check_empty`], but does not lock the folder, because this process has
+/// already locked it.
 fn check_empty_alone(folder: &Path) -> Result<(), BackupError> {
     match folder::is_new(folder) {
         Ok(true) | Err(OpenError::UnfinishedRestore { .. }) => Ok(()),

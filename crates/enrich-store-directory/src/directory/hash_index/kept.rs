@@ -35,7 +35,8 @@ pub(crate) struct KeptIndex {
     /// stored index.
     keys: Option<HashKeys>,
     changes: Vec<EntryChange>,
-    /// The number of changes of identifiers in this load.
+    /// The number of changes of identifiers in this load, including those that are not in
+    /// `changes`.
     changed: usize,
 }
 
@@ -46,8 +47,9 @@ impl KeptIndex {
         Self { directory, before: None, now: None, keys: None, changes: Vec::new(), changed: 0 }
     }
 
-    /// Reads the state of the directory. Must be called when a transaction begins. `connection` is
-    /// in the transaction.
+    /// Compares the state of the directory with the state after the previous transaction of the
+    /// load. If another writer has changed the directory in between, gives up changing the stored
+    /// index. Must be called when a transaction begins. `connection` is in the transaction.
     pub(crate) fn begin(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let now = DirectoryState::read(connection)?;
         if self.before.is_none() {
@@ -80,8 +82,8 @@ impl KeptIndex {
         }
     }
 
-    /// Reads the state of the directory. Must be called before a transaction is committed.
-    /// `connection` is in the transaction.
+    /// Remembers the state of the directory after a transaction of the load. Must be called
+    /// directly before the commit. `connection` is in the transaction.
     pub(crate) fn end(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         self.now = Some(DirectoryState::read(connection)?);
         Ok(())

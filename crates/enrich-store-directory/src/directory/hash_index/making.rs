@@ -244,8 +244,8 @@ impl HashIndex {
             if !is_whole {
                 return Ok(Reading::Changed);
             }
-            // A table with more than twice the needed size would waste memory. Then a smaller table
-            // is made.
+            // A table with more than twice the needed size would waste memory. In this case, the
+            // second pass makes a smaller table.
             if fits && expected / 2 <= count.get().max(1) {
                 let refresh_gate = RefreshGate::default();
                 return Ok(Reading::Made(Self { revision, keys, table, refresh_gate }));

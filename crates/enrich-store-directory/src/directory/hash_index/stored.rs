@@ -26,7 +26,7 @@ use crate::directory::view::revision_of;
 /// The first bytes of the file. If the layout or the hash function changes, these bytes must change
 /// too.
 const MAGIC: [u8; 8] = *b"EnrHash1";
-/// The size of the header: its fields, the hash of the fields, and unused bytes.
+/// The size of the header in bytes: its fields, the hash of the fields, and unused bytes.
 const HEADER_BYTES: usize = 128;
 const FIELD_BYTES: usize = 64;
 /// The number of buckets that are read and written together: 4 KiB.

@@ -300,7 +300,8 @@ fn the_index_in_the_file_is_not_read_for_what_is_located() {
         let IndexResult::At(hit) = folder.read().locate(kind, &key) else { panic!("{kind:?}") };
         folder.go_by(Arc::new(misled(&folder, (kind, &key), Some(hit.subject.0))));
         let found = folder.find(&question).unwrap();
-        // This is the confidence in the hash index; the file has another one.
+        // This is the confidence in the hash index; the file has another one. So the file's index
+        // was not read.
         assert_eq!(found.confidence, Confidence::LEAST, "{kind:?}");
     }
 }

@@ -117,8 +117,8 @@ pub(crate) fn search(
 }
 
 /// Returns forms of a word in which letters are replaced by other letters with the same sound, one
-/// replacement in each form. Only replacements that change two letters are returned, because other
-/// misspellings are found by their variants.
+/// replacement in each form. A replacement is two edits, such as a letter for two others.
+/// Misspellings of one edit are found by their variants instead.
 fn respellings(word: &str) -> impl Iterator<Item = String> + '_ {
     let is_long = word.len() >= FEWEST_RESPELT;
     let sounds = SOUNDS.iter().filter(move |(typed, _)| is_long && word.contains(typed));

@@ -7,8 +7,9 @@ use std::path::Path;
 const RESERVE_BYTES: u64 = 16_000_000;
 const MEGABYTE: u64 = 1_000_000;
 
-/// Checks that the disk of a folder has space for `bytes` bytes. If it has too little space, the
-/// inner error contains two numbers of megabytes: the needed space and the free space.
+/// Checks that the disk of a folder has space for `bytes` bytes and for a reserve of 16 MB. If it
+/// has too little space, the inner error contains two numbers of megabytes: the needed space and
+/// the free space.
 ///
 /// # Errors
 ///

@@ -17,7 +17,7 @@ pub const FILE: &str = "in-use.lock";
 /// The name of the file that a process locks while it migrates the schema. Other processes wait for
 /// this lock.
 const SCHEMA_FILE: &str = "schema.lock";
-/// The names of both lock files.
+/// The names of the two lock files of this module.
 pub const FILES: [&str; 2] = [FILE, SCHEMA_FILE];
 
 /// A lock on a data folder. Dropping this value releases the lock.
@@ -53,8 +53,8 @@ fn lock(
     }
 }
 
-/// Waits until no other process migrates the folder's databases. As long as the returned value
-/// exists, no other process can migrate these databases.
+/// Waits until no other process migrates the folder's databases, and then takes the lock for
+/// migrations. As long as the returned value exists, no other process can migrate these databases.
 pub fn changing_schema(folder: &Path) -> Result<InUse, OpenError> {
     let path = folder.join(SCHEMA_FILE);
     let locked = open(&path).and_then(|file| file.lock().map(|()| file));

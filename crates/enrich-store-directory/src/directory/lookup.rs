@@ -11,7 +11,7 @@ pub(crate) struct Lookup<'c> {
     pub(crate) view: View<'c>,
     /// The least confidence of a match by name; a match with a lower confidence is not an answer.
     pub(crate) least_by_name: Confidence,
-    /// Whether the look-up may take long. This is `false` if a server's look-up runs on the
+    /// Whether the look-up may take long. This is `false` while a look-up is first tried on the
     /// caller's thread, where only short look-ups may run.
     pub(crate) may_search: bool,
 }

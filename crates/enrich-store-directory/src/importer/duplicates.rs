@@ -65,7 +65,8 @@ pub struct DuplicatePair {
     pub kind: Resemblance,
     /// What they share: an id, a host, a page, a phone number or a name.
     pub shared: String,
-    /// The two companies, in alphabetical order of their names.
+    /// The two companies, in the order of their names. For [`Resemblance::NameAlone`], the company
+    /// that is known by name only is the first.
     pub companies: [Company; 2],
     /// Why they are not one company.
     pub why: WhyApart,

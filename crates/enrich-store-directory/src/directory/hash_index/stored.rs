@@ -61,8 +61,8 @@ impl DirectoryState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EntryChange {
     pub(super) hash: u64,
-    /// The identifier's first subject and its confidence, if this is the identifier's only change
-    /// in the load; `None` if the entry must become [`Entry::Elsewhere`].
+    /// The added subject and its confidence, if this is the identifier's only change in the load;
+    /// `None` if the entry must become [`Entry::Elsewhere`].
     pub(super) added: Option<(SubjectId, Confidence)>,
 }
 
@@ -79,8 +79,8 @@ fn path_of(directory: &Path) -> PathBuf {
     directory.with_extension("index")
 }
 
-/// Removes the stored hash index. This is done after values were forgotten, because the hashes
-/// could show that the directory had these values.
+/// Removes the stored hash index. This is done after every write that may have removed values,
+/// because the hashes could show that the directory had these values.
 pub(crate) fn remove(directory: &Path) -> io::Result<()> {
     match fs::remove_file(path_of(directory)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -24,9 +24,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Time limit for connecting to a host, including authentication.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time for which a host is avoided after it did not confirm a commit. The host may be an old
-/// primary, or a primary that has lost its standby. For this time, the host is suspected: other
-/// hosts are preferred to it.
+/// The time for which a host is avoided after it did not confirm a commit or lacked rows that this
+/// node has read. The host may be an old primary, or a primary that has lost its standby. For this
+/// time, the host is suspected: other hosts are preferred to it.
 const SUSPECTED_FOR: Duration = Duration::from_secs(10);
 /// The time for which a connection to a suspected host is held back, so that another host can
 /// answer first.
@@ -66,7 +66,7 @@ pub(crate) struct Connector {
 /// A host of the URL.
 struct Host {
     config: Config,
-    /// When the host last did not confirm a commit; `None` if it confirmed all commits.
+    /// When the host last did not confirm a commit or lacked rows; `None` if this has not happened.
     suspected: Mutex<Option<Instant>>,
 }
 
@@ -118,8 +118,8 @@ impl Connector {
     }
 
     /// Connects to the host that answers first as a primary. A suspected host is used only if no
-    /// other host answers soon, because it may be an old primary that was not stopped and still
-    /// answers as a primary.
+    /// other host answers soon, because it may be an old primary that still runs and answers as a
+    /// primary.
     pub(crate) async fn connect(&self) -> Result<Connection, ConnectError> {
         let attempts = self.hosts.iter().map(|host| async move {
             let connecting = timeout(CONNECT_TIMEOUT, self.connect_to(host)).await;

@@ -25,9 +25,9 @@ const ATTEMPTS: u32 = 5;
 /// Maximum number of reads that run at the same time. A further read waits; after [`TIMEOUT`] it is
 /// refused.
 const READS: usize = 64;
-/// Begins a transaction. The commit waits until the standby has the changes, and a statement waits
-/// for a lock only for a short time. If this node loses its connection during the transaction,
-/// PostgreSQL ends the transaction.
+/// Begins a transaction. The commit waits until the standby has the changes. A statement waits for
+/// a lock for at most two seconds. If this node loses its connection during the transaction,
+/// PostgreSQL ends the transaction after five seconds, which releases its locks.
 pub(crate) const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = on; \
      SET LOCAL lock_timeout = '2s'; SET LOCAL idle_in_transaction_session_timeout = '5s'";
 
@@ -58,7 +58,8 @@ pub(crate) struct Connections {
 enum NotCommitted {
     /// It is certain that nothing was written.
     RolledBack(Failure),
-    /// The reply to `COMMIT` was lost, so it is unknown whether the change was written.
+    /// It is unknown whether the change was written: the reply to `COMMIT` was lost. Or it may not
+    /// be on the standby, because PostgreSQL stopped waiting for the standby.
     InDoubt(Failure),
 }
 

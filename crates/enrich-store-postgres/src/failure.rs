@@ -12,7 +12,8 @@ pub(crate) enum Failure {
     Database(#[from] tokio_postgres::Error),
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    /// The statement conflicted with another transaction; see [`Self::is_conflict`].
+    /// The statement conflicted with another transaction, although PostgreSQL's error code does not
+    /// say so; see [`Self::is_conflict`].
     #[error("another transaction was in the way")]
     Conflict(#[source] tokio_postgres::Error),
     #[error("the database did not answer in time")]

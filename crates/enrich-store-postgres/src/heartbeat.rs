@@ -24,7 +24,8 @@ const INTERVAL: Duration = Duration::from_secs(2);
 const BEAT: &str = "INSERT INTO node (id, name, build, seen_at, flush, snapshot)
     VALUES ($1, $2, $3, clock_timestamp(), 0, $4)
     ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, snapshot = excluded.snapshot";
-/// Counts the live nodes. A node is no longer live when it has missed two heartbeats.
+/// Counts the live nodes. A node is live if its last heartbeat is less than five seconds ago, so it
+/// stays live until it has missed two heartbeats.
 const LIVE: &str =
     "SELECT count(*) FROM node WHERE seen_at > clock_timestamp() - INTERVAL '5 seconds'";
 
@@ -47,7 +48,8 @@ struct HeartbeatTask {
 }
 
 impl Heartbeat {
-    /// Adds this process's row. Then keeps the row fresh until the store is closed.
+    /// Adds this process's row to the table `node`. Then keeps the row fresh until the store is
+    /// closed.
     ///
     /// # Errors
     ///
@@ -86,8 +88,9 @@ impl Heartbeat {
         self.id
     }
 
-    /// Returns the number of nodes that were alive in the last seconds, this node included. The
-    /// number is at least 1.
+    /// Returns the number of live nodes, including this node, as the last heartbeat counted them. A
+    /// node is live if its own last heartbeat was less than five seconds ago. The number is at
+    /// least 1.
     pub(crate) fn live_nodes(&self) -> u32 {
         self.live_nodes.load(Ordering::Relaxed).max(1)
     }
@@ -99,7 +102,8 @@ impl Heartbeat {
     }
 
     /// Returns how far the node's clock, whose time is `now`, is ahead of the database's clock;
-    /// negative if the node's clock is behind. The result may be wrong by half a round trip.
+    /// negative if the node's clock is behind. The result may be wrong by at most half a round
+    /// trip.
     pub(crate) fn skew(&self, now: Timestamp) -> SignedDuration {
         let database_now = self.pulse.last().database_now();
         SignedDuration::from_micros(micros(now).saturating_sub(database_now))

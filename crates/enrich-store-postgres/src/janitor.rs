@@ -3,7 +3,7 @@
 //!
 //! The node that has the janitor's lease does the work. If this node does not extend the lease for
 //! thirty seconds by the database's clock, another node takes the lease. All work may be done twice
-//! without harm, so a node that was paused need not check whether its lease has ended.
+//! without harm, so a node that was frozen need not check whether its lease has ended.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,8 +31,9 @@ const MISSES_INTERVAL: Duration = Duration::from_secs(60 * 60);
 const LONGEST: Duration = Duration::from_secs(10);
 /// Maximum number of rows that one statement removes.
 const PER_STATEMENT: i64 = 1_000;
-/// The time for which an expired row is still kept, in seconds. A node whose clock is behind the
-/// database's clock may still use the row. No node's clock is behind by more than this time.
+/// The time for which an expired row is still kept, in seconds. Rows expire here by the database's
+/// clock. A node whose clock is behind that clock may still use the row. It is assumed that no
+/// node's clock is behind by more than this time.
 const MARGIN_SECONDS: i64 = 60;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
@@ -123,9 +124,10 @@ impl Janitor {
         Ok(true)
     }
 
-    /// Removes idempotency records with a time of `day_ago` or before, but only those that had
-    /// already expired at the time of the newest record. So even if the database's clock is ahead
-    /// of the nodes' clocks, no record is removed that a node would still replay.
+    /// Removes idempotency records with a time of `day_ago` or before, but only those that are also
+    /// at least a day older than the newest record. `day_ago` comes from the database's clock, but
+    /// the times of the records come from the clocks of the nodes. So even if the database's clock
+    /// is ahead of the nodes' clocks, no record is removed that a node would still replay.
     async fn remove_kept(&self, day_ago: i64) -> Result<(), Failure> {
         let newest = self.background.query(NEWEST_KEPT, &[]).await?;
         let newest: Option<i64> = newest.first().map(|row| row.try_get(0)).transpose()?.flatten();
@@ -156,7 +158,9 @@ impl Janitor {
         Ok(())
     }
 
-    /// Removes the rows that had expired at `until`, [`PER_STATEMENT`] rows in each statement.
+    /// Removes the rows that had expired at `until`, a time in the unit of the statement. One
+    /// statement removes at most [`PER_STATEMENT`] rows. Rows that are left after [`LONGEST`] wait
+    /// for the next round.
     async fn remove(&self, statement: &str, until: i64) -> Result<(), Failure> {
         let begun = Instant::now();
         let values: [Value<'_>; 2] = [(&until, Type::INT8), (&PER_STATEMENT, Type::INT8)];

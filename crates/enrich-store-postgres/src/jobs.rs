@@ -1,5 +1,5 @@
-//! The records of jobs in PostgreSQL. Any node may run a job while it has the job's lease; the
-//! lease ends by the database's clock.
+//! The records of jobs in PostgreSQL. Any node may run a job while it has the job's lease. Only the
+//! database's clock decides when a lease has ended.
 //!
 //! A change is made only if the job still has the turn that the change names. The turn is raised
 //! when a node takes the job, and when a free job is changed. So an earlier holder can no longer
@@ -36,7 +36,9 @@ const RENEWAL_TIMEOUT: Duration = Duration::from_secs(5);
 const ADD: &str = "INSERT INTO job (id, account, turn, phase, record, progress, waiting_since)
     VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp()) ON CONFLICT (id) DO NOTHING";
 /// Reads and locks the job to run next. Jobs of the account with the fewest running jobs come
-/// first. A job that another node takes at this moment is skipped.
+/// first. Among accounts with equally many, the account whose jobs were last taken the longest ago
+/// comes first; of one account, the job that has waited the longest. A job that another node takes
+/// at this moment is skipped.
 const NEXT: &str = "SELECT id, account, phase, turn,
         CASE WHEN until IS NULL THEN 'free' ELSE 'expired' END, record, progress
     FROM job WHERE phase IN ('waiting', 'running', 'stopping')
@@ -89,8 +91,8 @@ macro_rules! jobs {
 /// The records of jobs in the database.
 pub struct PostgresJobs {
     node: Node,
-    /// The connection for renewals of leases. It does not wait for the standby: if a failover loses
-    /// a renewal, the node renews again.
+    /// The connection for renewals of leases. Its commits do not wait for the standby: if a
+    /// failover loses a renewal, the node renews the lease again.
     background: Arc<Background>,
 }
 

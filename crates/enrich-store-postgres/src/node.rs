@@ -55,7 +55,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Connects to the database and checks it, including its mode.
+    /// Connects to the database and checks it. Fails if its mode is not `serving`.
     pub(crate) fn open(url: &str, secrets: &Secrets, options: Options) -> Result<Self, OpenError> {
         let node = Self::open_in_any_mode(url, secrets, options)?;
         match node.pulse.last().state.mode.as_str() {
@@ -64,7 +64,7 @@ impl Node {
         }
     }
 
-    /// Connects to the database and checks it, but not its mode.
+    /// Connects to the database and checks it. Accepts every mode.
     pub(crate) fn open_in_any_mode(
         url: &str,
         secrets: &Secrets,

@@ -70,10 +70,11 @@ impl Reading {
     }
 }
 
-/// The newest reading and all later ones, for tasks of the store's thread.
+/// A receiver that shows the newest reading and can wait for a later one, for tasks of the store's
+/// thread.
 pub(crate) type Readings = watch::Receiver<Arc<Reading>>;
 
-/// The newest reading, for callers.
+/// Gives callers the newest reading.
 #[derive(Clone)]
 pub(crate) struct Pulse {
     readings: Readings,

@@ -11,7 +11,7 @@ use crate::store::Store;
 /// The time after which a node is not ready if it cannot reach the database. This is longer than a
 /// failover; otherwise all nodes would leave the load balancer during a failover.
 const LONGEST_SILENCE: Duration = Duration::from_secs(5);
-/// The largest accepted difference between the clocks of the node and the database. With a larger
+/// Maximum accepted difference between the clocks of the node and the database. With a larger
 /// difference, the times of ledger rows, the 24 hours of stored responses and the rate-limit
 /// windows would be wrong.
 const LARGEST_SKEW: SignedDuration = SignedDuration::from_secs(2);

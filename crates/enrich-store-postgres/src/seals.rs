@@ -3,13 +3,14 @@
 //!
 //! The rows of an account are chained, so nobody without the secret can change a row in the middle.
 //! But somebody could remove the newest rows of an account, for example by restoring an older copy
-//! of them. A seal shows such a removal. A seal contains the last rows of accounts, the previous
-//! seal of the same node, and the newest seals of the other nodes. A keyed hash protects all of
-//! this. So neither rows nor seals can be removed alone. Rows of the last [`INTERVAL`] may not be
-//! sealed yet; these are not protected.
+//! of them. A seal shows such a removal. A seal contains the last rows of accounts and the hashes
+//! of the newest seals of the other nodes. Its keyed hash protects both, and the hash of the node's
+//! previous seal. So if sealed rows are removed, a seal shows it. If a seal is removed, a later
+//! seal of the same node or a seal of another node shows it. Rows of the last [`INTERVAL`] may not
+//! be sealed yet; these are not protected.
 //!
-//! A seal belongs to the lineage of the database in which it was made. When an operator has
-//! accepted a loss of data, only later seals are checked.
+//! A seal belongs to the lineage of the database in which it was made. When an operator accepts a
+//! loss of data, the lineage changes. From then on, only seals of the new lineage are checked.
 
 mod check;
 mod seal;
@@ -67,7 +68,8 @@ struct Sealer {
     number: u64,
     /// The hash of the last seal, and the lineage that it belongs to.
     last: ([u8; 32], Uuid),
-    /// A seal whose outcome is unknown. It is written again unchanged.
+    /// The seal that the next round writes, unchanged, because the last attempt to write it failed
+    /// or has an unknown outcome; `None` if there is no such seal.
     pending: Option<Seal>,
 }
 
@@ -178,7 +180,7 @@ async fn newest_of_others(
         .await
 }
 
-/// Adds a seal, and returns when it is durable. The same seal can be added again.
+/// Adds a seal, and returns when it is durable. Adding the same seal again has no effect.
 async fn add(connections: &Connections, seal: Seal) -> Result<(), StoreError> {
     connections
         .write(&move |client| {

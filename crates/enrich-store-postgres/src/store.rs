@@ -112,7 +112,8 @@ impl Store {
         self.node.pulse.last().began.elapsed()
     }
 
-    /// Returns the number of nodes that were alive in the last seconds, including this node.
+    /// Returns the number of nodes, including this node, whose last heartbeat was less than five
+    /// seconds ago.
     pub fn live_nodes(&self) -> u32 {
         self.heartbeat.live_nodes()
     }

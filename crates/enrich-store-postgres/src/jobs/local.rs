@@ -54,7 +54,7 @@ pub(super) async fn elsewhere(
     account: AccountId,
     folder: Option<u128>,
 ) -> Result<Vec<RemoteJob>, StoreError> {
-    // `None` becomes the nil id, which no folder has. So all lists are returned.
+    // `None` becomes the nil id, which no folder has. So the lists in all folders are returned.
     let folder = Uuid::from_u128(folder.unwrap_or_default());
     let read = move |row: &Row| -> Result<RemoteJob, Failure> {
         let id = row.try_get::<_, Uuid>(0)?.as_u128();

@@ -46,7 +46,8 @@ impl Balances {
         (at.elapsed() < VALID_FOR).then_some(balance)
     }
 
-    /// Stores balances in the cache. They were read or written at `at` or later.
+    /// Stores balances in the cache. `at` is the time when their read began, or when their write
+    /// had ended. A balance does not replace a cached one with a later time.
     pub(super) fn note(&self, balances: impl Iterator<Item = (AccountId, Credits)>, at: Instant) {
         let mut known = self.known.write();
         if known.len() >= MOST {

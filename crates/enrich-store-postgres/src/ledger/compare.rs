@@ -38,7 +38,7 @@ pub(super) struct Plan<'g> {
     names: Vec<(AccountId, &'g [u8])>,
     /// Records with this time or an earlier one have expired for every job of the group.
     expired_at: Option<Timestamp>,
-    /// The accounts that need the path of two round trips.
+    /// The accounts that need the path of two round trips. The plan contains nothing else of them.
     locked: FxHashSet<AccountId>,
 }
 
@@ -47,7 +47,8 @@ pub(super) struct Plan<'g> {
 pub(super) struct Compared {
     /// The accounts whose last rows were as expected. The decisions of their jobs are durable.
     pub(super) stood: FxHashSet<AccountId>,
-    /// The accounts that already have a record with the key of one of the group's records.
+    /// The accounts that already have a record with the idempotency key of one of the group's
+    /// records.
     pub(super) has_record: FxHashSet<AccountId>,
 }
 
@@ -58,10 +59,11 @@ struct Expected {
 }
 
 impl<'g> Plan<'g> {
-    /// Decides the jobs of the accounts whose last rows are in `heads`. A refusal or the second use
-    /// of an idempotency key needs more than the last row. Grants are rare, and their rows have
-    /// other columns than charges. If an account has such a job, all its jobs take the path of two
-    /// round trips.
+    /// Decides the jobs of the accounts whose last rows are in `heads`. Three kinds of jobs cannot
+    /// be decided here. A charge that the balance does not pay for and the second use of an
+    /// idempotency key need more than the last row. Grants are rare, and their rows have other
+    /// columns than charges. If an account has such a job, all its jobs take the path of two round
+    /// trips.
     pub(super) fn new(
         jobs: &'g [Job],
         heads: &FxHashMap<AccountId, LastRow>,

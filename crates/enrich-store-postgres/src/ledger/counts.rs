@@ -26,11 +26,11 @@ pub struct LaneCounts {
 /// The groups of one path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathCounts {
-    /// The number of groups that were sent to the database.
+    /// The number of groups that were sent to the database. Each attempt counts.
     pub groups: u64,
-    /// The number of charges and grants in these groups.
+    /// The number of charges and grants that were decided in these groups.
     pub jobs: u64,
-    /// The sum of the groups' durations.
+    /// The sum of the times from the start of each group to its answer or failure.
     pub took: Duration,
 }
 

@@ -13,8 +13,9 @@
 //! contended  the row is read while the account is locked           two round trips, one with a lock
 //! ```
 //!
-//! A contended account becomes shared again after some groups. A shared account becomes alone again
-//! after some reads that found no new row of another node.
+//! A contended account becomes shared again after 2 to [`MOST_LOCKED_GROUPS`] groups. A shared
+//! account becomes alone again after [`ALONE_AFTER`] reads in a row that found no new row of
+//! another node.
 
 use enrich_core::AccountId;
 use enrich_ledger::LastRow;
@@ -61,13 +62,15 @@ struct Sharing {
     lost: u32,
     /// The number of groups, from now on, for which the account stays contended.
     locked_groups: u32,
-    /// The number of groups for which the account was contended the last time. It grows if the
-    /// account becomes contended again.
+    /// The number of groups from which the length of the next contended period is computed. That
+    /// period has twice as many groups, but at least 2 and at most [`MOST_LOCKED_GROUPS`], and this
+    /// field is set to the same number. A successful comparison halves it.
     backoff: u32,
 }
 
 impl Heads {
-    /// Returns how the next group gets the account's last row. Call this once for each group.
+    /// Returns how the next group gets the account's last row. Call this exactly once for each
+    /// group, because each call counts down the groups for which the account stays contended.
     pub(super) fn access(&mut self, account: AccountId) -> Access {
         match self.shared.get_mut(&account) {
             Some(sharing) if sharing.locked_groups > 0 => {
@@ -100,7 +103,9 @@ impl Heads {
         }
     }
 
-    /// Remembers a last row that was read before a group.
+    /// Remembers the last row of an account, as it was read from the database before a group was
+    /// decided. After [`ALONE_AFTER`] such reads in a row without a new row of another node, a
+    /// shared account is alone again.
     pub(super) fn read(&mut self, account: AccountId, last: LastRow) {
         let is_unchanged = self.rows.get(&account) == Some(&last);
         if let Some(sharing) = self.shared.get_mut(&account) {
@@ -118,7 +123,8 @@ impl Heads {
         self.seen.insert(account, last.sequence);
     }
 
-    /// Notes that the comparison of an account has found the expected row.
+    /// Notes that the comparison of an account has found the expected row. This makes the next
+    /// contended period of a shared account shorter.
     pub(super) fn won(&mut self, account: AccountId) {
         if let Some(sharing) = self.shared.get_mut(&account) {
             sharing.lost = 0;
@@ -127,7 +133,8 @@ impl Heads {
     }
 
     /// Notes that the comparison of an account has found a row of another node, or that another
-    /// transaction had locked the account.
+    /// transaction had locked the account. An account that was alone becomes shared. A shared
+    /// account becomes contended after [`CONTENDED_AFTER`] such calls in a row.
     pub(super) fn lost(&mut self, account: AccountId) {
         self.rows.remove(&account);
         let Some(sharing) = self.shared.get_mut(&account) else {

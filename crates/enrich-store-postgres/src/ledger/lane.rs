@@ -40,10 +40,10 @@ use crate::seals::Unsealed;
 
 /// Maximum number of jobs in a group.
 const MOST_IN_GROUP: usize = 512;
-/// A new group waits for more jobs at most for the duration of the last group divided by this
-/// number.
+/// A new group waits for more jobs for at most the duration of the last group divided by this
+/// number, and for at most [`MOST_GATHERING`].
 const GATHERING_PART: u32 = 6;
-/// The longest time for which a group waits for more jobs.
+/// Maximum time that a group waits for more jobs, however long the last group took.
 const MOST_GATHERING: Duration = Duration::from_millis(1);
 /// Pause between two attempts to write a group.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
@@ -126,8 +126,9 @@ struct LaneState {
 /// The last group of a lane.
 #[derive(Clone, Copy, Default)]
 struct LastGroup {
-    /// The number of jobs in the group and of jobs that waited when it ended. This is the number of
-    /// callers that were active.
+    /// The number of jobs in the group, plus the number of jobs that waited in the queue when it
+    /// ended. A caller waits for its decision before it sends the next job, so this is about the
+    /// number of active callers.
     callers: usize,
     /// The time that the group took.
     took: Duration,
@@ -179,10 +180,10 @@ impl Lane {
         Some(group)
     }
 
-    /// Takes the waiting jobs. If these are fewer than the active callers, waits for a small part
-    /// of the time that the last group took. The callers of that group have just got their answers
-    /// and can send their next jobs in this time. Without the wait, two halves of the callers would
-    /// take turns, in groups of half the size.
+    /// Adds the waiting jobs to `group`. If the group then has fewer jobs than there were active
+    /// callers, waits for a small part of the time that the last group took. The callers of the
+    /// last group have just got their answers and can send their next jobs in this time. Without
+    /// the wait, two halves of the callers would take turns, in groups of half the size.
     async fn gather(&mut self, group: &mut Vec<Job>) {
         let LastGroup { callers: expected, took } = self.state.last_group;
         let end = tokio::time::Instant::now() + (took / GATHERING_PART).min(MOST_GATHERING);
@@ -225,7 +226,8 @@ impl Lane {
         let mut attempts = 0;
         while !group.is_empty() {
             group = give_up(group, &self.status.doubts);
-            // An empty group does not show whether commits are confirmed.
+            // All jobs were refused. The empty group is not settled, because it would succeed
+            // without showing whether commits are confirmed.
             if group.is_empty() {
                 return None;
             }

@@ -51,13 +51,13 @@ pub(super) struct RecordSpace {
 pub(super) struct Settled {
     /// The decision on each job, in the order of the jobs.
     pub(super) decisions: Vec<Result<Decision, ChargeError>>,
-    /// The last rows of the accounts before the group.
+    /// The last rows that the accounts had before the group.
     pub(super) read: Vec<(AccountId, LastRow)>,
-    /// The last rows of the accounts to which the group has added rows.
+    /// The last rows, after the group, of the accounts to which the group has added rows.
     pub(super) heads: Vec<(AccountId, LastRow)>,
-    /// The number of records; `None` if they were not counted.
+    /// The number of records in the table before the group; `None` if they were not counted.
     pub(super) counted: Option<u64>,
-    /// The number of records by which the table has grown after they were counted.
+    /// The records that the group has added, minus the expired ones that it has removed.
     pub(super) grown: i64,
 }
 
@@ -266,7 +266,7 @@ type Decided = Result<Decision, ChargeError>;
 
 impl<'g> Decider<'g> {
     /// Decides a job. If PostgreSQL's reply to an earlier commit of this job was lost, that commit
-    /// may still succeed. Then the caller gets no error that says that nothing was written.
+    /// may still succeed. Then the job gets [`ChargeError::Unknown`] instead of `NotTaken`.
     fn decide(&mut self, job: &'g Job) -> Decided {
         match self.decide_anew(job) {
             Err(ChargeError::NotTaken(error)) if job.doubted.is_some() => {

@@ -107,9 +107,9 @@ async fn entries(
         .await
 }
 
-/// Returns the sequence of an account's first entry at or after `at`. Reads the entries from the
-/// first one on. Entries are in the order of arrival. Their times may be in another order, because
-/// a clock may have been set back.
+/// Returns the sequence of an account's first entry at or after `at`; if there is no such entry,
+/// one more than the last sequence. Searches the entries from the first one on. Entries are in the
+/// order of arrival. Their times may be in another order, because a clock may have been set back.
 pub(super) async fn first_entry_at(
     node: &Node,
     account: AccountId,
@@ -118,7 +118,8 @@ pub(super) async fn first_entry_at(
     sequence(node, FIRST_AT, account, at).await
 }
 
-/// Returns the sequence of an account's last entry before `at`, plus one.
+/// Returns the sequence of an account's last entry whose time is before `at`, plus one; 1 if there
+/// is no such entry.
 pub(super) async fn end_of_entries_before(
     node: &Node,
     account: AccountId,

@@ -12,8 +12,8 @@ use crate::pulse::Readings;
 /// Maximum age of a count when a new record is refused for lack of space. If the count is older,
 /// the records are counted again first.
 const VALID_FOR: Duration = Duration::from_secs(1);
-/// If the table can have at most this number of records, they are counted each time, because that
-/// takes only a few milliseconds.
+/// If the maximum number of records is not above this number, they are counted each time, because
+/// that takes only a few milliseconds.
 const COUNTED_EACH_TIME: u64 = 10_000;
 
 /// The number of idempotency records.
@@ -25,7 +25,7 @@ pub(super) struct RecordCount {
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// The last count of the janitor, from which `records` started.
+    /// The janitor's count that this node has last taken over into `records`.
     shared: u64,
     records: u64,
     /// When this node last counted the records itself; `None` if never.

@@ -21,7 +21,7 @@ const DOUBT_FOR: Duration = Duration::from_secs(8);
 struct ReplyLost;
 
 /// Takes out of the group each job with the same idempotency key as an earlier job, and all later
-/// jobs of its account. Returns these jobs; they must wait.
+/// jobs of its account. Returns these jobs; they must wait until the other jobs are decided.
 pub(super) fn take_repeated(group: &mut Vec<Job>) -> Vec<Job> {
     let (mut keys, mut held) = (FxHashSet::default(), FxHashSet::default());
     let is_later = |job: &mut Job| {

@@ -77,7 +77,8 @@ pub(super) struct Record {
     sealed: Vec<u8>,
     recorded: RecordedCharge,
     pub(super) at: Timestamp,
-    /// The number of items of the response's charge; `None` if there is no such charge.
+    /// The number of items of the response's charge; `None` if there is no such charge, or if the
+    /// query does not read the charge.
     items: Option<u64>,
 }
 
@@ -161,7 +162,8 @@ impl Record {
         Ok(Self { account, name, sealed, recorded, at: timestamp(row.try_get(7)?)?, items })
     }
 
-    /// Returns the stored response, if it belongs to the same question as `name`.
+    /// Returns the stored response, or [`StoredResponse::OtherQuestion`] if it does not belong to
+    /// the same question as `name`.
     pub(super) fn response(
         &self,
         name: &ResponseName,

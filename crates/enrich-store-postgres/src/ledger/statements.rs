@@ -142,10 +142,11 @@ macro_rules! replace_expired {
 pub(super) const COMPARE_AND_ADD: &str =
     concat!("WITH ", stood!(""), ", ", written!(), " SELECT account, true FROM stood");
 
-/// Adds charges as [`COMPARE_AND_ADD`] does, and also records. Leaves out each account that already
-/// has one of the records, and returns it with `false`. Parameters 26 and 27 are the accounts and
-/// key hashes by which existing records are found. A record whose time is not after parameter 28
-/// has expired and does not count.
+/// Adds charges as [`COMPARE_AND_ADD`] does, and also records. If an account already has a record
+/// with one of the idempotency keys, nothing is added for this account, and it is returned with
+/// `false`. Parameters 26 and 27 are the accounts and key hashes by which existing records are
+/// found. A record whose time is not after parameter 28 has expired; it does not count and is
+/// replaced.
 pub(super) const COMPARE_AND_ADD_WITH_RECORDS: &str = concat!(
     "WITH there AS MATERIALIZED (
          SELECT k.account FROM unnest($26::uuid[], $27::bytea[]) AS q (account, key_hash)

@@ -40,7 +40,8 @@ const CHARGES_OF_RECORDS: &str = "SELECT k.account, k.charge, e.sequence FROM ke
     LEFT JOIN entry e ON e.id = k.charge AND e.account = k.account
     WHERE k.charge IS NOT NULL AND (e.balance IS NULL OR e.balance <> k.balance OR e.at <> k.at)";
 
-/// Checks every row and every stored response, and that the counted usage is not above the charges.
+/// Checks every row, every stored response and every seal, and that the counted usage of no account
+/// is above its charges.
 pub(crate) async fn verify(node: &Node) -> Result<Verification, StoreError> {
     let mut findings = Findings::default();
     // Usage is read before the charges. A call is counted after its charge, so this usage is never

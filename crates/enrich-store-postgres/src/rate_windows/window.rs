@@ -26,8 +26,8 @@ pub(super) struct Window {
     /// The number of requests that this node has counted. If it reserves places, the number of
     /// requests that it has admitted.
     counted: u64,
-    /// The number of requests that this node has added to the sum in the database. If this node
-    /// reserves places, the number of its reserved places that are within the limit.
+    /// The number of requests that this node has added to the sum in the database, plus the number
+    /// of places that it has reserved within the limit.
     mine: u64,
     /// The requests that other nodes have added to the sum, as of the last exchange.
     others: u64,
@@ -155,8 +155,9 @@ impl Window {
         self.counted.saturating_sub(self.mine)
     }
 
-    /// Returns the number of places to reserve next: one for each waiting request, and at least a
-    /// chunk for later requests. The chunk gets smaller as the window fills.
+    /// Returns the number of places to reserve next: one for each waiting request, but at least a
+    /// chunk, so that later requests need not wait. The chunk gets smaller as the window fills.
+    /// Returns 0 if the window is full, or if this node still has a reserved place.
     pub(super) fn places_to_reserve(&self, live_nodes: u32) -> u64 {
         if self.is_full() || self.counted < self.mine {
             return 0;
@@ -177,9 +178,10 @@ impl Window {
         self.others = sum.saturating_sub(self.mine);
     }
 
-    /// Whether the counts of this window must be exchanged. This is so if the window has reached a
-    /// fifth of the limit, divided by the number of live nodes. As long as no node has reached this
-    /// part, all nodes together are below the limit.
+    /// Whether this node must exchange the counts of this window, if it reserves no places. This is
+    /// so if the requests that it knows of have reached a fifth of the limit, divided by the number
+    /// of live nodes. As long as no node has reached this part, all nodes together are below the
+    /// limit.
     pub(super) fn is_worth_telling(&self, live_nodes: u32) -> bool {
         self.known().saturating_mul(5 * u64::from(live_nodes)) >= self.requests()
     }

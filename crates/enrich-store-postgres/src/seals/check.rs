@@ -49,16 +49,17 @@ enum SealFault {
 /// The content of the seals that were read so far.
 #[derive(Default)]
 struct Sealed {
-    /// The last row that any seal names, for each account.
+    /// For each account: the sequence and the hash of the last row that any seal contains.
     places: FxHashMap<AccountId, (u64, Chain)>,
-    /// The seals that other nodes have seen, as the seals of those nodes record it.
+    /// For each seal that a seal of another node contains, by node and number: its hash, as the
+    /// other node's seal contains it.
     seen: BTreeMap<(Uuid, u64), [u8; 32]>,
     /// The node, the number and the hash of the last seal that was read.
     last: Option<(Uuid, u64, [u8; 32])>,
 }
 
 /// Checks the seals of the present lineage: no seal may be altered or missing, and the rows that
-/// they name must exist.
+/// they contain must exist.
 pub(crate) async fn check_seals(node: &Node, findings: &mut Findings) -> Result<(), StoreError> {
     let lineage = node.pulse.last().state.lineage;
     let (mut after, mut number) = (Uuid::nil(), 0_i64);
@@ -93,7 +94,7 @@ pub(crate) async fn check_seals(node: &Node, findings: &mut Findings) -> Result<
     check_places(node, &sealed, findings).await
 }
 
-/// Reads a row of [`SEALS`]; `None` if a column has the wrong length.
+/// Reads a row of [`SEALS`]; `None` if the places or the seen seals have a wrong length.
 fn read(row: &Row) -> Result<Option<Seal>, Failure> {
     let places = read_places(row.try_get(3)?);
     let seen = read_seen(row.try_get(4)?);

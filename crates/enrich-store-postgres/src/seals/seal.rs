@@ -5,14 +5,14 @@ use enrich_ledger::Chain;
 use enrich_secrets::{Purpose, Secret};
 use uuid::Uuid;
 
-/// Takes the place of the hash of the previous seal in the first seal.
+/// Is used instead of the hash of the previous seal in a node's first seal of a lineage.
 pub(super) const NO_SEAL: [u8; 32] = [0; 32];
-/// Length of a place: an account, a sequence and a hash.
+/// Length of a stored place in bytes: an account, a sequence and a hash.
 const PLACE_BYTES: usize = 16 + 8 + 32;
-/// Length of a seen seal: a node, a number and a hash.
+/// Length of a stored seen seal in bytes: a node, a number and a hash.
 const SEEN_BYTES: usize = 16 + 8 + 32;
 
-/// The last row of an account at the time of a seal.
+/// The last row of an account that the node had written when it made the seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) account: AccountId,
@@ -21,7 +21,7 @@ pub(super) struct Place {
     pub(super) chain: Chain,
 }
 
-/// A seal of another node.
+/// A seal of another node, which the node had seen in the database when it made its own seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) node: Uuid,

@@ -54,7 +54,8 @@ impl SealedNode {
     }
 }
 
-/// Two nodes that have sealed rows of two accounts, each twice.
+/// Returns two nodes. Each has written two seals, and each seal contains rows of the same two
+/// accounts.
 fn two_nodes() -> Option<(TestDatabase, [SealedNode; 2], [AccountId; 2])> {
     let database = TestDatabase::create()?;
     let (mut a, mut b) = (SealedNode::open(&database), SealedNode::open(&database));
@@ -86,7 +87,8 @@ fn removed_rows_of_an_account_are_noticed() {
 fn rows_that_were_written_anew_are_noticed() {
     let Some((database, [a, _b], [first, _])) = two_nodes() else { return };
     database.execute(&format!("DELETE FROM entry WHERE account = '{first}' AND sequence = 4"));
-    // This node has not seen the removed row.
+    // Node `c` is opened after the row was removed and does not know of it. So the new grant gets
+    // the sequence of the removed row.
     let c = SealedNode::open(&database);
     c.grant(first);
     assert_eq!(
@@ -99,7 +101,8 @@ fn rows_that_were_written_anew_are_noticed() {
 fn removed_and_altered_seals_are_noticed() {
     let Some((database, [a, _b], _)) = two_nodes() else { return };
     let node = "SELECT node FROM seal GROUP BY node ORDER BY min(at) LIMIT 1";
-    // The second node has seen both seals of the first one.
+    // The seals of the second node contain the hashes of both seals of the first node. So even the
+    // removal of the first node's newest seal is noticed.
     database.execute(&format!("CREATE TABLE aside AS SELECT * FROM seal WHERE node = ({node})"));
     database.execute(&format!("DELETE FROM seal WHERE node = ({node}) AND number = 2"));
     let faults = a.faults();

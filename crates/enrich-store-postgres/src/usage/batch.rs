@@ -14,7 +14,7 @@ use crate::columns::{Value, micros};
 use crate::database::Connections;
 use crate::failure::Failure;
 
-/// Maximum number of counts in a batch, and also of last uses.
+/// Maximum number of counts in a batch, and maximum number of last uses of keys in a batch.
 const SIZE: usize = 5_000;
 /// Maximum number of attempts to write a batch in one call. Another attempt is made if the outcome
 /// is unknown, or if `node.flush` has another number than expected.

@@ -34,8 +34,9 @@ const LOCK_STATE: &str = "SELECT id FROM state WHERE id = 1 FOR UPDATE";
 struct Outdated;
 
 impl Lane {
-    /// Ensures that the lane has a connection. Returns `None` if no primary was found; the caller
-    /// must then try again.
+    /// If the lane has no open connection, opens one. If no primary is found, refuses the jobs of
+    /// `group` that have waited for too long, and returns `None`; the caller must then try again
+    /// with the other jobs.
     pub(super) async fn connect(&mut self, group: &mut Vec<Job>) -> Option<()> {
         if let Some(connection) = &self.state.connection
             && !connection.client.is_closed()
@@ -61,7 +62,8 @@ impl Lane {
         }
     }
 
-    /// Checks whether charging can go on. Call this only while no job waits.
+    /// If charging has stopped, checks whether it can resume, and resumes it. Call this only while
+    /// the lane has no jobs.
     pub(super) async fn look_again(&mut self) {
         self.check_lineage();
         if self.connect(&mut Vec::new()).await.is_none() {
@@ -110,8 +112,8 @@ impl Lane {
     }
 
     /// Whether the database now has all rows of the outdated accounts that this process has read.
-    /// This becomes true if the group was sent to an old primary, and the lane now has the right
-    /// one.
+    /// This becomes true, for example, if the group was sent to an old primary, and the lane is now
+    /// connected to the right one.
     async fn has_caught_up(&mut self) -> bool {
         let Some(connection) = &self.state.connection else { return false };
         let accounts: Vec<Uuid> = self.state.outdated.iter().map(|account| account.0).collect();
@@ -162,8 +164,9 @@ impl Lane {
         }
     }
 
-    /// Records that no commit has been confirmed since `since`. Refuses the jobs that have waited
-    /// for too long.
+    /// Records that no commit has been confirmed since `since`, or since an earlier time if one is
+    /// recorded. Then takes the jobs out of the queue, so that the next group includes them, and
+    /// refuses the jobs that have waited for too long.
     fn note_down(&mut self, since: Instant) {
         let down_since = *self.state.down_since.get_or_insert(since);
         if down_since.elapsed() >= DOWN_AFTER

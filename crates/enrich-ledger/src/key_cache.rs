@@ -17,9 +17,10 @@ pub type KeyHash = [u8; 32];
 /// The number of parts of the cache. Each part has its own lock. With a single lock, every call
 /// would move the lock's cache line from one processor to another, which takes time.
 const SHARDS: usize = 16;
-/// The most keys in the cache; they take about 40 MB. The cache also holds the hashes of at most
-/// this number of unknown keys. Each shard may hold a sixteenth of both numbers. A shard with too
-/// many keys drops all its keys. A shard with too many unknown hashes drops all its unknown hashes.
+/// Maximum number of keys in the cache; they take about 40 MB. The cache also holds the hashes of
+/// at most this number of unknown keys. Each shard may hold a sixteenth of both numbers. A shard
+/// with too many keys drops all its keys. A shard with too many unknown hashes drops all its
+/// unknown hashes.
 const MOST: usize = 100_000;
 
 /// The recently used keys. `Changes` is the type of a value that is different after every change of

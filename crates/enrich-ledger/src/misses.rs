@@ -14,12 +14,13 @@ use crate::usage::day_of;
 
 /// The number of days for which counts are kept, including today.
 const KEPT_DAYS: i64 = 30;
-/// The most names that are collected in memory before they are written. They take less than a
-/// megabyte.
+/// Maximum number of names that are collected in memory before they are written. They take less
+/// than a megabyte.
 const MOST_GATHERED: usize = 4096;
-/// The longest name that is counted, in bytes.
+/// Maximum length of a name that is counted, in bytes.
 const LONGEST: usize = 200;
-/// The most digits of a text that is counted. A text with more digits may be a phone number.
+/// Maximum number of digits in a text that is counted. A text with more digits may be a phone
+/// number.
 const MOST_DIGITS: usize = 6;
 
 /// A missed name with the sum of its counts over several days.
@@ -53,7 +54,8 @@ pub struct MissCount {
 pub struct TakenMisses {
     /// The counts, sorted by day and then by hash.
     pub counts: Vec<MissCount>,
-    /// The number of misses that were not counted, because too many names were in memory.
+    /// The number of counts, each of one name and day, that were dropped because too many names
+    /// were in memory.
     pub lost: u64,
 }
 
@@ -68,7 +70,7 @@ pub struct MissCounter {
 }
 
 impl MissCounter {
-    /// The most names that a store keeps for a day.
+    /// Maximum number of names that a store keeps for a day. The most frequent ones are kept.
     pub const MOST_A_DAY: u32 = 10_000;
 
     /// Creates a counter; `None` if counting is switched off.
@@ -86,7 +88,8 @@ impl MissCounter {
         self.keeps_texts
     }
 
-    /// Adds a count to those in memory, for example a count that a store could not write.
+    /// Adds a count to those in memory, for example a count that a store could not write. If it is
+    /// of a new name and too many names are in memory, the count is dropped.
     pub fn add(&self, count: MissCount) {
         let mut gathered = self.gathered.lock();
         let is_full = gathered.len() >= MOST_GATHERED;
@@ -130,7 +133,8 @@ fn hash(secret: &Secret, name: &CompanyName) -> [u8; 32] {
     secret.hash(Purpose::MissedName, &[name.squashed().as_bytes()])
 }
 
-/// The newest day whose counts of missed names have expired, in days since 1970-01-01 (UTC).
+/// Returns the newest day whose counts of missed names have expired at `now`, in days since
+/// 1970-01-01 (UTC).
 pub fn expired_day_of_misses(now: Timestamp) -> i64 {
     day_of(now) - KEPT_DAYS
 }

@@ -92,8 +92,8 @@ pub fn response_names(
     secrets.newest_first().map(name).collect()
 }
 
-/// Encrypts a response with the current secret. It can be decrypted only for the record's name and
-/// for `at`, the time of the charge.
+/// Encrypts a response with the current secret. To decrypt it, the same account, the record's name
+/// and `at`, the time of the charge, are needed.
 ///
 /// # Errors
 ///
@@ -160,9 +160,9 @@ pub fn has_expired(at: Timestamp, now: Timestamp) -> bool {
     now.duration_since(at) >= jiff::SignedDuration::from_secs(IdempotencyRecord::SECONDS)
 }
 
-/// Returns the most records that one account may store; `None` if a single account has no limit.
-/// `records` is the number of records that all accounts have stored, and `most` is the limit for
-/// all accounts together.
+/// Returns the maximum number of records that one account may store; `None` if a single account has
+/// no limit. `records` is the number of records that all accounts have stored, and `most` is the
+/// limit for all accounts together.
 ///
 /// While `records` is less than half of `most`, an account has no limit. After that, an account may
 /// store at most a sixteenth of `most`, so that other accounts have room. If a sixteenth is less

@@ -73,7 +73,7 @@ impl SignInSealing {
         (secret.hash(purpose, &[text.as_bytes()]), secret.id())
     }
 
-    /// Encrypts an address, or the hash of a password. The same account must be given again to
+    /// Encrypts an address, or the hash of a password. The same account and purpose are needed to
     /// decrypt the result.
     ///
     /// # Errors

@@ -7,10 +7,10 @@ use enrich_core::port::usage::{Use, UseOutcome};
 use enrich_core::{AccountId, KeyId, Timestamp};
 use rustc_hash::FxHashMap;
 
-/// The most usage counters in memory. They take about 15 MB. When there are this many, a call that
-/// needs a new counter is not counted.
+/// Maximum number of usage counters in memory, which take about 15 MB. When there are this many, a
+/// call that needs a new counter is not counted.
 const MAX_GATHERED: usize = 100_000;
-/// The largest value that a column of a database can hold.
+/// Maximum value of an integer column in a database.
 const MOST: u64 = i64::MAX as u64;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 

@@ -14,7 +14,7 @@ use enrich_secrets::{Secret, Secrets};
 use crate::last_row::LastRow;
 use crate::row::{Chain, NO_ROW, Row};
 
-/// The most faults that are reported. In a wrong database, every row could have a fault.
+/// Maximum number of faults that are reported. In a wrong database, every row could have a fault.
 const MAX_FAULTS: usize = 1000;
 
 /// Identifies a row in the text of a fault, by account and sequence.

@@ -39,8 +39,9 @@ impl Changes {
         Ok(Self { connection: Arc::new(Mutex::new(connection)), files: Arc::clone(files) })
     }
 
-    /// Runs `change` in a transaction, on its own thread, because a commit waits for the disk. Then
-    /// calls `after`, even if the commit failed, because the change may be on disk nevertheless.
+    /// Runs `change` in a transaction, on a new thread, because a commit waits for the disk. If
+    /// `change` succeeds, calls `after` when the commit has ended, even if the commit failed,
+    /// because the change may be on disk nevertheless.
     pub(crate) async fn make<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection) -> Result<T, NotChanged> + Send + 'static,

@@ -15,7 +15,7 @@ use enrich_store_sqlite::Statements;
 use enrich_text::CompanyName;
 use rusqlite::{Connection, TransactionBehavior, params};
 
-/// The most counts that a transaction writes.
+/// Maximum number of counts that a transaction writes.
 const PER_TRANSACTION: usize = 100;
 
 /// Writes the collected counts, with `pause` between two transactions. Counts that cannot be

@@ -34,8 +34,8 @@ use rows::{
     read_sign_in, set_password,
 };
 
-/// The most ended sessions that one transaction deletes. Charges wait for this transaction, so it
-/// must be short.
+/// Maximum number of ended sessions that one transaction deletes. Charges wait for this
+/// transaction, so it must be short.
 const SETTLED_AT_ONCE: u32 = 10_000;
 /// The statement that deletes sessions that have ended by the time `?1`, at most `?2` of them, the
 /// oldest first.

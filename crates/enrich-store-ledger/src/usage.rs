@@ -36,7 +36,8 @@ const MARK_ROUND: Duration = Duration::from_secs(60);
 const MISSES_ROUND: Duration = Duration::from_secs(60);
 /// Interval between deletions of expired counts of missed names.
 const TIDY_ROUND: Duration = Duration::from_secs(60 * 60);
-/// The most counts that are written in one transaction, which takes about a millisecond.
+/// Maximum number of counts that are written in one transaction, which takes about a millisecond.
+/// It is also the maximum number of times of last use in a transaction.
 const PER_TRANSACTION: usize = 100;
 /// Pause between two transactions, in which charges can be written.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -143,7 +144,8 @@ struct UsageWriter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
     /// Counts are written in the background, with pauses. The times when keys were last used are
-    /// written only every [`MARK_ROUND`].
+    /// written only every [`MARK_ROUND`], and the counts of missed names only every
+    /// [`MISSES_ROUND`].
     Steady,
     /// Everything is written without pauses, because a caller waits for it.
     Hurried,

@@ -20,10 +20,11 @@ pub(super) struct GroupDecider<'a> {
     pub(super) secrets: &'a Secrets,
     /// The rows that the group adds.
     pub(super) batch: WriteBatch<'a>,
-    /// The number of idempotency records, including those that this group has stored so far. If the
-    /// group stores any records, this number was updated before the first decision.
+    /// The number of idempotency records, including those that this group has stored so far; `None`
+    /// if they were never counted. If the group stores any records, this number was updated before
+    /// the first decision.
     pub(super) record_count: Option<RecordCount>,
-    /// The most idempotency records that the ledger may store.
+    /// Maximum number of idempotency records that the ledger may store.
     pub(super) max_kept: u64,
 }
 
@@ -148,7 +149,8 @@ impl GroupDecider<'_> {
     /// Finds out whether an error affects only one decision, or the whole group.
     ///
     /// An error affects only one decision if a row breaks a constraint or cannot be read. In these
-    /// cases, the failed statement has changed nothing in the transaction.
+    /// cases, the failed statement has changed nothing in the transaction. But if SQLite has ended
+    /// the transaction because of the error, the error affects the whole group.
     fn sort_out<T>(&self, error: rusqlite::Error) -> Decided<T> {
         let is_of_one = match &error {
             rusqlite::Error::SqliteFailure(failure, _) => {

@@ -65,8 +65,8 @@ impl Job {
     }
 }
 
-/// Decides the jobs of a group in order of arrival. First removes expired idempotency records, if
-/// the group stores any.
+/// Decides the jobs of a group in order of arrival. If any job stores an idempotency record, first
+/// removes expired records.
 pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Result<(), GroupFailed> {
     if let Some(now) = group.iter().filter_map(Job::response_requested_at).max() {
         let wanted = group.iter().filter_map(Job::response_requested_at).count() as u64;

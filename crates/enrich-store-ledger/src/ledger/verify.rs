@@ -25,8 +25,8 @@ use crate::ledger::verify::related_tables::Ids;
 const ROWS: &str =
     concat!("SELECT ", row_columns!(), ", ", link_columns!(), " FROM entry ORDER BY position");
 
-/// Verifies one consistent state of the ledger at `path`. Charging continues during this time. This
-/// works even if the ledger was altered and therefore cannot be opened for charging.
+/// Verifies one consistent state of the ledger at `path`. Charging continues during this time. A
+/// ledger that was altered can also be verified, although it cannot be opened for charging.
 ///
 /// # Errors
 ///

@@ -14,11 +14,11 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 
 use crate::input::{Fields, Value};
 
-/// The most bytes of a body: 64 KiB.
+/// Maximum size of a body in bytes: 64 KiB.
 pub const MAX_BODY_BYTES: usize = 64 * 1024;
-/// The maximum depth of nesting in a body. The body itself is the first level.
+/// Maximum depth of nesting in a body. The body itself is the first level.
 pub const MAX_DEPTH: usize = 32;
-/// The most fields in a body.
+/// Maximum number of fields in a body.
 pub const MAX_FIELDS: usize = 64;
 
 /// Why a body cannot be parsed. The message contains no text of the body.
@@ -38,7 +38,7 @@ pub enum Undecodable {
     /// The body is JSON, but not an object.
     #[error("it is not a JSON object")]
     NotAnObject,
-    /// An object in the body has two fields with the same name.
+    /// The body, or an object inside it, has two fields with the same name.
     #[error("a field is given twice")]
     FieldTwice,
     /// The body has more nested levels than [`MAX_DEPTH`].

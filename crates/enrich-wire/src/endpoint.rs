@@ -134,7 +134,7 @@ pub struct ApiVersion {
     pub prefix: &'static str,
     /// The version's endpoints.
     pub endpoints: &'static [Endpoint],
-    /// Where callers usually send the key.
+    /// Where the server first looks for the API key of a call.
     pub key_place: KeyPlace,
     /// Returns the schema of the whole body of a response. The second argument is the schema of the
     /// endpoint's answer.

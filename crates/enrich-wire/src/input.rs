@@ -6,7 +6,7 @@ use std::fmt;
 use enrich_core::{Ask, InvalidFields, Projection, Question};
 use enrich_text::Country;
 
-/// The most characters of an input.
+/// Maximum number of characters in an input.
 const MAX_CHARACTERS: usize = 512;
 
 /// The value of a field, as the caller sent it. `Debug` shows only the type of the value.
@@ -154,7 +154,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns the trimmed text of a field, which the answer repeats.
+    /// Returns the trimmed text of a field, for the answer, which repeats it. Returns an empty text
+    /// if the field is missing or is not a text.
     pub fn echo(&self, name: &str) -> &'a str {
         match self.fields.get(name) {
             Some(Value::Text(text)) => text.trim(),

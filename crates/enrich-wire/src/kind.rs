@@ -28,6 +28,7 @@ pub enum Kind {
     Country,
     /// A country by its alpha-2 code.
     CountryCode,
-    /// The most items of a list. It is a whole number, as a JSON number or as a text.
+    /// Maximum number of items in the answer's list. It is a whole number, as a JSON number or as a
+    /// text.
     Limit,
 }

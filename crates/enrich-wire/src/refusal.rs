@@ -19,7 +19,7 @@ pub enum RequestRefusal {
     /// The body has too many bytes.
     #[error("the body is larger than {limit_bytes} bytes; send the fields of one look-up")]
     BodyTooLarge {
-        /// The most bytes of a body.
+        /// Maximum number of bytes in a body.
         limit_bytes: usize,
     },
     /// The body did not arrive within the time limit.

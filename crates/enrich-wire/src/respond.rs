@@ -11,9 +11,9 @@ use crate::endpoint::{ApiVersion, Endpoint, KeyPlace};
 use crate::input::{Fields, Value};
 use crate::refusal::RequestRefusal;
 
-/// The parts of an HTTP request that an endpoint needs. If a header is not UTF-8, its invalid bytes
-/// must be replaced by replacement characters, which no parser accepts. `Debug` shows neither keys
-/// nor inputs.
+/// The parts of an HTTP request that an endpoint needs. If a header is not UTF-8, the HTTP server
+/// must replace its invalid bytes by replacement characters, which no parser accepts. `Debug` shows
+/// neither keys nor inputs.
 #[derive(Clone, Copy, Default)]
 pub struct Request<'a> {
     /// The header `Content-Type`.
@@ -101,8 +101,8 @@ pub async fn respond(
     }
 }
 
-/// Refuses a request that did not reach an endpoint, because its path is unknown or its body was
-/// not read.
+/// Refuses a request that does not reach an endpoint, for example because its path is unknown or
+/// its body cannot be parsed.
 pub fn refuse(
     api_version: &ApiVersion,
     refusal: RequestRefusal,

@@ -7,18 +7,18 @@ use strsim::normalized_damerau_levenshtein;
 use crate::field::Field;
 use crate::input::Fields;
 
-/// The most bytes of a name that a message repeats to the caller. A longer text is probably no
-/// name.
+/// Maximum number of bytes in a name that a message repeats to the caller. A longer text is
+/// probably no name.
 const MAX_NAME_BYTES: usize = 32;
-/// The most unknown fields whose names are in a refusal.
+/// Maximum number of unknown fields whose names are in a refusal.
 const MAX_NAMED: usize = 3;
-/// The least similarity, from 0 to 1, at which one of two names is probably a misspelling of the
+/// Minimum similarity, from 0 to 1, at which one of two names is probably a misspelling of the
 /// other.
 const ALIKE: f64 = 0.75;
 /// The similarity of two names if one is the beginning or the end of the other, such as `domain`
 /// and `companyDomain`.
 const IS_PART: f64 = 0.9;
-/// The fewest bytes of a name that counts as the beginning or the end of another name.
+/// Minimum number of bytes in a name that counts as the beginning or the end of another name.
 const MIN_PART_BYTES: usize = 4;
 
 /// Adds the names of unknown fields to the messages in `invalid` about missing fields. Values are

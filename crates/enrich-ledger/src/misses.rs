@@ -123,8 +123,8 @@ impl Misses for MissCounter {
     }
 }
 
-/// Returns the keyed hashes under which a missed name may be stored: one for each secret, because
-/// any of the secrets may have been the current one when the name was stored.
+/// Returns the keyed hashes under which a missed name may be stored, one for each secret. Any of
+/// the secrets may have been the current one when the name was stored.
 pub fn missed_name_hashes(secrets: &Secrets, name: &CompanyName) -> Vec<[u8; 32]> {
     secrets.newest_first().map(|secret| hash(secret, name)).collect()
 }

@@ -44,7 +44,8 @@ pub enum CopyError {
         "the database to copy into is not empty; make a new one and run `enrich store migrate`"
     )]
     NotEmpty,
-    /// The database failed during the copy. If this was an import, nothing was written.
+    /// The database failed during the copy. If this was an import, nothing was written, unless the
+    /// failure came during or after the commit at the end.
     #[error("the database failed during the copy")]
     Database(#[source] BoxError),
     /// The store on the other side of the copy failed.

@@ -20,7 +20,8 @@ use crate::runtime::Runtime;
 
 /// Time limit for one attempt of a read or a change.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum number of attempts of a change that conflicts with other transactions.
+/// Maximum number of attempts of a change whose transaction is rolled back, because it conflicts
+/// with other transactions or its connection is lost before the commit.
 const ATTEMPTS: u32 = 5;
 /// Maximum number of reads that run at the same time. A further read waits; after [`TIMEOUT`] it is
 /// refused.
@@ -88,7 +89,8 @@ impl Database {
     }
 
     /// Runs the statements of a read on the shared connection. If the connection is lost, runs them
-    /// once more on a new connection.
+    /// once more on a new connection. If only the time limit passes, the read fails, and the next
+    /// read opens a new connection.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         read: impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Send + Sync + 'static,
@@ -100,12 +102,14 @@ impl Database {
 
     /// Runs `change` in a transaction. Returns when the change is durable.
     ///
-    /// After a conflict with other transactions, the statements run again. So `change` must have
-    /// the same result if it runs twice.
+    /// If the transaction was certainly rolled back, by a conflict with other transactions or a
+    /// lost connection, the statements run again. So `change` must have the same result if it runs
+    /// twice.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Unknown`] when the reply to `COMMIT` is lost.
+    /// [`StoreError::Unknown`] when the reply to `COMMIT` is lost, or when PostgreSQL has stopped
+    /// waiting for the standby.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         change: impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Send + Sync + 'static,

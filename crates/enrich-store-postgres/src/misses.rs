@@ -33,7 +33,7 @@ const ADD: &str = "INSERT INTO missed_name (day, hash, name, calls)
     ON CONFLICT (day, hash) DO UPDATE
     SET calls = missed_name.calls + excluded.calls,
         name = coalesce(excluded.name, missed_name.name)";
-/// Deletes the names of a day, except the most frequent ones.
+/// Deletes the names of a day, except the `$2` most frequent ones.
 const BOUND: &str = "DELETE FROM missed_name WHERE day = $1 AND hash IN
     (SELECT hash FROM missed_name WHERE day = $1 ORDER BY calls DESC, hash DESC OFFSET $2)";
 const MOST: &str = "SELECT hash, max(name), sum(calls)::bigint, max(day) FROM missed_name

@@ -43,7 +43,7 @@ pub(crate) struct State {
     pub(crate) forgotten: i64,
     /// The lineage of the database. It changes when an operator accepts a loss of data.
     pub(crate) lineage: Uuid,
-    /// The time of the database's clock, in microseconds since 1970.
+    /// The time of the database's clock when the state was read, in microseconds since 1970.
     pub(crate) clock: i64,
 }
 

@@ -1,7 +1,7 @@
 //! Rate-limit windows that all nodes count together.
 //!
-//! A node counts requests in memory. From time to time it exchanges a window with the other nodes
-//! through the table `rate_count`: it adds its own requests to the row of the window and gets back
+//! A node counts requests in memory. From time to time, it exchanges a window with the other nodes
+//! through the table `rate_count`. It adds its own requests to the row of the window, and gets back
 //! the sum of all nodes. One statement exchanges the windows of many keys and accounts.
 //!
 //! - With [`RatePolicy::Observe`], a node exchanges changed windows every 200 ms. It does not

@@ -1,8 +1,9 @@
 //! Parses the body of a request, which is a JSON object or a form.
 //!
 //! If the first character that is not white space is `{`, the body is parsed as JSON, even if the
-//! header says that it is a form, because `curl -d '{…}'` sends such requests. Otherwise the header
-//! decides: `application/json` is parsed as JSON, and everything else as a form.
+//! header `Content-Type` says that it is a form. The reason is that `curl -d '{…}'` sends such
+//! requests. Otherwise the header decides: `application/json` is parsed as JSON, and everything
+//! else as a form.
 
 use std::borrow::Cow;
 use std::cell::Cell;

@@ -11,7 +11,8 @@ use serde_json::ser::Formatter;
 
 use crate::refusal::RequestRefusal;
 
-/// Stands for the balance in the type of an answer, until the balance is known after the charge.
+/// The type of the field for the balance in an answer. The balance is filled in after the charge,
+/// when it is known.
 #[derive(Clone, Copy, Debug)]
 pub struct BalanceHere;
 

@@ -23,9 +23,9 @@ use crate::ledger::ledger_state_error::LedgerStateError;
 use crate::ledger::row::{self, Link, link_columns, row_columns};
 use crate::ledger::seal::{LogPosition, Seal};
 
-/// The number of rows after which a group writes a new checkpoint. So the number of rows that are
-/// read when the ledger is opened, and the number of heads that a checkpoint writes, are at most
-/// this number plus the rows of one group.
+/// The number of rows after which a group writes a new checkpoint. The rows that are read when the
+/// ledger is opened, and the heads that a checkpoint writes, are at most this number plus the rows
+/// of one group.
 const CHECKPOINT_ROWS: u64 = 16_384;
 /// Maximum number of accounts whose heads are kept in memory, about 15 MB. The heads of accounts
 /// with rows after the checkpoint stay in memory in any case.

@@ -4,7 +4,7 @@
 //! number changes, when the pulse reads another lineage, and after the pulse's connection was lost.
 //! So a node sees a change by another node within a second, and its own change immediately. If a
 //! hash belongs to no key, this is cached too, so that repeated calls with a wrong key do not read
-//! the database; a new key raises the number.
+//! the database. A new key raises the number, so the node finds it.
 
 use enrich_ledger::KeyCache;
 use uuid::Uuid;

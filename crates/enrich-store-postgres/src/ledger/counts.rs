@@ -9,7 +9,7 @@ use crate::ledger::job::Job;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCounts {
     /// The groups that took the path of one round trip: the database compared the last rows, and no
-    /// lock was held between two round trips.
+    /// lock was held from one round trip to the next.
     pub compared: PathCounts,
     /// The groups that took the path of two round trips, with their accounts locked.
     pub locked: PathCounts,

@@ -93,7 +93,8 @@ impl LaneStatus {
 pub(super) struct LaneShared {
     pub(super) balances: Arc<Balances>,
     pub(super) record_count: Arc<RecordCount>,
-    /// The lanes add the last rows that they write to this; `None` if rows are not sealed.
+    /// The last rows that are not sealed yet; the lanes add the last rows that they write. `None`
+    /// if rows are not sealed.
     pub(super) unsealed: Option<Arc<Unsealed>>,
 }
 

@@ -47,8 +47,8 @@ fn charging_resumes_after_an_outage_in_which_it_was_refused() {
     proxy.cut(Cut::Reset);
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(4) {
-        // When new connections were refused, a connection may already have been opening. It is cut
-        // here.
+        // A connection that was being opened when the proxy began to refuse new ones may have
+        // opened since then. It is cut here.
         proxy.cut(Cut::Reset);
         // The outcome of a charge that was sent before the cut may stay unknown.
         let is_made_before = begun.elapsed() < Duration::from_secs(1);
@@ -71,7 +71,7 @@ fn a_host_that_hangs_does_not_keep_the_others_waiting() {
     let store = open(&cluster.postgres, &[&proxies[0], &proxies[1]]);
     for hanging in [0, 1] {
         proxies[hanging].pause_both();
-        // The lane of this account has a connection that hangs, or no connection.
+        // The connection of this account's lane hangs, or the lane has none.
         let charges = (0..20).map(|_| store.ledger.charge(cluster.charge()));
         let charged = block_on(join_all(charges));
         let is_known = |charged: &_| {

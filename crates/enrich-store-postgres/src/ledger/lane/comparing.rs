@@ -1,5 +1,5 @@
-//! Groups on the path of one round trip, which holds no lock between two round trips: which jobs
-//! can take this path, and what the lane remembers afterwards.
+//! Groups on the path of one round trip: which jobs can take this path, and what the lane remembers
+//! afterwards. The locks of this path are taken and released in the same round trip.
 
 use std::mem;
 use std::time::Instant;
@@ -29,9 +29,11 @@ struct Divided {
 }
 
 impl Lane {
-    /// Decides the jobs that need no lock between two round trips. Returns the other jobs; jobs of
+    /// Decides the jobs that can take the path of one round trip. Returns the other jobs; jobs of
     /// the same account stay in their order. If another node changed an account first, the jobs of
-    /// this account wait for the next group.
+    /// this account wait for the next group. If the space for idempotency records is scarce and a
+    /// job stores one, returns the whole group, because only the other path counts the records of
+    /// each account.
     pub(super) async fn compare(&mut self, mut group: Vec<Job>) -> Vec<Job> {
         let space = self.space();
         let is_scarce = enrich_ledger::share_of(space.most, space.records).is_some();

@@ -1,8 +1,8 @@
 //! A cache of recently used API keys. A call with a cached key needs no read from the database.
 //!
-//! A key is cached under its keyed hash; its text is not cached. The store counts the changes of
-//! keys and passes the count to the cache. If the count differs from the one before, the cache is
-//! cleared.
+//! A key is cached under its keyed hash; its text is not cached. The store passes a value to the
+//! cache that differs after every change of a key, such as the number of changes. If the value
+//! differs from the one before, the cache is cleared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

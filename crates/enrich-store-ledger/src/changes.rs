@@ -28,7 +28,7 @@ pub(crate) enum NotChanged {
 }
 
 impl Changes {
-    /// Opens a connection to the prepared ledger at `path`.
+    /// Opens a connection to the ledger at `path`, which must already have its tables.
     pub(crate) fn open(
         path: &Path,
         durability: Durability,

@@ -347,7 +347,8 @@ impl Ledger for SqliteLedger {
             let replaced = files.check().err();
             let verified = match verify::verify(&path, &secrets) {
                 Ok(verified) => verified,
-                // Another file has replaced the file of the ledger, and may not be a ledger.
+                // The file at the path has replaced the ledger's file and may not be a ledger, so
+                // only the replacement is reported.
                 Err(_) if replaced.is_some() => Verification::default(),
                 Err(error) => return Err(store_error(error)),
             };

@@ -7,7 +7,7 @@
 //! These changes are on disk before they are acknowledged. The beginning or the use of a session is
 //! not synced to disk: after a power failure, the owner may have to sign in again. None of these
 //! changes runs on the thread that decides charges. Each of them holds SQLite's only write lock
-//! just while it writes a few rows.
+//! only while it writes a few rows.
 
 mod rows;
 

@@ -1,10 +1,10 @@
 //! Usage counters in `ledger.sqlite`, written in the background.
 //!
 //! Calls are counted in memory ([`GatheredUsage`]). A thread writes the counts every few seconds,
-//! and when the server stops. Its commits are not synced to disk, so a power failure may lose the
-//! last counts, but never a charge. While the thread writes, charges wait for SQLite's only write
-//! lock. So the thread writes in small transactions with pauses between them. If counts cannot be
-//! written, the thread tries again after the interval.
+//! and when the store is closed. Its commits are not synced to disk, so a power failure may lose
+//! the last counts, but never a charge. While the thread writes, charges wait for SQLite's only
+//! write lock. So the thread writes in small transactions with pauses between them. If counts
+//! cannot be written, the thread tries again after the interval.
 
 use std::mem;
 use std::path::Path;

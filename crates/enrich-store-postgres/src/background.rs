@@ -25,8 +25,8 @@ pub(crate) struct Background {
 }
 
 impl Background {
-    /// Returns a connection for a task of the store's thread. A statement may take as long as
-    /// `timeout`; the time for connecting is not included.
+    /// Returns a connection for a task of the store's thread. `timeout` is the time limit for a
+    /// statement; it does not include the time for connecting.
     pub(crate) fn new(connections: Arc<Connections>, timeout: Duration) -> Self {
         Self { connections, connection: Mutex::default(), timeout }
     }

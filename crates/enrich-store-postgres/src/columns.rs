@@ -33,7 +33,7 @@ pub(crate) fn timestamp(micros: i64) -> Result<Timestamp, Failure> {
     Timestamp::from_microsecond(micros).map_err(Failure::of)
 }
 
-/// Reads a count or a sum, which is never negative.
+/// Reads a count or a sum from a column; fails if the column is negative.
 pub(crate) fn unsigned(column: i64) -> Result<u64, Failure> {
     u64::try_from(column).map_err(|_| unreadable("a number from 0"))
 }

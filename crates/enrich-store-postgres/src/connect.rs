@@ -93,9 +93,10 @@ impl Drop for Connection {
 impl Connector {
     /// Parses a URL: `postgres://user:password@host1,host2/database?sslmode=…&sslrootcert=…`.
     ///
-    /// `sslmode` is `disable`, `prefer` (the default), `require` or `verify-full`. `require` and
-    /// `verify-full` mean the same, because a certificate is always checked: with the root
-    /// certificates in the file `sslrootcert`, or with those of the system.
+    /// `sslmode` is `disable`, `prefer` (the default), `require` or `verify-full`. With `disable`,
+    /// the connection is not encrypted; with `prefer`, it is encrypted if the server supports this.
+    /// `require` and `verify-full` mean the same, because a certificate is always checked: with the
+    /// root certificates in the file `sslrootcert`, or with those of the system.
     pub(crate) fn new(url: &str) -> Result<Self, UrlError> {
         let (url, root_file) = split_tls_options(url);
         let mut config: Config = url.parse().map_err(UrlError::Malformed)?;

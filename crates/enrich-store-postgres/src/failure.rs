@@ -51,8 +51,8 @@ impl Failure {
             || self.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
     }
 
-    /// Whether the connection cannot be used any more: it is lost, the database server is shutting
-    /// down, or this server is not a primary.
+    /// Whether the connection cannot be used any more: it is lost, or the database server is
+    /// shutting down or is not a primary.
     pub(crate) fn loses_connection(&self) -> bool {
         match self {
             Self::Database(error) => match error.code() {

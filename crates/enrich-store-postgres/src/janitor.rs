@@ -27,7 +27,8 @@ use crate::pulse::Reading;
 const INTERVAL: Duration = Duration::from_secs(10);
 /// Interval between removals of expired counts of missed names.
 const MISSES_INTERVAL: Duration = Duration::from_secs(60 * 60);
-/// Time limit for one statement, and for all removals of a round. It is shorter than the lease.
+/// Time limit for one statement, and for all removals of one kind of rows in a round. It is shorter
+/// than the lease.
 const LONGEST: Duration = Duration::from_secs(10);
 /// Maximum number of rows that one statement removes.
 const PER_STATEMENT: i64 = 1_000;
@@ -47,8 +48,8 @@ const TAKE_LEASE: &str = "INSERT INTO lease (name, node, turn, until)
 const NEWEST_KEPT: &str = "SELECT max(at) FROM kept";
 const COUNT_KEPT: &str = "SELECT count(*) FROM kept";
 const NOTE_KEPT: &str = "UPDATE state SET kept = $1 WHERE id = 1 AND kept <> $1";
-/// The second comparison of `at` is needed because a charge may renew the row while this statement
-/// waits for the row's lock.
+/// The outer condition on `at` is needed because a charge may renew a record after the inner query
+/// has found it, while this statement waits for the lock of its row.
 const REMOVE_KEPT: &str = "DELETE FROM kept WHERE at <= $1 AND (account, key_hash) IN
     (SELECT account, key_hash FROM kept WHERE at <= $1 ORDER BY at LIMIT $2) RETURNING at";
 const REMOVE_WINDOWS: &str = "DELETE FROM rate_count WHERE (scope, seconds, number) IN

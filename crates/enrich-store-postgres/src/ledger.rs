@@ -160,7 +160,7 @@ impl PostgresLedger {
         })
     }
 
-    /// Counts the charges and grants whose first reply was lost, by their outcome.
+    /// Returns the number of charges and grants whose first reply was lost, by their outcome.
     pub fn doubts(&self) -> Doubts {
         let mut sum = Doubts::default();
         self.lanes.iter().for_each(|(_, status)| status.doubts.add_to(&mut sum));

@@ -28,8 +28,8 @@ pub struct Options {
     /// Maximum number of idempotency records. When half of this number exist, no account gets a new
     /// record if it already has a sixteenth of this number.
     pub max_kept: u64,
-    /// Whether the names of missed companies are counted. This option should be the same on all
-    /// nodes.
+    /// Whether the names of missed companies are counted, and whether their texts are stored. This
+    /// option should be the same on all nodes.
     pub count_misses: CountMisses,
 }
 

@@ -49,8 +49,9 @@ const INTERVAL: Duration = Duration::from_millis(200);
 const RETRY: Duration = Duration::from_millis(500);
 /// Time limit for an exchange of counts. After this time, this node counts alone.
 const LONGEST: Duration = Duration::from_secs(2);
-/// If the database's clock seems to go back by less than this, in microseconds, the windows keep
-/// the later time. Such small differences arise when one poll was slower than the next.
+/// If the database's clock seems to go back by at most this time, in microseconds, the windows use
+/// the latest time that was seen instead. Such small differences arise when one poll was slower
+/// than the next.
 const JITTER: i64 = 1_000_000;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 

@@ -18,8 +18,9 @@ const LARGEST_SKEW: SignedDuration = SignedDuration::from_secs(2);
 
 impl Store {
     /// Returns why this node should not get calls; `None` if it is ready. `now` is the time of the
-    /// node's clock. A ready node charges: it returns a reason whenever
-    /// [`is_charging`](enrich_core::port::ledger::Ledger::is_charging) is `false`.
+    /// node's clock. A ready node charges: if
+    /// [`is_charging`](enrich_core::port::ledger::Ledger::is_charging) returns `false`, this method
+    /// returns a reason.
     pub fn not_ready(&self, now: Timestamp) -> Option<NotReady> {
         unready(self.silence(), self.skew(now)).or_else(|| self.ledger.not_charging())
     }

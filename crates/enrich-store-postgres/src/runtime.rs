@@ -83,7 +83,7 @@ impl Runtime {
     }
 }
 
-/// A task that was started.
+/// A task that was started, whose result the caller can wait for.
 pub(crate) struct Started<T>(std::sync::mpsc::Receiver<T>);
 
 impl<T> Started<T> {

@@ -31,8 +31,8 @@ pub(crate) async fn migrate(connector: &Connector, secrets: &Secrets) -> Result<
     }
     let report = runner.run_async(&mut connection.client).await;
     let report = report.map_err(|error| OpenError::Schema(Box::new(error)))?;
-    // The transaction and its lock ensure that everything is written or nothing, and that no other
-    // process migrates at the same time.
+    // Because of the transaction and its lock, the rows of `state` and `secret` are all written or
+    // not at all, and no other process writes them at the same time.
     let builder = connection.client.build_transaction();
     let transaction = builder.isolation_level(IsolationLevel::ReadCommitted).start().await?;
     let begin = "INSERT INTO state (id, mode, key_changes, kept, snapshot, forgotten, lineage)

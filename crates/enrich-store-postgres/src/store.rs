@@ -66,7 +66,8 @@ pub struct CommandPorts {
 ///
 /// # Errors
 ///
-/// See [`OpenError`]. After an error, the schema is unchanged.
+/// See [`OpenError`]. After [`OpenError::Schema`], the schema is unchanged. After any error, the
+/// call may be repeated.
 pub fn migrate(url: &str, secrets: &Secrets) -> Result<usize, OpenError> {
     let connector = Connector::new(url)?;
     let secrets = secrets.clone();

@@ -60,8 +60,8 @@ pub struct PostgresUsage {
 }
 
 impl PostgresUsage {
-    /// Starts the task that writes the counts. If missed names are counted, it writes their counts
-    /// too.
+    /// Starts the task that writes the counts. If missed names are counted, the task writes their
+    /// counts too.
     pub(crate) fn start(
         node: &Node,
         heartbeat: &Heartbeat,

@@ -129,7 +129,8 @@ fn refused(
     (Response { status, headers, body }, record)
 }
 
-/// Returns the headers that every response to a call has.
+/// Returns the headers of a response: those that every response has, and those for the balance and
+/// the rate limit, if these are known.
 fn headers(
     record: &CallRecord,
     remaining: Option<Credits>,

@@ -45,7 +45,8 @@ type Identity = (u64, u64);
 pub(crate) struct FileReplaced(String);
 
 impl LedgerFiles {
-    /// Stores the identities of the files of the prepared ledger at `path`.
+    /// Stores the identities of the files of the ledger at `path`, which must already have its
+    /// tables.
     pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
         let failed = |source| OpenError::of_sqlite(path, source);
         let connection = sqlite::writer(path, Durability::Commit).map_err(failed)?;

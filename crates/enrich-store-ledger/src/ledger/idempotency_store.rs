@@ -112,8 +112,8 @@ fn read<'r>(row: &'r Row<'_>) -> rusqlite::Result<StoredRecord<'r>> {
     Ok(StoredRecord { account, name, sealed, recorded, at })
 }
 
-/// Reads all records. Calls `altered` for each record that was altered, with its account, if the
-/// account can be read.
+/// Reads all records. Calls `altered` for each record that was altered, with the record's account;
+/// with `None` if the account cannot be read.
 pub(super) fn check(
     connection: &Connection,
     secrets: &Secrets,

@@ -183,7 +183,8 @@ impl Writer {
             Some(connection) => connection,
             None => {
                 let connection = sqlite::writer(&self.path, self.limits.durability);
-                // The number of records was counted by the old connection, so it cannot be used.
+                // The new connection has a `data_version` of its own, so the count and the state,
+                // which refer to the `data_version` of the old connection, must be renewed.
                 self.record_count = None;
                 self.ledger_state.new_connection();
                 connection.map_err(Failed::NotWritten)?
@@ -247,10 +248,10 @@ fn fail(group: &mut Vec<Job>, error: BoxError, outcome: fn(BoxError) -> ChargeEr
 
 /// Makes the commits of an earlier process durable. That process may have crashed before it synced
 /// them to disk. A power failure could then lose these commits, and with them the charges that
-/// follow. Syncing the log is not enough: if a write has failed before, the system may believe that
-/// the disk has pages that it does not have. So the commits are written once more, by moving them
-/// into the database. Another process may prevent this, because it reads an older state or moves
-/// the log itself. Then the log is written again instead.
+/// follow. Syncing the log is not enough: if a write has failed before, the operating system may
+/// take pages for written that are not on the disk. So the commits are written once more, by moving
+/// them into the database. This fails if another process reads an older state or moves the log at
+/// the same time. Then the log is written again instead.
 fn make_durable(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let failed = |error| OpenError::of_sqlite(path, error);
     match sqlite::move_log(connection) {

@@ -207,7 +207,8 @@ fn read_compared(rows: &[tokio_postgres::Row]) -> Result<Compared, tokio_postgre
     Ok(compared)
 }
 
-/// Returns the latest time at which a record can have been written and be expired at `now`.
+/// Returns the time that is one lifetime of a record before `now`. A record with this time or an
+/// earlier one has expired at `now`.
 pub(super) fn expired_at(now: Timestamp) -> Timestamp {
     let lifetime = jiff::SignedDuration::from_secs(IdempotencyRecord::SECONDS);
     now.saturating_sub(lifetime).unwrap_or(Timestamp::MIN)

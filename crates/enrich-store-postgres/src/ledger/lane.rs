@@ -114,7 +114,8 @@ struct LaneState {
     connection: Option<Connection>,
     /// The time since which no commit was confirmed; `None` while commits are confirmed.
     down_since: Option<Instant>,
-    /// Jobs that arrived while no commit was confirmed, or that did not fit into a group.
+    /// Jobs that arrived while no commit was confirmed, that did not fit into a group, or whose
+    /// account another node had changed before their comparison.
     waiting: Vec<Job>,
     heads: Heads,
     /// The lineage of the database in which the rows of `heads` were read.

@@ -17,7 +17,7 @@ use crate::node::Node;
 const FIRST_AT: &str = "SELECT COALESCE(
     (SELECT sequence FROM entry WHERE account = $1 AND at >= $2 ORDER BY sequence LIMIT 1),
     (SELECT max(sequence) FROM entry WHERE account = $1) + 1, 1)";
-/// Reads the sequence of the last row before a time, plus one.
+/// Reads the sequence of the last row before a time, plus one; 1 if there is no such row.
 const END_BEFORE: &str = "SELECT COALESCE(
     (SELECT sequence FROM entry WHERE account = $1 AND at < $2 ORDER BY sequence DESC LIMIT 1) + 1,
     1)";

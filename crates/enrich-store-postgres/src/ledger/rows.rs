@@ -186,7 +186,9 @@ impl Record {
         Ok(StoredResponse::Answer { body, balance: self.recorded.balance, items })
     }
 
-    /// Decides a job with the same idempotency key as this record, which has not expired.
+    /// Decides a charge with the same idempotency key as this record, which has not expired. If the
+    /// job's own first attempt wrote the record, the charge was taken. Otherwise, the charge gets
+    /// the stored response.
     pub(super) fn decide(
         &self,
         name: &ResponseName,

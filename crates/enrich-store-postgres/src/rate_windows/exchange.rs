@@ -40,7 +40,7 @@ pub(super) struct Addition {
 }
 
 /// The id of a key or account, and the number of requests and reserved places that all nodes,
-/// including this node, have added to its current window.
+/// including this node, have added to the window of its [`Addition`].
 pub(super) type Sum = (Uuid, u64);
 
 /// Adds the requests and places of each of `additions` to its window in the database. Returns, for

@@ -63,7 +63,7 @@ impl Window {
         self.limit = limit;
     }
 
-    /// Whether this is the window with this length and number.
+    /// Whether this window has the length `seconds` and the number `number`.
     pub(super) fn is(&self, seconds: u32, number: i64) -> bool {
         self.number == number && self.limit.window_seconds() == seconds
     }

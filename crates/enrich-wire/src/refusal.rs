@@ -3,8 +3,9 @@
 
 use enrich_core::Refusal;
 
-/// Why a request is refused. The message is for the caller. It says what to do. Of what the caller
-/// has sent, it contains at most the names of unknown fields, and only names that cannot be a key.
+/// Why a request is refused. The message is for the caller and says what to do. Of what the caller
+/// has sent, it contains at most names of unknown fields, and only names that do not look like a
+/// key.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestRefusal {
     /// No endpoint has this path.

@@ -212,8 +212,8 @@ impl Writer {
         let (batch, record_count) = decided.map_err(|failed| Failed::NotWritten(failed.0))?;
         let moment = self.ledger_state.moment();
         (self.commit)(connection).map_err(|error| match error.sqlite_error_code() {
-            // The record of the commit was not written, or did not fit into SQLite's log. So
-            // opening the database after a crash cannot restore the transaction.
+            // With these two errors, the log has no complete record of the commit. So opening the
+            // database after a crash cannot restore the transaction.
             Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy) => Failed::NotWritten(error),
             _ => Failed::InDoubt(error.into()),
         })?;

@@ -178,7 +178,7 @@ fn when_the_thread_dies_nobody_waits_for_ever_and_charging_stops() {
     };
     let (_, decision) = ask(charge);
     let thread = thread::spawn(move || writer.run(queue));
-    // When the queue is empty, the writer has taken the first charge.
+    // Waits until the writer has taken the first charge, which empties the queue.
     while sender.capacity() < sender.max_capacity() {
         thread::yield_now();
     }

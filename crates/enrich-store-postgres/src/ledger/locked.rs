@@ -266,7 +266,7 @@ type Decided = Result<Decision, ChargeError>;
 
 impl<'g> Decider<'g> {
     /// Decides a job. If PostgreSQL's reply to an earlier commit of this job was lost, that commit
-    /// may still succeed. Then the job gets [`ChargeError::Unknown`] instead of `NotTaken`.
+    /// may still succeed. So the job gets [`ChargeError::Unknown`] instead of the error `NotTaken`.
     fn decide(&mut self, job: &'g Job) -> Decided {
         match self.decide_anew(job) {
             Err(ChargeError::NotTaken(error)) if job.doubted.is_some() => {

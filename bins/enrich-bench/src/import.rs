@@ -152,7 +152,7 @@ impl Import {
         })
     }
 
-    /// Measures look-ups while a third source is loaded.
+    /// Measures look-ups while a third source is imported.
     fn look_ups(
         &self,
         program: &Program,

@@ -96,8 +96,9 @@ fn add(
     file: &DirectoryFile,
     hash: FileHash,
 ) -> Result<Snapshot, SnapshotError> {
-    // All suppressions of the directory are stored first. Otherwise a node that goes back to an
-    // earlier snapshot would answer with suppressed values.
+    // Before the snapshot is published, the suppressions of the directory go into the store, which
+    // all nodes read. The new snapshot contains no suppressed value, but earlier ones may: a node
+    // that goes back to an earlier snapshot must leave these values out too.
     suppress(snapshots, file.suppressed.iter().copied())?;
     let mut place = compressed.to_owned();
     loop {

@@ -42,7 +42,7 @@ const ONE: &str = "SELECT coalesce(sum(calls), 0)::bigint FROM missed_name
     WHERE hash = ANY($1) AND day > $2";
 const FORGET: &str = "DELETE FROM missed_name WHERE hash = ANY($1)";
 
-/// Writes the counts of a node.
+/// Writes the counts of missed names that one node has collected in memory.
 pub(crate) struct MissWriter {
     counter: Arc<MissCounter>,
     background: Background,

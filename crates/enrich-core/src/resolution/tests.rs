@@ -166,8 +166,8 @@ fn a_name_alone_joins_an_alias_of_several_words_or_in_one_country() {
         let records = all(&[("Ink Works", &aka(of_alias, alias)), (name, seats)]);
         assert_eq!(divided(&records), expected, "{alias} {name}");
     }
-    // A company that is known only by name does not join a company that has its alias as a name,
-    // because the alias may be a brand.
+    // Ink Works is known by names only, and its alias "Quill Pens" may be a brand. So it does not
+    // join the company whose name is "Quill Pens".
     let named: &[(Attribute, &str)] = &[(DOMAIN, "quill.example")];
     let brands: &[(Attribute, &str)] = &[(ALIAS, "Quill Pens")];
     assert_eq!(divided(&all(&[("Quill Pens", named), ("Ink Works", brands)])), ["1", "2"]);

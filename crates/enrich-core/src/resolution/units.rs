@@ -57,8 +57,8 @@ fn words(name: &str) -> Option<Vec<String>> {
     (!words.is_empty()).then_some(words)
 }
 
-/// Returns a company with only the name of `company`. An alias of a unit is often the name of its
-/// parent.
+/// Returns `company` with its name only. Its aliases are left out: an alias of a unit is often the
+/// name of its parent, and would make the two names look like those of one company.
 fn named(company: &Company) -> Company {
     Company::named(company.id, company.name.clone())
 }

@@ -123,7 +123,8 @@ fn a_snapshot_with_another_secret_than_the_nodes_is_refused() {
     world.import_company("quill");
     world.publish();
     let node = world.node("node");
-    // The store and the machine that imports get a second secret, which the node does not have.
+    // The machine that imports (`world.data()`) and the shared store (`world.list`) get a second
+    // secret, which the node does not have.
     let key = world.data().join(SECRET_FILE);
     let text = fs::read_to_string(&key).unwrap();
     fs::write(&key, format!("{text}2 {}\n", "5a".repeat(32))).unwrap();

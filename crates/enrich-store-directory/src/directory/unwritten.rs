@@ -24,6 +24,7 @@ pub(crate) struct UnwrittenIdentifiers {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) subject: SubjectId,
+    /// How strongly the subject holds the identifier ([`IdentifierKind`]). 0 is the strongest.
     pub(crate) tier: u8,
     /// The new confidence of the row; `None` if the row is deleted.
     pub(crate) confidence: Option<Confidence>,

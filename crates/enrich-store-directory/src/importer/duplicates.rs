@@ -119,8 +119,8 @@ pub fn find_duplicates(
         }
     }
     let mut found = finder.found;
-    // One scan finds pairs of several kinds. The sort is stable, so the pairs of one kind stay in
-    // the order of their keys.
+    // The pairs are grouped by kind, because one scan finds pairs of several kinds. The sort is
+    // stable, so the pairs of one kind stay in the order in which they were found.
     found.pairs.sort_by_key(|pair| pair.kind);
     Ok(found)
 }

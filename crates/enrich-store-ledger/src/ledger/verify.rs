@@ -266,7 +266,7 @@ impl<'a> Walk<'a> {
                 return Ok(true);
             }
         };
-        // If the account does not exist, this fault was already reported.
+        // `None` means that the account does not exist. `step_to` has already reported this.
         let Some(head) = head else { return Ok(false) };
         let Some(last) = state.check.last_row() else { return Ok(true) };
         if head != (Head { last, position: state.position, span: None }) {

@@ -34,21 +34,22 @@ pub(super) const LAST_ROWS: &str = concat!(
      LEFT JOIN entry b ON b.account = e.account AND b.sequence = e.sequence - 1"
 );
 
-/// Reads the rows of an account after the sequence `$2`, at most `$3`.
+/// Reads at most `$3` rows of account `$1`: those after sequence `$2`, in ascending order.
 pub(super) const ROWS_AFTER: &str = concat!(
     "SELECT ",
     row_columns!(),
     " FROM entry WHERE account = $1 AND sequence > $2 ORDER BY sequence LIMIT $3"
 );
 
-/// Reads the rows of an account before the sequence `$2`, newest first, at most `$3`.
+/// Reads at most `$3` rows of account `$1`: those before sequence `$2`, the newest first.
 pub(super) const ROWS_BEFORE: &str = concat!(
     "SELECT ",
     row_columns!(),
     " FROM entry WHERE account = $1 AND sequence < $2 ORDER BY sequence DESC LIMIT $3"
 );
 
-/// Reads the rows of all accounts that come after sequence `$2` of account `$1`, at most `$3`.
+/// Reads at most `$3` rows of all accounts, in the order of account and sequence: those after
+/// sequence `$2` of account `$1`.
 pub(super) const ALL_ROWS_AFTER: &str = concat!(
     "SELECT ",
     row_columns!(),
@@ -63,7 +64,8 @@ pub(super) const RECORDS: &str =
      JOIN kept k ON k.account = q.account AND k.key_hash = q.key_hash
      LEFT JOIN entry e ON e.id = k.charge";
 
-/// Reads all stored responses after key hash `$2` of account `$1`, at most `$3`.
+/// Reads at most `$3` stored responses of all accounts, in the order of account and key hash: those
+/// after key hash `$2` of account `$1`.
 pub(super) const ALL_RECORDS_AFTER: &str =
     "SELECT k.account, k.key_hash, k.asked_hash, k.sealed, k.secret, k.balance, k.charge, k.at,
             NULL::bigint

@@ -30,12 +30,12 @@ pub(crate) enum AdminPage {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Readiness {
-    /// Whether the process can serve calls: the directory can be read, charges are decided, a
-    /// shared store can be used, and no shutdown has begun.
+    /// Whether the process can serve calls: the directory can be read, the ledger decides charges,
+    /// the store that it shares with others (if it has one) can be used, and no shutdown has begun.
     ready: bool,
     /// Whether the directory can be read.
     directory: bool,
-    /// Whether charges are decided.
+    /// Whether the ledger decides charges now.
     charging: bool,
     /// Whether a shutdown has begun.
     shutting_down: bool,

@@ -2,9 +2,9 @@
 //!
 //! A connection beyond the limit must not wait in the system's accept queue, because a supervisor's
 //! health probe would have to wait behind it. So the connection is accepted as a guest. A guest may
-//! request the health pages; other requests are refused with status 503. The number of guests is
-//! limited too. For a new guest, the connection of the oldest guest is closed. So a probe is always
-//! answered if it sends its request as soon as it is connected.
+//! request the admin pages; other requests are refused with status 503. The number of guests is
+//! limited too: if there is no place for a new guest, the connection of the oldest guest is closed.
+//! So a probe is always answered if it sends its request as soon as it is connected.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -26,7 +26,8 @@ pub(crate) struct ConnectionSlots {
 #[derive(Default)]
 struct Held {
     all: usize,
-    /// The number of connections of each client that has any.
+    /// The number of connection slots that each client has taken; clients without a slot have no
+    /// entry. The map stays empty if there is no limit for a single client.
     by_client: HashMap<IpAddr, usize>,
 }
 
@@ -37,7 +38,8 @@ struct ConnectionSlot {
 }
 
 impl ConnectionSlots {
-    /// Creates `most` slots. A single client may take at most `most_per_address` of them.
+    /// Creates `most` slots. A single client may take at most `most_per_address` of them, or all of
+    /// them if this is `None`.
     pub(crate) fn new(most: NonZeroUsize, most_per_address: Option<NonZeroUsize>) -> Arc<Self> {
         let most_per_address = most_per_address.map(NonZeroUsize::get);
         Arc::new(Self { most: most.get(), most_per_address, held: Mutex::default() })
@@ -103,7 +105,8 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
-    /// Whether the connection has a slot. If it has none, takes a slot that is free now.
+    /// If the connection has no slot, tries to take one. Returns whether the connection has a slot
+    /// then.
     pub(crate) fn has_slot(&self) -> bool {
         let mut place = self.place.borrow_mut();
         if place.is_none() {
@@ -112,9 +115,9 @@ impl Admission {
         place.is_some()
     }
 
-    /// Whether the connection must end, because a new guest has taken its place. If the connection
-    /// is a guest, also stores the waker of its task, so that the task is woken when the connection
-    /// must end.
+    /// If the connection is a guest, stores the waker of its task, so that the task is woken when
+    /// the guest is evicted. Returns whether the guest was already evicted: a newer guest has taken
+    /// its place, so this connection must end.
     pub(crate) fn is_evicted(&self, context: &Context<'_>) -> bool {
         if self.place.borrow().is_none() {
             let mut waker = self.waker.borrow_mut();
@@ -137,7 +140,8 @@ impl Admission {
 pub(crate) struct AdmissionControl {
     places: Arc<ConnectionSlots>,
     most_guests: usize,
-    /// The guests of this worker, the oldest first.
+    /// The guests of this worker, the oldest first. A guest that has ended, or that has taken a
+    /// slot since, is removed when the next guest arrives.
     guests: RefCell<VecDeque<Weak<Admission>>>,
 }
 

@@ -13,7 +13,8 @@ use tokio::task::yield_now;
 
 use crate::connection::PollAgain;
 
-/// The most bytes that are allocated before a body arrives. Few bodies are larger.
+/// Maximum number of bytes that are allocated before any part of a body arrives. Few bodies are
+/// larger.
 const USUAL_BYTES: usize = 4096;
 
 /// Why a body was not read.
@@ -25,8 +26,10 @@ pub(crate) struct Unread {
 }
 
 /// Reads the body of a request. The body is refused if it has more than [`MAX_BODY_BYTES`] bytes,
-/// is not complete within `limit`, or is compressed. With `poll_again`, this function asks the
-/// connection to poll the request once more. `poll_again` is `None` in tests without a connection.
+/// is not complete within `limit`, or is compressed.
+///
+/// If the body is not complete at the first poll, this function uses `poll_again` to ask the
+/// connection for one more poll. `poll_again` is `None` in tests without a connection.
 pub(crate) async fn read(
     headers: &HeaderMap,
     body: &mut Payload,
@@ -82,8 +85,9 @@ async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRe
 ///
 /// At the first poll, the waker does nothing, because the second poll comes anyway, and a wake-up
 /// would make the HTTP layer process the whole connection once more. A timer starts only at the
-/// second poll, so most calls need no timer. With pipelined requests, the handler may be polled
-/// only once in a turn. Then the connection starts another turn.
+/// second poll, so most calls need no timer. With pipelined requests, the HTTP layer may poll the
+/// handler only once in a turn. Then `poll_again` makes the connection start another turn, in which
+/// the second poll comes.
 async fn within<F: Future>(
     limit: Duration,
     poll_again: Option<&PollAgain>,

@@ -9,11 +9,12 @@
 //! request follows the body, the HTTP layer even answers that request, although the client expects
 //! no further answer (RFC 9112, section 9.6).
 //!
-//! The HTTP layer does not limit pipelining either: it reads and parses everything that fits into
-//! its buffer, and a parsed request takes many times the memory of its bytes. So the stream in this
-//! file lets the HTTP layer read only once in each turn. In a turn, the HTTP layer reads requests,
-//! polls their handlers and writes answers; the turn ends with a flush. While a request is being
-//! answered, or its answer is being sent, the HTTP layer may not read at all.
+//! The HTTP layer does not limit pipelining (requests that a client sends before the answers to
+//! earlier ones) either: it reads and parses everything that fits into its buffer, and a parsed
+//! request takes many times the memory of its bytes. So the stream in this file lets the HTTP layer
+//! read only once in each turn. In a turn, the HTTP layer reads requests, polls their handlers and
+//! writes answers; the turn ends with a flush. While a request is being answered, or its answer is
+//! being sent, the HTTP layer may not read at all.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -35,9 +36,10 @@ use crate::admission::Admission;
 /// The times for which a connection may make no progress.
 #[derive(Clone, Copy, Debug)]
 pub struct StallTimeouts {
-    /// The most time between the first byte of a request and the first byte of its answer.
+    /// Maximum time between the first byte of a request and the first byte of its answer. For an
+    /// upload of a signed-in owner, each received byte starts this time again.
     pub answer: Duration,
-    /// The most time in which a client reads nothing of its answer.
+    /// Maximum time for which the client may read nothing while an answer is being sent.
     pub write: Duration,
 }
 
@@ -65,8 +67,8 @@ impl LastAnswer {
     }
 }
 
-/// A flag that is set while the current request is an upload. An upload may take any time, as long
-/// as bytes arrive.
+/// A flag that is set while the current request is an upload of a signed-in owner. Such an upload
+/// may take any time in total, as long as bytes keep arriving.
 #[derive(Clone, Default)]
 pub(crate) struct UploadExemption(Rc<Cell<bool>>);
 
@@ -98,15 +100,15 @@ impl InputGate {
     }
 }
 
-/// A flag that is set when the connection must poll the current request once more. If the HTTP
-/// layer delivers more bytes, it does this in the same turn. Otherwise the connection starts
-/// another turn.
+/// A flag that is set when the handler of the current request needs one more poll. If the HTTP
+/// layer delivers more bytes to the handler in this turn, it polls the handler by itself. Otherwise
+/// the connection wakes its task at the end of the turn, which starts another turn.
 #[derive(Clone, Default)]
 pub(crate) struct PollAgain(Rc<Cell<bool>>);
 
 impl PollAgain {
-    /// Waits until the request is polled once more. The connection wakes its task only if there is
-    /// no further poll in this turn.
+    /// Waits for the next poll of the request. If this poll does not come in the same turn, the
+    /// connection wakes its task, so that the poll comes in another turn.
     pub(crate) async fn next_poll(&self) {
         let mut is_first = true;
         poll_fn(|_| {
@@ -152,15 +154,15 @@ pub(crate) struct Connection {
     has_read: bool,
     /// The number of bytes that were written in this turn.
     written_bytes: usize,
-    /// Whether input was left for a later turn.
+    /// Whether the system has received input that could not be read in this turn.
     has_more: bool,
     /// The time at which the wait for `awaits` must end. It is ignored while `awaits` is `Nothing`.
     deadline: Instant,
-    /// Wakes the connection's task at the deadline, or earlier. The timer is not reset for each
-    /// request, only when it has expired, because most requests are answered long before their
-    /// deadline.
+    /// Wakes the connection's task at the deadline, or earlier. If a new deadline is later than the
+    /// time of the timer, the timer is reset only after it has expired. So most requests do not
+    /// reset it, because they are answered long before their deadline.
     timer: Option<Pin<Box<Sleep>>>,
-    /// The waker that the timer wakes when it expires.
+    /// The waker that the timer wakes when it expires; `None` until the timer is polled first.
     woken: Option<Waker>,
 }
 
@@ -196,7 +198,8 @@ impl Connection {
         Rc::new(self.signals.clone())
     }
 
-    /// Whether input must not be read at this time.
+    /// Whether input must not be read now, because this turn has already read some, an answer is
+    /// being sent, or a request is being answered.
     fn is_held_back(&self) -> bool {
         self.has_read || self.awaits == Awaits::Reader || self.signals.input.is_closed()
     }

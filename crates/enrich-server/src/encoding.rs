@@ -24,11 +24,10 @@ use flate2::write::GzEncoder;
 
 use crate::header::text;
 
-/// The least length, in bytes, at which a page is compressed. A shorter page would not become
-/// smaller.
+/// Minimum length of a page that is compressed, in bytes. A shorter page would not become smaller.
 const LEAST_BYTES: usize = 1024;
-/// The quality of Brotli for pages. With this quality, a worker compresses a page in about one
-/// millisecond.
+/// The quality of Brotli for pages, from 0 (fastest) to 11 (smallest result). With this quality, a
+/// worker compresses a page in about one millisecond.
 const BROTLI_QUALITY: i32 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,11 +21,12 @@ use crate::chunked_body::PIECE_BYTES;
 use crate::connection::{Connection, LINGER, StallTimeouts};
 use crate::state::ListenerState;
 
-/// The most connections in the accept queue. The system may allow fewer (`net.core.somaxconn` on
-/// Linux).
+/// Maximum number of connections in the accept queue. The system may allow fewer
+/// (`net.core.somaxconn` on Linux).
 const QUEUE: i32 = 4096;
-/// The most bytes of a connection that the system keeps before it sends them (`TCP_NOTSENT_LOWAT`).
-/// Without this limit, the system keeps megabytes for each client that reads slowly.
+/// Maximum number of bytes of a connection that the system keeps before it sends them
+/// (`TCP_NOTSENT_LOWAT`). Without this limit, the system keeps megabytes for each client that reads
+/// slowly.
 #[cfg(target_os = "linux")]
 const UNSENT_BYTES: u32 = 64 * 1024;
 
@@ -34,11 +35,12 @@ const UNSENT_BYTES: u32 = 64 * 1024;
 pub struct ListenerLimits {
     /// Number of worker threads.
     pub workers: NonZeroUsize,
-    /// The most connections of all workers together.
+    /// Maximum number of connections of all workers together, without guests.
     pub connections: NonZeroUsize,
-    /// The most connections from one address; `None` for no limit.
+    /// Maximum number of connections from one client address; `None` for no limit.
     pub connections_per_address: Option<NonZeroUsize>,
-    /// The most guests of each worker: connections beyond the limit, for health pages only.
+    /// Maximum number of guests of each worker: connections beyond the limit, which get only the
+    /// admin pages.
     pub guests: NonZeroUsize,
     /// The time limit for the head of a connection's first request.
     pub head: Duration,
@@ -91,7 +93,9 @@ impl Listener {
     /// When the system does not accept the socket.
     pub fn serve(self, listener: ListenerState, limits: ListenerLimits) -> io::Result<Server> {
         // `ConnectionSlots` enforces the limit of connections. A single worker may get all
-        // connections, so actix-web must allow this number for each worker.
+        // connections, so actix-web must allow this number for each worker. Guests come in
+        // addition: twice their limit, because the connection of an evicted guest ends only some
+        // time after a new guest was accepted.
         let per_worker = limits.connections.get().saturating_add(2 * limits.guests.get());
         let places = ConnectionSlots::new(limits.connections, limits.connections_per_address);
         let builder = Server::build()
@@ -123,8 +127,8 @@ impl Listener {
             fn_service(move |stream: TcpStream| {
                 let control = Rc::clone(&control);
                 async move {
-                    // Each answer is written in one piece, so Nagle's algorithm would only delay
-                    // it.
+                    // Most answers are written in one piece, so Nagle's algorithm, which collects
+                    // small pieces, would only delay them.
                     stream.set_nodelay(true)?;
                     let peer = stream.peer_addr().ok();
                     let admission = control.admit(peer.map(|peer| peer.ip()));

@@ -2,8 +2,8 @@
 
 use std::num::NonZeroUsize;
 
-/// The number of files that are reserved for the databases, and for connections that only request
-/// health pages.
+/// The number of files that are reserved for everything except connections with a slot: for the
+/// databases, and for the connections of guests.
 const OTHER_FILES: usize = 512;
 
 /// Returns how many connections to allow: `wanted`, or fewer if the limit of open files is too low.
@@ -25,8 +25,9 @@ pub(crate) fn connection_limit(wanted: NonZeroUsize) -> NonZeroUsize {
     connections
 }
 
-/// Returns how many connections fit into the limit of open files: at most `wanted`. If the limit is
-/// low, connections get half of it.
+/// Returns how many connections fit into the limit of open files: at most `wanted`. [`OTHER_FILES`]
+/// of the files are reserved. If this would leave less than half of the limit, connections get half
+/// of it.
 fn fitting(wanted: NonZeroUsize, limit: usize) -> NonZeroUsize {
     let most = limit.saturating_sub(OTHER_FILES).max(limit / 2);
     wanted.min(NonZeroUsize::new(most).unwrap_or(NonZeroUsize::MIN))

@@ -26,7 +26,7 @@ use crate::state::AppState;
 use crate::versions::api_version_of;
 
 /// Answers a request, and records its response in the metrics and the log. Guests get only admin
-/// pages.
+/// pages; their other requests are refused.
 pub(crate) async fn record(
     context: CallContext,
     request: ServiceRequest,

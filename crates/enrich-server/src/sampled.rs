@@ -22,7 +22,8 @@ pub struct SampledMetric {
     pub help: &'static str,
     /// The kind of the values.
     pub kind: SampledKind,
-    /// The values. If there are several, each has another value of the same label.
+    /// The values. A single value may have no label. If there are several values, all have the same
+    /// label name, each with another label value.
     pub values: Vec<(Option<Label>, f64)>,
 }
 

@@ -33,8 +33,9 @@ pub struct Prepared {
     pub sign_ins: Arc<dyn SignIns>,
     /// The folder with the lists of accounts.
     pub lists: PathBuf,
-    /// The records by which several processes share lists, or announce their lists to each other;
-    /// `None` if this process is the only one.
+    /// The records of lists in the store that several processes share. If `shares_lists` is true,
+    /// the processes share all lists through them; otherwise each process announces its own lists
+    /// to the others. `None` if this process is the only one.
     pub job_records: Option<Arc<dyn JobRecords>>,
     /// Whether all processes see the folder with the lists.
     pub shares_lists: bool,

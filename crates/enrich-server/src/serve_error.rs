@@ -17,10 +17,10 @@ pub enum ServeError {
         /// The system's error.
         source: io::Error,
     },
-    /// Signal handlers cannot be installed.
+    /// The handlers for SIGTERM and Ctrl-C cannot be installed.
     #[error("signals cannot be listened for")]
     Signals(#[source] io::Error),
-    /// `prepare` failed.
+    /// The function `prepare`, which the caller gives to `serve`, failed.
     #[error(transparent)]
     Prepare(Box<dyn Error + Send + Sync>),
     /// The lists of the account page cannot be read.
@@ -34,10 +34,10 @@ pub enum ServeError {
     /// The account page cannot be served.
     #[error("the account page cannot be served")]
     AccountPage(#[source] io::Error),
-    /// The HTTP server cannot run.
+    /// An HTTP server could not start, or ended with an error or a panic.
     #[error("the server cannot run")]
     Server(#[source] io::Error),
-    /// A server ended, although nobody told it to stop.
+    /// An HTTP server ended without an error, although nobody told it to stop.
     #[error("the server ended by itself")]
     Ended,
 }

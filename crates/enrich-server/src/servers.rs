@@ -22,10 +22,10 @@ use crate::state::{AppState, ListenerState, Serves};
 /// The time limit for the answer to a call, with its charge. If there is no answer within this
 /// time, the connection is closed.
 const ANSWER_TIME: Duration = Duration::from_secs(15);
-/// The most time in which a client may read nothing of its answer.
+/// Maximum time for which a client may read nothing while its answer is being sent.
 const WRITE_TIME: Duration = Duration::from_secs(20);
-/// The most guests of all workers together: connections beyond the limit, which may only request
-/// the health pages.
+/// Number of guests that the workers share: connections beyond the limit, which may request only
+/// the admin pages. Each worker may have an equal part of this number, rounded down, plus one.
 const GUESTS: usize = 256;
 
 /// The public server, and the server of the admin pages if these have a listener of their own.

@@ -13,13 +13,14 @@ pub struct ServerSettings {
     pub admin_listen: Option<SocketAddr>,
     /// The number of threads that answer requests.
     pub workers: NonZeroUsize,
-    /// The most connections at the same time.
+    /// Maximum number of connections at the same time.
     pub max_connections: NonZeroUsize,
-    /// The most connections from one address at the same time; `None` for no limit.
+    /// Maximum number of connections from one address at the same time; `None` for no limit.
     pub max_connections_per_address: Option<NonZeroUsize>,
     /// The time limit for the head of a connection's first request.
     pub head_timeout: Duration,
-    /// The time limit for the body of a request to arrive.
+    /// The time limit for the body of a request to arrive. For an upload of a signed-in owner, it
+    /// is the limit for each piece of the body.
     pub body_timeout: Duration,
     /// The time for which a connection stays open while it waits for the next request.
     pub keep_alive: Duration,

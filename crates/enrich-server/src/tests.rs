@@ -97,7 +97,8 @@ impl Site {
         Client::to(self.address)
     }
 
-    /// Returns the number of credits that were charged to the account.
+    /// Returns the number of credits that the account has paid: the 1,000 granted credits minus the
+    /// balance after the last charge.
     fn charged(&self) -> u64 {
         let entries = self.ports.entries.lock();
         entries.iter().rfind(|entry| entry.credits < 0).map_or(0, |last| 1000 - last.balance.0)

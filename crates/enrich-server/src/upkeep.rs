@@ -19,13 +19,14 @@ use crate::state::AppState;
 
 /// The time limit for writing the usage counters at shutdown.
 const FLUSH_TIME: Duration = Duration::from_secs(2);
-/// The time limit for waiting for list rows that are being answered at shutdown.
+/// At shutdown: the time limit for waiting for list rows that are being answered.
 const CLOSE_TIME: Duration = Duration::from_secs(1);
 /// The interval at which the metrics are tidied.
 const TIDYING: Duration = Duration::from_secs(5);
 /// Passed ends become final each 12th time that the metrics are tidied: once a minute.
 const SETTLE_EACH: u32 = 12;
-/// Old lists are deleted each 120th time that the metrics are tidied: every ten minutes.
+/// Old lists are deleted each 120th time that the metrics are tidied: every ten minutes. This must
+/// be a multiple of [`SETTLE_EACH`].
 const SWEEP_EACH: u32 = 120;
 
 pub(crate) struct Upkeep(JoinHandle<()>);

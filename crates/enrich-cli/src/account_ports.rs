@@ -19,7 +19,8 @@ pub(crate) struct AccountPorts {
     pub(crate) ledger: Arc<dyn Ledger>,
     /// The port for the owners' sign-ins to account pages.
     pub(crate) sign_ins: Arc<dyn SignIns>,
-    /// The directory, if the accounts are in a data folder. While it is open, the folder is in use.
+    /// The directory, if the accounts are in a data folder. It is stored here only because an open
+    /// directory marks the folder as in use.
     _directory: Option<Arc<SqliteDirectory>>,
 }
 

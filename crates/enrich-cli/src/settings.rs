@@ -72,8 +72,8 @@ impl From<CountMisses> for enrich_store::CountMisses {
     }
 }
 
-/// Without a setting for the connections from one address, one address may have this fraction of
-/// all connections: a quarter.
+/// If no maximum for the connections from one address is set, one address may have this part of all
+/// connections: 1/4.
 const ADDRESS_SHARE: usize = 4;
 
 /// The settings. The derived layer has the settings from one source, and defines the flags.

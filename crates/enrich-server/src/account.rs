@@ -92,7 +92,7 @@ async fn answer(request: HttpRequest, body: Payload, context: CallContext) -> Ht
     let of_page = if encoding::is_fixed(&request) { encoding } else { Encoding::Identity };
     let mut asked = read(&request, method, Rc::clone(&arrival).body(body), Rc::clone(&arrival));
     asked.request_id = Some(context.request_id().to_string());
-    // The future is boxed, so that each page needs only the memory of its own future.
+    // The future is boxed, so that it is no part of the future of this handler, which stays small.
     let response = Box::pin(dashboard.answer(asked)).await;
     note(app, &context, &response);
     context.answer(ROOT, response.status, None);

@@ -147,9 +147,9 @@ impl Bulk {
             prefix: self.prefix.clone(),
             candidates: self.candidates.unwrap_or_default(),
             columns: input.layout().filter(|layout| layout.delimiter.is_some()).map(|layout| {
-                // A later run that continues the list compares its purpose. The encoding is left
-                // out, because it may become known only later in the list. The texts of the rows
-                // are enough to recognise the list.
+                // The purpose is compared with that of a later run that continues the list. It does
+                // not contain the encoding, because the encoding may become known only later in the
+                // list. The texts of the rows are enough to recognise the list.
                 Layout { encoding: None, ..layout }.to_string()
             }),
         };

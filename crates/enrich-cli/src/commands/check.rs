@@ -41,7 +41,9 @@ pub(crate) struct Check {
 #[derive(Serialize)]
 struct Health {
     ok: bool,
-    /// Why the databases could not be checked.
+    /// Why the databases could not be checked. For a node, also the problems of its PostgreSQL
+    /// database and of its snapshot. Problems that the check found in a database of the data folder
+    /// are in `directory` or `ledger`.
     problems: Vec<String>,
     sqlite: Option<&'static str>,
     directory: Option<Database>,
@@ -79,8 +81,9 @@ impl Check {
 
 impl Check {
     /// Returns the location of the published snapshots if the node answers from snapshots: it has
-    /// no directory of its own, and its settings name a location or its folder has snapshots. An
-    /// unknown location is empty; the check does not read the location.
+    /// no directory of its own, and its settings name a location or its folder has snapshots. If
+    /// only the folder shows this, the returned path is empty; that is enough, because the check
+    /// does not read the location.
     fn snapshot_location(&self) -> Result<Option<PathBuf>, Failure> {
         let folder = self.common.data.path();
         if folder.join("directory.sqlite").exists() {
@@ -105,7 +108,8 @@ impl Check {
         match checked {
             Ok(Ok(number)) => snapshot = Some(number.0),
             Ok(Err(error)) => problems.push(error_chain(&error)),
-            // If the database has problems, they usually include this error.
+            // Such an error is usually one of the problems that were found before. So it is
+            // reported only if there are none.
             Err(error) if problems.is_empty() => problems.push(error_chain(&error)),
             Err(_) => {}
         }
@@ -120,8 +124,9 @@ impl Check {
     }
 }
 
-/// Returns the problems of the PostgreSQL database. `enrich check` does not decide whether a single
-/// copy of the database is enough. So it accepts a database without a synchronous standby.
+/// Returns the problems of the PostgreSQL database. A missing synchronous standby is not reported
+/// as a problem, because the operator decides whether a single copy of the database is enough
+/// (`enrich store check --one-copy`).
 fn store_problems(url: &StoreUrl, secrets: &Secrets) -> Vec<String> {
     match inspect(url.expose(), secrets, true, || SystemClock.now()) {
         Ok(report) => report.problems,

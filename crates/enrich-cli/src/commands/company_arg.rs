@@ -11,20 +11,20 @@ use serde::Serialize;
 use super::Failure;
 use super::table::Row;
 
-/// What the number of a company begins with: `company:17`.
+/// The text before a company's number on the command line: `company:17`.
 const NUMBER: &str = "company:";
-/// The most companies that a message names.
+/// Maximum number of companies that the message about an ambiguous name lists.
 const MOST_NAMED: usize = 10;
 
-/// The most values of a record in a row of a table.
+/// Maximum number of domains, and of ids, that a table shows for a record.
 const MOST_VALUES: usize = 3;
 
 /// A company as the user names it: by a domain, an id in a register or data set, its number in this
-/// directory, or a name. The company may not exist.
+/// directory, or a name. It is not checked yet whether there is such a company.
 #[derive(Clone, Debug)]
 pub(crate) struct CompanyArg {
     typed: String,
-    /// What the text may mean. The first meaning that fits a company counts.
+    /// What the text may mean. The first of these keys under which there is a company counts.
     keys: Vec<CompanyKey>,
 }
 
@@ -53,7 +53,7 @@ fn keys(text: &str) -> Result<Vec<CompanyKey>, String> {
     Ok(domain.map(CompanyKey::Domain).into_iter().chain([CompanyKey::Name(name)]).collect())
 }
 
-/// A company that was found, and the meaning by which it was found.
+/// A company that was found, and the key under which it was found.
 #[derive(Debug)]
 pub(crate) struct NamedCompany {
     pub(crate) found: CompanyRecords,
@@ -61,7 +61,8 @@ pub(crate) struct NamedCompany {
 }
 
 impl CompanyArg {
-    /// Finds the company. Returns an error if there is none, or if there are several.
+    /// Finds the company. Returns an error if there is none, or if several companies have the same
+    /// key.
     pub(crate) fn find(&self, importer: &SqliteImporter) -> Result<NamedCompany, Failure> {
         for key in &self.keys {
             let mut found = pollster::block_on(importer.companies(key))?;
@@ -97,7 +98,8 @@ impl CompanyArg {
     }
 }
 
-/// If some companies have the key as their main domain or own name, keeps only these.
+/// If some companies have the key as their main domain or own name, keeps only these, and drops
+/// those that have it as a further domain or an alias.
 fn prefer(found: &mut Vec<CompanyRecords>, key: &CompanyKey) {
     let is_own = |it: &CompanyRecords| match key {
         CompanyKey::Domain(domain) => it.company.domain() == Some(domain.as_str()),
@@ -112,8 +114,9 @@ fn prefer(found: &mut Vec<CompanyRecords>, key: &CompanyKey) {
 }
 
 impl NamedCompany {
-    /// Whether a record itself has the domain, the id or the name that the user has typed. This tells
-    /// the records of two organisations apart that are one company.
+    /// Whether this record has the domain, the id or the name that the user has typed; always
+    /// `true` if the user has typed the company's number. If the directory has made one company of
+    /// two organisations, this tells the records of one from those of the other.
     pub(crate) fn is_named_by(&self, record: &RecordClaims) -> bool {
         match &self.key {
             CompanyKey::Number(_) => true,
@@ -214,7 +217,8 @@ impl Row for ShownRecord {
     }
 }
 
-/// Returns the first values of a list, and how many more there are.
+/// Returns a text with the first [`MOST_VALUES`] values of a list, and the number of further
+/// values.
 fn some(values: &[String]) -> String {
     match values.len().saturating_sub(MOST_VALUES) {
         0 => values.join(", "),

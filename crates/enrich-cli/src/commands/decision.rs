@@ -12,7 +12,7 @@ use super::company_arg::{ShownCompany, ShownRecord};
 use super::table::{Row, write_table};
 use super::{Common, Console, Failure, Shown, Verdict, named};
 
-/// The most records of a side that the text names.
+/// Maximum number of records of each side that the text names.
 const MOST_NAMED: usize = 3;
 
 #[derive(Debug, Subcommand)]
@@ -168,7 +168,7 @@ fn write_companies(companies: &[ShownCompany], out: &mut dyn Write) -> io::Resul
     write_table(&["COMPANY", "NAME", "DOMAIN", "IDS"], companies.iter().map(cells), out)
 }
 
-/// A decision that is to be made, with the companies that have its records now.
+/// A decision that is to be made, and the companies that have its records now (`before`).
 pub(super) struct NewDecision {
     pub(super) kind: DecisionKind,
     pub(super) sides: [Vec<DecidedRecord>; 2],
@@ -181,14 +181,16 @@ struct Made {
     /// The number of the decision; `None` if it was not made (`--dry-run`).
     decision: Option<u64>,
     kind: &'static str,
-    /// All records of the companies before the decision.
+    /// The records that the affected companies had before the decision.
     records: Vec<ShownRecord>,
-    /// The companies that have the records now.
+    /// The companies that have the records after the decision; with `--dry-run`, those that have
+    /// them now.
     companies: Vec<ShownCompany>,
 }
 
 impl NewDecision {
-    /// Makes the decision and shows it. With `is_dry`, only shows it.
+    /// Makes the decision and shows it. With `is_dry`, makes no decision, and only shows the
+    /// records and companies that it would affect.
     pub(super) fn make(
         self,
         importer: &SqliteImporter,

@@ -80,7 +80,7 @@ fn kind_parser() -> impl TypedValueParser<Value = Resemblance> {
     })
 }
 
-/// The companies that look alike in one way.
+/// The numbers of groups and of pairs of companies that look alike in the way `kind`.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct ShownCount {
     pub(super) kind: &'static str,

@@ -21,12 +21,12 @@ use super::{Common, Console, Failure, Shown, Verdict};
 use crate::settings::StoreUrl;
 use list::ListArgs;
 
-/// The message after values were suppressed from a folder of a node that has no directory. It tells
-/// the user what must still be done.
+/// The message after values were suppressed on all nodes, if the folder `--data` is that of a node
+/// without a directory. It tells the user what must still be done.
 const ALSO_ELSEWHERE: &str = "no node answers with the values any more; run the same command on \
                               the machine that imports, which still has them";
 
-/// Maximum number of values in one call of the command.
+/// Maximum number of values that one run of the command accepts.
 const MAX_VALUES: usize = 100_000;
 
 #[derive(Debug, Args)]
@@ -124,7 +124,7 @@ struct ForgetFrom {
     nodes: Option<Nodes>,
     /// The look-up data; `None` in the folder of a node that has no directory.
     importer: Option<Arc<SqliteImporter>>,
-    /// The whole data folder, if there are no nodes.
+    /// The data folder with its counts of missed names; `None` if `nodes` share these counts.
     whole: Option<Store>,
 }
 
@@ -201,8 +201,9 @@ impl Nodes {
     }
 }
 
-/// Returns the name under which a value may have been counted as missed. Callers may have sent a
-/// domain in place of a company's name.
+/// Returns the name under which a value may have been counted as missed. Only a domain can have
+/// been counted, because callers may have sent it in place of a company's name. For any other
+/// value, returns `None`.
 fn missed_name(what: &Suppressed) -> Option<CompanyName> {
     match what {
         Suppressed::Domain(domain) => CompanyName::parse(domain.as_str()).ok(),

@@ -44,7 +44,7 @@ pub(crate) struct Split {
     common: Common,
 }
 
-/// Records of the two sides.
+/// The records of the two sides of the decision.
 type Sides<'a> = [Vec<&'a RecordClaims>; 2];
 
 impl Split {
@@ -69,7 +69,9 @@ impl Split {
     }
 }
 
-/// Returns the records of two companies; if both are one company, those of each name.
+/// Returns the records of `one` and those of `other`. If both arguments mean the same company, the
+/// records of this company are divided: each side gets those that have the domain, id or name with
+/// which the user has named it.
 fn between<'a>(one: &'a NamedCompany, other: &'a NamedCompany) -> Result<Sides<'a>, Failure> {
     if one.company().id != other.company().id {
         return Ok([one.records().iter().collect(), other.records().iter().collect()]);
@@ -80,7 +82,7 @@ fn between<'a>(one: &'a NamedCompany, other: &'a NamedCompany) -> Result<Sides<'
     Ok([these, those])
 }
 
-/// Returns the named records of a company, and its other records.
+/// Returns the records of a company that the texts `named` mean, and its other records.
 fn taken_out<'a>(company: &'a NamedCompany, named: &[String]) -> Result<Sides<'a>, Failure> {
     let is_named = |record: &&RecordClaims, text: &String| {
         ShownRecord::is_named(company.company(), record, text)
@@ -98,7 +100,8 @@ fn taken_out<'a>(company: &'a NamedCompany, named: &[String]) -> Result<Sides<'a
     Ok([taken, left])
 }
 
-/// Returns an error if a decision cannot tell the two sides apart.
+/// Returns an error if a side has no records, or if a decision could not tell a record of one side
+/// from a record of the other.
 fn check([one, other]: &Sides<'_>) -> Result<(), Failure> {
     if one.is_empty() || other.is_empty() {
         return Err(Failure::refused(

@@ -28,10 +28,10 @@ use super::{ForgetFrom, Forgotten, Kind, Nodes, read};
 use answers::{Answer, Answers};
 
 /// The number of entries in a batch that is added, taken back or looked up. A batch takes some 20
-/// MB of memory. Entries are added in the order of their keyed hashes, so each batch may change
-/// every page of the table. With fewer batches, fewer pages are written.
+/// MB of memory. A large batch writes fewer pages: the entries of a batch are added in the order of
+/// their keyed hashes, so each batch may change every page of the table.
 const BATCH: usize = 200_000;
-/// The number of values in a batch, if the list is a plain list of values.
+/// The number of values that are forgotten in one batch, if the list is a plain list of values.
 const VALUES: usize = 10_000;
 
 const WRONG_FOLDER: &str = "a list is loaded on the machine that imports, and this folder has no \
@@ -224,7 +224,8 @@ impl<'a> Load<'a> {
         Ok(added)
     }
 
-    /// Takes entries back, as the list demands. Returns the number of entries that were in force.
+    /// Takes back the entries that the list names as removed from lists of DROP. Returns the number
+    /// of these entries that were in force until now.
     fn take_back(&self) -> Result<u64, Failure> {
         let is_to_do = |(part, opened): &(&ListPart, OpenedList)| {
             is_of_removed(part) && part.entries > 0 && !opened.is_complete
@@ -316,7 +317,8 @@ fn digest_of(content: EntryContent) -> Option<Digest> {
     }
 }
 
-/// Whether a part contains entries that were removed from lists.
+/// Whether a part names entries that were removed from lists of DROP, and that are to be taken
+/// back.
 fn is_of_removed(part: &ListPart) -> bool {
     part.file.as_ref().is_some_and(|file| file.list.is_none())
 }

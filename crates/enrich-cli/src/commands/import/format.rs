@@ -52,11 +52,11 @@ pub(super) struct FormatArgs {
 /// How a file is read.
 pub(super) struct Plan {
     pub(super) source: ImportSource,
-    /// The name of the source, if the format has one.
+    /// The name of the source that the format gives; `None` for native records.
     pub(super) name: Option<SourceName>,
-    /// The terms of the records, if the mapping has terms.
+    /// The licence and attribution of the source; `None` if the format gives none.
     pub(super) terms: Option<SourceTerms>,
-    /// Which companies and people the records may change.
+    /// Whether the records may add companies and people, or only change stored ones.
     pub(super) subjects: Subjects,
 }
 
@@ -218,7 +218,7 @@ impl FormatArgs {
 }
 
 /// Whether this error in the beginning of a file means that the file can't be read in any layout.
-/// Other errors may be due to the detected layout.
+/// Any other error may occur only because a wrong layout was detected.
 fn is_final(error: &ReadError) -> bool {
     match error {
         ReadError::Input(fault) => !matches!(

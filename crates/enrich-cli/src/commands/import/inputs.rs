@@ -38,7 +38,7 @@ pub(super) struct Input {
     /// The identity of the file, which is stored with the source. `None` for a pipe without a path.
     pub(super) origin: Option<Origin>,
     pub(super) terms: Option<SourceTerms>,
-    /// Which companies and people the records may change.
+    /// Whether the records may add companies and people, or only change stored ones.
     pub(super) subjects: Subjects,
 }
 
@@ -53,7 +53,8 @@ impl InputArgs {
         let source = source.read_as(self.read_as.read_as());
         let file_name = source.name().cloned();
         let Plan { source, name, terms, subjects } = self.format.plan(file, source, console)?;
-        // All files of one format in one folder belong to one source.
+        // All files of one format in one folder belong to one source, so the origin is then the
+        // folder.
         let origin = if name.is_some() { Origin::of_folder(file) } else { Origin::of_file(file) };
         let name = self.source.clone().or(name).or(file_name);
         let name = name.ok_or_else(|| {
@@ -65,8 +66,9 @@ impl InputArgs {
         Ok(Input { file: file.to_owned(), source, name, origin, terms, subjects })
     }
 
-    /// Returns an error if several files have the same name, because their records would belong to
-    /// one source.
+    /// Returns an error if files from different places have the same source name, because their
+    /// records would belong to one source. If the user has given the source with `--source`, this
+    /// is no error.
     pub(super) fn see_same_names(&self, inputs: &[Input]) -> Result<(), Failure> {
         for (at, input) in inputs.iter().enumerate().filter(|_| self.source.is_none()) {
             let mut before = inputs.iter().take(at);
@@ -80,7 +82,7 @@ impl InputArgs {
     }
 
     /// Returns an error if the source with this file's name already exists with records from
-    /// another file.
+    /// another file or folder. If the user has given the source with `--source`, this is no error.
     pub(super) fn see_source(&self, store: &DirectoryStore, input: &Input) -> Result<(), Failure> {
         let Some(origin) = input.origin.as_ref().filter(|_| self.source.is_none()) else {
             return Ok(());
@@ -136,7 +138,7 @@ impl Origin {
     }
 }
 
-/// Returns the full path of a regular file.
+/// Returns the full path of a regular file; `None` if there is no such file, or if it is a pipe.
 fn full_path(file: &Path) -> Option<PathBuf> {
     file.canonicalize().ok().filter(|path| path.is_file())
 }

@@ -56,8 +56,8 @@ impl Outcome {
         }
     }
 
-    /// Prints to standard error what was dropped and ignored. Some results, such as JSON, are
-    /// printed without these details.
+    /// Prints to standard error what was dropped and ignored. The caller uses this for a result
+    /// that does not contain these details, such as JSON.
     pub(super) fn note_details(&self, console: &mut Console<'_>) {
         let mut text = Vec::new();
         // Writing into memory always succeeds.

@@ -35,7 +35,7 @@ pub(super) struct CompanyArgs {
     candidates: Option<usize>,
 }
 
-/// Parses the number of candidates.
+/// Parses the maximum number of candidates that the user wants: from 1 to [`Candidate::MOST`].
 pub(crate) fn candidates(text: &str) -> Result<usize, String> {
     let most = text.parse().ok().filter(|most| (1..=Candidate::MOST).contains(most));
     most.ok_or_else(|| format!("it is a whole number from 1 to {}", Candidate::MOST))

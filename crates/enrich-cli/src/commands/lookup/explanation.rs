@@ -26,7 +26,7 @@ pub(super) struct LookUpToExplain<'a> {
 pub(super) struct Explanation {
     /// How the fields of the request were read, in words.
     pub(super) read_as: String,
-    /// The least confidence of a match by name, in percent.
+    /// The minimum confidence with which a match by name becomes the answer, in percent.
     pub(super) min_confidence: u8,
     /// The companies that the given name may mean; `None` if the request contains no company name.
     pub(super) company_name: Option<ByName>,
@@ -41,7 +41,7 @@ pub(super) struct Explanation {
 #[derive(Debug, Serialize)]
 pub(super) struct ByName {
     pub(super) name: String,
-    /// Whether the name is that of an employer, because a person is looked up.
+    /// Whether the name is that of a person's employer, because the look-up is for a person.
     pub(super) is_employer: bool,
     /// The alpha-2 code of the country that was given with the name.
     pub(super) country: Option<&'static str>,
@@ -60,7 +60,7 @@ pub(super) struct Named {
     /// A company's ids in registers and data sets, such as `lei:…`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) ids: Vec<String>,
-    /// The confidence in percent, if the subject was found by its name.
+    /// The confidence of the match, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) confidence: Option<u8>,
 }
@@ -92,14 +92,14 @@ pub(super) struct Candidate {
 pub(super) struct Prominent {
     /// The prominence from 0 to 1.
     pub(super) value: f64,
-    /// The highest page rank of the company's domains.
+    /// The highest page rank of the company's domains, from 0 to 10; `None` if none is known.
     pub(super) page_rank: Option<f64>,
     pub(super) is_in_wikidata: bool,
-    /// The number of kinds of ids, without Wikidata.
+    /// The number of kinds of ids that the company has, without Wikidata.
     pub(super) kinds_of_ids: usize,
-    /// The number of countries with a site.
+    /// The number of countries for which the company has a site.
     pub(super) countries: usize,
-    /// The number of networks with a page.
+    /// The number of networks on which the company has a page.
     pub(super) networks: usize,
 }
 

@@ -9,8 +9,9 @@ use super::super::table::write_table;
 use super::super::{Failure, Shown};
 use super::explanation::{ByName, Candidate, Explanation, Named, Prominent, Weighed};
 
-/// Maximum number of companies in the text, and maximum number of features of each company.
+/// Maximum number of companies in the text.
 const MOST_COMPANIES: usize = 5;
+/// Maximum number of features of each company in the text; the others are added up in one line.
 const MOST_FEATURES: usize = 6;
 
 /// The body of an answer, with its explanation. If the body is an error, there is no explanation.

@@ -13,7 +13,8 @@ use crate::missed_names::MissedNames;
 
 /// Maximum number of names that are printed.
 const MOST: usize = 100;
-/// Number of digits of a name's hash that are printed.
+/// Number of hexadecimal digits of a name's hash that are printed, if the name's text was not
+/// stored.
 const DIGITS: usize = 16;
 
 #[derive(Serialize)]
@@ -28,7 +29,7 @@ struct Missed {
     last_day: String,
 }
 
-/// How many look-ups did not find one name.
+/// The number of look-ups for a given company name that found nothing.
 #[derive(Serialize)]
 pub(super) struct OneMissed {
     name: String,

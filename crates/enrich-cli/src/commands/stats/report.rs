@@ -94,7 +94,8 @@ struct Usage {
     all: Counts,
     endpoints: Vec<OfEndpoint>,
     accounts: Vec<OfAccount>,
-    /// The number of accounts that had calls but are not listed.
+    /// The number of accounts that had calls but are not listed, because there are more than
+    /// [`MOST_ACCOUNTS`].
     further_accounts: u64,
     days: Vec<OfDay>,
 }

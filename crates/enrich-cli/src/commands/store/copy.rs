@@ -109,7 +109,8 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
         drop(received);
         match (imported, joined(exporting)?) {
             (Ok(()), exported) => exported.map_err(Failure::from),
-            // The import has failed only because the export had failed.
+            // The import has failed only because it got no more batches from the export, so the
+            // cause is the export's error.
             (Err(postgres::CopyError::Other(_)), Err(first)) => Err(first.into()),
             (Err(error), _) => Err(error.into()),
         }
@@ -127,8 +128,8 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
 /// Copies the ledger of a database to a folder that contains the database's `secret.key`.
 fn to_folder(url: &StoreUrl, folder: &Path) -> Result<Copied, Failure> {
     let secrets = load_secrets(folder)?;
-    // In this mode, nodes stop charging within half a second. Charges that have already begun end
-    // before the ledger is read.
+    // In the mode `Copying`, nodes stop charging within half a second. The ledger is read only
+    // after 2 seconds, so that charges that have already begun end before that.
     postgres::set_mode(url.expose(), &secrets, Mode::Copying)?;
     thread::sleep(std::time::Duration::from_secs(2));
     let copied = copy_to_folder(url, folder, &secrets);

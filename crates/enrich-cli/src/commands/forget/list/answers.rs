@@ -14,9 +14,9 @@ use tempfile::NamedTempFile;
 use super::super::super::Failure;
 use super::{BATCH, changed, is_of_removed, part_of};
 
-/// `DELETED` is the status in DROP of a value that was found and deleted. `NOT_FOUND` is the status
-/// of a value that was not found.
+/// The status in DROP of a value that was found and deleted.
 const DELETED: u8 = 3;
+/// The status in DROP of a value that was not found.
 const NOT_FOUND: u8 = 5;
 
 /// The files into which the answers are written. A file has a temporary name until all files are
@@ -44,8 +44,8 @@ struct Unfinished<'a> {
 }
 
 impl Answers {
-    /// Returns an error if the answers to the list already exist, unless an interrupted run has
-    /// written them. Creates the folder if answers are needed.
+    /// Returns an error if a file of answers already exists, unless an interrupted run has loaded
+    /// the same list and may have written this file. Creates the folder if answers are needed.
     pub(super) fn check(
         folder: &Path,
         parts: &[ListPart],
@@ -68,8 +68,8 @@ impl Answers {
         Ok(Self { folder: folder.into() })
     }
 
-    /// Writes the answers of all lists. The files get their final names only when all of them are
-    /// written.
+    /// Writes the answers to all files of the download. The answers get their final names only when
+    /// all of them are written.
     pub(super) fn write(
         &self,
         file: &ListFile,

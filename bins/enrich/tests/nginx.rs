@@ -34,7 +34,7 @@ struct Nginx {
 
 impl Drop for Nginx {
     fn drop(&mut self) {
-        // On this signal, nginx also ends its worker processes.
+        // On SIGTERM, nginx also ends its worker processes. With SIGKILL, they would continue.
         let id = self.child.id().to_string();
         let _ = Command::new("kill").args(["-TERM", &id]).status();
         let _ = self.child.wait();

@@ -363,7 +363,7 @@ fn a_node_that_stops_charging_says_why() {
     let (account, key) = nodes.account("5");
     let server = nodes.serve("a", &[]);
     assert_eq!(look_up(server.address, &key, "Quill Ltd").status, 200);
-    // After a restore of an older backup, the database lacks the newest rows.
+    // Simulates the restore of an older backup, which lacks the newest rows.
     cluster
         .psql(&format!("DELETE FROM entry WHERE account = '{account}' AND sequence > 1"))
         .unwrap();

@@ -190,7 +190,7 @@ fn load_until_killed(server: Server, key: &str, round: usize) -> Vec<Sent> {
     })
 }
 
-/// Sends calls, one after the other, until the connection breaks.
+/// Sends calls, one after the other, until the connection breaks or the server was killed (`over`).
 fn write(server: SocketAddr, key: &str, name: &str, over: &AtomicBool) -> Vec<Sent> {
     let mut sent = Vec::new();
     while !over.load(Ordering::SeqCst) {

@@ -20,16 +20,18 @@ use crate::scans::Scans;
 use crate::settings::Settings;
 use crate::threads::Threads;
 
-/// Maximum number of reads of one account that run or wait at the same time. `SCANS_OF_ONE` limits
-/// long reads, such as exports and whole lists. `FILES_OF_ONE` limits short reads of files.
+/// Maximum number of long reads of one account, such as exports and whole lists, that run or wait
+/// at the same time.
 const SCANS_OF_ONE: usize = 4;
+/// Maximum number of short reads of files of one account that run or wait at the same time.
 const FILES_OF_ONE: usize = 16;
-/// Maximum number of uploads that run at the same time. `UPLOADS` is for all accounts together, and
-/// `UPLOADS_OF_ONE` for one account.
+/// Maximum number of uploads of all accounts together that run at the same time.
 const UPLOADS: usize = 8;
+/// Maximum number of uploads of one account that run at the same time.
 const UPLOADS_OF_ONE: usize = 2;
 
-/// The time of a session's last use is recorded at most once in this interval.
+/// Minimum time between two writes of a session's last use to the store. Uses in between are not
+/// recorded.
 const NOTED_EACH: SignedDuration = SignedDuration::from_mins(1);
 
 /// The state that the pages of all accounts share, such as the settings and the login throttle.

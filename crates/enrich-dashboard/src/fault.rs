@@ -48,13 +48,14 @@ pub(crate) enum Fault {
          connection, or compress the list (.gz or .zst)."
     )]
     TooSlow,
-    /// Too many long reads of this account are running or waiting.
+    /// Too many reads or downloads of this account are running or waiting. Other accounts are not
+    /// affected.
     #[error(
         "Too many searches, counts or downloads of this account are running. Nothing was changed; \
          try again in a moment."
     )]
     Counting,
-    /// A queue for slow work is full.
+    /// A queue for slow work, which all accounts share, is full, or the work panicked.
     #[error("The server is busy. Nothing was changed; try again in a moment.")]
     Busy,
     /// The server failed. The cause is logged and not shown.
@@ -122,7 +123,8 @@ impl Fault {
         }
     }
 
-    /// Converts an error of reading lists.
+    /// Converts an error of reading all lists of an account. The user cannot correct such an error,
+    /// so the result is always a fault.
     pub(crate) fn of_lists(error: JobError) -> Self {
         match error {
             JobError::Records(error) => error.into(),

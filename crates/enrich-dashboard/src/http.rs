@@ -24,7 +24,7 @@ pub enum BodyFault {
     /// The connection broke, or the HTTP encoding of the body is invalid.
     #[error("what was sent did not arrive whole")]
     Broken,
-    /// The body took too long.
+    /// The body did not arrive within the time limit, or arrived too slowly.
     #[error("what was sent did not arrive in time")]
     TooSlow,
 }

@@ -1,10 +1,10 @@
 //! Slows down password guessing, by address and by account.
 //!
-//! Each address and each account has a fixed number of attempts. After each fixed interval, one
-//! used attempt becomes available again. This is the generic cell rate algorithm: it stores only
-//! the time at which all attempts are available again. An attempt is taken before the password is
-//! checked, and given back if the password is right. Unknown accounts are treated like existing
-//! accounts.
+//! Each address and each account has a fixed number of attempts. An attempt is taken before the
+//! password is checked, and given back if the password is right. After each fixed interval, one
+//! taken attempt becomes available again. This is the generic cell rate algorithm: for each address
+//! and account, it stores only the time at which all attempts are available again. Unknown accounts
+//! are treated like existing accounts.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};

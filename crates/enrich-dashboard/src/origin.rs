@@ -24,7 +24,8 @@ fn is_same(origin: &str, request: &Request, public_url: Option<&str>) -> bool {
     if let Some(public_url) = public_url {
         return origin == public_url;
     }
-    // Behind a proxy the scheme is unknown, so only the host is compared.
+    // Without a public URL, there may be a proxy in front of the server, and the scheme is unknown.
+    // So only the host is compared.
     let host = request.host.as_deref();
     let named = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
     named.is_some() && named.map(str::to_ascii_lowercase) == host.map(str::to_ascii_lowercase)

@@ -1,5 +1,5 @@
-//! The return address: when a session has ended and the owner signs in again, the browser goes back
-//! to this page.
+//! The return address: the page to which the browser goes back when an owner signs in again, after
+//! a session has ended.
 
 use crate::form::{Form, query};
 use crate::http::{Method, Request};

@@ -23,7 +23,7 @@ const FIELD: &str = "list";
 /// Maximum size of the multipart form without the file, in bytes.
 const AROUND: u64 = 64 * 1024;
 
-/// The least number of bytes that must arrive in each time window ([`WINDOW`]) except the first.
+/// Minimum number of bytes that must arrive in each time window ([`WINDOW`]) except the first.
 const LEAST_IN_WINDOW: usize = 64 * 1024;
 const WINDOW: SignedDuration = SignedDuration::from_secs(30);
 
@@ -54,7 +54,7 @@ impl From<multer::Error> for Fault {
     }
 }
 
-/// Stores the list that a form contains.
+/// Stores the list that a form contains, and returns its job.
 pub(crate) async fn take(
     dashboard: &Dashboard,
     account: AccountId,

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
 
-/// Why a server did not start, or stopped.
+/// Why a server did not start, or ended although it had not been told to stop.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The server cannot listen on an address.

@@ -174,8 +174,8 @@ pub(crate) fn numbered(rows: usize) -> Vec<u8> {
     list.into_bytes()
 }
 
-/// Waits until a started command prints the cost of its list on standard error. Before that, the
-/// command sends no row.
+/// Waits until a started command prints the cost of its list on standard error. The command sends
+/// the first row only after that.
 pub(crate) fn wait_for_a_word(running: &mut Child) {
     let mut byte = [0];
     let err = running.stderr.as_mut().unwrap();

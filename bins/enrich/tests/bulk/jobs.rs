@@ -20,7 +20,8 @@ use crate::server::import_fixtures;
 static API_VERSIONS: [&ApiVersion; 2] =
     [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION];
 
-/// The store of one process of the program, and the jobs of this process.
+/// Simulates a server process: its store and its jobs. Dropping this value and calling `start`
+/// again simulates a restart.
 struct Process {
     store: Store,
     jobs: Jobs,

@@ -12,11 +12,13 @@ const RECORDS: &str = r#"{"type":"company","name":"Quill Ltd","country":"GB","do
 {"type":"person","first_name":"Ada","last_name":"Penn","company_domain":"quill.example","linkedin":"linkedin.com/in/ada-penn-example","emails":["ada+news@quill.example"]}
 "#;
 
-/// SHA-256 in Base64: of `anna.smith@domain.com`, `ada@quill.example` and an unknown address.
+/// SHA-256 in Base64 of `anna.smith@domain.com`.
 const ANNA: &str = "KA18MT/ph6IHYjzT9zwETySDQyvSh87YuoSBpOQtkhE=";
+/// SHA-256 in Base64 of `ada@quill.example`.
 const ADA: &str = "K5bszsuw4utfYUvrBrwhkXU5CAYyFODnCoFI+cDMRRE=";
+/// SHA-256 in Base64 of an address that the directory does not have.
 const NOBODY: &str = "uMyZgjgJT4RGCrlle/ZN+4NP4uvuPWF63TgDopr6y2Q=";
-/// SHA-256 in Base64 of `4155559317`.
+/// SHA-256 in Base64 of the phone number `4155559317`.
 const NUMBER: &str = "vGM7y5n+hBXRSEAklhHDPCbysyNgYTmXdMcagGUOY8E=";
 
 const EMAIL_FILE: &str = "20260312_4821_Email.csv";
@@ -271,7 +273,8 @@ fn an_answer_file_that_exists_is_not_replaced() {
 fn a_run_that_was_interrupted_is_completed_by_the_same_command() {
     let fixture = fixture();
     fixture.file(EMAIL_FILE, format!("ID,Hash\na,{ANNA}\nb,{NOBODY}\n"));
-    // A folder with the name of the unfinished file ends the run after the values are removed.
+    // The unfinished file cannot be created, because a folder has its name. So the run ends with an
+    // error after the values were removed, and before the answers are written.
     let blocked = fixture.path().join("answers").join(format!(".{EMAIL_FILE}.unfinished"));
     fs::create_dir_all(&blocked).unwrap();
     assert_eq!(fixture.run(&["forget", "--list", EMAIL_FILE]).status, 2);

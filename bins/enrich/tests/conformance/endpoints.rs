@@ -13,7 +13,7 @@ pub(crate) struct Endpoint {
     pub(crate) found: Fields<'static>,
     pub(crate) answer: &'static str,
     pub(crate) price: i64,
-    /// The lowest price of a found answer.
+    /// The lowest price that a found answer of this endpoint can have.
     pub(crate) least: i64,
     pub(crate) missing: Fields<'static>,
     pub(crate) miss: &'static str,

@@ -15,8 +15,8 @@ const PASSWORD: &str = "correct horse battery staple";
 /// The number of rows of a list. It is so high that a server cannot answer all rows before the test
 /// has looked at the list.
 const ROWS: usize = 20_000;
-/// Time limit for each wait. A lease may have to end first, and then the rest of the list is
-/// answered. The machine may be busy.
+/// Time limit for each wait. Within it, the lease of a frozen server may have to end, and another
+/// server must answer the rest of the list. The machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// An owner who is signed in.
@@ -165,7 +165,7 @@ fn another_server_continues_the_list_of_a_frozen_one_and_no_row_is_paid_twice() 
     a.signal("STOP");
     let frozen = owner.progress(b.address, &path).1;
     owner.wait(b.address, &path, |_, rows| rows > frozen);
-    // Server `a`, which was stopped, continues while server `b` writes the rows.
+    // Server `a`, which was frozen, continues while server `b` writes the rows.
     a.signal("CONT");
     owner.wait(b.address, &path, |state, rows| state == "Done" && rows == ROWS);
     for server in [&a, &b] {

@@ -44,7 +44,7 @@ impl Server {
         Self { child, address }
     }
 
-    /// Kills the process, like `kill -9` or a power failure.
+    /// Kills the process with SIGKILL, so that it cannot finish anything. Waits for its end.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

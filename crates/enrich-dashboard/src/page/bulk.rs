@@ -58,7 +58,7 @@ pub(crate) struct JobRow {
     pub(crate) ceiling_typed: String,
 }
 
-/// A list that only another server can show.
+/// A list that this server cannot show, because its files are on another server (`node`).
 struct RemoteRow {
     file_name: String,
     node: String,

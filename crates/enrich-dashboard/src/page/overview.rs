@@ -27,7 +27,7 @@ struct OverviewPage {
     days: Vec<DayRow>,
 }
 
-/// The suggested first call, which is shown if the account has no calls.
+/// The suggested first call, which is shown if the account has no calls and an active key.
 struct FirstCall {
     command: String,
     /// Whether the command contains the full key. Otherwise it contains only the first characters
@@ -85,7 +85,8 @@ async fn shown(context: &OwnerContext<'_>, shows_key: bool) -> Result<Response, 
     page(200, &template)
 }
 
-/// Returns the suggested first call with the full key, or with the key's hint.
+/// Returns the suggested first call. The command contains the full key if `shows_key` is `true`;
+/// otherwise it contains the key's hint.
 async fn call_with(
     context: &PageContext<'_>,
     key: &KeyInfo,

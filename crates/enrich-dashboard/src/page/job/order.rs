@@ -156,7 +156,8 @@ pub(super) async fn refused(
 const CANDIDATES: [(&str, &str); 4] =
     [("0", "none"), ("3", "up to 3"), ("5", "up to 5"), ("10", "up to 10")];
 
-/// Returns the most candidates of a row that the form asks for; 0 for none.
+/// Returns the maximum number of candidates for each row, as selected in the form. Returns 0 if no
+/// candidates, or an unknown number of them, are selected.
 pub(super) fn candidates(fields: &Form) -> usize {
     let is_choice = |value: &&str| CANDIDATES.iter().any(|(known, _)| known == value);
     let chosen = Some(fields.text("candidates")).filter(is_choice);

@@ -7,7 +7,7 @@ use crate::page_context::PageContext;
 
 use super::typed;
 
-/// The most candidates that the page shows.
+/// Maximum number of candidates that the page shows.
 const SHOWN: u64 = 5;
 
 /// The candidates of a call, as the page shows them.
@@ -39,7 +39,8 @@ pub(super) async fn of_call(
         .limit(SHOWN);
     let look_up = match attempt {
         "" => look_up,
-        // The idempotency key belongs to the call, so the second question needs its own.
+        // The idempotency key `attempt` belongs to the call that found nothing, so this look-up
+        // needs another one.
         attempt => look_up.idempotency_key(format!("{attempt}-candidates")),
     };
     let service = &context.dashboard.service;

@@ -1,5 +1,6 @@
 //! Long reads and reads of files. They run on separate threads, so that pages do not wait for them.
-//! Each account has only one running read at a time. So no account delays the others.
+//! The reads of one account run one after the other, so that they cannot occupy all threads and
+//! delay other accounts.
 
 use std::sync::Arc;
 

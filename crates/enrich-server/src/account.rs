@@ -39,9 +39,9 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FROM_SCRIPT: HeaderName = HeaderName::from_static("hx-request");
 
-/// Adds two routes for the account page. One is for all paths of the account page, because
-/// `enrich-dashboard` has its own table of these paths. The other one redirects from `/` to the
-/// account page.
+/// Adds two resources for the account page. The first one handles all paths of the account page,
+/// because the table of these paths is in `enrich-dashboard`. The second one redirects from `/` to
+/// the account page.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     let is_unescaped_root = fn_guard(|context| context.head().uri.path().starts_with(ROOT));
     config.service(

@@ -246,8 +246,9 @@ mod tests {
         assert_eq!(evicted, [true, false, false]);
         drop(first);
         assert!(guests[1].has_slot() && !guests[2].has_slot());
-        // `guests[1]` has got a slot and is not a guest any more. Closing it would make no room for
-        // a new guest, so the next guest is closed instead.
+        // `guests[1]` has a slot now, so it is not a guest any more. Closing its connection would
+        // make no room for a new guest. So the connection of the next guest, `guests[2]`, is
+        // closed.
         let others = [control.admit(None), control.admit(None)];
         assert!(!guests[1].is_evicted(&context) && guests[2].is_evicted(&context));
         assert!(others.iter().all(|guest| !guest.is_evicted(&context)));

@@ -31,7 +31,8 @@ impl<T> Future for DetachOnDrop<T> {
 impl<T> Drop for DetachOnDrop<T> {
     fn drop(&mut self) {
         // The rest of the future runs as a task of this worker thread. The task is lost only if the
-        // thread stops. If the call was charged before that, the ledger has the charge.
+        // thread ends first. If the call was charged before that, the ledger has the charge
+        // nevertheless.
         if let Some(unfinished) = self.0.take() {
             actix_web::rt::spawn(unfinished);
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// The kind of a metric's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampledKind {
-    /// Sums that begin at 0 with the process and only grow.
+    /// Sums that are 0 when the process starts, and that only grow.
     Counter,
     /// Values that may grow and fall.
     Gauge,

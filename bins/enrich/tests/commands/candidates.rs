@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::fixture::Fixture;
 
-/// Two companies of one name, and a company with a similar name.
+/// Two companies with the same name, and a company with another name.
 const SORRELS: &str = r#"{"type":"company","name":"Sorrel","country":"GB","domains":["sorrel-one.example"]}
 {"type":"company","name":"Sorrel","country":"FR","domains":["sorrel-two.example"]}
 {"type":"company","name":"Quillfeather GmbH","aliases":["Quillfeather Ink"],"country":"DE","domains":["quillfeather.example"]}

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, text};
 
-/// Creates a folder with the companies of two sources: Quill and its other shop with another id, and
-/// Ink, which both sources have.
+/// Creates a folder with the companies of two sources. Both sources have a company Quill with the
+/// same domain, but with different ids, so these are two companies. Both also have Ink, without an
+/// id, which is one company.
 fn two_sources() -> Fixture {
     let fixture = Fixture::new();
     let lines = |records: &[Value]| -> String {

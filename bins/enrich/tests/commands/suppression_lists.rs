@@ -1,5 +1,5 @@
-//! Tests of `enrich forget --list`. The hashes of the first address and of the American number are
-//! published test vectors of the specification of DROP.
+//! Tests of `enrich forget --list`. The hashes `ANNA` and `NUMBER` are published test vectors of
+//! the specification of DROP.
 
 use std::fs;
 use std::io::{Cursor, Write};
@@ -140,7 +140,8 @@ fn an_entry_is_taken_back_and_forget_stays_final() {
     let fixture = fixture();
     fixture.file(EMAIL_FILE, format!("ID,Hash\na,{ANNA}\nb,{ADA}\n"));
     assert_eq!(fixture.json(&["forget", "--list", EMAIL_FILE])["values"], 2);
-    // The second address is also forgotten without a list.
+    // `ada@quill.example` is also forgotten without a list. So it stays suppressed after its entry
+    // is taken back.
     fixture.json(&["forget", "ada@quill.example"]);
     let removed = format!("ID,Hash,ListType\na,{ANNA},Email\nb,{ADA},Email\nc,{NOBODY},MAID\n");
     fixture.file("20260501_4821_Removed.csv", removed);

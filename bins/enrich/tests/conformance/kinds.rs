@@ -127,7 +127,7 @@ fn phones_are_read_however_they_are_written() {
         mti(text, person);
     }
     // The numbers that `/v1/itm` returns are accepted as inputs, in any spelling. The landline also
-    // belongs to this person.
+    // belongs to the person `gross`.
     for text in ["491713920015", "+493023125220", "0049 30 23125-220"] {
         mti(text, gross);
     }

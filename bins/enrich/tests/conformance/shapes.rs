@@ -1,5 +1,6 @@
 //! Tests sections 3 and 4 of the interface's rules: the answer and the miss of every endpoint, byte
-//! for byte. Each is tested in both encodings and with the key in both places.
+//! for byte. Each is tested in both encodings (JSON and form), and with the key in both places
+//! (header and body).
 
 use serde_json::{Map, Value, json};
 
@@ -155,8 +156,8 @@ fn page_ranks_are_the_texts_that_were_given() {
     world.finish();
 }
 
-/// Returns the four ways to send the same fields: in each of two encodings, with the key in each of
-/// two places.
+/// Returns the ways to send the same fields: as JSON and as a form, each with the key in the header
+/// and in the body. Also returns a form without a content type.
 fn ways(endpoint: &Endpoint, account: &Account, fields: Fields<'_>) -> Vec<(&'static str, Call)> {
     let post = || Call::post(endpoint.path);
     let mut object: Map<String, Value> =

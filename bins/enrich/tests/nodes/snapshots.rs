@@ -123,7 +123,8 @@ fn the_folder_of_a_node_with_snapshots_is_checked() {
     has_problem("snapshot 1 is in use and not in this folder yet");
     drop(serve(&nodes, "b"));
     assert_eq!(nodes.json("b", &check)["snapshot"], 1);
-    // Without the settings, the folder itself shows that the node answers from snapshots.
+    // If no location of snapshots is set, the folder itself shows that the node answers from
+    // snapshots.
     let said = nodes.run("b", &["check"]);
     assert!(said.status == 0 && said.out.ends_with("all is well\n"), "{said:?}");
     let file = nodes.data("b").join("snapshots/directory-1.sqlite");

@@ -1,4 +1,4 @@
-//! `enrich check`: checks both databases.
+//! `enrich check`: checks both databases, the directory and the ledger.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -64,8 +64,8 @@ struct Database {
 
 impl Check {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        // Reading the files once makes the check faster. An error is ignored here, because the
-        // check reports it too.
+        // Reading the files from start to end first puts them into the system's cache, which makes
+        // the check faster. An error is ignored here, because the check reports it too.
         let _ = read_through(self.common.data.path());
         let health = match self.common.data.store()? {
             Some(url) => match self.snapshot_location()? {
@@ -124,9 +124,9 @@ impl Check {
     }
 }
 
-/// Returns the problems of the PostgreSQL database. A missing synchronous standby is not reported
-/// as a problem, because the operator decides whether a single copy of the database is enough
-/// (`enrich store check --one-copy`).
+/// Returns the problems of the PostgreSQL database. A missing synchronous standby is not one of
+/// them: whether a single copy of the database is enough is the operator's decision (see `enrich
+/// store check --one-copy`).
 fn store_problems(url: &StoreUrl, secrets: &Secrets) -> Vec<String> {
     match inspect(url.expose(), secrets, true, || SystemClock.now()) {
         Ok(report) => report.problems,
@@ -135,7 +135,7 @@ fn store_problems(url: &StoreUrl, secrets: &Secrets) -> Vec<String> {
 }
 
 impl Health {
-    /// Checks both databases of a data folder.
+    /// Checks both databases of a data folder, the directory and the ledger.
     fn of_folder(folder: &Path) -> Result<Self, Failure> {
         match Store::open(folder) {
             Ok(store) => match store.check() {

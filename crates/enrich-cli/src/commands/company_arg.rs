@@ -98,8 +98,8 @@ impl CompanyArg {
     }
 }
 
-/// If some companies have the key as their main domain or own name, keeps only these, and drops
-/// those that have it as a further domain or an alias.
+/// If some companies have the key as their main domain or own name, keeps only these. Companies
+/// that have it as a further domain or an alias are then left out.
 fn prefer(found: &mut Vec<CompanyRecords>, key: &CompanyKey) {
     let is_own = |it: &CompanyRecords| match key {
         CompanyKey::Domain(domain) => it.company.domain() == Some(domain.as_str()),

@@ -147,7 +147,8 @@ impl Import {
         }
     }
 
-    /// Shows the first native records of the files, and the counts of an import.
+    /// Prints the first `most` records of each file in the import format, and the counts that an
+    /// import would have. Imports nothing.
     fn preview(
         &self,
         inputs: Vec<Input>,

@@ -100,8 +100,8 @@ fn taken_out<'a>(company: &'a NamedCompany, named: &[String]) -> Result<Sides<'a
     Ok([taken, left])
 }
 
-/// Returns an error if a side has no records, or if a decision could not tell a record of one side
-/// from a record of the other.
+/// Returns an error if a side has no records. Also returns an error if a record on one side is, for
+/// a decision, the same as a record on the other side.
 fn check([one, other]: &Sides<'_>) -> Result<(), Failure> {
     if one.is_empty() || other.is_empty() {
         return Err(Failure::refused(

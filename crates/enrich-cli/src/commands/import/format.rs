@@ -253,7 +253,8 @@ fn unread(
                 _ => Err(Failure::of_file(file, error)),
             }
         }
-        // A native list may have the same column twice if the column has no meaning.
+        // A native list may have the same column twice, if the import format gives this column no
+        // meaning. So the error is final only for a column that has a meaning.
         ReadError::Input(InputFault::RepeatedColumn(name)) if is_known_column(name) => {
             Err(Failure::of_file(file, error))
         }

@@ -91,7 +91,8 @@ struct ShownParent {
     /// The name of the company that `given` refers to; `None` if the directory has no such company.
     name: Option<String>,
     domain: Option<String>,
-    /// Whether no source gives the parent, but the names and domains of both companies show it.
+    /// Whether the parent is derived from the names and domains of both companies, because no
+    /// source gives it.
     derived: bool,
 }
 

@@ -184,8 +184,8 @@ impl LookUpToExplain<'_> {
             return Ok(changed);
         }
         let mut reason = if is_sure { "the likeliest".to_owned() } else { below };
-        // The first company would be more probable without the rival. The rival is mentioned only
-        // if the first company would then have enough confidence.
+        // The rival reduces the probability of the first company. The rival is mentioned only if
+        // the first company would have enough confidence without it.
         let least = f64::from(self.least_by_name.percent()) / 100.0;
         let is_in_the_way =
             |rival: &&ScoredCandidate| first.probability + rival.probability >= least;

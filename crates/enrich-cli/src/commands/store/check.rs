@@ -31,7 +31,7 @@ pub(crate) struct Check {
 struct Health {
     ok: bool,
     problems: Vec<String>,
-    /// Facts that this check cannot see, such as whether a server charges.
+    /// Notes on facts that this check cannot see, such as whether a server charges.
     notes: Vec<&'static str>,
     server: String,
     schema: Option<i32>,

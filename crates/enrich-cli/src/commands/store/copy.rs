@@ -97,8 +97,9 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
         let exporting = scope.spawn(move || -> Result<Verification, LedgerCopyError> {
             let mut send = |batch| batches.send(Some(batch)).map_err(BoxError::from);
             let verified = export_ledger(folder, &mut send)?;
-            // `None` ends a complete and verified export. Without it, the import writes nothing.
-            // If the import has failed, there is no receiver any more.
+            // `None` ends a complete and verified export. Without it, the import writes nothing. If
+            // the import has failed, there is no receiver any more. Sending then fails too, and the
+            // error of the import is reported.
             let _ = batches.send(None);
             Ok(verified)
         });
@@ -154,8 +155,9 @@ fn copy_to_folder(
         let verified = joined(verifying)?;
         let is_sound = verified.as_ref().is_ok_and(|verified| verified.faults.is_empty());
         if exported.is_ok() && is_sound {
-            // `None` ends a complete and verified export. Without it, the import writes nothing.
-            // If the import has failed, there is no receiver any more.
+            // `None` ends a complete and verified export. Without it, the import writes nothing. If
+            // the import has failed, there is no receiver any more. Sending then fails too, and the
+            // error of the import is reported.
             let _ = batches.send(None);
         }
         drop(batches);

@@ -13,11 +13,8 @@ use crate::settings::StoreUrl;
 
 /// The ports through which a command reaches accounts, keys, credits and sign-ins.
 pub(crate) struct AccountPorts {
-    /// The port for accounts and keys.
     pub(crate) accounts: Arc<dyn Accounts>,
-    /// The port for the ledger.
     pub(crate) ledger: Arc<dyn Ledger>,
-    /// The port for the owners' sign-ins to account pages.
     pub(crate) sign_ins: Arc<dyn SignIns>,
     /// The directory, if the accounts are in a data folder. It is stored here only because an open
     /// directory marks the folder as in use.

@@ -11,9 +11,7 @@ use crate::settings::StoreUrl;
 
 /// Where missed names are counted.
 pub(crate) enum MissedNames {
-    /// In a data folder.
     Folder(Store),
-    /// In PostgreSQL.
     Database(postgres::MissedNames),
 }
 

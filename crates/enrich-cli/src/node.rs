@@ -125,7 +125,6 @@ fn open_store(
     Ok(postgres::Store::open(url.expose(), secrets, options)?)
 }
 
-/// Returns the host name of this machine.
 fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

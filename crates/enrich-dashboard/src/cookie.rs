@@ -5,8 +5,9 @@
 //! section 4.1.3.2).
 //!
 //! At a loopback address, Safari does not accept `Secure` cookies over plain http. So there, the
-//! cookie has another name and no `Secure`, and the pages work in every browser. Requests to a
-//! loopback address never leave the machine.
+//! cookie has another name and no `Secure`, and the pages work in every browser. This is safe,
+//! because requests to a loopback address never leave the machine. If the public URL begins with
+//! `https://`, the cookie always has `Secure`.
 
 use enrich_sign_in::Token;
 use jiff::SignedDuration;

@@ -131,7 +131,7 @@ impl OwnerContext<'_> {
         Ok(Frame { owner: Some(Owner { name: name.clone(), balance, suspended }), here })
     }
 
-    /// Returns the account's balance.
+    /// Returns the account's cached balance. It may lack what other processes have just charged.
     pub(crate) async fn balance(&self) -> Result<Credits, Fault> {
         let account = self.session.account.id;
         Ok(self.dashboard.service.ledger.cached_balance(account).await?.unwrap_or_default())

@@ -10,9 +10,9 @@ pub enum ServeError {
     /// The server cannot listen on an address.
     #[error("cannot listen on {address}{hint}")]
     Listen {
-        /// The address.
+        /// The address at which the server was to listen.
         address: SocketAddr,
-        /// Advice for the operator.
+        /// What the operator can do, to be appended to the message; empty if this is not known.
         hint: &'static str,
         /// The system's error.
         source: io::Error,
@@ -26,12 +26,13 @@ pub enum ServeError {
     /// The lists of the account page cannot be read.
     #[error("the lists in {folder} cannot be used")]
     Lists {
-        /// The folder.
+        /// The folder with the lists.
         folder: String,
         /// Why the lists cannot be read.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The account page cannot be served.
+    /// The state of the account page cannot be created, for example because the system provides no
+    /// random bytes.
     #[error("the account page cannot be served")]
     AccountPage(#[source] io::Error),
     /// An HTTP server could not start, or ended with an error or a panic.

@@ -6,7 +6,6 @@ use std::str::FromStr;
 use enrich_core::Confidence;
 use serde::de::{Deserialize, Deserializer, Error};
 
-/// The least confidence of a match by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeastConfidence(pub(crate) Confidence);
 

@@ -150,7 +150,7 @@ struct Gathered {
 }
 
 /// Collects the newest charges of the range, at most one page. If `wanted` is not empty, collects
-/// only charges with this request id.
+/// only charges with this request id. Reads at most [`LOOKED_THROUGH`] entries.
 async fn gather(
     service: &Service,
     account: AccountId,

@@ -106,7 +106,7 @@ pub(crate) async fn rotate(context: &OwnerContext<'_>) -> Result<Response, Fault
     Ok(Response::see_other(format!("/account/keys/{id}?new")))
 }
 
-/// Revokes the key immediately.
+/// Revokes the key immediately, if the user has ticked the box that confirms this.
 pub(crate) async fn revoke(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let key = own(context).await?;
     if !context.form.has("sure") {

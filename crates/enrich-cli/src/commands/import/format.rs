@@ -15,7 +15,7 @@ use super::super::{Console, Failure};
 
 /// Number of records from which a format is recognised.
 const SAMPLE_RECORDS: usize = 20;
-/// The name of the import format.
+/// The name, for `--format`, of Enrich's own import format.
 const NATIVE: &str = "native";
 
 // How files become records. (A doc comment here would become the help of the command.)

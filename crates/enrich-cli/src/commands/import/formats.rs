@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::super::Failure;
 use super::super::table::Row;
 
-/// A built-in source.
+/// A built-in source, as `enrich import --formats` prints it.
 #[derive(Serialize)]
 pub(super) struct FormatRecord {
     format: &'static str,

@@ -37,7 +37,7 @@ pub(super) struct Explanation {
     pub(super) reason: String,
 }
 
-/// The companies that a company name may mean.
+/// The comparison of a company name with the companies that it may mean.
 #[derive(Debug, Serialize)]
 pub(super) struct ByName {
     pub(super) name: String,
@@ -51,7 +51,7 @@ pub(super) struct ByName {
     pub(super) candidates: Vec<Candidate>,
 }
 
-/// The name of the subject that was found.
+/// A found subject, as the explanation names it.
 #[derive(Debug, Serialize)]
 pub(super) struct Named {
     pub(super) name: String,

@@ -72,7 +72,7 @@ struct BySources {
     companies: u64,
 }
 
-/// The names that several companies have.
+/// The number of names that several companies have, and the number of these companies.
 #[derive(Serialize)]
 struct SharedNames {
     names: u64,

@@ -55,7 +55,8 @@ pub(crate) enum Fault {
          try again in a moment."
     )]
     Counting,
-    /// A queue for slow work, which all accounts share, is full, or the work panicked.
+    /// A store or a queue for slow work, which all accounts share, is full, or slow work has
+    /// panicked.
     #[error("The server is busy. Nothing was changed; try again in a moment.")]
     Busy,
     /// The server failed. The cause is logged and not shown.

@@ -198,7 +198,7 @@ pub(crate) struct Settings {
     pub(crate) workers: Option<NonZeroUsize>,
 
     /// Maximum number of open connections. Requests on further connections get status 503, except
-    /// for the health pages [default: 8192]
+    /// for the admin pages [default: 8192]
     #[config(default = 8192)]
     #[config(layer_attr(arg(long, env = "ENRICH_MAX_CONNECTIONS", value_name = "CONNECTIONS")))]
     pub(crate) max_connections: NonZeroUsize,

@@ -63,7 +63,7 @@ pub(crate) struct AddedNames<'a> {
     pub(crate) endpoint: &'a Endpoint,
     /// The text with which the names of all added columns begin.
     pub(crate) prefix: &'a str,
-    /// The most candidates of a row.
+    /// Maximum number of candidates of a row.
     pub(crate) candidates: usize,
 }
 

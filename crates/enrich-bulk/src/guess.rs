@@ -19,8 +19,8 @@ const COLUMN_SYNONYMS: [(&str, &[&str]); 11] = [
 ];
 
 /// Returns the column that most likely contains a field, as a suggestion that the user checks. This
-/// is the column that `by_name` finds. Otherwise, it is a column whose name contains a usual column
-/// name of the field.
+/// is the column that `by_name` finds. If `by_name` finds none, it is a column whose name contains
+/// a usual column name of the field.
 pub fn guess(field: &Field, columns: &[String]) -> Option<String> {
     by_name(field, columns).or_else(|| {
         let contains = |name: &str| find(columns, |column| column.contains(name));

@@ -7,8 +7,9 @@ use crate::export;
 use crate::mapping::{Bound, From};
 use crate::shape::Shape;
 
-/// Maximum number of JSON Lines rows that are read to find the columns.
+/// Maximum number of JSON Lines rows that are read ahead to find the columns.
 const LOOKED_AT: usize = 1000;
+/// Maximum number of bytes of the rows that are read ahead to find the columns.
 const LOOKED_AT_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of characters of a cell in a sample. The rest of the cell is not shown.
 const SHOWN_LETTERS: usize = 200;

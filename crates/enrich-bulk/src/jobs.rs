@@ -79,8 +79,8 @@ struct JobsState {
     locked: Mutex<Option<File>>,
     /// The records of jobs that several processes share; `None` if the folder contains them.
     records: Option<Arc<dyn JobRecords>>,
-    /// The other processes, which announce their lists, and this process's own folder; empty if
-    /// processes do not announce lists.
+    /// The store in which processes announce their lists, and the id of this process's own folder;
+    /// empty if processes do not announce lists.
     neighbours: OnceLock<Neighbours>,
 }
 
@@ -109,7 +109,8 @@ struct Entry {
     bytes: u64,
     /// The signal that stops the job; `None` if the job is not running.
     stop: Option<Stop>,
-    /// Whether the account stopped the job.
+    /// Whether the account has asked to stop the running job. Then the job ends, and does not
+    /// return to the queue.
     is_stopped: bool,
     /// The time until which the rate limit delays the job's rows.
     rate_limited_until: Option<Timestamp>,
@@ -219,7 +220,8 @@ impl Jobs {
     ///
     /// # Errors
     ///
-    /// When there is no such job, the job was started before, or the order cannot be carried out.
+    /// When there is no such job, the job was started before, the endpoint or the mapping of the
+    /// order is invalid, or the list cannot be read.
     pub fn start(&self, account: AccountId, id: JobId, order: Order) -> Result<(), JobError> {
         let Order { endpoint, mapping, candidates, .. } = &order;
         let rows = self.preview(account, id, endpoint, mapping, *candidates)?.rows;

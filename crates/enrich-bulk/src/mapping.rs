@@ -119,9 +119,10 @@ impl Mapping {
         self.columns.iter().chain(&self.constants).map(|(field, _)| field.as_str())
     }
 
-    /// Completes the mapping. Column names are written as in the list. A field without a source
-    /// gets the column with exactly its name. Columns with similar names are not used, because
-    /// nobody checks them before rows are charged.
+    /// Completes the mapping. A column name that differs from a column of the list only in case,
+    /// spaces and punctuation is replaced by the name in the list. A field without a source gets
+    /// the column with exactly its name. Columns with similar names are not used, because nobody
+    /// checks them before rows are charged.
     pub fn guessed(&self, endpoint: &Endpoint, columns: &[String]) -> Self {
         let mut mapping = self.clone();
         for (_, column) in &mut mapping.columns {

@@ -167,8 +167,9 @@ impl Part {
         // The checkpoint is read again, because another process may have written it before this
         // process got the lock.
         let checkpoint = match read_checkpoint(&job)? {
-            // The mapping in the checkpoint is used, because the idempotency keys depend on the
-            // order of the fields in the mapping.
+            // The mapping in the checkpoint is used instead of the one in `purpose`. Both have the
+            // same sources, but perhaps in another order, and the idempotency keys depend on the
+            // order. With other keys, rows that were already paid would be charged again.
             Some(mut checkpoint) => {
                 checkpoint.agree(purpose, &part, &job)?;
                 checkpoint.purpose.columns =
@@ -269,7 +270,8 @@ impl Part {
 }
 
 fn give_name(file: &Path, name: &Path) -> Result<(), PartError> {
-    // A file that already has this name is not replaced.
+    // A hard link is made instead of a rename, because a rename would replace a file that already
+    // has this name.
     fs::hard_link(file, name).or_else(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Err(PartError::IsThere(name.to_owned())),
         // Not every file system supports hard links.
@@ -296,7 +298,8 @@ pub fn counts_of(out: &Path) -> Result<Option<Counts>, PartError> {
 
 /// Returns the rows of the unfinished output `out`, as a file that is limited to the complete rows;
 /// `None` if no output was begun. If the output will be a workbook, returns a temporary workbook
-/// with these rows. Its file is already unlinked.
+/// with these rows. The file of this workbook is already unlinked, so it disappears when it is
+/// closed.
 ///
 /// # Errors
 ///

@@ -15,13 +15,13 @@ use crate::stop::{End, Stop};
 /// The first pause before a retry, if the server does not ask for a pause (`Retry-After`). The
 /// pause doubles with each retry.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
-/// The longest pause before a retry that this program chooses itself.
+/// Maximum pause before a retry that this program chooses itself.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// The longest pause before a retry that the server can choose (`Retry-After`). No reasonable
-/// rate-limit window is longer.
+/// Maximum pause before a retry that the server can ask for (`Retry-After`). A longer pause is
+/// shortened to this time, because no reasonable rate-limit window is longer.
 const LONGEST_ASKED: Duration = Duration::from_secs(3600);
-/// The time for which a run continues if no row was ever answered. It is short, because the cause
-/// is more often a wrong address than a server that is down.
+/// Maximum time for which a run continues if no row was ever answered. It is short, because the
+/// cause is more often a wrong address than a server that is down.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
 /// Maximum number of times that a row is sent, if every result is [`CallResult::Failed`].
 const MAX_FAILURES: u32 = 4;
@@ -68,8 +68,9 @@ impl Waiting {
         Some(left).filter(|left| !left.is_zero())
     }
 
-    /// Whether the run got no answer for longer than `patience`. If the server asks for a long
-    /// pause (`asked`), the run waits longer.
+    /// Whether the run got no answer for longer than `patience`. If no row was ever answered, the
+    /// limit is [`FIRST_PATIENCE`] if that is shorter. If the server asks for a pause (`asked`),
+    /// the limit is at least twice this pause.
     fn is_over(&self, asked: Option<Duration>) -> bool {
         let patience = match asked {
             Some(pause) => self.patience.max(2 * pause.min(LONGEST_ASKED)),
@@ -80,7 +81,8 @@ impl Waiting {
     }
 }
 
-/// The question for the candidates of a row, and the most candidates that the row gets.
+/// The question for the candidates of a row, and the maximum number of candidates that the row
+/// gets.
 #[derive(Clone, Debug)]
 pub(crate) struct CandidatesOfRow {
     pub(crate) question: Question,

@@ -36,20 +36,24 @@ use slot::Slot;
 const MAX_AHEAD: usize = 4096;
 /// Maximum size of the rows in memory, in bytes.
 const MAX_AHEAD_BYTES: usize = 32 * 1024 * 1024;
-/// Written rows are synced to disk after the time `COMMIT_EVERY` or after `COMMIT_BYTES` bytes,
-/// whichever comes first. If commits are slow, the time between them is longer, up to
-/// `COMMIT_AT_LAST`.
+/// Minimum time between two commits, which sync written rows to disk. A commit is made earlier if
+/// `COMMIT_BYTES` are reached.
 const COMMIT_EVERY: Duration = Duration::from_millis(500);
+/// Maximum time between two commits. If commits are slow, the time between them is longer than
+/// `COMMIT_EVERY`, but not longer than this.
 const COMMIT_AT_LAST: Duration = Duration::from_secs(10);
+/// Number of bytes of written rows after which they are committed, whatever the time.
 const COMMIT_BYTES: usize = 4 * 1024 * 1024;
-/// The minimum time until the next commit, as a multiple of the duration of the last commit. So
-/// commits to a slow disk take at most about a twentieth of the run's time.
+/// Minimum time until the next commit, as a multiple of the duration of the last commit. So commits
+/// to a slow disk take about a twentieth of the run's time, unless `COMMIT_AT_LAST` or
+/// `COMMIT_BYTES` makes them more frequent.
 const COMMIT_SHARE: u32 = 20;
 
 /// Interval between progress reports while the run waits for a row.
 const WAIT_EACH: Duration = Duration::from_millis(200);
 
-/// Number of rows after which the run yields to other tasks, even if it does not wait for a row.
+/// Number of passes through the run's loop after which the run yields to other tasks, even if it
+/// does not wait for a row.
 const TURNS_OF_ITS_OWN: u64 = 64;
 
 /// Options of a run.
@@ -131,7 +135,8 @@ pub async fn run(
         match next {
             Some((number, answered)) => engine.take(number, answered),
             None if engine.is_read || engine.end.is_some() || stop.is_set() => break,
-            // No row is in flight, because no row that was read needed a call.
+            // No row is in flight, because no row that was read needed a call. The loop reads
+            // further rows.
             None => {}
         }
         if turn % TURNS_OF_ITS_OWN == 0 {
@@ -236,7 +241,8 @@ impl<'a> Engine<'a> {
                 Ok(None) => self.is_read = true,
                 Err(ReadError::Halted(Halt::Stopped)) => self.end = Some(End::Stopped),
                 Err(error) => {
-                    // The run still waits for the rows in flight and keeps their answers.
+                    // The run sends no more rows, but still waits for the rows in flight and keeps
+                    // their answers.
                     self.unreadable = Some(error);
                     self.end = Some(End::Stopped);
                 }

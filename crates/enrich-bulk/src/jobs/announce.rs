@@ -26,7 +26,7 @@ const LOOK_EACH: Duration = Duration::from_secs(2);
 /// lists that were not announced for a week.
 const REPEAT_EACH: Duration = Duration::from_secs(60 * 60);
 
-/// The shared job records, and this process's own folder.
+/// The store in which processes announce their lists, and the id of this process's own folder.
 pub(super) struct Neighbours {
     records: Arc<dyn JobRecords>,
     /// The id of the folder that only this process sees; `None` if all processes see the folder.

@@ -38,13 +38,13 @@ pub enum JobError {
     /// The mapping is invalid.
     #[error(transparent)]
     Mapping(#[from] MappingError),
-    /// The job's files cannot be read or written.
+    /// The files of a job's output cannot be read or written.
     #[error("the job's files cannot be read or written")]
     Files(#[from] PartError),
     /// The records that several servers share cannot be read or written.
     #[error("the records of lists cannot be read or written")]
     Records(#[source] StoreError),
-    /// The folder cannot be read or written.
+    /// The folder of jobs, or any other file in it, cannot be read or written.
     #[error("the folder of jobs cannot be read or written")]
     Folder(#[from] io::Error),
 }
@@ -79,10 +79,10 @@ pub enum Refusal {
     /// Another list of the account is being read.
     #[error("another list of this account is being read; try again in a moment")]
     Reading,
-    /// Another server changes the list.
+    /// Another server has just changed the list, or is working on its files.
     #[error("another server has just changed this list; try again in a moment")]
     Changed,
-    /// Another process works in the folder.
+    /// Another process works in the folder, or this process is being shut down.
     #[error("another process is using this server's lists; try again when it has stopped")]
     Elsewhere,
 }

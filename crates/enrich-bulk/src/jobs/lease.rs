@@ -17,7 +17,7 @@ use super::{Entry, JobsState};
 
 /// Interval between renewals of a lease. A request to stop arrives with the next renewal.
 const RENEW_EACH: Duration = Duration::from_secs(1);
-/// A commit needs no new renewal if the last renewal was less than this time ago.
+/// If the last renewal was less than this time ago, a commit does not renew the lease again.
 const SURE: Duration = Duration::from_secs(10);
 /// The time after the last renewal for which the lease counts as held while the shared job records
 /// cannot be reached. The remaining part of [`LEASE`] is a margin for a commit that has already
@@ -34,7 +34,9 @@ pub(super) struct Lease {
     /// release.
     pub(super) was_expired: bool,
     records: Arc<dyn JobRecords>,
-    /// The time just before the last successful renewal.
+    /// The time just before this process sent the last successful renewal, by its own clock. The
+    /// database counts the lease from a later time, so it cannot end earlier than this process
+    /// expects.
     renewed_at: Mutex<Instant>,
     progress: Mutex<String>,
     is_lost: AtomicBool,
@@ -64,7 +66,8 @@ impl Lease {
         self.is_lost.load(Ordering::Acquire)
     }
 
-    /// Whether this process still holds the job. If so, it may commit rows.
+    /// If the last renewal is older than [`SURE`], renews the lease. Returns whether this process
+    /// still holds the job, so that it may commit rows.
     pub(super) fn may_write(&self) -> bool {
         if self.is_lost() {
             return false;
@@ -148,8 +151,8 @@ impl Entry {
     }
 }
 
-/// Returns a function that is called before each commit of rows. It returns whether this node still
-/// holds the lease.
+/// Returns a function that is called before each commit of rows. The function returns whether this
+/// process still holds the lease.
 pub(super) fn guard(lease: &Arc<Lease>) -> Arc<dyn Fn() -> bool + Send + Sync> {
     let lease: Weak<Lease> = Arc::downgrade(lease);
     Arc::new(move || lease.upgrade().is_some_and(|lease| lease.may_write()))

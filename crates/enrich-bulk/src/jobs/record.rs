@@ -81,9 +81,9 @@ pub struct Order {
     /// The id of the key whose account pays.
     #[serde(serialize_with = "as_text", deserialize_with = "of_text")]
     pub key: KeyId,
-    /// The ceiling: the most credits that the list may cost; `None` for no limit.
+    /// The ceiling: the maximum number of credits that the list may cost; `None` for no limit.
     pub max_credits: Option<u64>,
-    /// The most candidates of a row whose company is not found by its name; 0 for none.
+    /// Maximum number of candidates of a row whose company is not found by its name; 0 for none.
     #[serde(default)]
     pub candidates: usize,
 }
@@ -147,7 +147,8 @@ pub(super) struct Record {
     /// The layout that was detected when the rows were counted.
     #[serde(default)]
     pub(super) layout: Option<Layout>,
-    /// The number of suppressed values when the job's files were last searched for them.
+    /// The number of suppressed values when the job's files were last searched for them. If the
+    /// present number differs, the files are searched again.
     #[serde(default)]
     pub(super) scrubbed: u64,
     /// How many rows were emptied or removed because they contained forgotten values.
@@ -251,8 +252,8 @@ impl Record {
         name.push_str(match format {
             Some(Format::Csv) => ".csv",
             Some(Format::JsonLines) => ".jsonl",
-            // These formats are recognised by the first bytes of the file. Lists of earlier
-            // versions have no extension either.
+            // These formats are recognised by the content of the file. Lists that an earlier
+            // version of the program has stored have no extension either.
             Some(Format::Tsv | Format::Xlsx) | None => "",
         });
         name.push_str(match compression {

@@ -85,8 +85,9 @@ impl JobsState {
         Ok(values.filter(|values| values.count() > 0))
     }
 
-    /// Returns the number of suppressed values. If it cannot be read, returns 0, so that the list
-    /// is searched again later.
+    /// Returns the number of suppressed values. Returns 0 if they cannot be read. A new list stores
+    /// this number in `scrubbed`. If it is 0, a later search finds another number, and searches the
+    /// list for all values that were forgotten after its upload.
     pub(super) fn suppressed_count(&self) -> u64 {
         self.suppressed().ok().flatten().map_or(0, |values| values.count())
     }
@@ -104,8 +105,10 @@ impl JobsState {
     }
 
     /// Searches a list for suppressed values, unless it was already searched for them. Returns
-    /// whether the list was changed. If the job of the list is running, only stops the job; the
-    /// files are changed before its next run. Such a list counts as changed.
+    /// whether the list was changed. If this process is running the job and the files contain such
+    /// a value, only stops the job and returns `true`; the files are changed before the next run of
+    /// the job. If another process is running the job, returns `false`, because that process
+    /// searches the list.
     fn scrub(&self, id: JobId, values: &dyn SuppressedValues) -> Result<bool, JobError> {
         if self.is_scrubbed(id, values.count()) {
             return Ok(false);
@@ -139,7 +142,8 @@ impl JobsState {
         Ok(holds)
     }
 
-    /// Removes forgotten values from a list that will run next. Returns the record of its job.
+    /// Removes forgotten values from the files of a job that will run next, unless they were
+    /// already searched. Returns the record of the job.
     pub(super) fn scrub_before_run(&self, id: JobId) -> Result<Record, JobError> {
         let files = self.files_of(id)?;
         let _one_at_a_time = files.lock();
@@ -297,7 +301,8 @@ fn order_holds(record: &Record, values: &dyn SuppressedValues) -> bool {
     constants.any(|(_, value)| holds_suppressed(values, value))
 }
 
-/// Whether a row of the upload contains a suppressed value.
+/// Whether a row of the upload contains a suppressed value. Returns `false` if the upload was
+/// already deleted, and `true` if it cannot be read as rows.
 fn list_holds(
     shared: &JobsState,
     record: &Record,
@@ -306,7 +311,7 @@ fn list_holds(
     if !record.list(&shared.folder).exists() {
         return Ok(false);
     }
-    // If a file cannot be read as rows, it may contain suppressed values.
+    // A file that cannot be read as rows may contain suppressed values, so it counts as if it did.
     let open = || shared.input(&shared.folder, record, &Stop::default());
     Ok(rows_hold(open, values).unwrap_or(true))
 }

@@ -27,7 +27,7 @@ use crate::stop::Stop;
 
 /// Interval at which an idle thread looks for a job.
 const LOOK_EACH: Duration = Duration::from_secs(1);
-/// The most records that are read in one query.
+/// Maximum number of records that are read in one query.
 const PAGE: u32 = 500;
 /// The time after which files without a record are removed, if they did not change. The files of an
 /// upload that is still arriving have no record yet.
@@ -282,8 +282,8 @@ impl JobsState {
 }
 
 impl JobRegistry {
-    /// Replaces the copy of a record by the row that was read. The copy of a job that this process
-    /// holds stays unchanged.
+    /// Replaces the copy of a record by the row that was read. The copy stays unchanged if this
+    /// process holds the job, or if the row is older than the copy.
     fn merge(&mut self, row: JobRow) {
         let id = JobId::of(row.id);
         if row.phase == JobPhase::Removing {

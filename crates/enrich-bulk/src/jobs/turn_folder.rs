@@ -1,5 +1,6 @@
 //! The folder of a turn. Each holder of a shared job has its own folder for the job's files. So if
-//! an earlier holder was paused and continues later, it cannot change the files of a later holder.
+//! the process of an earlier holder was frozen and continues later, it cannot change the files of a
+//! later holder.
 //!
 //! `OUT.part` is the only file that is changed in place. All other files are replaced as a whole,
 //! so a hard link to them is enough. `OUT.part` is copied if the earlier holder may still write to

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Why an output cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum PartError {
-    /// The output file already exists.
+    /// The output file already exists, and was not completed by an earlier run of this job.
     #[error("{} already exists; name another output, or remove it first", .0.display())]
     IsThere(PathBuf),
     /// The output was begun for another purpose.
@@ -29,10 +29,11 @@ pub enum PartError {
     /// The extension of the output file belongs to an unsupported workbook format.
     #[error("no {0} file is written; name the output .xlsx for an Excel workbook, or .csv")]
     OtherWorkbook(&'static str),
-    /// Another process writes this output.
+    /// The output cannot be opened, because another process holds the lock on this file.
     #[error("{} is being written by another process", .0.display())]
     Busy(PathBuf),
-    /// Another process continues this output.
+    /// This process had opened the output, but may no longer write it, because another process has
+    /// taken over the job.
     #[error("{} is being continued by another process", .0.display())]
     Lost(PathBuf),
     /// The checkpoint in this file is damaged.

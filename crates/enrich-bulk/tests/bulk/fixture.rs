@@ -143,7 +143,7 @@ pub(crate) struct Fixture {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) endpoint: &'static Endpoint,
     pub(crate) mapping: Mapping,
-    /// The most candidates of a row; 0 for none.
+    /// Maximum number of candidates of a row; 0 for none.
     pub(crate) candidates: usize,
 }
 

@@ -1,5 +1,6 @@
 //! Parses a server's replies. A header has the charge, except in a replay. No header says whether
-//! something was found. Values without a header are determined from the body.
+//! something was found. So the parser determines from the body whether something was found, and
+//! what the first answer of a replay cost.
 
 use std::time::Duration;
 

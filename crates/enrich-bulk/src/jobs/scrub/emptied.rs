@@ -58,8 +58,9 @@ impl JobsState {
         }
         removed += emptied.range(done..).count() as u64;
         if !emptied.is_empty() {
-            // Perhaps the value is only in rows that were already written, and their output does
-            // not contain it. These rows are emptied in the list, and together count as one row.
+            // If only rows that were already written are emptied in the list, and no output row was
+            // removed, no row is counted so far. Then these rows together count as one row, because
+            // the caller replaces the files only if the count is not 0.
             removed = removed.max(1);
             staged.replaces_list = true;
             let Some(hash) = self.write_list(record, &mut staged, &emptied, done)? else {
@@ -93,8 +94,8 @@ impl JobsState {
                 known.insert(number);
             }
         }
-        // The column names are not searched. They must not change, because the job is recognised by
-        // them.
+        // The column names are not searched. They must not change, because the mapping of the job
+        // names the columns.
         Ok(known)
     }
 
@@ -197,8 +198,9 @@ fn emptied_text(input: &Input, row: &Row, delimiter: Delimiter) -> Vec<u8> {
     }
 }
 
-/// Returns the text of a row unchanged. A malformed CSV row becomes a row with more cells than the
-/// list has columns. So the row is still invalid, and cannot merge with the next rows.
+/// Returns the text of a row for the new list. Usually it is the unchanged text. But a malformed
+/// CSV row becomes a row with more cells than the list has columns. So the row is still invalid,
+/// and cannot merge with the next rows.
 fn kept_text(input: &Input, row: &Row, delimiter: Delimiter) -> io::Result<Vec<u8>> {
     let Shape::Csv(columns) = input.shape() else { return Ok(row.text.clone()) };
     if row.cells.is_ok() {

@@ -104,8 +104,9 @@ impl Drop for Staged {
     }
 }
 
-/// Finishes an interrupted replacement of files in a job's folder. If the replacement had not
-/// begun, removes the staged files.
+/// Finishes an interrupted replacement of files in a job's folder. If `is_replacing` is true,
+/// renames the remaining staged files. Otherwise the replacement had not begun, and the staged
+/// files are removed.
 pub(in crate::jobs) fn complete(folder: &Path, is_replacing: bool) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let staged = entry?.path();

@@ -148,8 +148,9 @@ impl Jobs {
     ///
     /// # Errors
     ///
-    /// When the folder cannot be read or written. A damaged job is reported when it is requested,
-    /// or [set aside](Jobs::set_aside).
+    /// When the folder cannot be read or written. A damaged job is not an error here. If its record
+    /// is damaged, the job is [set aside](Jobs::set_aside). If its record is readable but its
+    /// output is damaged, the job is kept in a state that says so if it had to continue.
     pub fn open(
         folder: &Path,
         api_versions: &'static [&'static ApiVersion],

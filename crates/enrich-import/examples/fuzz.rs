@@ -207,7 +207,7 @@ fn packed(name: &str, bytes: &[u8], rng: &mut Rng) -> Seed {
     let (ending, mut packed) = match rng.u8(..4) {
         0 => {
             let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-            // Writing into memory succeeds always.
+            // Writing into memory cannot fail.
             let _ = writer.write_all(bytes);
             (".gz", writer.finish().unwrap_or_default())
         }

@@ -256,7 +256,8 @@ fn guess(window: &[u8]) -> &'static Encoding {
         let is_cut = chunks.peek().is_none() && window.len() == WINDOW_BYTES;
         faults += usize::from(!chunk.invalid().is_empty() && !is_cut);
     }
-    // A few invalid bytes do not prove that the text isn't UTF-8.
+    // A few invalid bytes do not prove that the text isn't UTF-8. So a text with at least as many
+    // valid letters that are not ASCII as invalid places counts as UTF-8.
     if letters >= faults {
         return UTF_8;
     }

@@ -18,9 +18,9 @@ use crate::workbook::{Limits, Workbook};
 
 /// Number of bytes at the beginning of a source that are used to detect its content.
 pub(crate) const HEAD_BYTES: usize = 16 * 1024;
-/// Maximum number of lines that are examined to detect the delimiter, and maximum number of their
-/// bytes.
+/// Maximum number of lines that are examined to detect the format and the delimiter.
 pub(crate) const LOOKED_AT_LINES: usize = 100;
+/// Maximum number of bytes of the lines that are examined to detect the format and the delimiter.
 pub(crate) const LOOKED_AT_BYTES: usize = 256 * 1024;
 /// Maximum size of a workbook that is read from a stream, in bytes. Such a workbook is kept in
 /// memory.

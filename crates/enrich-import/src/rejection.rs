@@ -30,7 +30,8 @@ pub enum Rejection {
     /// The record gives this field twice.
     #[error("`{0}` is given twice")]
     RepeatedField(&'static str),
-    /// The record's `type` is not a kind of the native format.
+    /// The record's `type` is not a kind of the native format, and the record has no field that
+    /// shows its kind.
     #[error("`type` is not `company`, `person` or `domain`")]
     UnknownType,
     /// The record has no `type`, and no field that shows whether it is a company, a person or a
@@ -81,7 +82,8 @@ impl Rejection {
 /// Why a value can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadValue {
-    /// The value is not a text but a number, boolean, list or object.
+    /// The value is not a text, but a number, boolean, list or object. A number is allowed in some
+    /// fields, such as phone numbers.
     #[error("this is not text")]
     NotText,
     /// A list of values is in a field that may have only one value.

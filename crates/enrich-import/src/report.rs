@@ -10,13 +10,14 @@ use crate::rejection::{BadValue, Rejection};
 
 /// Maximum number of rejected lines that a report names.
 const MAX_NAMED_REJECTIONS: usize = 10;
-/// Maximum number of ignored fields that a report names, and maximum length of a field's name in
-/// bytes.
+/// Maximum number of ignored fields that a report names.
 const MAX_IGNORED_FIELDS: usize = 32;
+/// Maximum length of the name of an ignored field that a report names, in bytes.
 const MAX_FIELD_NAME: usize = 40;
-/// Limits for the values that are examined to find columns that are not used: for each batch and
-/// column, the maximum number of values, and the maximum length of a value in bytes.
+/// Maximum number of values of a column that are examined in each batch, to find columns that have
+/// domains, URLs or email addresses but are not used.
 const MAX_SEEN_VALUES: u32 = 200;
+/// Maximum length of a value that counts as a domain, URL or email address, in bytes.
 const MAX_SEEN_BYTES: usize = 300;
 
 /// The results of an import. The number `read` is `added + merged + unchanged + rejected`, except
@@ -34,10 +35,13 @@ pub struct Report {
     pub unchanged: u64,
     /// The number of records that were not imported.
     pub rejected: u64,
-    /// The number of imported records that are name only: they have no domain, page, address or
-    /// phone number, and a person has no employer. Few look-ups find these records.
+    /// The number of imported records that are name only: they have no domain, page, email address,
+    /// phone number or external id, and a person has no employer. Few look-ups find these records.
     pub name_only: u64,
-    /// The number of values that were left out of imported records, including suppressed values.
+    /// The number of values of native records that were left out when their records were imported,
+    /// because they could not be read or used, or because they are suppressed. Values that a
+    /// mapping left out are not counted here, because the native record does not have them: see
+    /// `left_out`.
     pub dropped: u64,
     /// The values that were dropped because they could not be read or used, counted by field and
     /// reason.
@@ -49,9 +53,12 @@ pub struct Report {
     /// The names of ignored fields, at most 32: the native format doesn't have these fields for
     /// records of this kind. Some of them may be mistyped.
     pub ignored_fields: BTreeSet<String>,
-    /// The records that the mapping left out, counted by reason. They are not part of `read`.
+    /// The input records from which the mapping made no native record, counted by reason. They are
+    /// not part of `read`.
     pub skipped: BTreeMap<String, u64>,
-    /// Values that the mapping left out, counted by kind, such as `addresses on platforms`.
+    /// Values of input records that the mapping did not copy into a native record, counted by kind,
+    /// such as `addresses on platforms`. They are not part of `dropped`, which counts values of
+    /// native records.
     pub left_out: BTreeMap<&'static str, u64>,
     /// The layout of the source, or of the first of several sources; `None` for an empty source.
     pub layout: Option<Layout>,

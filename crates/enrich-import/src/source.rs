@@ -21,10 +21,10 @@ use crate::workbook::Limits;
 
 /// An input of records.
 ///
-/// The file's name can show format and compression: `.jsonl`, `.ndjson`, `.csv`, `.tsv` or `.xlsx`,
-/// then `.gz`, `.bz2` or `.zst`, in upper or lower case. If the name does not show them, the first
-/// bytes do. A workbook is always recognised by its first bytes, whatever its name. Delimiter and
-/// encoding are detected.
+/// The ending of the file's name can show format and compression, such as `.jsonl`, `.csv` or
+/// `.xlsx`, then `.gz`, `.bz2` or `.zst`. The function `format_from_file_name` has all endings. If
+/// the name does not show them, the first bytes do. A workbook is always recognised by its first
+/// bytes, whatever its name. Delimiter and encoding are detected.
 pub struct Source {
     input: Box<dyn Read + Send>,
     /// The same input as a `File`; `None` if the input is not a file.

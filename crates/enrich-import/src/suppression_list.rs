@@ -23,11 +23,14 @@ pub use survey::ListPart;
 
 /// The column of a list that has one value on a line.
 const VALUE: &str = "value";
-/// The columns of the files of DROP.
+/// The column of a file of DROP that has the id of an entry.
 const ID: &str = "ID";
+/// The column of a file of DROP that has the hash of a value.
 const HASH: &str = "Hash";
+/// The column of a file of DROP that names the list of an entry. Only files of removed entries have
+/// this column.
 const LIST_TYPE: &str = "ListType";
-/// The longest id of an entry of DROP, in characters.
+/// Maximum length of the id of an entry of DROP, in characters.
 const MAX_ID: usize = 64;
 
 /// The format of a suppression list.
@@ -78,8 +81,8 @@ pub enum EntryContent {
         id: String,
         /// The digest of the value.
         digest: Digest,
-        /// The list that the entry belongs to. In a file of removed entries, each entry names its
-        /// list.
+        /// The list that the entry belongs to. Normally it is the list of `file`, the same for all
+        /// its entries. But in a file of removed entries, each entry names its own list.
         list: DropList,
     },
     /// The digest of an email address.

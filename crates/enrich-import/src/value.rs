@@ -100,7 +100,7 @@ impl Values<'_, '_> {
     }
 
     /// Notes that a value was dropped for this reason, although the value could be read. Does
-    /// nothing if `value` is `None`.
+    /// nothing if `value` is `None`, because then there is no value to drop.
     pub(crate) fn drop_read<T>(&mut self, field: Field, value: Option<T>, reason: BadValue) {
         if value.is_some() {
             self.notes.drop_value(field.name(), reason, self.line);

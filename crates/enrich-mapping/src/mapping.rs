@@ -35,9 +35,9 @@ pub struct Mapping {
 pub struct Merge {
     /// Whether records only change stored subjects and never add a subject.
     pub only_known: bool,
-    /// For each field, such as `phones`: the most records with the same domain for which this field
-    /// is imported. If more records have the domain, they are branches of one company, so this
-    /// field is dropped from all of them.
+    /// For each field, such as `phones`: the maximum number of records that may have the same
+    /// domain. If more records have the domain, they are taken for branches of one company, and
+    /// this field is removed from all of them.
     pub most_of_a_domain: BTreeMap<String, u32>,
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct Path {
     steps: Vec<String>,
 }
 
-/// The most places that a numbered range, such as `{1..10}`, may stand for.
+/// Maximum number of places that a numbered range, such as `{1..10}`, may stand for.
 const MOST_OF_A_RANGE: usize = 1_000;
 
 impl Path {

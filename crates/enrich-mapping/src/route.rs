@@ -12,11 +12,11 @@ use crate::table;
 pub enum Route {
     /// A company's website. The text is its domain in normal form.
     Domain(String),
-    /// A company's page on one of the five networks.
+    /// A company's page on LinkedIn, Facebook, Instagram, Twitter or YouTube.
     Page(PageUrl),
     /// A person's profile on LinkedIn.
     Person(PersonPage),
-    /// An address on one of the five networks that is not the address of a page, such as a post.
+    /// An address on one of these five networks that is not the address of a page, such as a post.
     NoPage,
     /// A customer's address on a platform, such as a site builder, a list of links, a marketplace
     /// or an app store. The platform's domain is not the company's domain.

@@ -77,7 +77,7 @@ const KEYS: [&str; 12] = [
     "prefix",
 ];
 
-/// The most levels of nested rules.
+/// Maximum number of levels of nested rules.
 const MOST_LEVELS: usize = 8;
 
 impl Rule {

@@ -10,7 +10,8 @@ fn fixture(candidates: usize) -> Fixture {
     Fixture { candidates, ..Fixture::new() }
 }
 
-/// A row that is found, a row that is not found and has candidates, and a row without candidates.
+/// In this order: a row that is found, a row that is not found and has candidates, a row that is
+/// not found and has no candidates, and an invalid row. See `Books` for the meaning of the words.
 const LIST: &str = "id,Company\n1,Quill 1\n2,nobody 2\n3,nobody 6\n4,bad 4\n";
 
 #[test]

@@ -22,8 +22,9 @@ pub(crate) fn endpoint(path: &str) -> &'static Endpoint {
     tables.iter().find_map(|table| table.endpoint(path)).unwrap()
 }
 
-/// A caller whose answer depends on the first word of the first field. It charges each idempotency
-/// key once.
+/// A caller whose answer depends on the first word of the first field: `bad` is invalid, `broken`
+/// fails, `wrong` is refused, `gone` gets no answer yet, `nobody` is not found, and any other word
+/// is found. It charges each idempotency key once.
 #[derive(Default)]
 pub(crate) struct Books {
     /// By idempotency key: the fields of the call that was charged, and its cost in credits.
@@ -33,9 +34,10 @@ pub(crate) struct Books {
     pub(crate) questions: AtomicU64,
     /// The credits that are left; `None` if there is no limit.
     pub(crate) left: Mutex<Option<u64>>,
-    /// How many of the next calls are refused because the server is busy.
+    /// How many of the next calls get the answer of a busy server: "later", without a time.
     pub(crate) busy: AtomicU64,
-    /// How many of the next calls are refused because of the rate limit.
+    /// How many of the next calls get the answer of a server whose rate limit is reached: "later",
+    /// after one second.
     pub(crate) limited: AtomicU64,
     /// A stop signal, and the number of calls after which it is sent.
     pub(crate) at_call: Option<(u64, Stop)>,
@@ -43,7 +45,8 @@ pub(crate) struct Books {
     pub(crate) at_once: AtomicU64,
     /// The country that is assumed for phone numbers without a country calling code.
     pub(crate) country: Mutex<Option<Country>>,
-    /// While a test holds this lock, calls for the domain `stalled.example` get no answer.
+    /// While a test holds this lock, calls for the domain `stalled.example` get no answer. This
+    /// simulates a slow server.
     pub(crate) stalled: Mutex<()>,
     /// The forgotten domains, each with the time when it was forgotten.
     pub(crate) forgotten: Mutex<Vec<(String, Timestamp)>>,

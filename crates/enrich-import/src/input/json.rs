@@ -17,10 +17,11 @@ pub(super) use layout::{JsonLayout, detected, first_names};
 use path::{Path, Step};
 use scanner::{Copied, Scanner};
 
-/// If a record is a member of an object, the record gets the member's name under this name.
+/// The key that is added to a record that is a member of an object. Its value is the name of this
+/// member.
 const KEY: &str = "@key";
-/// A record that is not an object, such as a text, becomes an object. The object has the record's
-/// value under this name.
+/// The only key of the object that is made from a record that is not an object, such as a text. Its
+/// value is the record.
 const VALUE: &str = "$";
 /// A member with one of these names lists the columns of the rows in the same object.
 const COLUMN_NAMES: [&str; 3] = ["fields", "columns", "header"];

@@ -10,7 +10,8 @@ use crate::read_error::ReadError;
 use crate::rows::MAX_COLUMNS;
 use crate::source::Source;
 
-/// A sample ends when its records have this many bytes.
+/// A sample ends when its records together have this many bytes, even if more records were asked
+/// for.
 const MAX_SAMPLE_BYTES: usize = 4 * 1024 * 1024;
 
 /// The beginning of an input.
@@ -49,7 +50,8 @@ pub struct Sampled {
 ///
 /// # Errors
 ///
-/// When the source can't be opened, or an archive from a stream can't be kept.
+/// When the source can't be opened, or an archive from a stream can't be written into a temporary
+/// file.
 pub fn sample(source: Source, options: Input, records: usize) -> Result<Sampled, ReadError> {
     let file_name = source.file_name().to_owned();
     let (first, again) = source.twice()?;

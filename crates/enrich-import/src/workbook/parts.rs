@@ -13,13 +13,14 @@ use crate::content::NoList;
 
 /// Maximum size of a small part of the workbook after decompression, in bytes.
 const MAX_PART_BYTES: u64 = 16 * 1024 * 1024;
-/// Maximum number of shared strings, and maximum length of all of them together in bytes. Each
-/// string also has an offset of 4 bytes in memory, so all strings and offsets take at most 128 MiB.
+/// Maximum number of shared strings. Each string has an offset of 4 bytes in memory, so all offsets
+/// take at most 64 MiB.
 const MAX_STRINGS: usize = 16 * 1024 * 1024;
+/// Maximum length of all shared strings together, in bytes.
 const MAX_STRING_BYTES: usize = 64 * 1024 * 1024;
 /// Maximum size of the part that holds the shared strings, after decompression, in bytes.
 const MAX_STRINGS_PART_BYTES: u64 = 1024 * 1024 * 1024;
-/// Maximum number of sheets, and maximum number of formats.
+/// Maximum number of entries in each list of the workbook: of sheets, and of cell formats.
 const MAX_ENTRIES: usize = 100_000;
 
 pub(super) struct Sheets {

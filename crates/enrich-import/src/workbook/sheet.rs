@@ -16,8 +16,9 @@ use crate::limits::MAX_LINE_BYTES;
 
 /// Maximum number of columns of a sheet (Excel's limit).
 const MAX_SHEET_COLUMNS: usize = 16_384;
-/// A batch is sent when its rows have this many bytes, or when it has `BATCH_ROWS` rows.
+/// A batch is sent when its rows have this many bytes, even if it has fewer than `BATCH_ROWS` rows.
 const BATCH_BYTES: usize = 256 * 1024;
+/// Maximum number of rows of a batch.
 const BATCH_ROWS: usize = 256;
 
 /// Sends batches of rows, and finally the error that ended the reading, if there was one.

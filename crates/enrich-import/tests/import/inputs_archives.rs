@@ -1,4 +1,4 @@
-//! Records in compressed files and zip archives, and samples of them.
+//! Tests of records in compressed files and zip archives, and of samples of such files.
 
 use std::fs::File;
 use std::io::{Cursor, Write};

@@ -22,11 +22,13 @@ pub(crate) struct Held {
     pub(crate) finished: usize,
     /// The number of stored batches.
     pub(crate) batches: usize,
-    /// The index of the batch that must fail; `None` if no batch must fail.
+    /// The index of the batch whose storing returns an error, to simulate a failure of the
+    /// database; `None` for no failure.
     pub(crate) fails_at: Option<usize>,
     /// The names of suppressed companies. Their records are not imported.
     pub(crate) suppressed_names: Vec<&'static str>,
-    /// The number of values that the importer reports as suppressed in every record.
+    /// The number of values that the importer reports as suppressed in every record, to simulate
+    /// suppressed values.
     pub(crate) suppressed_values: u32,
     contents: HashSet<[u8; 16]>,
 }

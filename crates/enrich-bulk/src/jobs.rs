@@ -188,8 +188,8 @@ impl Jobs {
         Ok(())
     }
 
-    /// Whether another process works in the folder. This process has no jobs until the other
-    /// process ends.
+    /// Whether another process works in the folder of jobs. If so, this process has no jobs, and
+    /// accepts no lists, until the other process ends.
     pub fn are_elsewhere(&self) -> bool {
         self.shared.registry.lock().is_elsewhere
     }

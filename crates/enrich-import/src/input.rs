@@ -117,7 +117,8 @@ impl InputRecords {
         self.member.as_deref()
     }
 
-    /// Returns the names of all files in the zip archive, at most 1,000.
+    /// Returns the names of the files in the zip archive, also of those that are not read. If there
+    /// are more than 1,000, returns only the first 1,000.
     pub fn members(&self) -> &[String] {
         self.archive.as_ref().map(Archive::names).unwrap_or_default()
     }

@@ -10,7 +10,8 @@ use crate::rejection::{BadValue, Rejection};
 
 /// Maximum number of rejected lines that a report names.
 const MAX_NAMED_REJECTIONS: usize = 10;
-/// Maximum number of ignored fields that a report names.
+/// Maximum number of ignored fields that a report names, and of columns without a known field whose
+/// values it examines.
 const MAX_IGNORED_FIELDS: usize = 32;
 /// Maximum length of the name of an ignored field that a report names, in bytes.
 const MAX_FIELD_NAME: usize = 40;

@@ -163,7 +163,9 @@ impl Draft {
         }
     }
 
-    /// Sets the domain of a person's employer, if it is a company's domain.
+    /// Sets the domain of a person's employer, if the URL leads to a company's website. A text that
+    /// is not a URL is set unchanged, so that the import reports it as invalid. Any other address
+    /// is left out.
     pub(crate) fn set_company_domain(&mut self, text: &str) {
         match route_url(text) {
             Route::Domain(domain) => self.company_domain = Some(domain),

@@ -12,7 +12,8 @@ pub struct Settings {
     /// The country of national phone numbers, and the seat of companies whose record names no
     /// country. It is an alpha-2 or alpha-3 code, or an English name.
     pub country: Option<String>,
-    /// The kind of records that the import takes, if a mapping gives several kinds.
+    /// The only kind of records that the import takes from a mapping that gives several kinds;
+    /// `None` to take all kinds.
     pub record_type: Option<RecordType>,
 }
 

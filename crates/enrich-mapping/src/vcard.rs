@@ -63,8 +63,8 @@ struct Lines<'b> {
     bytes: &'b [u8],
 }
 
-/// The most bytes of a joined line. Folded lines beyond this length, such as those of a picture,
-/// are left out.
+/// Maximum number of bytes of a joined line. Folded lines beyond this length, such as those of a
+/// picture, are left out.
 const MOST_OF_A_LINE: usize = 64 * 1024;
 
 impl<'b> Lines<'b> {

@@ -21,7 +21,7 @@ pub struct Sample {
     pub file_name: String,
     /// The name of the file in the zip archive that the records are from, with its folder.
     pub member: Option<String>,
-    /// The names of all files in the zip archive, at most 1,000.
+    /// The names of the files in the zip archive; only the first 1,000 if there are more.
     pub members: Vec<String>,
     /// The kind of the input; `None` if it is empty.
     pub kind: Option<InputKind>,

@@ -39,13 +39,13 @@ const MAX_AHEAD_BYTES: usize = 32 * 1024 * 1024;
 /// Minimum time between two commits, which sync written rows to disk. A commit is made earlier if
 /// `COMMIT_BYTES` are reached.
 const COMMIT_EVERY: Duration = Duration::from_millis(500);
-/// Maximum time between two commits. If commits are slow, the time between them is longer than
-/// `COMMIT_EVERY`, but not longer than this.
+/// If commits are slow, the minimum time between them is longer than `COMMIT_EVERY` (see
+/// `COMMIT_SHARE`), but never longer than this.
 const COMMIT_AT_LAST: Duration = Duration::from_secs(10);
 /// Number of bytes of written rows after which they are committed, whatever the time.
 const COMMIT_BYTES: usize = 4 * 1024 * 1024;
 /// Minimum time until the next commit, as a multiple of the duration of the last commit. So commits
-/// to a slow disk take about a twentieth of the run's time, unless `COMMIT_AT_LAST` or
+/// to a slow disk take at most about a twentieth of the run's time, unless `COMMIT_AT_LAST` or
 /// `COMMIT_BYTES` makes them more frequent.
 const COMMIT_SHARE: u32 = 20;
 

@@ -57,9 +57,10 @@ pub struct Report {
     /// The input records from which the mapping made no native record, counted by reason. They are
     /// not part of `read`.
     pub skipped: BTreeMap<String, u64>,
-    /// Values of input records that the mapping did not copy into a native record, counted by kind,
-    /// such as `addresses on platforms`. They are not part of `dropped`, which counts values of
-    /// native records.
+    /// Values of input records that the mapping did not copy into a native record, or removed
+    /// because too many records share a domain, counted by kind, such as `addresses on platforms`.
+    /// They are not part of `dropped`, which counts values of native records that the import left
+    /// out.
     pub left_out: BTreeMap<&'static str, u64>,
     /// The layout of the source, or of the first of several sources; `None` for an empty source.
     pub layout: Option<Layout>,

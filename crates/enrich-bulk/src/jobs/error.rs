@@ -44,7 +44,8 @@ pub enum JobError {
     /// The records that several servers share cannot be read or written.
     #[error("the records of lists cannot be read or written")]
     Records(#[source] StoreError),
-    /// The folder of jobs, or any other file in it, cannot be read or written.
+    /// The folder of jobs, or any other file in it, cannot be read or written. Also returned if the
+    /// suppressed values cannot be read.
     #[error("the folder of jobs cannot be read or written")]
     Folder(#[from] io::Error),
 }

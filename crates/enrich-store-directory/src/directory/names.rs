@@ -237,11 +237,10 @@ fn name_holders(view: View<'_>, name: &CompanyName, most: usize) -> rusqlite::Re
     view.holders(IdentifierKind::CompanyName, name.squashed(), most)
 }
 
-/// Returns the only company that has this name, apart from legal forms. Returns `None` in three
-/// cases: another company has the name too; the name contains a country, and the company is not
-/// there; or the name is a single word, which the names of other companies may contain too. A single
-/// word is enough if the company is bare, if one of its domains has the word as its label, or if the
-/// company's own name fits and a country was given.
+/// Returns the only company that has this name, apart from legal forms. Returns `None` if another
+/// company has it too; if the name contains a country, and the company is not there; or if the name
+/// is a single word, which other names may contain too. A single word is enough if the company is
+/// bare, if it is the label of a domain, or if the company's own name fits and a country was given.
 fn only_match<'a>(
     name: &CompanyName,
     country: Option<Country>,

@@ -218,7 +218,7 @@ struct Prober<'a> {
 }
 
 impl Prober<'_> {
-    /// Returns the index of a question whose answer costs credits.
+    /// Returns the index of a question whose answer costs credits; 0 if there is none.
     fn charged(&self) -> usize {
         self.place(|price| price > 0)
     }

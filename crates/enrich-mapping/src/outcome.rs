@@ -9,8 +9,9 @@ use crate::native::RecordType;
 /// The settings of an import that affect mappings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// The country of national phone numbers, and the seat of companies whose record names no
-    /// country. It is an alpha-2 or alpha-3 code, or an English name.
+    /// The country for records that name none. It is the seat of the company, and national phone
+    /// numbers are read as numbers of this country. It is an alpha-2 or alpha-3 code, or an English
+    /// name.
     pub country: Option<String>,
     /// The only kind of records that the import takes from a mapping that gives several kinds;
     /// `None` to take all kinds.

@@ -24,8 +24,8 @@ pub struct SourceInfo {
     pub size: String,
     /// The confidence that every record of the source gets, from 1 to 100.
     pub confidence: Option<u8>,
-    /// The seat of companies whose record names no country, and the country of national phone
-    /// numbers.
+    /// The country for records that name none. It is the seat of the company, and national phone
+    /// numbers are read as numbers of this country.
     pub country: Option<Country>,
     /// Texts that stand for no value, such as `[ND]`.
     pub null: Vec<String>,

@@ -1,4 +1,4 @@
-//! States and provinces, with the codes that domains contain for them.
+//! States and provinces, each with its code in domains: `wi` for Wisconsin in `jackson.wi.us`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

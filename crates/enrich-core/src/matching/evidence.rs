@@ -282,7 +282,8 @@ features! {
     /// The company's prominence, if only the candidate's name has additional words and a domain
     /// label equals the requested name.
     ProminentLongerLabel "prominent_longer_label",
-    /// The company's prominence, if each name has words that the other lacks.
+    /// The company's prominence, if some words of the names agree, and each name has words that the
+    /// other lacks. 0 if only the whole names without spaces are alike.
     ProminentBoth "prominent_both",
     /// A country is requested, and nothing says in which country the company is.
     CountryUnknown "country_unknown",

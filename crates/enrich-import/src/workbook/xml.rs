@@ -73,8 +73,9 @@ fn resolved(reference: &BytesRef<'_>) -> io::Result<String> {
     text.map(str::to_owned).ok_or_else(|| not_text(()))
 }
 
-/// Returns the I/O error for an XML error. If the caller's limit was exceeded, returns the error of
-/// the limit. Any other error means that the file is damaged.
+/// Turns an XML error into an I/O error. If the reading was stopped or a limit was exceeded, returns
+/// the [`Halt`] or the [`NoList`] that says so. If the operating system could not read the file,
+/// returns its error. Any other error means that the file is damaged.
 fn failure(error: quick_xml::Error) -> io::Error {
     if let quick_xml::Error::Io(error) = &error {
         if let Some(halt) = Halt::of(error) {
@@ -82,6 +83,9 @@ fn failure(error: quick_xml::Error) -> io::Error {
         }
         if let Some(refused) = NoList::of(error) {
             return refusal(refused);
+        }
+        if let Some(code) = error.raw_os_error() {
+            return io::Error::from_raw_os_error(code);
         }
     }
     refusal(NoList::DamagedWorkbook("a part of it cannot be read"))

@@ -1,4 +1,4 @@
-//! Stores to which subject each record was imported. So a record that is imported again is
+//! Remembers the subject to which each record was imported. So a record that is imported again is
 //! recognised without comparing its values. And if a source has changed a record, the record still
 //! finds its subject.
 //!
@@ -66,7 +66,9 @@ impl Writer<'_> {
         }
     }
 
-    /// Stores to which subject a record was imported.
+    /// Remembers the subject to which a record was imported. The subject is stored under the
+    /// fingerprint of the record's content and, if the source gives the record an id, also under
+    /// that of the id.
     pub(crate) fn remember(
         &mut self,
         source: i64,

@@ -123,8 +123,9 @@ impl Heads {
         self.seen.insert(account, last.sequence);
     }
 
-    /// Notes that the comparison of an account has found the expected row. This makes the next
-    /// contended period of a shared account shorter.
+    /// Notes that the last row of an account in the database was the expected one. For a shared
+    /// account, failed comparisons are then counted from 0 again, and `backoff` is halved, so the
+    /// next contended period can be shorter.
     pub(super) fn won(&mut self, account: AccountId) {
         if let Some(sharing) = self.shared.get_mut(&account) {
             sharing.lost = 0;

@@ -42,8 +42,9 @@ pub(crate) struct Plan {
     pub(crate) allow_check: bool,
     /// Whether SQLite may treat a damaged write-ahead log as one that ends at the damage.
     pub(crate) allow_cut: bool,
-    /// Whether to continue after a flip with a result that is not allowed. Otherwise, the torture
-    /// ends with an error.
+    /// Whether to continue after a flip with a result that is not allowed. Then the torture prints
+    /// each such flip, and ends with an error after the last flip. Otherwise, it ends with an error
+    /// at the first such flip.
     pub(crate) keep_going: bool,
 }
 

@@ -91,7 +91,7 @@ pub(crate) struct Export {
     /// The number of columns of the answer.
     answers: usize,
     delimiter: Delimiter,
-    /// Whether a CSV output starts with a byte order mark. It does if the list is not in UTF-8,
+    /// Whether a CSV or TSV output starts with a byte order mark. It does if the list is not in UTF-8,
     /// because spreadsheet programs would otherwise assume the encoding of the list.
     is_marked: bool,
     csv: csv::Writer<Vec<u8>>,
@@ -201,7 +201,7 @@ impl Export {
         u64::from(self.format == Format::Xlsx && workbook::is_too_long(cell))
     }
 
-    /// Escapes formulas in a cell of a CSV output. A cell of a workbook stays unchanged, because
+    /// Escapes formulas in a cell of a CSV or TSV output. A cell of a workbook stays unchanged, because
     /// Excel never runs a text in a workbook as a formula.
     fn safe<'c>(&self, cell: Cow<'c, [u8]>) -> Cow<'c, [u8]> {
         if self.format == Format::Xlsx {

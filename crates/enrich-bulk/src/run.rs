@@ -59,7 +59,7 @@ const TURNS_OF_ITS_OWN: u64 = 64;
 /// Options of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Number of rows in flight; at least 1.
+    /// Maximum number of rows in flight; at least 1.
     pub concurrency: usize,
     /// The ceiling for all rows, in credits. The rows of earlier runs of the job count too. `None`
     /// means no ceiling.

@@ -42,7 +42,8 @@ pub enum Outcome {
 pub enum Note {
     /// An address of a customer on a platform, such as a site builder or a marketplace.
     Platform,
-    /// An address on a network, such as a post, that is not the address of a page.
+    /// A URL on LinkedIn, Facebook, Instagram, Twitter or YouTube that does not lead to a page (a
+    /// profile), but for example to a post.
     NoPage,
     /// A person's profile where a domain or page of a company was expected.
     PersonPage,

@@ -106,7 +106,7 @@ pub(crate) fn draft(
 }
 
 /// Adds the name: the English label, else the label for all languages, else any label. Adds all
-/// other labels and aliases as aliases.
+/// other labels, the aliases and the values of the properties in [`NAMES`] as aliases.
 fn add_names(draft: &mut Draft, entity: &Map<String, Value>, claims: &Map<String, Value>) {
     let value = |value: &Value| value.get("value").and_then(Value::as_str).map(str::to_owned);
     if let Some(labels) = entity.get("labels").and_then(Value::as_object) {

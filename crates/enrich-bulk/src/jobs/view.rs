@@ -15,7 +15,7 @@ use crate::run::Counts;
 pub struct Settings {
     /// Maximum number of jobs that run at the same time.
     pub running: usize,
-    /// Number of rows in flight of each running job.
+    /// Maximum number of rows in flight of each running job.
     pub concurrency: usize,
     /// The time for which a job is kept, in seconds. It begins when the job ends. For a job that
     /// was not started, it begins when the list was uploaded.

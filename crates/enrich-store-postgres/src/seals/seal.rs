@@ -43,7 +43,8 @@ pub(super) struct Seal {
     pub(super) at: i64,
     /// The number of the secret with which `hash` was made.
     pub(super) secret: u32,
-    /// The keyed hash of all other fields and of the hash of the node's previous seal.
+    /// The keyed hash of all fields above except `secret`, and of the hash of the node's previous
+    /// seal.
     pub(super) hash: [u8; 32],
 }
 

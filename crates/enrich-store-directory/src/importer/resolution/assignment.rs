@@ -21,8 +21,9 @@ pub(super) struct Assignment {
 }
 
 impl Assignment {
-    /// Creates the assignment from the clusters of the members' records. Returns `None` if the
-    /// clusters are exactly the members, so that nothing changes.
+    /// Creates the assignment. `clusters` has one number for each record of the members, in the
+    /// order of the members and their records. Records with the same number become one company.
+    /// Returns `None` if each member keeps exactly its own records, so that nothing changes.
     pub(super) fn of(members: &[Rc<Loaded>], clusters: &[usize]) -> Option<Self> {
         let mut of_clusters: BTreeMap<usize, BTreeMap<SubjectId, BTreeSet<usize>>> =
             BTreeMap::new();

@@ -252,6 +252,7 @@ impl DirectoryRarity {
     /// The assumed share of organisation names that contain a word, if the word is not in the list
     /// of common words.
     const SHARE_OF_OTHERS: f64 = 0.000_004;
+
     /// Creates the rarities for a directory with this number of companies. [`Self::learn`] adds the
     /// words.
     pub fn among(companies: u64) -> Self {

@@ -10,7 +10,7 @@ mod shown;
 use clap::Args;
 use enrich_bulk::Target;
 use enrich_core::port::directory::Directory;
-use enrich_core::{CompanyRef, Credits, Projection, Question, Refusal};
+use enrich_core::{CompanyRef, Credits, Question, Refusal};
 use enrich_server::API_VERSIONS;
 use enrich_store::{DirectoryStore, Options};
 use enrich_text::Country;
@@ -126,7 +126,7 @@ impl Lookup {
             Wanted::Name(name) => CompanyRef::Name { name: name.clone(), country: self.country },
         };
         let question = Question::Company(company);
-        let found = pollster::block_on(directory.find(&question, Projection::Profile))?;
+        let found = company::find(directory, &question)?;
         let shown = LookedUp::of(directory, found.as_ref())?;
         if !self.explain {
             return self.common.show(&shown, console);

@@ -209,8 +209,8 @@ impl fmt::Display for WhyApart {
             Self::OfMany(value) => write!(f, "More than three organisations share {value}."),
             Self::OtherLabel => f.write_str("The part that their domains share is not their name."),
             Self::OtherSuffix => f.write_str(
-                "One of their domains is neither under the top-level domain of a country nor under .com, \
-                 .org or the like.",
+                "One of their domains is neither under the top-level domain of a country nor under \
+                 .com, .org or the like.",
             ),
             Self::OtherCountry => f.write_str("Their countries differ."),
             Self::Namesakes(number) => {

@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use enrich_core::port::directory::Directory;
-use enrich_core::{Candidate, Found, Projection, Question};
+use enrich_core::{Candidate, Found, Question};
 use enrich_store::SqliteDirectory;
 use enrich_text::{CompanyName, Country};
 use serde::Serialize;
 
 use super::super::table::{Row, write_table};
 use super::super::{Failure, Shown};
+use super::company::find;
 
 /// The companies that a name may mean, the likeliest first.
 #[derive(Debug, Serialize)]
@@ -36,7 +36,7 @@ impl Candidates {
         most: usize,
     ) -> Result<Self, Failure> {
         let question = Question::Candidates { name: name.clone(), country };
-        let found = pollster::block_on(directory.find(&question, Projection::Profile))?;
+        let found = find(directory, &question)?;
         let list = found.as_ref().and_then(Found::candidates).unwrap_or_default();
         Ok(Self { candidates: list.iter().take(most).map(ShownCandidate::from).collect() })
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 use enrich_core::port::directory::Directory;
-use enrich_core::{Candidate, Company, CompanyRef, Found, Parent, Projection, Question};
+use enrich_core::{Candidate, Company, Found, Parent, Projection, Question};
 use enrich_store::SqliteDirectory;
 use enrich_text::{CompanyName, Country, ExternalId};
 use serde::Serialize;
@@ -113,7 +113,7 @@ impl LookedUp {
 impl ShownParent {
     fn of(directory: &SqliteDirectory, text: &str) -> Result<Self, Failure> {
         let found = match Parent::parse(text) {
-            Ok(parent) => find(directory, parent.company_ref())?,
+            Ok(parent) => find(directory, &Question::Company(parent.company_ref()))?,
             Err(_) => None,
         };
         let company = found.as_ref().and_then(Found::company);
@@ -178,7 +178,10 @@ impl Shown for LookedUp {
     }
 }
 
-fn find(directory: &SqliteDirectory, company: CompanyRef) -> Result<Option<Found>, Failure> {
-    let question = Question::Company(company);
-    Ok(pollster::block_on(directory.find(&question, Projection::Profile))?)
+/// Finds the answer to a question, with the whole profile of a company.
+pub(super) fn find(
+    directory: &SqliteDirectory,
+    question: &Question,
+) -> Result<Option<Found>, Failure> {
+    Ok(pollster::block_on(directory.find(question, Projection::Profile))?)
 }

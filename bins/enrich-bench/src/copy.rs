@@ -44,7 +44,7 @@ pub(crate) struct Copy {
     #[arg(long, value_name = "N", default_value_t = 10_000_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     charges: u64,
-    /// Maximum time of each copy
+    /// Longest time that each copy may take. A slower copy is not stopped, but the exit status is 1
     #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
     most: f64,
 }

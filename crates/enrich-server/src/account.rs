@@ -42,6 +42,9 @@ const FROM_SCRIPT: HeaderName = HeaderName::from_static("hx-request");
 /// Adds two resources for the account page. The first one handles all paths of the account page,
 /// because the table of these paths is in `enrich-dashboard`. The second one redirects from `/` to
 /// the account page.
+///
+/// The first resource does not match paths that write `/account` with percent-encoded letters: the
+/// table has no such paths.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     let is_unescaped_root = fn_guard(|context| context.head().uri.path().starts_with(ROOT));
     config.service(

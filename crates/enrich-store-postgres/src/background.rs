@@ -1,5 +1,6 @@
-//! A connection for the node's own work, such as its heartbeat. No answer to a caller depends on
-//! this work, so its commits do not wait for the standby.
+//! A connection for writes that may be lost: heartbeats, leases of jobs, counts of the rate limit,
+//! counts of missed names, and the janitor's work. Its commits wait neither for the disk nor for
+//! the standby, so a crash of the primary or a failover may lose the last ones.
 
 use std::sync::Arc;
 use std::time::Duration;

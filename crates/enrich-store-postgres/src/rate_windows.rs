@@ -13,6 +13,8 @@
 //!   other nodes still have reserved places.
 //!
 //! While the database cannot be reached, a node counts alone, starting from the last known sums.
+//! A failover of the database may lose the last exchanges. In this window, the nodes may then admit
+//! more requests than the limit.
 //! The number of a window is computed from the database's clock, so that all nodes count in the
 //! same window.
 

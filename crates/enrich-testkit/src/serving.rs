@@ -104,7 +104,7 @@ impl Serving {
 }
 
 /// Parses the address in a line that the server prints. Returns `None` if the line doesn't begin
-/// with `greeting`.
+/// with `greeting`, or if no address follows.
 fn address_behind(greeting: &str, line: &str) -> Option<SocketAddr> {
     line.trim().strip_prefix(greeting)?.parse().ok()
 }

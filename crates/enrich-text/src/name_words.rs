@@ -22,7 +22,7 @@ pub struct NameWord {
     pub root: String,
     /// Whether the word is a general word or a place, according to the data files.
     pub is_general: bool,
-    /// Whether the word is a filler: an article, a preposition or a conjunction.
+    /// Whether the word is a filler, such as an article, a preposition or a conjunction.
     pub is_filler: bool,
 }
 

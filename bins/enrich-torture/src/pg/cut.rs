@@ -16,7 +16,8 @@ use crate::report::{Console, Summary};
 
 /// Number of nodes behind the proxy.
 const CUT_NODES: usize = 2;
-/// The range of times for which the load runs before a fault, in milliseconds.
+/// The range of times, in milliseconds, for which the load runs before a fault, and again after the
+/// nodes have recovered.
 const LOAD_MILLIS: std::ops::Range<u64> = 50..300;
 /// The range of times, in milliseconds, for which bytes are held back in three of four cases.
 const STOP_MILLIS: std::ops::Range<u64> = 50..1_500;

@@ -79,7 +79,7 @@ pub(crate) struct CandidateMatch {
 /// A company, and how well the requested name fits it.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranked {
-    /// Whether the company is bare: only its names are known.
+    /// Whether the company is bare: it has no seat, domain, page, email or phone.
     pub(crate) is_bare: bool,
     /// How the requested name fits the company.
     pub(crate) fit: Fit,
@@ -390,7 +390,7 @@ fn step(name: &CompanyName, other: &str) -> Option<u8> {
     (name.squashed() == other.squashed()).then_some(2)
 }
 
-/// Whether a company is bare: only its names are known.
+/// Whether a company is bare: it has no seat, domain, page, email or phone.
 pub(crate) fn is_bare(company: &Company) -> bool {
     company.seats.is_empty()
         && company.sites.is_empty()

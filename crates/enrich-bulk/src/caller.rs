@@ -41,7 +41,8 @@ impl Target {
 /// The fields of one row: each pair is an endpoint's field name and its value.
 pub type RowFields = [(&'static str, String)];
 
-/// Answers the rows of a list, one row for each call.
+/// Answers the rows of a list, one row for each call, and finds candidates for rows that have no
+/// answer.
 #[async_trait]
 pub trait Caller: Send + Sync {
     /// Sends the row once. If the row is sent again with the same `idempotency` and fields, it is

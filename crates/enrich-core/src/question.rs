@@ -95,8 +95,8 @@ pub enum Projection {
 }
 
 impl Question {
-    /// Returns the question for the companies that the name in this question may mean. Returns
-    /// `None` if the question does not look for a company by its name.
+    /// Turns a question for a company by its name into the question for its candidates: all
+    /// companies that this name may mean. Returns `None` for every other question.
     pub fn candidates(&self) -> Option<Self> {
         let (name, country) = match self {
             Self::Company(CompanyRef::Name { name, country }) => (name, *country),

@@ -33,7 +33,7 @@ pub enum Halt {
     /// [`Bounds::is_stopped`] returned `true`.
     #[error("reading it was stopped")]
     Stopped,
-    /// The source has more bytes than this maximum.
+    /// The source has more bytes, after decompression, than this maximum.
     #[error("it holds more than {0} bytes when uncompressed; split it")]
     TooManyBytes(u64),
     /// The source has more lines than this maximum.

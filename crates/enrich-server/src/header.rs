@@ -1,4 +1,4 @@
-//! Reads request headers.
+//! The names of the interface's own headers, and functions that read request headers.
 
 use std::borrow::Cow;
 
@@ -20,10 +20,10 @@ pub(crate) fn request_id(headers: &HeaderMap, clock: &dyn Clock) -> RequestId {
         .unwrap_or_else(|| RequestId::make(clock.now()))
 }
 
-/// Returns the value of a header as text. If a request has the header several times, the values are
-/// joined with commas (RFC 9110, section 5.3). No API key contains a comma, so a request with two
-/// keys is refused. This is needed because a proxy could use one of the keys, and this server the
-/// other.
+/// Returns the value of a header as text; `None` if the request does not have the header. If the
+/// request has it several times, the values are joined with commas (RFC 9110, section 5.3). No API
+/// key contains a comma, so a request with two `x-api-key` headers is refused. Otherwise a proxy
+/// could use one of the keys, and this server the other.
 pub(crate) fn text(headers: &HeaderMap, name: impl AsHeaderName) -> Option<Cow<'_, str>> {
     let mut values = headers.get_all(name).map(|value| lossy(value.as_bytes()));
     let first = values.next()?;

@@ -53,7 +53,8 @@ const NEWEST: &str = "SELECT n.id, l.number, l.hash FROM node n
 const ADD: &str = "INSERT INTO seal (node, number, lineage, places, seen, at, secret, hash)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (node, number) DO NOTHING";
 
-/// The last rows that this node has written and that are in no seal yet.
+/// For each account that this node has charged since its last seal: the last row of the account.
+/// After a charge of no credits, another node may have written this row.
 #[derive(Debug, Default)]
 pub(crate) struct Unsealed(Mutex<FxHashMap<AccountId, LastRow>>);
 

@@ -105,7 +105,7 @@ pub(crate) fn unknown(word: &str) -> NameWord {
     }
 }
 
-/// Returns all spellings of general words and places in the data files.
+/// Returns the folded spellings of all general words and places in the data files, each once.
 pub(crate) fn listed_words() -> impl Iterator<Item = &'static str> {
     LISTS.roots.keys().map(String::as_str)
 }

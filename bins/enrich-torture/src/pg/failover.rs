@@ -227,8 +227,9 @@ impl Pair {
         Ok(())
     }
 
-    /// Accepts the loss of data, as an operator would, by changing the lineage of the database.
-    /// Otherwise the nodes would refuse to charge.
+    /// Accepts the loss of data, as `enrich store accept-loss` does: changes the lineage of the
+    /// database. Otherwise the nodes would refuse to charge if the promoted standby lacks rows that
+    /// they have seen.
     fn accept_loss(&self) -> Result<()> {
         self.standby.psql("UPDATE state SET lineage = gen_random_uuid()")?;
         Ok(())

@@ -61,7 +61,7 @@ fn piece() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Generates the JSON value of a field, usually a valid one.
+/// Generates a JSON value. It is always valid JSON, but often the field cannot have such a value.
 fn json_value() -> impl Strategy<Value = String> {
     const VALUES: &[&str] = &[
         "\"Quill\"",

@@ -242,10 +242,11 @@ impl LedgerState {
         self.heads.refresh_gate.moment()
     }
 
-    /// Applies a batch that is now durable. `moment` must be taken before the commit, when the
-    /// transaction still keeps other processes from writing. After the commit would be too late: a
-    /// commit that moves the log into the database takes long, and other processes may write during
-    /// this time.
+    /// Applies a batch that is now durable. If the batch has added rows, the cached balances then
+    /// count as up to date at `moment`. So `moment` must be taken before the commit, while the
+    /// transaction still keeps other processes from writing. After the commit would be too late:
+    /// some commits also copy SQLite's write-ahead log into the database file. This takes long, and
+    /// other processes may write meanwhile.
     pub(super) fn apply(&mut self, batch: Written, moment: Moment) {
         let is_checkpoint = batch.seal.checkpoint != self.seal.checkpoint;
         let mut known = self.heads.known.write();

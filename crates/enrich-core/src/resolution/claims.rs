@@ -63,6 +63,24 @@ pub(super) struct Host {
     is_worldwide: bool,
 }
 
+impl Host {
+    pub(super) fn of(domain: &Domain) -> Self {
+        let last = domain.as_str().rsplit('.').next();
+        Self {
+            registrable: domain.registrable().as_str().to_owned(),
+            label: domain.label().replace('-', ""),
+            country: domain.country(),
+            is_worldwide: last.is_some_and(|it| WORLDWIDE.contains(&it)),
+            host: domain.as_str().to_owned(),
+        }
+    }
+
+    /// Whether the domain can be a company's site for one country or for all countries.
+    pub(super) fn can_be_of_countries(&self) -> bool {
+        self.is_worldwide || self.country.is_some()
+    }
+}
+
 /// The claims of one record by which entity resolution decides which company the record describes.
 #[derive(Clone, Debug)]
 pub struct RecordClaims {
@@ -160,17 +178,7 @@ impl RecordClaims {
             Attribute::Name => self.named.extend(CompanyName::parse(value).ok()),
             Attribute::Alias => self.also_named.extend(CompanyName::parse(value).ok()),
             Attribute::Domain => {
-                let Ok(domain) = Domain::parse(value) else { return };
-                self.hosts.push(Host {
-                    registrable: domain.registrable().as_str().to_owned(),
-                    label: domain.label().replace('-', ""),
-                    country: domain.country(),
-                    is_worldwide: value
-                        .rsplit('.')
-                        .next()
-                        .is_some_and(|it| WORLDWIDE.contains(&it)),
-                    host: value.to_owned(),
-                });
+                self.hosts.extend(Domain::parse(value).map(|domain| Host::of(&domain)).ok())
             }
             Attribute::Page(network) => {
                 let page = PageUrl::parse(network, value);
@@ -232,7 +240,7 @@ impl RecordClaims {
 
     /// Returns the domains that can be sites for one country or for all countries.
     pub(super) fn hosts_of_countries(&self) -> impl Iterator<Item = &Host> {
-        self.hosts.iter().filter(|host| host.is_worldwide || host.country.is_some())
+        self.hosts.iter().filter(|host| host.can_be_of_countries())
     }
 
     /// Returns the keys of the company's pages.
@@ -320,22 +328,27 @@ impl RecordClaims {
 impl NearNames {
     fn add(&mut self, name: &CompanyName) {
         let form = NameForm::of(name);
-        self.forms.insert(name.squashed().to_owned());
-        self.forms.insert(form.squashed.clone());
-        self.forms.insert(form.all_squashed.clone());
-        self.forms.insert(form.sorted.clone());
-        let mut words = form.words.as_slice();
-        while let [before @ .., last] = words
-            && !before.is_empty()
-            && (WHOLE_WORDS.contains(&last.root.as_str()) || country_of_word(last).is_some())
-        {
-            words = before;
-            self.forms.insert(words.iter().map(|word: &NameWord| word.text.as_str()).collect());
-        }
+        self.forms.extend(near_forms(name, &form));
         for initials in [form.initials, form.all_initials] {
             if INITIALS.contains(&initials.chars().count()) {
                 self.initials.insert(initials);
             }
         }
     }
+}
+
+/// Returns the forms of a name without spaces: with and without its legal form and fillers, its
+/// words in alphabetical order, and the name without words such as `Group` and countries at its end.
+pub(super) fn near_forms(name: &CompanyName, form: &NameForm) -> Vec<String> {
+    let whole = [name.squashed(), &form.squashed, &form.all_squashed, &form.sorted];
+    let mut forms: Vec<String> = whole.into_iter().map(str::to_owned).collect();
+    let mut words = form.words.as_slice();
+    while let [before @ .., last] = words
+        && !before.is_empty()
+        && (WHOLE_WORDS.contains(&last.root.as_str()) || country_of_word(last).is_some())
+    {
+        words = before;
+        forms.push(words.iter().map(|word: &NameWord| word.text.as_str()).collect());
+    }
+    forms
 }

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashMap;
+use enrich_text::{CompanyName, Domain, NameForm};
+use rustc_hash::FxHashSet;
 
-use super::claims::{Host, RecordClaims};
+use super::claims::{Host, RecordClaims, near_forms};
 
 /// The most records with one value that are all compared with each other. A value that more records
 /// have identifies no company.
@@ -48,27 +49,6 @@ pub enum Strength {
 pub struct SharedKeys(BTreeSet<String>);
 
 impl SharedKeys {
-    /// Finds the hosts, pages and phone numbers that many organisations share. For each value that
-    /// is asked for later, `records` must contain all records that have this value.
-    pub fn of(records: &[&RecordClaims]) -> Self {
-        let mut shared = Self::default();
-        let mut bearers: FxHashMap<&str, Vec<&RecordClaims>> = FxHashMap::default();
-        for &record in records {
-            for value in record.hosts().chain(record.pages()).chain(record.phones()) {
-                let bearers = bearers.entry(value).or_default();
-                if !bearers.last().is_some_and(|last| std::ptr::eq(*last, record)) {
-                    bearers.push(record);
-                }
-            }
-        }
-        for (value, bearers) in bearers {
-            if bearers.len() > MOST_BEARERS || organisations(&bearers) > MOST_ORGANISATIONS {
-                shared.add(value);
-            }
-        }
-        shared
-    }
-
     /// Adds a value that many organisations share.
     pub fn add(&mut self, value: &str) {
         self.0.insert(value.to_owned());
@@ -77,6 +57,34 @@ impl SharedKeys {
     pub(super) fn has(&self, value: &str) -> bool {
         self.0.contains(value)
     }
+}
+
+/// Whether many organisations share a host, page or phone number, so that it identifies no company.
+/// `bearers` must be all records that have the value.
+pub fn is_shared(bearers: &[&RecordClaims]) -> bool {
+    bearers.len() > MOST_BEARERS || organisations(bearers) > MOST_ORGANISATIONS
+}
+
+/// Whether a common name alone can link a record of a company with a record of another company,
+/// although the two records have no common host, page, phone number or id. So it is enough to look
+/// for such links at these companies. The names and domains are those of all records of the
+/// company. A company also has such links if one of its records has neither a domain nor a page;
+/// the caller must check this.
+pub fn is_linkable_by_name<'a>(
+    mut names: impl Iterator<Item = (&'a CompanyName, &'a NameForm)>,
+    domains: impl Iterator<Item = &'a Domain>,
+) -> bool {
+    let hosts: Vec<Host> = domains.map(Host::of).collect();
+    let held: FxHashSet<&str> = hosts.iter().map(|host| host.host.as_str()).collect();
+    // If two companies share a registrable domain but no host, at least one of them does not have
+    // the registrable domain itself as a host.
+    if hosts.iter().any(|host| !held.contains(host.registrable.as_str())) {
+        return true;
+    }
+    let sites = hosts.iter().filter(|host| host.can_be_of_countries() && is_long(&host.label));
+    let labels: FxHashSet<&str> = sites.map(|host| host.label.as_str()).collect();
+    let is_label = |form: &String| labels.contains(form.as_str());
+    !labels.is_empty() && names.any(|(name, form)| near_forms(name, form).iter().any(is_label))
 }
 
 /// Estimates how many organisations some records describe: records with similar names or a common
@@ -192,7 +200,11 @@ pub(super) fn can_have_country_sites(one: &RecordClaims, other: &RecordClaims) -
 /// Whether a domain's label is the name of the company. Then domains with this label in other
 /// countries probably belong to the same company.
 pub(super) fn has_label_as_name(record: &RecordClaims, label: &str) -> bool {
-    label.chars().count() >= FEWEST_LETTERS && record.is_named_as(label)
+    is_long(label) && record.is_named_as(label)
+}
+
+fn is_long(label: &str) -> bool {
+    label.chars().count() >= FEWEST_LETTERS
 }
 
 pub(super) fn shares_seat(one: &RecordClaims, other: &RecordClaims) -> bool {

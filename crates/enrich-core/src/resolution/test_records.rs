@@ -1,6 +1,6 @@
 //! Makes the records that the tests of entity resolution divide.
 
-use super::{RecordClaims, RecordKey};
+use super::{RecordClaims, RecordKey, SharedKeys, is_shared};
 use crate::Confidence;
 use crate::merge::{Attribute, Fact};
 
@@ -20,4 +20,19 @@ pub(super) fn claims(key: RecordKey, name: &str, values: &[(Attribute, &str)]) -
         confidence: Confidence::FULL,
     });
     RecordClaims::of(key, &facts.collect::<Vec<_>>())
+}
+
+/// Finds the hosts, pages and phone numbers of the records that many organisations share.
+pub(super) fn shared_keys(records: &[&RecordClaims]) -> SharedKeys {
+    let values = |record: &RecordClaims| -> Vec<String> {
+        record.hosts().chain(record.pages()).chain(record.phones()).map(str::to_owned).collect()
+    };
+    let mut shared = SharedKeys::default();
+    for value in records.iter().flat_map(|record| values(record)) {
+        let bearers = records.iter().copied().filter(|record| values(record).contains(&value));
+        if is_shared(&bearers.collect::<Vec<_>>()) {
+            shared.add(&value);
+        }
+    }
+    shared
 }

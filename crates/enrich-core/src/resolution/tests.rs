@@ -1,8 +1,9 @@
 //! The partition of records into companies, by examples and for all orders of the records.
 
+use enrich_text::{CompanyName, Domain, NameForm};
 use proptest::prelude::*;
 
-use super::test_records::{ALIAS, DOMAIN, ID, PHONE, SEAT, claims};
+use super::test_records::{ALIAS, DOMAIN, ID, PHONE, SEAT, claims, shared_keys};
 use super::*;
 use crate::merge::Attribute;
 
@@ -13,7 +14,7 @@ fn record(source: &str, id: &str, name: &str, values: &[(Attribute, &str)]) -> R
 /// Returns the clusters as lists of the records' ids.
 fn divided(records: &[RecordClaims]) -> Vec<String> {
     let records: Vec<&RecordClaims> = records.iter().collect();
-    let numbers = clusters(&records, &SharedKeys::of(&records), &Decisions::default());
+    let numbers = clusters(&records, &shared_keys(&records), &Decisions::default());
     let mut divided: Vec<Vec<&str>> = vec![Vec::new(); records.len()];
     for (record, number) in records.iter().zip(numbers) {
         divided[number].push(&record.key.record);
@@ -186,7 +187,9 @@ fn any_record() -> impl Strategy<Value = (usize, Vec<(Attribute, &'static str)>)
     let value = prop::sample::select(vec![
         (DOMAIN, "quill.example"),
         (DOMAIN, "eu.quill.example"),
+        (DOMAIN, "us.quill.example"),
         (DOMAIN, "quill.ch"),
+        (DOMAIN, "quill.fr"),
         (DOMAIN, "ink.example"),
         (ID, "x:1"),
         (ID, "x:2"),
@@ -252,7 +255,7 @@ proptest! {
             at += 1;
         }
         let all: Vec<&RecordClaims> = records.iter().collect();
-        let shared = SharedKeys::of(&all);
+        let shared = shared_keys(&all);
         let numbers = clusters(&all, &shared, &Decisions::default());
         let some: Vec<&RecordClaims> = linked.iter().map(|it| &records[*it]).collect();
         let alone = clusters(&some, &shared, &Decisions::default());
@@ -260,6 +263,37 @@ proptest! {
             for (other, b) in linked.iter().zip(&alone) {
                 prop_assert_eq!(numbers[*one] == numbers[*other], a == b);
             }
+        }
+    }
+
+    /// The store looks for links by a name alone only at companies that are linkable by name.
+    #[test]
+    fn links_by_a_name_alone_have_a_linkable_record(one in any_record(), other in any_record()) {
+        let record = |id: &str, (name, values): &(usize, Vec<_>)| {
+            record("a", id, NAMES[*name], values)
+        };
+        let (one, other) = (record("1", &one), record("2", &other));
+        let is_linkable = |record: &RecordClaims| {
+            let names: Vec<(CompanyName, NameForm)> = record
+                .own_names()
+                .map(|name| (name.clone(), NameForm::of(name)))
+                .chain(record.aliases().map(|alias| {
+                    let alias = CompanyName::parse(alias).unwrap();
+                    (alias.clone(), NameForm::of(&alias))
+                }))
+                .collect();
+            let domains: Vec<Domain> =
+                record.hosts().map(|host| Domain::parse(host).unwrap()).collect();
+            record.is_name_alone()
+                || is_linkable_by_name(names.iter().map(|(name, form)| (name, form)), domains.iter())
+        };
+        let share = |these: Vec<&str>, those: Vec<&str>| these.iter().any(|it| those.contains(it));
+        let is_by_name_alone = !share(one.hosts().collect(), other.hosts().collect())
+            && !share(one.pages().collect(), other.pages().collect())
+            && !share(one.phones().collect(), other.phones().collect())
+            && !share(one.ids().collect(), other.ids().collect());
+        if is_by_name_alone && may_link(&one, &other) {
+            prop_assert!(is_linkable(&one) || is_linkable(&other));
         }
     }
 }

@@ -89,6 +89,11 @@ pub(crate) enum IdentifierKind {
     PersonInCountry = 14,
     /// A person's name at the company with this id, such as `17|ada|lovelace`.
     PersonAtCompany = 15,
+    /// The same key as [`Self::CompanyName`], but only of a company whose records a common name
+    /// alone can link with other records
+    /// ([`is_linkable_by_name`](enrich_core::resolution::is_linkable_by_name)). Only entity
+    /// resolution uses it.
+    CompanyLinkableName = 16,
 }
 
 impl ToSql for IdentifierKind {

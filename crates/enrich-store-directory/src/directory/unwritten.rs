@@ -7,6 +7,8 @@
 
 use enrich_core::{Confidence, SubjectId};
 
+use rustc_hash::FxHashSet;
+
 use super::codes::IdentifierKind;
 use super::holder::Holder;
 use crate::noted::Noted;
@@ -64,11 +66,12 @@ impl UnwrittenIdentifiers {
         mut held: Vec<Holder>,
         limit: usize,
     ) -> Vec<Holder> {
-        let changes = self.last_changes(kind, key).into_iter();
-        for change in changes.filter(|change| change.tier >= least) {
-            held.retain(|held| (held.tier, held.subject) != (change.tier, change.subject));
-            held.extend(change.holder());
-        }
+        let mut changes = self.last_changes(kind, key);
+        changes.retain(|change| change.tier >= least);
+        let changed: FxHashSet<(u8, SubjectId)> =
+            changes.iter().map(|change| (change.tier, change.subject)).collect();
+        held.retain(|held| !changed.contains(&(held.tier, held.subject)));
+        held.extend(changes.into_iter().filter_map(Change::holder));
         held.sort_unstable_by_key(|holder| (holder.tier, holder.subject));
         held.truncate(limit);
         held

@@ -276,7 +276,7 @@ impl Writer<'_> {
             return Ok(Effect::Unchanged);
         }
         let own = record.sites.first().map(|(domain, _)| domain.as_str());
-        let merged = if own.is_none() { subject_facts.merged() } else { Vec::new() };
+        let merged = if own.is_none() { subject_facts.merged().facts } else { Vec::new() };
         let held = || {
             let domain = merged.iter().find(|fact| fact.attribute == Attribute::Domain);
             domain.map(|fact| fact.value.as_str())

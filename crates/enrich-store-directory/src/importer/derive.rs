@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use enrich_core::resolution::is_linkable_by_name;
 use enrich_core::{
     Attribute, Company, Confidence, Fact, Person, SubjectId, company_from_facts, person_from_facts,
 };
-use enrich_text::{CompanyName, NameForm, Network, PageUrl, PersonName, PersonPage};
+use enrich_text::{CompanyName, Domain, NameForm, Network, PageUrl, PersonName, PersonPage};
 
-use super::subject_facts::Kind;
+use super::subject_facts::{Kind, MergedFacts};
 use super::words::Words;
 use crate::directory::codes::IdentifierKind;
 use crate::directory::names::search::{MOST_WORDS, domain_labels, index_words};
@@ -17,7 +18,7 @@ use crate::directory::{names, view::BARE_TIER};
 
 /// The version of the derivation rules. Increase it with each change of the rules after which
 /// existing directories must be derived again.
-pub(crate) const DERIVED_BY: i64 = 3;
+pub(crate) const DERIVED_BY: i64 = 4;
 
 /// Maximum number of words under which one company is found. Even a company with a hundred names
 /// has fewer words. Without the limit, a company with thousands of names would take a large part of
@@ -52,10 +53,15 @@ pub(crate) struct Strength {
 }
 
 impl Derived {
-    /// Derives the look-up data of a subject from `facts`.
-    pub(crate) fn from(subject: SubjectId, kind: Kind, facts: &[Fact]) -> Result<Self, BadProfile> {
+    /// Derives the look-up data of a subject from its facts.
+    pub(crate) fn from(
+        subject: SubjectId,
+        kind: Kind,
+        merged: &MergedFacts,
+    ) -> Result<Self, BadProfile> {
+        let facts = &merged.facts;
         let derived = match kind {
-            Kind::Company => company_from_facts(subject, facts).map(|it| of_company(it, facts)),
+            Kind::Company => company_from_facts(subject, facts).map(|it| of_company(it, merged)),
             Kind::Person => person_from_facts(subject, facts, |id| Some(employer_to_be_read(id)))
                 .map(|it| of_person(it, facts)),
         };
@@ -69,25 +75,26 @@ impl Derived {
     }
 }
 
-fn of_company(company: Company, facts: &[Fact]) -> Result<Derived, BadProfile> {
+fn of_company(company: Company, merged: &MergedFacts) -> Result<Derived, BadProfile> {
     let mut derived = Derived::default();
     let is_bare = names::is_bare(&company);
-    for fact in facts {
+    let (mut names, mut domains) = (Vec::new(), Vec::new());
+    for fact in &merged.facts {
         let (value, confidence) = (fact.value.as_str(), fact.confidence);
         match fact.attribute {
             Attribute::Name | Attribute::Alias => {
-                let tier = match is_bare {
-                    true => BARE_TIER,
-                    false => u8::from(value != company.name),
-                };
-                if let Ok(name) = CompanyName::parse(value) {
-                    let key = name.squashed().to_owned();
-                    derived.add(IdentifierKind::CompanyName, key, tier, confidence);
-                }
+                let Ok(name) = CompanyName::parse(value) else { continue };
+                let form = NameForm::of(&name);
+                let tier = u8::from(value != company.name);
+                let key = name.squashed().to_owned();
+                let name_tier = if is_bare { BARE_TIER } else { tier };
+                derived.add(IdentifierKind::CompanyName, key, name_tier, confidence);
+                names.push(OwnName { name, form, tier, confidence });
             }
             Attribute::Domain => {
                 let tier = u8::from(company.domain() != Some(value));
                 derived.add(IdentifierKind::CompanyDomain, value.to_owned(), tier, confidence);
+                domains.extend(Domain::parse(value).map(|domain| (domain, confidence)).ok());
             }
             Attribute::Page(network) => {
                 let tier = u8::from(company.page(network) != Some(value));
@@ -111,55 +118,63 @@ fn of_company(company: Company, facts: &[Fact]) -> Result<Derived, BadProfile> {
             _ => {}
         }
     }
-    add_words(&mut derived, &company, facts);
+    let is_linkable = merged.has_name_alone
+        || is_linkable_by_name(
+            names.iter().map(|name| (&name.name, &name.form)),
+            domains.iter().map(|(domain, _)| domain),
+        );
+    for name in names.iter().filter(|_| is_linkable) {
+        let key = name.name.squashed().to_owned();
+        derived.add(IdentifierKind::CompanyLinkableName, key, 0, name.confidence);
+    }
+    // A bare company is found only by its exact name.
+    if !is_bare {
+        add_words(&mut derived, &names, &domains);
+    }
     derived.profile = Some(profile::write_company(company)?);
     Ok(derived)
+}
+
+/// A name of a company.
+struct OwnName {
+    name: CompanyName,
+    form: NameForm,
+    /// 0 for the name that answers contain, 1 for another name.
+    tier: u8,
+    confidence: Confidence,
 }
 
 /// Adds the words and identifiers by which a look-up finds the company without its exact name: the
 /// words of its names, the same words in alphabetical order, their initials, and the labels of the
 /// company's domains.
-fn add_words(derived: &mut Derived, company: &Company, facts: &[Fact]) {
-    // A bare company is found only by its exact name.
-    if names::is_bare(company) {
-        return;
+fn add_words(derived: &mut Derived, names: &[OwnName], domains: &[(Domain, Confidence)]) {
+    for OwnName { name, form, tier, confidence } in names {
+        let length = u8::try_from(form.words.len()).unwrap_or(u8::MAX);
+        for word in index_words(form).take(MOST_WORDS) {
+            if derived.words.len() >= MOST_WORDS_IN_ALL && !derived.words.contains_key(&word) {
+                continue;
+            }
+            let fewest = derived.words.entry(word).or_insert(length);
+            *fewest = length.min(*fewest);
+        }
+        if form.sorted != name.squashed() && form.words.len() <= MOST_SORTED {
+            let sorted = form.sorted.clone();
+            derived.add(IdentifierKind::CompanySorted, sorted, *tier, *confidence);
+        }
+        for initials in [&form.initials, &form.all_initials] {
+            if (3..=8).contains(&initials.chars().count()) {
+                let initials = initials.clone();
+                derived.add(IdentifierKind::CompanyInitials, initials, *tier, *confidence);
+            }
+        }
     }
-    for fact in facts {
-        let (value, confidence) = (fact.value.as_str(), fact.confidence);
-        match fact.attribute {
-            Attribute::Name | Attribute::Alias => {
-                let Ok(name) = CompanyName::parse(value) else { continue };
-                let form = NameForm::of(&name);
-                let length = u8::try_from(form.words.len()).unwrap_or(u8::MAX);
-                for word in index_words(&form).take(MOST_WORDS) {
-                    if derived.words.len() >= MOST_WORDS_IN_ALL
-                        && !derived.words.contains_key(&word)
-                    {
-                        continue;
-                    }
-                    let fewest = derived.words.entry(word).or_insert(length);
-                    *fewest = length.min(*fewest);
-                }
-                let tier = u8::from(value != company.name);
-                if form.sorted != name.squashed() && form.words.len() <= MOST_SORTED {
-                    derived.add(IdentifierKind::CompanySorted, form.sorted, tier, confidence);
-                }
-                for initials in [form.initials, form.all_initials] {
-                    if (3..=8).contains(&initials.chars().count()) {
-                        derived.add(IdentifierKind::CompanyInitials, initials, tier, confidence);
-                    }
-                }
+    for (domain, confidence) in domains {
+        for label in domain_labels(domain) {
+            let key = (IdentifierKind::CompanyName, label);
+            if !derived.identifiers.contains_key(&key) {
+                derived.add(IdentifierKind::CompanyLabel, key.1.clone(), 0, *confidence);
             }
-            Attribute::Domain => {
-                for label in domain_labels(value) {
-                    let key = (IdentifierKind::CompanyName, label);
-                    if !derived.identifiers.contains_key(&key) {
-                        derived.add(IdentifierKind::CompanyLabel, key.1.clone(), 0, confidence);
-                    }
-                    derived.words.entry(key.1).or_insert(1);
-                }
-            }
-            _ => {}
+            derived.words.entry(key.1).or_insert(1);
         }
     }
 }

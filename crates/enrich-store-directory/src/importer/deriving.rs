@@ -158,11 +158,12 @@ mod tests {
 
     use enrich_core::{Attribute, Confidence, Fact, SubjectId};
 
+    use super::super::subject_facts::MergedFacts;
     use super::*;
 
     /// The BLAKE3 hash of all data that the rules of version [`DERIVED_BY`] derive from
     /// [`COMPANIES`] and [`PEOPLE`], and of the lists of words that the rules use.
-    const DERIVED: &str = "eb4abfe899641b9a93ec7f6bda26a56818cc08de5a50fd07b9ac76c33085d8b3";
+    const DERIVED: &str = "9f9b41e2820c4d8be01def8e32c3fa9ae5056e254d19ce6524ab89f94aa0f219";
 
     /// The data files of enrich-text that determine the names under which a subject is found.
     const LISTS: [&str; 6] = [
@@ -208,7 +209,8 @@ mod tests {
     }
 
     fn add(hasher: &mut blake3::Hasher, kind: Kind, facts: &[Fact]) {
-        let derived = Derived::from(SubjectId(1), kind, facts).unwrap();
+        let merged = MergedFacts { facts: facts.to_vec(), has_name_alone: false };
+        let derived = Derived::from(SubjectId(1), kind, &merged).unwrap();
         let identifiers = derived.identifiers.iter();
         let identifiers: Vec<_> =
             identifiers.map(|((kind, key), held)| (*kind as i64, key, held.tier)).collect();

@@ -214,8 +214,8 @@ impl Writer<'_> {
         let gone = subject_facts.remove(is_to_go);
         removal.removed.values += gone;
         if gone > 0 && kind == Kind::Company {
-            let before = subject_facts.before.as_deref().unwrap_or_default();
-            let before = Derived::from(subject, kind, before).map_err(unreadable)?;
+            let before = subject_facts.before.clone().unwrap_or_default();
+            let before = Derived::from(subject, kind, &before).map_err(unreadable)?;
             self.note_with_neighbours(subject, &before)?;
         }
         if self.save(&subject_facts)? != Saved::Gone {
@@ -239,7 +239,7 @@ impl Writer<'_> {
             // `subject_facts` leaves out employers that no longer exist, so it is enough to save
             // the facts that it returns.
             let subject_facts = self.subject_facts(subject_id(person), Kind::Person)?;
-            let before = subject_facts.before.as_ref().map_or(0, Vec::len);
+            let before = subject_facts.before.as_ref().map_or(0, |before| before.facts.len());
             removal.removed.values += before.saturating_sub(subject_facts.facts.len()) as u64;
             self.save(&subject_facts)?;
             removal.touched.insert(person);

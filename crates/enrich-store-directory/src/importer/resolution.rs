@@ -32,7 +32,7 @@ use super::writer::Writer;
 use crate::directory::codes::{sql_id, subject_id};
 use crate::directory::hash_index::kept::KeptIndex;
 use assignment::Assignment;
-use neighbourhood::Neighbourhood;
+use neighbourhood::{KnownSharing, Neighbourhood};
 
 pub(super) use neighbourhood::Explorer;
 
@@ -50,8 +50,17 @@ pub(super) fn resolve_all(
     mut done: impl FnMut(),
 ) -> rusqlite::Result<()> {
     turn::write(connection, |transaction| decided::note_unmet(transaction, secrets))?;
+    let mut known = KnownSharing::default();
+    let mut version = 0;
     while has_unresolved(connection)? {
-        turn::write(connection, |transaction| resolve_part(transaction, secrets, kept_index))?;
+        turn::write(connection, |transaction| {
+            // If another connection has committed, the records may have changed.
+            let now = transaction.pragma_query_value(None, "data_version", |row| row.get(0))?;
+            if std::mem::replace(&mut version, now) != now {
+                known.clear();
+            }
+            resolve_part(transaction, secrets, (kept_index, &mut known))
+        })?;
         done();
         turn::pause();
     }
@@ -65,8 +74,9 @@ pub(super) fn resolve_within(
     kept_index: Option<&RefCell<KeptIndex>>,
 ) -> rusqlite::Result<()> {
     decided::note_unmet(connection, secrets)?;
+    let mut known = KnownSharing::default();
     while has_unresolved(connection)? {
-        resolve_part(connection, secrets, kept_index)?;
+        resolve_part(connection, secrets, (kept_index, &mut known))?;
     }
     Ok(())
 }
@@ -79,7 +89,7 @@ fn has_unresolved(connection: &Connection) -> rusqlite::Result<bool> {
 fn resolve_part(
     connection: &Connection,
     secrets: &Secrets,
-    kept_index: Option<&RefCell<KeptIndex>>,
+    (kept_index, known): (Option<&RefCell<KeptIndex>>, &mut KnownSharing),
 ) -> rusqlite::Result<()> {
     let mut statement =
         connection.prepare_cached("SELECT subject FROM unresolved ORDER BY subject")?;
@@ -94,7 +104,7 @@ fn resolve_part(
     let mut writer = Writer::of_load(connection, secrets, Timestamp::UNIX_EPOCH)?;
     writer.kept_index = kept_index;
     writer.is_resolving(true);
-    let assignments = assignments(&writer, &noted)?;
+    let assignments = assignments(&writer, &noted, known)?;
     for assignment in assignments {
         writer.apply(assignment)?;
     }
@@ -110,8 +120,13 @@ fn resolve_part(
 }
 
 /// Returns the assignments that change companies, ordered by the lowest id of their companies.
-fn assignments(writer: &Writer<'_>, noted: &[SubjectId]) -> rusqlite::Result<Vec<Assignment>> {
+fn assignments(
+    writer: &Writer<'_>,
+    noted: &[SubjectId],
+    known: &mut KnownSharing,
+) -> rusqlite::Result<Vec<Assignment>> {
     let mut explorer = Explorer::new(writer)?;
+    explorer.known_sharing = std::mem::take(known);
     let mut seen: FxHashSet<SubjectId> = FxHashSet::default();
     let mut assignments = Vec::new();
     for &seed in noted {
@@ -122,6 +137,7 @@ fn assignments(writer: &Writer<'_>, noted: &[SubjectId]) -> rusqlite::Result<Vec
         seen.extend(neighbourhood.members.iter().map(|member| member.subject));
         assignments.extend(divide(&neighbourhood, &explorer.decisions));
     }
+    *known = explorer.known_sharing;
     assignments.sort_by_key(Assignment::first);
     Ok(assignments)
 }

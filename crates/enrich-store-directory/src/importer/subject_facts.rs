@@ -117,6 +117,15 @@ impl Unpacked {
     }
 }
 
+/// The facts of one subject in the order in which they are merged, and what only its single records
+/// show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct MergedFacts {
+    pub(crate) facts: Vec<Fact>,
+    /// Whether a record of the company gives neither a domain nor a page.
+    pub(crate) has_name_alone: bool,
+}
+
 /// The facts of one subject, in the order in which they were first seen.
 #[derive(Debug)]
 pub(crate) struct SubjectFacts {
@@ -129,8 +138,8 @@ pub(crate) struct SubjectFacts {
     given_by: Vec<usize>,
     is_changed: bool,
     /// The result of [`merged`](Self::merged) before the first change; `None` until there is a
-    /// change. For a new subject, this is an empty list from the beginning.
-    pub(crate) before: Option<Vec<Fact>>,
+    /// change. For a new subject, this has no facts from the beginning.
+    pub(crate) before: Option<MergedFacts>,
     /// An index of the facts; `None` until the first search among many facts.
     index: Option<Index>,
 }
@@ -148,7 +157,7 @@ impl SubjectFacts {
             given: Vec::new(),
             given_by: Vec::new(),
             is_changed: false,
-            before: Some(Vec::new()),
+            before: Some(MergedFacts::default()),
             index: None,
         }
     }
@@ -160,12 +169,12 @@ impl SubjectFacts {
     }
 
     /// Creates facts of a subject that replace other facts. `before` is the result of
-    /// [`merged`](Self::merged) for the replaced facts; empty for a new subject.
+    /// [`merged`](Self::merged) for the replaced facts; without facts for a new subject.
     pub(crate) fn replaced(
         subject: SubjectId,
         kind: Kind,
         now: Unpacked,
-        before: Vec<Fact>,
+        before: MergedFacts,
     ) -> Self {
         Self { before: Some(before), is_changed: true, ..Self::held(subject, kind, now) }
     }
@@ -195,17 +204,24 @@ impl SubjectFacts {
 
     /// Returns the facts in the order in which they are merged ([`facts_in_order`]); for a person,
     /// in the order in which they were first seen.
-    pub(crate) fn merged(&self) -> Vec<Fact> {
+    pub(crate) fn merged(&self) -> MergedFacts {
         if self.kind == Kind::Person {
-            return self.facts.clone();
+            return MergedFacts { facts: self.facts.clone(), has_name_alone: false };
         }
         let records = self.records();
+        let mut has_place = vec![None; self.given.len()];
+        for (given, fact) in self.facts_with_given() {
+            let is_place = matches!(fact.attribute, Attribute::Domain | Attribute::Page(_));
+            let has_place = &mut has_place[records[given]];
+            *has_place = Some(is_place || *has_place == Some(true));
+        }
         let claimed = |(given, fact): (usize, &Fact)| ClaimedFact {
             source: self.given[given].source,
             record: records[given],
             fact: fact.clone(),
         };
-        facts_in_order(self.facts_with_given().map(claimed).collect())
+        let facts = facts_in_order(self.facts_with_given().map(claimed).collect());
+        MergedFacts { facts, has_name_alone: has_place.contains(&Some(false)) }
     }
 
     /// Returns the number of the record for each element of `given`. Elements of the same record

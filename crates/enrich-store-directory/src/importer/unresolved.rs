@@ -5,15 +5,20 @@
 //! another company that changed. Most companies are noted when a load writes its identifiers. The
 //! load writes identifiers in the order of their keys. So the rows of the other companies with the
 //! same key are on the same page of the database file, which the load has just read.
+//!
+//! Companies that share only a name are noted only if this name can link them
+//! ([`IdentifierKind::CompanyLinkableName`]): many companies have common names.
 
 use enrich_core::SubjectId;
 use enrich_core::resolution::MOST_BEARERS;
 use enrich_store_sqlite::Statements;
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 use rustc_hash::FxHashSet;
 
 use crate::directory::codes::{IdentifierKind, sql_id};
-use crate::directory::unwritten::Change;
+use crate::directory::holder::Holder;
+use crate::directory::unwritten::{Change, UnwrittenIdentifiers};
+use crate::directory::view::View;
 
 /// The companies that were noted in a transaction and are not yet written.
 #[derive(Debug, Default)]
@@ -45,26 +50,32 @@ pub(super) fn is_blocking(kind: IdentifierKind) -> bool {
     matches!(kind, CompanyDomain | CompanyId | CompanyName | CompanyPage | CompanyPhone)
 }
 
-/// Collects the companies that get the same identifier, while a load writes its rows in order.
-#[derive(Debug)]
-pub(super) struct KeyNotes {
-    at: Option<(IdentifierKind, String)>,
-    added: Vec<Change>,
-    /// Whether the directory had no identifiers before this load. Then the collected companies are
-    /// all companies with the identifier.
-    is_first: bool,
+/// Returns the companies with a name that this name alone can link with others, at most `most`.
+/// Every such link has one of them at an end, so it is enough to note them.
+pub(super) fn linkable(view: View<'_>, name: &str, most: usize) -> rusqlite::Result<Vec<Holder>> {
+    view.holders(IdentifierKind::CompanyLinkableName, name, most)
 }
 
-impl KeyNotes {
-    pub(super) fn new(is_first: bool) -> Self {
-        Self { at: None, added: Vec::new(), is_first }
+/// Notes the companies that share an identifier, while a load writes its rows in the order of their
+/// keys.
+pub(super) struct KeyNotes<'a> {
+    connection: &'a Connection,
+    /// All changes of the load. Those that come later are not written yet.
+    changed: &'a UnwrittenIdentifiers,
+    at: Option<(IdentifierKind, String)>,
+    /// The companies that got the current identifier.
+    added: Vec<SubjectId>,
+}
+
+impl<'a> KeyNotes<'a> {
+    pub(super) fn new(connection: &'a Connection, changed: &'a UnwrittenIdentifiers) -> Self {
+        Self { connection, changed, at: None, added: Vec::new() }
     }
 
     /// Adds a row that was just written. If the row belongs to a new identifier, first notes the
     /// companies that share the previous identifier.
     pub(super) fn add(
         &mut self,
-        connection: &Connection,
         notes: &mut UnresolvedNotes,
         (kind, key): (IdentifierKind, &str),
         change: Change,
@@ -74,40 +85,50 @@ impl KeyNotes {
         }
         let is_same = self.at.as_ref().is_some_and(|(of, at)| (*of, at.as_str()) == (kind, key));
         if !is_same {
-            self.end(connection, notes)?;
+            self.end(notes)?;
             self.at = is_blocking(kind).then(|| (kind, key.to_owned()));
         }
         if self.at.is_some() && change.confidence.is_some() {
-            self.added.push(change);
+            self.added.push(change.subject);
         }
         Ok(())
     }
 
     /// Notes the companies that share the current identifier. Must be called after the last row.
-    pub(super) fn end(
-        &mut self,
-        connection: &Connection,
-        notes: &mut UnresolvedNotes,
-    ) -> rusqlite::Result<()> {
+    ///
+    /// If more companies share it than a link may have, it links none of them. Then only those are
+    /// noted that it could link before. The others either have one record, or were noted when they
+    /// got a further one.
+    pub(super) fn end(&mut self, notes: &mut UnresolvedNotes) -> rusqlite::Result<()> {
         let Some((kind, key)) = self.at.take() else { return Ok(()) };
         let added = std::mem::take(&mut self.added);
-        if added.is_empty() || (self.is_first && added.len() == 1) {
+        if added.is_empty() || (self.changed.is_file_empty() && added.len() == 1) {
             return Ok(());
         }
-        let mut holders: Vec<i64> = match self.is_first {
-            true => added.iter().map(|it| sql_id(it.subject)).collect(),
-            false => {
-                let mut statement = connection.prepare_cached(
-                    "SELECT subject FROM identifier WHERE kind = ?1 AND key = ?2",
-                )?;
-                let rows = statement.query_map(params![kind, key], |row| row.get(0))?;
-                rows.take(MOST_BEARERS + 1).collect::<rusqlite::Result<_>>()?
+        // The rows of this identifier are already written.
+        let most = MOST_BEARERS + added.len() + 1;
+        let mut linked = match kind {
+            IdentifierKind::CompanyName => {
+                linkable(View::with_unwritten(self.connection, Some(self.changed)), &key, most)?
             }
+            _ => View::of(self.connection).holders(kind, &key, most)?,
         };
-        holders.sort_unstable();
-        holders.dedup();
-        if (2..=MOST_BEARERS).contains(&holders.len()) {
-            notes.subjects.extend(holders);
+        let holders = match (kind, linked.len()) {
+            (_, 0) => return Ok(()),
+            (IdentifierKind::CompanyName, _) => {
+                View::of(self.connection).holders(kind, &key, most)?.len()
+            }
+            (_, holders) => holders,
+        };
+        if holders > MOST_BEARERS {
+            if holders - added.len() > MOST_BEARERS {
+                return Ok(());
+            }
+            let added: FxHashSet<SubjectId> = added.into_iter().collect();
+            linked.retain(|holder| !added.contains(&holder.subject));
+        }
+        if holders > 1 {
+            linked.iter().for_each(|holder| notes.note(holder.subject));
         }
         Ok(())
     }

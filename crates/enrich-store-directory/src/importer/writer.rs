@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use enrich_core::port::suppression_lists::DigestKind;
-use enrich_core::{Attribute, Fact, SubjectId, Timestamp};
+use enrich_core::{Attribute, SubjectId, Timestamp};
 use enrich_secrets::Secrets;
 use enrich_store_sqlite::Statements;
 use rusqlite::types::FromSqlError;
@@ -11,7 +11,7 @@ use rusqlite::{Connection, params};
 
 use super::derive::{DERIVED_BY, Derived, Identifier, Strength};
 use super::digests::kinds_of_lists;
-use super::subject_facts::{Kind, SubjectFacts};
+use super::subject_facts::{Kind, MergedFacts, SubjectFacts};
 use super::unresolved::{KeyNotes, UnresolvedNotes};
 use super::unwritten_records::UnwrittenRecords;
 use super::words::WordChanges;
@@ -143,15 +143,15 @@ impl<'c> Writer<'c> {
         if let Some(rows) = &mut self.unwritten {
             std::mem::take(&mut rows.records).write(self.connection)?;
             let identifiers = std::mem::take(&mut rows.identifiers);
-            let mut of_key = KeyNotes::new(identifiers.is_file_empty());
+            let mut of_key = KeyNotes::new(self.connection, &identifiers);
             identifiers.each_in_order(|kind, key, change| {
-                of_key.add(self.connection, &mut self.notes, (kind, key), change)?;
+                of_key.add(&mut self.notes, (kind, key), change)?;
                 if let Some(index) = self.kept_index {
                     index.borrow_mut().note(kind, key, change);
                 }
                 write_identifier(self.connection, kind, key, change)
             })?;
-            of_key.end(self.connection, &mut self.notes)?;
+            of_key.end(&mut self.notes)?;
         }
         self.notes.write(self.connection)?;
         self.words.write(self.connection)
@@ -241,10 +241,11 @@ impl<'c> Writer<'c> {
             return Ok(Saved::Same);
         }
         self.is_changed = true;
-        let derived = |facts: &[Fact]| {
-            Derived::from(subject_facts.subject, subject_facts.kind, facts).map_err(unreadable)
+        let derived = |merged: &MergedFacts| {
+            Derived::from(subject_facts.subject, subject_facts.kind, merged).map_err(unreadable)
         };
-        let before = derived(subject_facts.before.as_deref().unwrap_or_default())?;
+        let before =
+            subject_facts.before.as_ref().map_or_else(|| Ok(Derived::default()), derived)?;
         let now = now.map_or_else(|| derived(&subject_facts.merged()), Ok)?;
         let saved = self.write_subject(subject_facts, &before, &now)?;
         if before == now {

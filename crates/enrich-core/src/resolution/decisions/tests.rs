@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::merge::Attribute;
-use crate::resolution::test_records::{DOMAIN, ID, claims};
-use crate::resolution::{RecordKey, SharedKeys, clusters};
+use crate::resolution::test_records::{DOMAIN, ID, claims, shared_keys};
+use crate::resolution::{RecordKey, clusters};
 
 /// Makes a record. Its `id` is the id that the source `a` gives it; without an id, it is known by
 /// its content.
@@ -24,7 +24,7 @@ fn decision(number: u64, kind: DecisionKind, sides: [&[&RecordClaims]; 2]) -> De
 
 /// Returns the number of the company of each record.
 fn divided(records: &[&RecordClaims], decisions: &[Decision]) -> Vec<usize> {
-    let numbers = clusters(records, &SharedKeys::of(records), &Decisions::new(decisions.to_vec()));
+    let numbers = clusters(records, &shared_keys(records), &Decisions::new(decisions.to_vec()));
     // The companies are numbered again, in the order in which they first occur in `records`.
     let mut known: Vec<usize> = Vec::new();
     let number = |company: &usize| {

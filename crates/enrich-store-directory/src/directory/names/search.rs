@@ -79,8 +79,7 @@ pub(crate) fn index_words(form: &NameForm) -> impl Iterator<Item = String> + '_ 
 /// Returns the labels of a domain that may contain a company's name. A registrable domain has one
 /// such label: the label before the public suffix. For a host, these are the labels before its
 /// registrable domain, because the registrable domain belongs to somebody else.
-pub(crate) fn domain_labels(domain: &str) -> Vec<String> {
-    let Ok(domain) = Domain::parse(domain) else { return Vec::new() };
+pub(crate) fn domain_labels(domain: &Domain) -> Vec<String> {
     let registrable = domain.registrable();
     let labels: Vec<&str> = if domain.is_registrable() {
         vec![domain.label()]

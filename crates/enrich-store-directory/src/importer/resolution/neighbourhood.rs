@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use enrich_core::SubjectId;
 use enrich_core::resolution::{
-    Decisions, MOST_BEARERS, RecordClaims, RecordKey, SharedKeys, may_link,
+    Decisions, MOST_BEARERS, RecordClaims, RecordKey, SharedKeys, is_shared, may_link,
 };
 use enrich_store_sqlite::Statements;
 use rusqlite::Connection;
@@ -38,11 +38,17 @@ pub(super) struct Neighbourhood {
     pub(super) shared: SharedKeys,
 }
 
+/// Whether many organisations share a host, page or phone number, for the values that were asked
+/// for. This does not change while records move between companies, so it is kept for all parts of
+/// the stage.
+pub(in super::super) type KnownSharing = FxHashMap<(IdentifierKind, String), bool>;
+
 /// Finds neighbourhoods. Reads each company and each list of holders only once.
 pub(in super::super) struct Explorer<'w, 'c> {
     pub(super) writer: &'w Writer<'c>,
     /// The decisions of the operator that are in force.
     pub(in super::super) decisions: Rc<Decisions>,
+    pub(super) known_sharing: KnownSharing,
     sources: FxHashMap<i64, String>,
     loaded: FxHashMap<SubjectId, Option<Rc<Loaded>>>,
     holders: FxHashMap<(IdentifierKind, String), Rc<Vec<Holder>>>,
@@ -54,6 +60,7 @@ impl<'w, 'c> Explorer<'w, 'c> {
         Ok(Self {
             writer,
             decisions: Rc::new(Decisions::new(decisions.map(|stored| stored.decision).collect())),
+            known_sharing: KnownSharing::default(),
             sources: source_names(writer.connection)?,
             loaded: FxHashMap::default(),
             holders: FxHashMap::default(),
@@ -64,9 +71,8 @@ impl<'w, 'c> Explorer<'w, 'c> {
     /// the neighbourhood has too many records.
     pub(super) fn around(&mut self, seed: SubjectId) -> rusqlite::Result<Option<Neighbourhood>> {
         let mut found: BTreeMap<SubjectId, Rc<Loaded>> = BTreeMap::new();
-        let mut beside: BTreeMap<SubjectId, Rc<Loaded>> = BTreeMap::new();
         let mut tested: FxHashSet<(SubjectId, SubjectId)> = FxHashSet::default();
-        let mut crowded: BTreeSet<String> = BTreeSet::new();
+        let mut shared = SharedKeys::default();
         let mut followed: FxHashSet<u64> = FxHashSet::default();
         let mut next = vec![seed];
         let mut records = 0;
@@ -80,20 +86,14 @@ impl<'w, 'c> Explorer<'w, 'c> {
                 return Ok(None);
             }
             for (kind, key) in keys(&loaded) {
-                let holders = self.holders(kind, &key)?;
-                if holders.len() > MOST_BEARERS {
-                    crowded.insert(key);
-                    continue;
-                }
-                for holder in holders.iter().filter(|holder| holder.subject != subject) {
-                    let is_name = kind == IdentifierKind::CompanyName;
-                    let Some(other) = self.load(holder.subject)? else { continue };
-                    let pair = (subject.min(other.subject), subject.max(other.subject));
-                    if tested.insert(pair) && may_be_linked(&loaded, &other) {
-                        next.push(other.subject);
+                for holder in self.led_to(&loaded, kind, &key, &mut shared)?.iter() {
+                    let pair = (subject.min(holder.subject), subject.max(holder.subject));
+                    if holder.subject == subject || !tested.insert(pair) {
+                        continue;
                     }
-                    if !is_name {
-                        beside.insert(other.subject, other);
+                    let Some(other) = self.load(holder.subject)? else { continue };
+                    if may_be_linked(&loaded, &other) {
+                        next.push(other.subject);
                     }
                 }
             }
@@ -103,13 +103,70 @@ impl<'w, 'c> Explorer<'w, 'c> {
         if found.is_empty() {
             return Ok(None);
         }
-        beside.retain(|subject, _| !found.contains_key(subject));
-        let all = found.values().chain(beside.values());
-        let records: Vec<&RecordClaims> =
-            all.flat_map(|loaded| loaded.records.iter().map(|(_, claims)| claims)).collect();
-        let mut shared = SharedKeys::of(&records);
-        crowded.iter().for_each(|key| shared.add(key));
         Ok(Some(Neighbourhood { members: found.into_values().collect(), shared }))
+    }
+
+    /// Returns the companies to which a key of a company leads: those that the key may link with
+    /// it. If the key links no companies, because too many share it, adds it to `shared`.
+    fn led_to(
+        &mut self,
+        loaded: &Loaded,
+        kind: IdentifierKind,
+        key: &str,
+        shared: &mut SharedKeys,
+    ) -> rusqlite::Result<Rc<Vec<Holder>>> {
+        use IdentifierKind::{
+            CompanyId, CompanyLinkableName, CompanyName, CompanyPage, CompanyPhone,
+        };
+        let linkable = match kind {
+            CompanyName => Some(self.holders(CompanyLinkableName, key)?),
+            _ => None,
+        };
+        if linkable.as_ref().is_some_and(|linkable| linkable.is_empty()) {
+            return Ok(Rc::default());
+        }
+        let holders = self.holders(kind, key)?;
+        let is_shared = holders.len() > MOST_BEARERS
+            || (!matches!(kind, CompanyId | CompanyName)
+                && self.is_shared(loaded, (kind, key), &holders)?);
+        if is_shared {
+            shared.add(key);
+        }
+        if let Some(linkable) = linkable {
+            let leads_to_all = linkable.iter().any(|it| it.subject == loaded.subject);
+            return Ok(match is_shared {
+                true => Rc::default(),
+                false if leads_to_all => holders,
+                false => linkable,
+            });
+        }
+        // A shared host still links records with equal names.
+        let links_none = is_shared
+            && (holders.len() > MOST_BEARERS || matches!(kind, CompanyPage | CompanyPhone));
+        Ok(if links_none { Rc::default() } else { holders })
+    }
+
+    /// Whether many organisations share a host, page or phone number of a company. `holders` are
+    /// all companies that have it.
+    fn is_shared(
+        &mut self,
+        loaded: &Loaded,
+        (kind, key): (IdentifierKind, &str),
+        holders: &[Holder],
+    ) -> rusqlite::Result<bool> {
+        if holders.len() == 1 {
+            return Ok(is_shared(&bearers(kind, key, [loaded])));
+        }
+        if let Some(known) = self.known_sharing.get(&(kind, key.to_owned())) {
+            return Ok(*known);
+        }
+        let mut all = Vec::new();
+        for holder in holders {
+            all.extend(self.load(holder.subject)?);
+        }
+        let is_shared = is_shared(&bearers(kind, key, all.iter().map(Rc::as_ref)));
+        self.known_sharing.insert((kind, key.to_owned()), is_shared);
+        Ok(is_shared)
     }
 
     /// Returns the number of the source with this name.
@@ -184,6 +241,21 @@ fn keys(loaded: &Loaded) -> BTreeSet<(IdentifierKind, String)> {
         claims.aliases().for_each(|name| add(CompanyName, name));
     }
     keys
+}
+
+/// Returns the records of companies that have a host, page or phone number.
+fn bearers<'a>(
+    kind: IdentifierKind,
+    key: &str,
+    companies: impl IntoIterator<Item = &'a Loaded>,
+) -> Vec<&'a RecordClaims> {
+    let has = |claims: &&RecordClaims| match kind {
+        IdentifierKind::CompanyPage => claims.pages().any(|page| page == key),
+        IdentifierKind::CompanyPhone => claims.phones().any(|phone| phone == key),
+        _ => claims.hosts().any(|host| host == key),
+    };
+    let records = companies.into_iter().flat_map(|loaded| &loaded.records);
+    records.map(|(_, claims)| claims).filter(has).collect()
 }
 
 fn may_be_linked(one: &Loaded, other: &Loaded) -> bool {

@@ -8,12 +8,12 @@ use enrich_core::{CompanyRecord, SubjectId};
 use enrich_store_sqlite::Statements;
 
 use super::super::derive::Derived;
-use super::super::unresolved::is_blocking;
+use super::super::unresolved::{is_blocking, linkable};
 use super::super::writer::Writer;
 use crate::directory::codes::{IdentifierKind, sql_id, subject_id};
 
 impl Writer<'_> {
-    /// Notes a company, and all companies that share a key of `derived` with it.
+    /// Notes a company, and all companies that a key of `derived` can link with it.
     pub(in super::super) fn note_with_neighbours(
         &mut self,
         subject: SubjectId,
@@ -25,9 +25,15 @@ impl Writer<'_> {
         self.notes.note(subject);
         let keys = derived.identifiers.keys().filter(|(kind, _)| is_blocking(*kind));
         for (kind, key) in keys {
-            let holders = self.view().holders(*kind, key, MOST_BEARERS + 1)?;
-            if holders.len() <= MOST_BEARERS {
-                holders.iter().for_each(|holder| self.notes.note(holder.subject));
+            // The company may lose the identifier. If it is one company too many now, the
+            // identifier can link the others afterwards.
+            let holders = self.view().holders(*kind, key, MOST_BEARERS + 2)?;
+            if holders.len() <= MOST_BEARERS + 1 {
+                let linked = match kind {
+                    IdentifierKind::CompanyName => linkable(self.view(), key, MOST_BEARERS + 1)?,
+                    _ => holders,
+                };
+                linked.iter().for_each(|holder| self.notes.note(holder.subject));
             }
         }
         Ok(())

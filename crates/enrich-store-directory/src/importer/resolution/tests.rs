@@ -134,6 +134,76 @@ fn a_name_alone_leaves_its_company_when_a_second_namesake_comes() {
     assert_eq!(profiles(folder.path()), expected);
 }
 
+/// A value that too many companies have links none of them. So when one import adds too many
+/// companies with a value, the companies that it linked before are divided again, and when the
+/// source is removed, they are united again.
+fn check_crowding(linked: &[Record], other: impl Fn(usize) -> Record) {
+    let others: Vec<Record> = (0..70).map(other).collect();
+    let import_all = |order: &[(&str, &[Record])]| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
+        order.iter().for_each(|(source, records)| import(&*store.importer, source, records));
+        (folder, store)
+    };
+    let (whole, _) = import_all(&[("others", &others), ("linked", linked)]);
+    let (folder, store) = import_all(&[("linked", linked)]);
+    assert_eq!(profiles(folder.path()).len(), 1);
+    import(&*store.importer, "others", &others);
+    assert_eq!(profiles(folder.path()).len(), 72);
+    assert_eq!(profiles(folder.path()), profiles(whole.path()));
+    block_on(store.importer.remove_source(&SourceName::new("others").unwrap())).unwrap();
+    assert_eq!(profiles(folder.path()).len(), 1);
+}
+
+#[test]
+fn a_phone_number_that_many_companies_get_links_none() {
+    let calling = |name: &str, site: &str| {
+        hashed(CompanyRecord {
+            sites: sites(&[site]),
+            phones: phones(&["+442079460001"]),
+            ..company(name)
+        })
+    };
+    let linked = [calling("Quill", "quill.example"), calling("Quill Group", "ink.example")];
+    check_crowding(&linked, |number| {
+        calling(&format!("Nib Number {number}"), &format!("nib{number}.example"))
+    });
+}
+
+#[test]
+fn a_name_that_many_companies_get_links_no_record_of_the_name_alone() {
+    let named =
+        |name: &str, site: &str| hashed(CompanyRecord { sites: sites(&[site]), ..company(name) });
+    let alone = hashed(CompanyRecord { ids: ids(&["x:1"]), ..company("Nib Works Ltd") });
+    let linked = [named("Nib Works", "nib.example"), alone];
+    check_crowding(&linked, |number| named("Nib Works", &format!("nib{number}.example")));
+}
+
+/// Companies of a common name are not loaded to be compared, if the name cannot link them.
+#[test]
+fn companies_of_a_name_that_cannot_link_them_are_not_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let importer = crate::tests::open(folder.path(), Options::default()).importer;
+    let load = Load { atomic: Atomic::Batch, ..Load::new("a", Timestamp::UNIX_EPOCH).unwrap() };
+    let mut loading = block_on(importer.begin(load)).unwrap();
+    let named =
+        |name: &str, site: &str| hashed(CompanyRecord { sites: sites(&[site]), ..company(name) });
+    let records = [
+        named("Quill", "pens.example"),
+        named("Quill", "feathers.example"),
+        named("Ink", "ink.ch"),
+        named("Ink", "drops.example"),
+    ];
+    block_on(loading.take(records.to_vec())).unwrap();
+    // The load ends after its records were written, and before entity resolution.
+    drop(loading);
+    while profiles(folder.path()).len() < 4 {
+        std::thread::yield_now();
+    }
+    // Only `Ink` at `ink.ch` has its name as the label of a country's domain.
+    assert_eq!(unresolved(folder.path()), 1);
+}
+
 #[test]
 fn an_interrupted_resolution_is_completed_by_the_next_import() {
     let named =

@@ -152,8 +152,10 @@ fn pages(facts: &[Fact]) -> Vec<(Network, String)> {
     let mut pages = Vec::new();
     for fact in facts {
         let Attribute::Page(network) = fact.attribute else { continue };
-        let key = PageUrl::parse(network, &fact.value).map(|page| page.key().to_owned());
-        if seen.insert((network, key.unwrap_or_else(|_| fact.value.clone()))) {
+        let of_network = |other: &&Fact| other.attribute == fact.attribute;
+        let is_only = facts.iter().filter(of_network).nth(1).is_none();
+        let key = || PageUrl::parse(network, &fact.value).map(|page| page.key().to_owned());
+        if is_only || seen.insert((network, key().unwrap_or_else(|_| fact.value.clone()))) {
             pages.push((network, fact.value.clone()));
         }
     }

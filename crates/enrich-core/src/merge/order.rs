@@ -61,20 +61,21 @@ pub fn facts_in_order(claimed: Vec<ClaimedFact>) -> Vec<Fact> {
         values[at].add(source, *place, &fact);
         *place += 1;
     }
-    let domains: Vec<String> = attributes
-        .get(&Attribute::Domain)
-        .map(|values| values.iter().map(|value| label_of(&value.text)).collect())
-        .unwrap_or_default();
+    if let Some(names) = attributes.remove(&Attribute::Name) {
+        let domains = attributes.get(&Attribute::Domain).map_or(&[][..], Vec::as_slice);
+        let names = names_in_order(names, domains);
+        attributes.insert(Attribute::Name, names);
+    }
     let mut facts: Vec<Fact> = Vec::new();
     for (attribute, mut values) in attributes {
         match attribute {
-            Attribute::Name => sort_names(&mut values, &domains),
+            // They are in order already.
+            Attribute::Name => {}
             // `facts` already contains the names, because names come before domains in the order of
             // attributes.
             Attribute::Domain => {
                 let name = facts.first().filter(|fact| fact.attribute == Attribute::Name);
-                let name = name.map(|fact| key_of(&fact.value));
-                sort_domains(&mut values, name.as_deref());
+                sort_domains(&mut values, name.map(|fact| fact.value.as_str()));
             }
             _ => values.sort_by(|a, b| a.rank().cmp(&b.rank())),
         }
@@ -132,11 +133,12 @@ fn sort_domains(values: &mut [Value], name: Option<&str>) {
     if values.len() < 2 {
         return;
     }
+    let name = name.map(|name| key_of(name, CompanyName::parse(name).ok().as_ref()));
     values.sort_by(|a, b| {
         let rank = |value: &'_ Value| {
             let (first_in, sources) = (value.first_in.len(), value.sources.len());
             let is_of_country = Domain::parse(&value.text).is_ok_and(|it| it.country().is_some());
-            let is_of_name = Some(label_of(&value.text).as_str()) == name;
+            let is_of_name = Some(label_of(&value.text)) == name;
             let votes = (Reverse(first_in), value.country.is_some(), Reverse(sources));
             (Reverse(value.confidence), votes, value.place, Reverse(is_of_name), is_of_country)
         };
@@ -147,44 +149,51 @@ fn sort_domains(values: &mut [Value], name: Option<&str>) {
     });
 }
 
-/// Sorts names; the first becomes the name that answers contain. The order depends on the
-/// confidence, then on whether the name has capital letters, how many sources give the name in any
-/// spelling, whether it is the label of a domain, its [`faults`], and how many sources give this
-/// spelling.
-fn sort_names(values: &mut [Value], labels: &[String]) {
+/// Returns names in their order; the first becomes the name that answers contain. The order depends
+/// on the confidence, then on whether the name has capital letters, how many sources give the name
+/// in any spelling, whether it is the label of a domain, its [`faults`], and how many sources give
+/// this spelling.
+fn names_in_order(values: Vec<Value>, domains: &[Value]) -> Vec<Value> {
     if values.len() < 2 {
-        return;
+        return values;
     }
+    let labels: Vec<String> = domains.iter().map(|domain| label_of(&domain.text)).collect();
     // For each name in any spelling, the sources that give it.
     let mut votes: BTreeMap<String, BTreeSet<i64>> = BTreeMap::new();
-    for value in values.iter() {
-        votes.entry(key_of(&value.text)).or_default().extend(&value.sources);
+    let mut names = Vec::with_capacity(values.len());
+    for value in values {
+        let name = CompanyName::parse(&value.text).ok();
+        let key = key_of(&value.text, name.as_ref());
+        votes.entry(key.clone()).or_default().extend(&value.sources);
+        let faults = faults(&value.text, name.as_ref());
+        names.push((key, faults, value));
     }
-    values.sort_by_cached_key(|value| {
-        let key = key_of(&value.text);
-        let (is_small, faults) = faults(&value.text);
-        let (votes, is_label) = (votes[&key].len(), labels.contains(&key));
-        let confidence = (Reverse(value.confidence), is_small);
-        let votes = (Reverse(votes), Reverse(is_label), faults, Reverse(value.sources.len()));
+    names.sort_by_cached_key(|(key, (is_small, faults), value)| {
+        let (votes, is_label) = (votes[key].len(), labels.contains(key));
+        let confidence = (Reverse(value.confidence), *is_small);
+        let votes = (Reverse(votes), Reverse(is_label), *faults, Reverse(value.sources.len()));
         (confidence, votes, value.text.clone())
     });
+    names.into_iter().map(|(_, _, value)| value).collect()
 }
 
 /// Returns the faults of a name that is shown to people: whether it has only small letters, and a
 /// number from 0 to 3. The number is the sum of 2 if the name contains a country, and 1 if the name
 /// has only capital letters.
-fn faults(name: &str) -> (bool, u8) {
-    let letters = || name.chars().filter(|letter| letter.is_alphabetic());
+fn faults(text: &str, name: Option<&CompanyName>) -> (bool, u8) {
+    let letters = || text.chars().filter(|letter| letter.is_alphabetic());
     let is_small = letters().any(char::is_lowercase) && !letters().any(char::is_uppercase);
     let is_shouted = letters().count() >= FEWEST_SHOUTED
         && letters().any(char::is_uppercase)
         && !letters().any(char::is_lowercase);
-    let names_country = CompanyName::parse(name).is_ok_and(|name| name.country().is_some());
+    let names_country = name.is_some_and(|name| name.country().is_some());
     (is_small, u8::from(names_country) * 2 + u8::from(is_shouted))
 }
 
-fn key_of(name: &str) -> String {
-    CompanyName::parse(name).map_or_else(|_| name.to_owned(), |name| name.squashed().to_owned())
+/// Returns the key by which spellings of one name are equal. `name` is the parsed text, if it can
+/// be parsed.
+fn key_of(text: &str, name: Option<&CompanyName>) -> String {
+    name.map_or(text, CompanyName::squashed).to_owned()
 }
 
 fn label_of(domain: &str) -> String {

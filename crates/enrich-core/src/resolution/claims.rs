@@ -238,6 +238,11 @@ impl RecordClaims {
         self.hosts.iter().map(|host| host.host.as_str())
     }
 
+    /// Returns the registrable domains of the company's hosts.
+    pub fn registrable_domains(&self) -> impl Iterator<Item = &str> {
+        self.hosts.iter().map(|host| host.registrable.as_str())
+    }
+
     /// Returns the domains that can be sites for one country or for all countries.
     pub(super) fn hosts_of_countries(&self) -> impl Iterator<Item = &Host> {
         self.hosts.iter().filter(|host| host.can_be_of_countries())

@@ -54,7 +54,8 @@ impl SharedKeys {
         self.0.insert(value.to_owned());
     }
 
-    pub(super) fn has(&self, value: &str) -> bool {
+    /// Whether many organisations share the value.
+    pub fn has(&self, value: &str) -> bool {
         self.0.contains(value)
     }
 }

@@ -78,7 +78,12 @@ impl Writer<'_> {
         let saved = self.save_derived(&subject_facts, alone)?;
         if !is_new {
             self.note_merged(subject_facts.subject);
-            self.note_beside(&record)?;
+            self.note_beside(&subject_facts)?;
+        }
+        if let Some(earlier) = earlier.filter(|earlier| *earlier != subject_facts.subject) {
+            // Entity resolution decides whether both versions of the record are one company.
+            self.note_merged(earlier);
+            self.note_merged(subject_facts.subject);
         }
         self.remember(source, Kind::Company, &record.origin, subject_facts.subject)?;
         let of_domain = self.assert_of_main_domain(&subject_facts, &claim, &record)?;

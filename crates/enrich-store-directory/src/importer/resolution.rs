@@ -34,7 +34,7 @@ use crate::directory::hash_index::kept::KeptIndex;
 use assignment::Assignment;
 use neighbourhood::{KnownSharing, Neighbourhood};
 
-pub(super) use neighbourhood::Explorer;
+pub(super) use neighbourhood::{Explorer, links_all_of_a_name};
 
 /// Maximum number of noted companies that one transaction resolves. A larger transaction would
 /// write fewer pages in all, because a page that several companies change is written only once. But
@@ -51,12 +51,12 @@ pub(super) fn resolve_all(
 ) -> rusqlite::Result<()> {
     turn::write(connection, |transaction| decided::note_unmet(transaction, secrets))?;
     let mut known = KnownSharing::default();
-    let mut version = 0;
+    let mut data_version = 0;
     while has_unresolved(connection)? {
         turn::write(connection, |transaction| {
             // If another connection has committed, the records may have changed.
             let now = transaction.pragma_query_value(None, "data_version", |row| row.get(0))?;
-            if std::mem::replace(&mut version, now) != now {
+            if std::mem::replace(&mut data_version, now) != now {
                 known.clear();
             }
             resolve_part(transaction, secrets, (kept_index, &mut known))

@@ -117,8 +117,8 @@ impl Unpacked {
     }
 }
 
-/// The facts of one subject in the order in which they are merged, and what only its single records
-/// show.
+/// The facts of one subject in the order in which they are merged. They no longer tell which record
+/// gave which fact, so what depends on this is stored beside them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MergedFacts {
     pub(crate) facts: Vec<Fact>,

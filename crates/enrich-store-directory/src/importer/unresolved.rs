@@ -20,6 +20,8 @@ use crate::directory::holder::Holder;
 use crate::directory::unwritten::{Change, UnwrittenIdentifiers};
 use crate::directory::view::View;
 
+use super::resolution::links_all_of_a_name;
+
 /// The companies that were noted in a transaction and are not yet written.
 #[derive(Debug, Default)]
 pub(crate) struct UnresolvedNotes {
@@ -52,7 +54,11 @@ pub(super) fn is_blocking(kind: IdentifierKind) -> bool {
 
 /// Returns the companies with a name that this name alone can link with others, at most `most`.
 /// Every such link has one of them at an end, so it is enough to note them.
-pub(super) fn linkable(view: View<'_>, name: &str, most: usize) -> rusqlite::Result<Vec<Holder>> {
+pub(super) fn linkable_by(
+    view: View<'_>,
+    name: &str,
+    most: usize,
+) -> rusqlite::Result<Vec<Holder>> {
     view.holders(IdentifierKind::CompanyLinkableName, name, most)
 }
 
@@ -96,9 +102,9 @@ impl<'a> KeyNotes<'a> {
 
     /// Notes the companies that share the current identifier. Must be called after the last row.
     ///
-    /// If more companies share it than a link may have, it links none of them. Then only those are
-    /// noted that it could link before. The others either have one record, or were noted when they
-    /// got a further one.
+    /// If too many companies share it, those are noted that it could link before. A host or an id of
+    /// too many companies still links companies with equal names, so the companies that got it are
+    /// noted too.
     pub(super) fn end(&mut self, notes: &mut UnresolvedNotes) -> rusqlite::Result<()> {
         let Some((kind, key)) = self.at.take() else { return Ok(()) };
         let added = std::mem::take(&mut self.added);
@@ -106,30 +112,39 @@ impl<'a> KeyNotes<'a> {
             return Ok(());
         }
         // The rows of this identifier are already written.
+        let written = View::of(self.connection);
         let most = MOST_BEARERS + added.len() + 1;
-        let mut linked = match kind {
-            IdentifierKind::CompanyName => {
-                linkable(View::with_unwritten(self.connection, Some(self.changed)), &key, most)?
+        if kind == IdentifierKind::CompanyName {
+            let view = View::with_unwritten(self.connection, Some(self.changed));
+            let linkable = linkable_by(view, &key, most)?;
+            if !linkable.is_empty() {
+                let all = written.holders(kind, &key, most)?.len();
+                note(notes, linkable, &added, all);
             }
-            _ => View::of(self.connection).holders(kind, &key, most)?,
-        };
-        let holders = match (kind, linked.len()) {
-            (_, 0) => return Ok(()),
-            (IdentifierKind::CompanyName, _) => {
-                View::of(self.connection).holders(kind, &key, most)?.len()
-            }
-            (_, holders) => holders,
-        };
-        if holders > MOST_BEARERS {
-            if holders - added.len() > MOST_BEARERS {
-                return Ok(());
-            }
-            let added: FxHashSet<SubjectId> = added.into_iter().collect();
-            linked.retain(|holder| !added.contains(&holder.subject));
+            return Ok(());
         }
-        if holders > 1 {
-            linked.iter().for_each(|holder| notes.note(holder.subject));
+        let holders = written.holders(kind, &key, most)?;
+        let all = holders.len();
+        if all > MOST_BEARERS && links_all_of_a_name(kind) {
+            added.iter().for_each(|subject| notes.note(*subject));
         }
+        note(notes, holders, &added, all);
         Ok(())
     }
+}
+
+/// Notes companies of which `holders` share an identifier that `all` companies have, after the
+/// companies `added` got it.
+fn note(notes: &mut UnresolvedNotes, mut holders: Vec<Holder>, added: &[SubjectId], all: usize) {
+    if all < 2 {
+        return;
+    }
+    if all > MOST_BEARERS && holders.len() > MOST_BEARERS {
+        if all - added.len() > MOST_BEARERS {
+            return;
+        }
+        let added: FxHashSet<SubjectId> = added.iter().copied().collect();
+        holders.retain(|holder| !added.contains(&holder.subject));
+    }
+    holders.iter().for_each(|holder| notes.note(holder.subject));
 }

@@ -1,6 +1,7 @@
 //! Finds the neighbourhood of a company: the companies whose records can be linked with its
 //! records, directly or through others.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -28,6 +29,9 @@ pub(in super::super) struct Loaded {
     pub(super) facts: SubjectFacts,
     /// The claims of each record, with the number of the record in `facts`.
     pub(in super::super) records: Vec<(usize, RecordClaims)>,
+    /// For each host, page and phone number, the indexes of its records in `records`; computed when
+    /// first needed.
+    bearers: OnceCell<FxHashMap<String, Vec<usize>>>,
 }
 
 /// Companies whose records can be linked, directly or through others.
@@ -85,16 +89,14 @@ impl<'w, 'c> Explorer<'w, 'c> {
             if records > MOST_RECORDS {
                 return Ok(None);
             }
-            for (kind, key) in keys(&loaded) {
-                for holder in self.led_to(&loaded, kind, &key, &mut shared)?.iter() {
-                    let pair = (subject.min(holder.subject), subject.max(holder.subject));
-                    if holder.subject == subject || !tested.insert(pair) {
-                        continue;
-                    }
-                    let Some(other) = self.load(holder.subject)? else { continue };
-                    if may_be_linked(&loaded, &other) {
-                        next.push(other.subject);
-                    }
+            for holder in self.reachable(&loaded, &mut shared)? {
+                let pair = (subject.min(holder), subject.max(holder));
+                if holder == subject || !tested.insert(pair) {
+                    continue;
+                }
+                let Some(other) = self.load(holder)? else { continue };
+                if may_be_linked(&loaded, &other) {
+                    next.push(other.subject);
                 }
             }
             next.extend(self.merged_with(&loaded, &mut followed)?);
@@ -106,44 +108,73 @@ impl<'w, 'c> Explorer<'w, 'c> {
         Ok(Some(Neighbourhood { members: found.into_values().collect(), shared }))
     }
 
-    /// Returns the companies to which a key of a company leads: those that the key may link with
-    /// it. If the key links no companies, because too many share it, adds it to `shared`.
-    fn led_to(
+    /// Returns the companies with which a company shares a value that may link them. Adds values
+    /// that link no companies, because too many share them, to `shared`.
+    fn reachable(
         &mut self,
         loaded: &Loaded,
-        kind: IdentifierKind,
-        key: &str,
         shared: &mut SharedKeys,
-    ) -> rusqlite::Result<Rc<Vec<Holder>>> {
-        use IdentifierKind::{
-            CompanyId, CompanyLinkableName, CompanyName, CompanyPage, CompanyPhone,
-        };
-        let linkable = match kind {
-            CompanyName => Some(self.holders(CompanyLinkableName, key)?),
-            _ => None,
-        };
-        if linkable.as_ref().is_some_and(|linkable| linkable.is_empty()) {
-            return Ok(Rc::default());
+    ) -> rusqlite::Result<BTreeSet<SubjectId>> {
+        let Keys { values, names, registrable } = keys(loaded);
+        let mut reachable = BTreeSet::new();
+        let mut has_crowded = false;
+        for (kind, key) in values {
+            let holders = self.holders(kind, &key)?;
+            let is_crowded = holders.len() > MOST_BEARERS;
+            if is_crowded || self.is_shared(loaded, (kind, &key), &holders)? {
+                shared.add(&key);
+            }
+            has_crowded |= is_crowded && links_all_of_a_name(kind);
+            // A shared host still links records with equal names.
+            let may_link = match kind {
+                IdentifierKind::CompanyPage | IdentifierKind::CompanyPhone => !shared.has(&key),
+                _ => !is_crowded,
+            };
+            reachable.extend(holders.iter().filter(|_| may_link).map(|holder| holder.subject));
         }
-        let holders = self.holders(kind, key)?;
-        let is_shared = holders.len() > MOST_BEARERS
-            || (!matches!(kind, CompanyId | CompanyName)
-                && self.is_shared(loaded, (kind, key), &holders)?);
-        if is_shared {
-            shared.add(key);
+        for host in registrable {
+            let holders = self.holders(IdentifierKind::CompanyDomain, &host)?;
+            if holders.len() <= MOST_BEARERS {
+                reachable.extend(holders.iter().map(|holder| holder.subject));
+            }
         }
-        if let Some(linkable) = linkable {
-            let leads_to_all = linkable.iter().any(|it| it.subject == loaded.subject);
-            return Ok(match is_shared {
-                true => Rc::default(),
-                false if leads_to_all => holders,
-                false => linkable,
-            });
+        for name in names {
+            reachable.extend(self.namesakes(loaded, &name, has_crowded, shared)?);
         }
-        // A shared host still links records with equal names.
-        let links_none = is_shared
-            && (holders.len() > MOST_BEARERS || matches!(kind, CompanyPage | CompanyPhone));
-        Ok(if links_none { Rc::default() } else { holders })
+        for (number, _) in &loaded.records {
+            let given = &loaded.facts.given[*number];
+            if let Some(id) = given.record.id() {
+                // Another version of the record may be in another company.
+                reachable.extend(self.writer.company_of_record(given.source, id)?);
+            }
+        }
+        Ok(reachable)
+    }
+
+    /// Returns the companies that a name may link with a company. `has_crowded` says that the
+    /// company has a host or an id of too many companies. Such a value links companies with equal
+    /// names, but they are found only by their name.
+    fn namesakes(
+        &mut self,
+        loaded: &Loaded,
+        name: &str,
+        has_crowded: bool,
+        shared: &mut SharedKeys,
+    ) -> rusqlite::Result<Vec<SubjectId>> {
+        let linkable = self.holders(IdentifierKind::CompanyLinkableName, name)?;
+        if linkable.is_empty() && !has_crowded {
+            return Ok(Vec::new());
+        }
+        let all = self.holders(IdentifierKind::CompanyName, name)?;
+        let is_crowded = all.len() > MOST_BEARERS;
+        if is_crowded {
+            shared.add(name);
+        }
+        let leads_to_all =
+            has_crowded || linkable.iter().any(|holder| holder.subject == loaded.subject);
+        let namesakes = if leads_to_all && !is_crowded { all } else { linkable };
+        let are_few = namesakes.len() <= MOST_BEARERS;
+        Ok(namesakes.iter().filter(|_| are_few).map(|holder| holder.subject).collect())
     }
 
     /// Whether many organisations share a host, page or phone number of a company. `holders` are
@@ -154,17 +185,21 @@ impl<'w, 'c> Explorer<'w, 'c> {
         (kind, key): (IdentifierKind, &str),
         holders: &[Holder],
     ) -> rusqlite::Result<bool> {
-        if holders.len() == 1 {
-            return Ok(is_shared(&bearers(kind, key, [loaded])));
+        if kind == IdentifierKind::CompanyId {
+            return Ok(false);
+        }
+        if let [_] = holders {
+            return Ok(is_shared(&loaded.bearers(key)));
         }
         if let Some(known) = self.known_sharing.get(&(kind, key.to_owned())) {
             return Ok(*known);
         }
-        let mut all = Vec::new();
+        let mut companies = Vec::new();
         for holder in holders {
-            all.extend(self.load(holder.subject)?);
+            companies.extend(self.load(holder.subject)?);
         }
-        let is_shared = is_shared(&bearers(kind, key, all.iter().map(Rc::as_ref)));
+        let bearers: Vec<_> = companies.iter().flat_map(|company| company.bearers(key)).collect();
+        let is_shared = is_shared(&bearers);
         self.known_sharing.insert((kind, key.to_owned()), is_shared);
         Ok(is_shared)
     }
@@ -184,7 +219,7 @@ impl<'w, 'c> Explorer<'w, 'c> {
         let facts = self.writer.subject_facts(subject, Kind::Company)?;
         let loaded = (!facts.facts.is_empty()).then(|| {
             let records = self.records_of(&facts);
-            Rc::new(Loaded { subject, facts, records })
+            Rc::new(Loaded { subject, facts, records, bearers: OnceCell::new() })
         });
         self.loaded.insert(subject, loaded.clone());
         Ok(loaded)
@@ -223,39 +258,38 @@ impl<'w, 'c> Explorer<'w, 'c> {
     }
 }
 
-/// Returns the keys by which companies are found that may be the same company as `loaded`. Each key
-/// is returned once. Aliases are keys too: an alias may be the own name in a record of the other
-/// company.
-fn keys(loaded: &Loaded) -> BTreeSet<(IdentifierKind, String)> {
-    use IdentifierKind::{CompanyDomain, CompanyId, CompanyName, CompanyPage, CompanyPhone};
-    let mut keys = BTreeSet::new();
+/// The keys by which companies are found that may be the same company as another.
+struct Keys {
+    /// The hosts, pages, phone numbers and ids.
+    values: BTreeSet<(IdentifierKind, String)>,
+    /// The names and aliases. An alias may be the own name in a record of the other company.
+    names: BTreeSet<String>,
+    /// The registrable domains of hosts that are not registrable themselves.
+    registrable: BTreeSet<String>,
+}
+
+fn keys(loaded: &Loaded) -> Keys {
+    use IdentifierKind::{CompanyDomain, CompanyId, CompanyPage, CompanyPhone};
+    let (mut values, mut names) = (BTreeSet::new(), BTreeSet::new());
+    let mut registrable = BTreeSet::new();
     for (_, claims) in &loaded.records {
         let mut add = |kind, key: &str| {
-            keys.insert((kind, key.to_owned()));
+            values.insert((kind, key.to_owned()));
         };
         claims.ids().for_each(|id| add(CompanyId, id));
         claims.hosts().for_each(|host| add(CompanyDomain, host));
         claims.pages().for_each(|page| add(CompanyPage, page));
         claims.phones().for_each(|phone| add(CompanyPhone, phone));
-        claims.names().for_each(|name| add(CompanyName, name));
-        claims.aliases().for_each(|name| add(CompanyName, name));
+        names.extend(claims.names().chain(claims.aliases()).map(str::to_owned));
+        registrable.extend(claims.registrable_domains().map(str::to_owned));
     }
-    keys
+    registrable.retain(|domain| !values.contains(&(CompanyDomain, domain.clone())));
+    Keys { values, names, registrable }
 }
 
-/// Returns the records of companies that have a host, page or phone number.
-fn bearers<'a>(
-    kind: IdentifierKind,
-    key: &str,
-    companies: impl IntoIterator<Item = &'a Loaded>,
-) -> Vec<&'a RecordClaims> {
-    let has = |claims: &&RecordClaims| match kind {
-        IdentifierKind::CompanyPage => claims.pages().any(|page| page == key),
-        IdentifierKind::CompanyPhone => claims.phones().any(|phone| phone == key),
-        _ => claims.hosts().any(|host| host == key),
-    };
-    let records = companies.into_iter().flat_map(|loaded| &loaded.records);
-    records.map(|(_, claims)| claims).filter(has).collect()
+/// Whether a value of this kind links records with equal names, however many companies have it.
+pub(in super::super) fn links_all_of_a_name(kind: IdentifierKind) -> bool {
+    matches!(kind, IdentifierKind::CompanyDomain | IdentifierKind::CompanyId)
 }
 
 fn may_be_linked(one: &Loaded, other: &Loaded) -> bool {
@@ -272,6 +306,24 @@ fn source_names(connection: &Connection) -> rusqlite::Result<FxHashMap<i64, Stri
 }
 
 impl Loaded {
+    /// Returns the records that have a host, page or phone number.
+    fn bearers(&self, value: &str) -> Vec<&RecordClaims> {
+        let of_value = self.bearers.get_or_init(|| {
+            let mut of_value: FxHashMap<String, Vec<usize>> = FxHashMap::default();
+            for (at, (_, claims)) in self.records.iter().enumerate() {
+                for value in claims.hosts().chain(claims.pages()).chain(claims.phones()) {
+                    let records = of_value.entry(value.to_owned()).or_default();
+                    if records.last() != Some(&at) {
+                        records.push(at);
+                    }
+                }
+            }
+            of_value
+        });
+        let records = of_value.get(value).map_or(&[][..], Vec::as_slice);
+        records.iter().map(|at| &self.records[*at].1).collect()
+    }
+
     /// Returns the id of the company as SQLite stores it.
     pub(super) fn id(&self) -> i64 {
         sql_id(self.subject)

@@ -4,11 +4,14 @@
 use std::collections::HashSet;
 
 use enrich_core::resolution::MOST_BEARERS;
-use enrich_core::{CompanyRecord, SubjectId};
+use enrich_core::{Attribute, Fact, SubjectId};
 use enrich_store_sqlite::Statements;
+use enrich_text::{CompanyName, PageUrl};
+use rustc_hash::FxHashSet;
 
 use super::super::derive::Derived;
-use super::super::unresolved::{is_blocking, linkable};
+use super::super::subject_facts::SubjectFacts;
+use super::super::unresolved::{is_blocking, linkable_by};
 use super::super::writer::Writer;
 use crate::directory::codes::{IdentifierKind, sql_id, subject_id};
 
@@ -30,7 +33,7 @@ impl Writer<'_> {
             let holders = self.view().holders(*kind, key, MOST_BEARERS + 2)?;
             if holders.len() <= MOST_BEARERS + 1 {
                 let linked = match kind {
-                    IdentifierKind::CompanyName => linkable(self.view(), key, MOST_BEARERS + 1)?,
+                    IdentifierKind::CompanyName => linkable_by(self.view(), key, MOST_BEARERS + 1)?,
                     _ => holders,
                 };
                 linked.iter().for_each(|holder| self.notes.note(holder.subject));
@@ -44,13 +47,32 @@ impl Writer<'_> {
         self.notes.note(subject);
     }
 
-    /// Notes the companies that share a host with the record. The record may raise the number of
-    /// organisations that share the host, and this number decides whether the host identifies a
-    /// company.
-    pub(in super::super) fn note_beside(&mut self, record: &CompanyRecord) -> rusqlite::Result<()> {
-        for (domain, _) in &record.sites {
-            let kind = IdentifierKind::CompanyDomain;
-            let holders = self.view().holders(kind, domain.as_str(), MOST_BEARERS + 1)?;
+    /// Notes the companies that share a host with a company that got a further record, and if the
+    /// company has several names, also those that share a page or phone number with it. The record
+    /// may change the number of organisations that share the value, and this number decides whether
+    /// the value identifies a company.
+    pub(in super::super) fn note_beside(
+        &mut self,
+        subject_facts: &SubjectFacts,
+    ) -> rusqlite::Result<()> {
+        let has_several_names = has_several_names(&subject_facts.facts);
+        let mut noted = FxHashSet::default();
+        for fact in &subject_facts.facts {
+            let (kind, key) = match fact.attribute {
+                Attribute::Domain => (IdentifierKind::CompanyDomain, fact.value.clone()),
+                Attribute::Page(network) if has_several_names => {
+                    let Ok(page) = PageUrl::parse(network, &fact.value) else { continue };
+                    (IdentifierKind::CompanyPage, page.key().to_owned())
+                }
+                Attribute::Phone if has_several_names => {
+                    (IdentifierKind::CompanyPhone, fact.value.clone())
+                }
+                _ => continue,
+            };
+            if !noted.insert((kind, key.clone())) {
+                continue;
+            }
+            let holders = self.view().holders(kind, &key, MOST_BEARERS + 1)?;
             if (2..=MOST_BEARERS).contains(&holders.len()) {
                 holders.iter().for_each(|holder| self.notes.note(holder.subject));
             }
@@ -89,4 +111,12 @@ impl Writer<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether the names and aliases of a company have different keys.
+fn has_several_names(facts: &[Fact]) -> bool {
+    let is_name = |fact: &&Fact| matches!(fact.attribute, Attribute::Name | Attribute::Alias);
+    let names = facts.iter().filter(is_name);
+    let mut names = names.filter_map(|fact| CompanyName::parse(&fact.value).ok());
+    names.next().is_some_and(|first| names.any(|name| name.squashed() != first.squashed()))
 }

@@ -179,6 +179,99 @@ fn a_name_that_many_companies_get_links_no_record_of_the_name_alone() {
     check_crowding(&linked, |number| named("Nib Works", &format!("nib{number}.example")));
 }
 
+/// Imports the sources in each order, and checks that the companies are the same.
+fn check_orders(sources: &[(&str, &[Record])], orders: &[&[usize]], companies: usize) {
+    let mut all = Vec::new();
+    for order in orders {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
+        for (source, records) in order.iter().map(|at| sources[*at]) {
+            import(&*store.importer, source, records);
+        }
+        let profiles = profiles(folder.path());
+        assert_eq!(profiles.len(), companies, "{order:?}");
+        all.push(profiles);
+    }
+    all.windows(2).for_each(|pair| assert_eq!(pair[0], pair[1]));
+}
+
+/// Makes records that have a name and a site each.
+fn named(rows: &[(&str, &str)]) -> Vec<Record> {
+    let record = |(name, site): &(&str, &str)| {
+        hashed(CompanyRecord { sites: sites(&[site]), ..company(name) })
+    };
+    rows.iter().map(record).collect()
+}
+
+fn numbered(make: impl Fn(usize) -> (String, String)) -> Vec<Record> {
+    let rows: Vec<(String, String)> = (0..70).map(make).collect();
+    let rows: Vec<(&str, &str)> =
+        rows.iter().map(|(name, site)| (name.as_str(), site.as_str())).collect();
+    named(&rows)
+}
+
+#[test]
+fn equal_names_at_a_host_of_very_many_companies_are_one_company_in_any_order() {
+    let (one, other) =
+        (named(&[("Quill", "campus.example")]), named(&[("Quill Ltd", "campus.example")]));
+    let others = numbered(|number| (format!("Nib Number {number}"), "campus.example".to_owned()));
+    let sources = [("one", &one[..]), ("other", &other[..]), ("others", &others[..])];
+    check_orders(&sources, &[&[0, 1, 2], &[2, 0, 1], &[0, 2, 1]], 71);
+}
+
+#[test]
+fn sites_of_a_name_that_very_many_companies_have_are_one_company_in_any_order() {
+    let sites = named(&[("Nib Works", "nibworks.ch"), ("Nib Works", "nibworks.fr")]);
+    let below = named(&[("Nib Works", "a.quill.example"), ("Nib Works", "quill.example")]);
+    let others = numbered(|number| ("Nib Works".to_owned(), format!("nib{number}.example")));
+    let sources = [("sites", &sites[..]), ("below", &below[..]), ("others", &others[..])];
+    check_orders(&sources, &[&[0, 1, 2], &[2, 1, 0], &[1, 2, 0]], 72);
+}
+
+/// The newer version of a record has another id than the company of the older version, so at first
+/// it is another company.
+#[test]
+fn versions_of_one_record_are_one_company_in_any_order() {
+    let version = |site: &str, id: &[&'static str]| {
+        let origin = with_id("7");
+        [hashed(CompanyRecord { origin, sites: sites(&[site]), ids: ids(id), ..company("Quill") })]
+    };
+    let (first, second) = (version("pens.example", &[]), version("feathers.example", &["x:2"]));
+    let other = [hashed(CompanyRecord {
+        sites: sites(&["pens.example"]),
+        ids: ids(&["x:1"]),
+        ..company("Quill")
+    })];
+    let sources = [("s", &first[..]), ("t", &other[..]), ("s", &second[..])];
+    check_orders(&sources, &[&[0, 1, 2], &[0, 2, 1], &[1, 0, 2]], 2);
+}
+
+/// The number of organisations that share the phone number becomes smaller when the newer version
+/// of a record has the name of another of them.
+#[test]
+fn a_newer_version_of_a_record_changes_whether_a_phone_number_links_others() {
+    let calling = |name: &str, site: &str| {
+        hashed(CompanyRecord {
+            sites: sites(&[site]),
+            phones: phones(&["+442079460001"]),
+            ..company(name)
+        })
+    };
+    let others = [
+        calling("Ink", "ink.example"),
+        calling("Ink Group", "drops.example"),
+        calling("Feather", "feather.example"),
+        calling("Nib", "nib.example"),
+    ];
+    let version = |name: &str| {
+        let Record::Company(record) = calling(name, "quill.example") else { unreachable!() };
+        [hashed(CompanyRecord { origin: with_id("7"), ..record })]
+    };
+    let (first, second) = (version("Quill"), version("Feather"));
+    let sources = [("others", &others[..]), ("s", &first[..]), ("s", &second[..])];
+    check_orders(&sources, &[&[0, 1, 2], &[1, 2, 0], &[1, 0, 2]], 3);
+}
+
 /// Companies of a common name are not loaded to be compared, if the name cannot link them.
 #[test]
 fn companies_of_a_name_that_cannot_link_them_are_not_noted() {

@@ -34,12 +34,15 @@ use crate::directory::hash_index::kept::KeptIndex;
 use assignment::Assignment;
 use neighbourhood::{KnownSharing, Neighbourhood};
 
-pub(super) use neighbourhood::{Explorer, links_all_of_a_name};
+pub(super) use neighbourhood::Explorer;
 
 /// Maximum number of noted companies that one transaction resolves. A larger transaction would
 /// write fewer pages in all, because a page that several companies change is written only once. But
 /// it would take more memory.
 const PART: usize = 8192;
+/// Maximum number of values for which a run remembers whether many organisations share them; they
+/// take about 100 MB. Beyond it, the values are counted again.
+const MOST_KNOWN: usize = 1 << 20;
 
 /// Resolves all noted companies, each part in a transaction of its own, and keeps the stored hash
 /// index up to date. Calls `done` after each transaction.
@@ -91,6 +94,9 @@ fn resolve_part(
     secrets: &Secrets,
     (kept_index, known): (Option<&RefCell<KeptIndex>>, &mut KnownSharing),
 ) -> rusqlite::Result<()> {
+    if known.len() > MOST_KNOWN {
+        known.clear();
+    }
     let mut statement =
         connection.prepare_cached("SELECT subject FROM unresolved ORDER BY subject")?;
     let noted = statement.query_map([], |row| Ok(subject_id(row.get(0)?)))?;

@@ -20,8 +20,6 @@ use crate::directory::holder::Holder;
 use crate::directory::unwritten::{Change, UnwrittenIdentifiers};
 use crate::directory::view::View;
 
-use super::resolution::links_all_of_a_name;
-
 /// The companies that were noted in a transaction and are not yet written.
 #[derive(Debug, Default)]
 pub(crate) struct UnresolvedNotes {
@@ -50,6 +48,11 @@ impl UnresolvedNotes {
 pub(super) fn is_blocking(kind: IdentifierKind) -> bool {
     use IdentifierKind::{CompanyDomain, CompanyId, CompanyName, CompanyPage, CompanyPhone};
     matches!(kind, CompanyDomain | CompanyId | CompanyName | CompanyPage | CompanyPhone)
+}
+
+/// Whether a value of this kind links records with equal names, however many companies have it.
+pub(super) fn links_all_of_a_name(kind: IdentifierKind) -> bool {
+    matches!(kind, IdentifierKind::CompanyDomain | IdentifierKind::CompanyId)
 }
 
 /// Returns the companies with a name that this name alone can link with others, at most `most`.

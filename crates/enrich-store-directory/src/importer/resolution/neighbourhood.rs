@@ -15,6 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::stored_decisions::stored_decisions;
 use super::super::subject_facts::{Kind, RecordMark, SubjectFacts};
+use super::super::unresolved::links_all_of_a_name;
 use super::super::writer::Writer;
 use crate::directory::codes::{IdentifierKind, sql_id};
 use crate::directory::holder::Holder;
@@ -285,11 +286,6 @@ fn keys(loaded: &Loaded) -> Keys {
     }
     registrable.retain(|domain| !values.contains(&(CompanyDomain, domain.clone())));
     Keys { values, names, registrable }
-}
-
-/// Whether a value of this kind links records with equal names, however many companies have it.
-pub(in super::super) fn links_all_of_a_name(kind: IdentifierKind) -> bool {
-    matches!(kind, IdentifierKind::CompanyDomain | IdentifierKind::CompanyId)
 }
 
 fn may_be_linked(one: &Loaded, other: &Loaded) -> bool {

@@ -7,7 +7,8 @@ use crate::api_key::ApiKey;
 use crate::id::id;
 
 id!(
-    /// An account, the owner of credits. Ids are unique; names need not be.
+    /// The id of an account, which owns credits. Ids of accounts are unique; their names need not
+    /// be.
     AccountId
 );
 id!(
@@ -56,7 +57,7 @@ pub enum AccountStatus {
         /// Reason shown to the owner; may be empty.
         reason: String,
     },
-    /// The account's keys are refused for good.
+    /// The account's keys are refused permanently.
     Closed,
 }
 
@@ -97,8 +98,8 @@ pub enum AccountChange {
     },
     /// Accepts the account's keys again.
     Resume,
-    /// Closes the account for good. Its keys and sessions end, and nobody can sign in to it again.
-    /// Its ledger entries stay.
+    /// Closes the account permanently. Its keys and sessions end, and nobody can sign in to it
+    /// again. Its ledger entries stay.
     Close {
         /// Time of closing.
         at: Timestamp,
@@ -128,9 +129,9 @@ impl KeyLimit {
     /// The limit for keys that the owner of an account creates. Each key has its own rate limit, so
     /// a limit on the number of keys also limits the requests of the whole account.
     pub const PER_ACCOUNT: Self = Self { active: 50, all: 1_000 };
-    /// The limit for keys that the operator creates: as many active keys as for the owner, but
-    /// ended keys do not count. So the operator can replace a leaked key even if the owner has
-    /// created too many keys.
+    /// The limit for keys that the operator creates: as many active keys as for the owner, and any
+    /// number of ended keys. So the operator can replace a leaked key even if the owner has created
+    /// too many keys.
     pub const OF_OPERATOR: Self = Self { all: u32::MAX, ..Self::PER_ACCOUNT };
     /// The number of days for which a key still counts towards `all` after its end. The store keeps
     /// the key longer, because ledger entries refer to it.

@@ -41,7 +41,7 @@ impl ApiKey {
         while text.len() < KEY_PREFIX.len() + RANDOM_LEN {
             getrandom::fill(&mut bytes)?;
             // Bytes from 248 (4 × 62) on are not used. Otherwise `byte % 62` would give the first
-            // letters more often than the others.
+            // characters of `BASE62` more often than the others.
             let letters = bytes.iter().filter(|&&byte| byte < 248);
             for byte in letters.take(KEY_PREFIX.len() + RANDOM_LEN - text.len()) {
                 text.push(char::from(BASE62[usize::from(byte % 62)]));

@@ -10,7 +10,8 @@ use jiff::{SignedDuration, Timestamp};
 ///
 /// After a machine has started, its wall clock may be ahead until time synchronisation corrects it.
 /// Until then, keys and sessions that seem expired are refused. When the clock is right, they are
-/// accepted again. If their ends had already become final, they would be lost.
+/// accepted again. If their ends became final before the correction, these keys and sessions would
+/// stay refused.
 #[derive(Clone, Debug)]
 pub struct ClockWatch {
     /// The time of the wall clock when the watch began.
@@ -22,8 +23,9 @@ pub struct ClockWatch {
 impl ClockWatch {
     /// Minimum time for which both clocks must agree before the wall clock is trusted.
     pub const STEADY_TIME: Duration = Duration::from_secs(10 * 60);
-    /// The clocks still agree if the times that have passed on them differ by at most this. Leap
-    /// seconds and small corrections of the wall clock cause smaller differences.
+    /// The maximum difference between the times that have passed on the two clocks. With a larger
+    /// difference, the clocks do not agree. Leap seconds and small corrections of the wall clock
+    /// cause smaller differences.
     const TOLERANCE: SignedDuration = SignedDuration::from_secs(10);
 
     /// Starts the watch at the present times of both clocks. `monotonic` is the time since any

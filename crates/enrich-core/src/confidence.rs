@@ -5,16 +5,16 @@
 pub struct Confidence(u8);
 
 impl Confidence {
-    /// The confidence of a record to which its source gives none.
+    /// The confidence of a record, if its source gives no confidence.
     pub const FULL: Self = Self(100);
-    /// The confidence of a record whose given confidence can't be read.
+    /// The confidence of a record, if the confidence that its source gives cannot be parsed.
     pub const LEAST: Self = Self(1);
     /// The highest confidence of an answer if another subject fits equally well.
     pub const AMBIGUOUS: Self = Self(80);
 
-    /// The default for the minimum confidence of a match by name: a match below the minimum counts
-    /// as not found. Even with this minimum, some names of companies that are not in the directory
-    /// get a wrong answer (`docs/matching.md` gives the share).
+    /// The default minimum confidence of a match by name. A match with a lower confidence counts as
+    /// not found. Even with this minimum, a name of a company that is not in the directory
+    /// sometimes gets a wrong answer; `docs/matching.md` gives the share of such names.
     pub const LEAST_BY_NAME: Self = Self(90);
 
     /// Creates a confidence. Returns `None` if `percent` is not from 1 to 100.

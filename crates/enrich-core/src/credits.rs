@@ -78,7 +78,7 @@ impl Price {
         }
     }
 
-    /// Whether a request for fewer items lowers the price.
+    /// Whether the price depends on the number of items.
     pub const fn is_per_item(self) -> bool {
         matches!(self, Self::PerItems(_))
     }

@@ -1,18 +1,20 @@
 //! Decides to which stored subject a record belongs, by the native format's rules on merging.
 //!
-//! For companies this is only the first choice: after a load, [`crate::resolution`] divides the
-//! records of each neighbourhood into companies again, independent of their order.
+//! For companies, this is only the first choice. After a load, [`crate::resolution`] takes all
+//! records that are connected by common values, such as a domain or a name, and divides them into
+//! companies again. The result does not depend on the order of the records.
 //!
 //! A company record belongs to the stored company that has one of the record's external ids
-//! ([`CompanyRecord::ids`]). If there is none, it belongs to the company that has the record's main
-//! domain. If the record has no domain, its LinkedIn page decides. If it has no such page either,
-//! its name and seats decide. The rules after the first (domain, page, name and seats) never merge
-//! two companies that have different ids in the same scheme ([`ids_differ`]).
+//! ([`CompanyRecord::ids`]). If no company has such an id, the record belongs to the company that
+//! has the record's main domain. If the record has no domain, its LinkedIn page decides. If it has
+//! no LinkedIn page either, its name and seats decide. The rules after the first one (domain, page,
+//! name and seats) never merge two companies that have different ids in the same scheme
+//! ([`ids_differ`]).
 //!
-//! A person record belongs to the stored person who has the record's LinkedIn page. If there is
-//! none, it belongs to a person who has one of its email addresses, and otherwise to a person with
-//! the same name and employer. People with two different LinkedIn pages are always two people, even
-//! if they have the same address or name.
+//! A person record belongs to the stored person who has the record's LinkedIn page. If nobody has
+//! this page, the record belongs to a person who has one of its email addresses, and otherwise to a
+//! person with the same name and employer. People with two different LinkedIn pages are always two
+//! people, even if they have the same address or name.
 
 use enrich_text::{
     CompanyName, Country, Domain, EmailAddress, ExternalId, Network, PageUrl, PersonPage,
@@ -29,8 +31,9 @@ pub fn ids_differ(ids: &[ExternalId], known: &[String]) -> bool {
     differing_ids(ids.iter().map(ExternalId::as_str), known).is_some()
 }
 
-/// Returns the first pair of ids by which two sets of ids, as texts such as `lei:…`, contradict each
-/// other: both ids are of the same scheme, and the sets have no id of that scheme in common.
+/// Returns the first pair of ids by which two sets of ids contradict each other: both ids are of
+/// the same scheme, and the sets have no id of that scheme in common. The ids are texts such as
+/// `lei:…`.
 pub(crate) fn differing_ids<'a, I, J>(these: I, those: J) -> Option<(&'a str, &'a str)>
 where
     I: Iterator<Item = &'a str> + Clone,
@@ -75,8 +78,8 @@ pub enum Identity<'a> {
 }
 
 impl CompanyRecord {
-    /// Returns the identity to search for: the company's main domain, else its LinkedIn page, else
-    /// its name and seats.
+    /// Returns the identity to search for: the company's main domain. If the record has no domain,
+    /// returns its LinkedIn page. If it has no LinkedIn page either, returns its name and seats.
     pub fn identity(&self) -> Identity<'_> {
         if let Some((main, _)) = self.sites.first() {
             return Identity::Domain(main);
@@ -91,9 +94,9 @@ impl CompanyRecord {
 
 impl PersonRecord {
     /// Returns the identities to search for, the most certain first. The first identity that fits a
-    /// stored person decides. Email addresses and names are tried only if no stored person has the
-    /// record's page. If the record has a page, a person who is then found by address or name and
-    /// who also has a page is a different person.
+    /// stored person decides. So email addresses and names are tried only if no stored person has
+    /// the record's page. If the record and a person who is found by address or name both have a
+    /// page, they are different people.
     pub fn identities(&self) -> Vec<Identity<'_>> {
         let mut identities = Vec::with_capacity(3);
         identities.extend(self.page.as_ref().map(Identity::PersonPage));

@@ -1,9 +1,5 @@
-//! The requests with an idempotency key that are running. A repeat must not run at the same time as
-//! the first call.
-//!
-//! The list covers one process. If two processes run the same request at the same time, both look
-//! up the answer, but only one of them is charged. The charge stores the idempotency record in the
-//! same transaction, so the other process finds this record and returns the stored response.
+//! The requests with an idempotency key that are running. While the first call with a key is
+//! running, a repeat of this call must not run.
 
 use std::collections::HashSet;
 
@@ -14,7 +10,6 @@ use crate::repeat::IdempotencyKey;
 
 type Running = (AccountId, IdempotencyKey);
 
-/// The requests with an idempotency key that are running.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight(Mutex<HashSet<Running>>);
 

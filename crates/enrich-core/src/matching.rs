@@ -2,12 +2,13 @@
 //! probability.
 //!
 //! A store finds candidates; this module compares them with the requested name. [`Evidence`] holds
-//! about ninety named features; each is a number that a person can check. The weights were trained
-//! on real names (see `docs/matching.md`), as a choice between all candidates and "none of them" (a
-//! conditional logit). So if two candidates have the same evidence, each has half of the
-//! probability. If no company has the name, the probability of each candidate is low. Calibration
-//! then replaces each raw probability by a measured share: how many of the answers with this raw
-//! probability were right. This share is the [`Confidence`].
+//! about a hundred named features; each is a number that a person can check. The weights were
+//! trained on real names (see `docs/matching.md`). The model is a choice between all candidates and
+//! "none of them" (a conditional logit). So if two candidates have the same evidence, they have the
+//! same probability. If no company has the name, the probability of each candidate is low.
+//!
+//! Calibration then replaces each raw probability by a measured share: how many of the answers with
+//! this raw probability were right. This share is the [`Confidence`].
 
 mod asked;
 mod candidate;
@@ -40,7 +41,7 @@ use crate::subject::Company;
 pub struct ScoredCandidate {
     /// The company that is the candidate.
     pub company: Company,
-    /// The one of the company's names that fits the requested name best.
+    /// The name of the company that fits the requested name best: its own name or an alias.
     pub name: String,
     /// The evidence for and against the candidate.
     pub evidence: Evidence,
@@ -64,12 +65,12 @@ impl ScoredCandidate {
     }
 }
 
-/// Compares companies with the requested name, and returns them as candidates, the most likely
-/// first. Candidates of the same organisation are not rivals: each gets the sum of their
-/// probabilities.
+/// Compares companies with the requested name. Returns them as candidates, the most likely first.
+/// Several candidates may be the same organisation; then each gets the sum of their probabilities.
+/// If a country is requested, some candidates outside this country are left out.
 ///
-/// `page_rank` returns the page rank of a domain. It is called only for companies whose score is
-/// less than 12 points below the best score.
+/// `page_rank` returns the page rank of a domain. It is called only for the companies whose scores,
+/// which are log-odds, are less than 12 below the best score.
 pub fn judge(
     asked: &AskedName,
     companies: impl IntoIterator<Item = Company>,
@@ -99,9 +100,9 @@ pub fn judge(
     weigh(all, weights)
 }
 
-/// If a country is requested, removes the candidates that are neither in this country nor
-/// prominent. If a candidate in this country has the requested name as its own name, also removes
-/// the prominent candidates outside the country.
+/// If a country is requested, removes candidates that have no domain for this country. Candidates
+/// with a prominence of at least [`KNOWN_ABROAD`] are kept. But they are removed too if a candidate
+/// with a domain for this country has the requested name as its own name, and not as an alias.
 fn drop_abroad(asked: &AskedName, all: &mut Vec<ScoredCandidate>) {
     let Some(country) = asked.country else { return };
     let is_there = |one: &ScoredCandidate| one.company.domain_in(country).is_some();
@@ -140,17 +141,17 @@ pub fn weigh(mut all: Vec<ScoredCandidate>, weights: &Weights) -> Vec<ScoredCand
     all
 }
 
-/// Returns the calibrated probability of a candidate. For a company that is not prominent, the
-/// calibration replaces the raw probability. For a prominent company, the raw probability is used
-/// without calibration, because the calibration was measured with companies that are not prominent.
-/// Between the two, the result is interpolated.
+/// Returns the calibrated probability of a candidate. The calibration was measured with companies
+/// that are not prominent. So it is used completely if the prominence is 0, and not at all from a
+/// prominence of [`CALIBRATED_FROM`] on. For a prominence between these values, the result is
+/// interpolated.
 fn calibrated(raw: f64, prominence: f64, weights: &Weights) -> f64 {
     let share = (prominence / CALIBRATED_FROM).min(1.0);
     share * raw + (1.0 - share) * weights.calibrated(raw)
 }
 
-/// If a candidate with a domain has the requested name, removes all candidates without a domain. A
-/// candidate without a domain is then most often another record of the same company.
+/// If a candidate with a domain has the requested name, removes all candidates without a domain. In
+/// this case, a candidate without a domain is most often another record of the same company.
 fn drop_without_site(all: &mut Vec<ScoredCandidate>) {
     let has_site = |one: &ScoredCandidate| one.company.domain().is_some();
     if all.iter().any(|one| has_site(one) && bears_name(one)) {
@@ -159,9 +160,9 @@ fn drop_without_site(all: &mut Vec<ScoredCandidate>) {
 }
 
 /// Returns the most likely candidate and its confidence. Returns `None` if there is no candidate,
-/// or if another candidate is equally likely.
+/// or if a [`rival`] is equally likely.
 ///
-/// If another candidate is nearly as likely, the confidence is at most [`Confidence::AMBIGUOUS`].
+/// If there is a rival that is less likely, the confidence is at most [`Confidence::AMBIGUOUS`].
 pub fn likeliest(judged: &[ScoredCandidate]) -> Option<(&ScoredCandidate, Confidence)> {
     let first = judged.first()?;
     let most = match rival(judged) {
@@ -173,10 +174,11 @@ pub fn likeliest(judged: &[ScoredCandidate]) -> Option<(&ScoredCandidate, Confid
 }
 
 /// Finds a rival of the first candidate: a candidate of another organisation that may be meant
-/// instead. A candidate is a rival in two cases. First, it is nearly as likely as the first
-/// candidate. Second, both have the requested name, apart from legal forms, and nothing
-/// distinguishes the first candidate: neither a place in the requested name nor a higher
-/// prominence.
+/// instead. A candidate is a rival in each of these cases:
+///
+/// - It is nearly as likely as the first candidate.
+/// - Both candidates have the requested name, apart from legal forms, and nothing distinguishes the
+///   first candidate: neither a place in the requested name nor a higher prominence.
 pub fn rival(judged: &[ScoredCandidate]) -> Option<&ScoredCandidate> {
     let first = judged.first()?;
     judged.iter().skip(1).find(|next| {
@@ -195,8 +197,8 @@ fn bears_name(one: &ScoredCandidate) -> bool {
     one.evidence.of(Feature::SameStripped) > 0.0
 }
 
-/// Whether the requested name contains a place that fits `first` better than `next`, or `first` is
-/// prominent and much more likely.
+/// Whether the requested name contains a place that fits `first` better than `next`. Also returns
+/// `true` if `first` is well known and much more likely than `next`.
 fn is_distinguishable(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
     const PLACES: [Feature; 5] = [
         Feature::CountryAgrees,
@@ -212,27 +214,27 @@ fn is_distinguishable(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
 
 /// Two candidates whose scores differ by less than this are equally likely. Scores are log-odds.
 const SAME: f64 = 0.02;
-/// If the score of a candidate is less than this below the score of the first candidate, the two
-/// are nearly equally likely. The value is ln 4: the candidate is at least a quarter as likely as
-/// the first.
+/// A candidate is nearly as likely as the first candidate if their scores differ by less than this.
+/// The value is ln 4: such a candidate is at least a quarter as likely as the first.
 const TIED: f64 = 1.386;
-/// From this prominence on, the first candidate can be so much better known than another company of
-/// the same name that the other company is no rival. A company that has only pages on a few
-/// networks does not reach this value.
+/// Minimum prominence of a candidate that has no rival, although another company has the same name.
+/// The candidate must also be much more likely: see [`UNRIVALLED`]. A company that has only pages
+/// on a few networks does not reach this value.
 const KNOWN: f64 = 0.15;
-/// From this prominence on, a company outside the requested country may still be meant.
+/// Minimum prominence of a company outside the requested country that may still be meant.
 const KNOWN_ABROAD: f64 = 0.25;
 /// From this prominence on, the raw probability is used without calibration.
 const CALIBRATED_FROM: f64 = 0.3;
-/// If the score of a company is more than this below the best score, the company cannot be the
-/// answer, even if it is well known. So its prominence is not calculated.
+/// The prominence of a company is calculated only if the company's score is less than this below
+/// the best score. Otherwise the company cannot be the answer, even if it is well known.
 const WITHIN_REACH: f64 = 12.0;
-/// If two companies have the same name, the likelier one has no rival if it is prominent and its
-/// score is higher by this difference: ln 7.4.
+/// If two companies have the same name, the likelier company has no rival if its score is higher by
+/// at least this, and its prominence is at least [`KNOWN`]. The value is ln 7.4: the company is at
+/// least 7.4 times as likely as the other.
 const UNRIVALLED: f64 = 2.0;
 
-/// The highest rarity of a word, in nats. A higher rarity is lowered to this value, because for such
-/// rare words a difference in rarity is accidental.
+/// The highest rarity of a word, in nats. A higher rarity is lowered to this value, because among
+/// such rare words, a difference in rarity is accidental.
 const MOST_RARITY: f64 = 12.0;
 
 /// The rarity of words in one directory: the fewer companies have a word in their names, the higher
@@ -246,8 +248,8 @@ pub struct DirectoryRarity {
 }
 
 impl DirectoryRarity {
-    /// The weight of the general frequency of a word: it counts as much as this many additional
-    /// companies of the directory. A small directory alone does not show how common a word is.
+    /// The general frequency of a word counts as much as this number of additional companies in the
+    /// directory. A small directory alone does not show how common a word is.
     const AT_LARGE: f64 = 20_000.0;
     /// The assumed share of organisation names that contain a word, if the word is not in the list
     /// of common words.

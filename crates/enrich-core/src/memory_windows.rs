@@ -19,7 +19,7 @@ pub struct MemoryWindows {
     accounts: Mutex<FxHashMap<AccountId, Window>>,
 }
 
-/// Minimum number of windows in memory from which on ended windows are removed.
+/// Ended windows are removed only if at least this number of windows is in memory.
 const SWEEP_FROM: usize = 4096;
 
 #[async_trait]

@@ -9,7 +9,8 @@
 //!
 //! If a company has several facts with names, the first rule chooses its name, and the other names
 //! become aliases. The facts of a company are first brought into an order that does not depend on
-//! the order of imports ([`facts_in_order`]). Those of a person are in first-seen order.
+//! the order of imports ([`facts_in_order`]). The facts of a person keep the order in which they
+//! were first imported.
 
 mod order;
 

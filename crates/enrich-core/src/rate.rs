@@ -53,9 +53,11 @@ impl RateLimit {
     }
 
     /// Returns the maximum number of requests per window that the owner of a key may set. `self` is
-    /// the server's limit. The result is the larger of two numbers: the number that the key has
-    /// now, and the server's number scaled to the length of the key's window, but at most the
-    /// server's number.
+    /// the server's limit. The result is the larger of these numbers:
+    ///
+    /// - the number of requests that the key has now;
+    /// - the server's number, scaled to the length of the key's window, but at most the server's
+    ///   number.
     pub fn most_of_owner(self, key: RateOverride) -> u32 {
         let own = self.with(key);
         let as_fast = u64::from(self.requests) * u64::from(own.window_seconds)

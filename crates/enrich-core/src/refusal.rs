@@ -86,7 +86,8 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Returns after how many seconds the caller can repeat the call; `None` if this is unknown.
+    /// Returns after how many seconds the caller can repeat the call; `None` if this is unknown, or
+    /// if the same call would be refused again.
     pub fn retry_after_seconds(&self) -> Option<u32> {
         match self {
             Self::OverRate(rate_limit_status) => Some(rate_limit_status.reset_seconds),

@@ -219,7 +219,6 @@ impl AdmittedCall<'_> {
         }
     }
 
-    /// Counts the call, and creates its outcome.
     fn close(self, result: Result<Answer, Refusal>, remaining: Option<Credits>) -> Outcome {
         let Self { service, call, key, rate_limit_status, now } = self;
         service.usage.count(Use {

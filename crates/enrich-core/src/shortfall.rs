@@ -15,14 +15,15 @@ use rustc_hash::FxHashMap;
 use crate::account::AccountId;
 use crate::credits::Credits;
 
-/// Maximum number of shortfalls of one account in a day (UTC).
+/// Maximum number of shortfalls of one account in a day (UTC). A shortfall is an answer that was
+/// looked up, but that the balance did not pay for.
 pub(crate) const MOST_A_DAY: u32 = 100;
-/// Minimum number of accounts in memory from which on the counts of earlier days are removed.
+/// The counts of earlier days are removed only if at least this number of accounts is in memory.
 const SWEEP_FROM: usize = 4096;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
-/// The shortfalls of today, by account. Counts of earlier days may also be in the map; they are
-/// ignored.
+/// The shortfalls of today, by account: answers that were looked up, but that the balance did not
+/// pay for. Counts of earlier days may also be in the map; they are ignored.
 #[derive(Debug, Default)]
 pub(crate) struct Shortfalls {
     accounts: Mutex<FxHashMap<AccountId, Shortfall>>,
@@ -59,8 +60,8 @@ impl Shortfalls {
         shortfall.balance = balance;
     }
 
-    /// Stores the balance of an account after a charge, if it is the lowest since the last
-    /// shortfall.
+    /// Stores the balance of an account after a charge, if it is the lowest balance since the
+    /// account's last shortfall.
     pub(crate) fn note(&self, account: AccountId, balance: Credits) {
         if !self.are_any.load(Ordering::Acquire) {
             return;
@@ -71,9 +72,9 @@ impl Shortfalls {
         }
     }
 
-    /// Returns the lowest balance since the last shortfall, if the account has reached the daily
-    /// maximum of refusals; otherwise `None`. If the present balance is higher, the account has
-    /// received credits.
+    /// Returns the lowest balance since the last shortfall; `None` if the account is below the
+    /// daily maximum of shortfalls. If the present balance is higher than the result, the account
+    /// has received credits.
     pub(crate) fn used_up(&self, account: AccountId, now: Timestamp) -> Option<Credits> {
         let known = self.accounts.lock();
         let shortfall = known.get(&account)?;

@@ -83,10 +83,10 @@ pub struct Candidate {
     pub id: SubjectId,
     /// The company's name, as the source writes it.
     pub name: String,
-    /// The requested country, if the company is there; else the country of the company's first
-    /// head office, or of its main domain.
+    /// The requested country, if the company is there. Otherwise the country of the company's first
+    /// head office; if no head office is known, the country of its main domain.
     pub country: Option<Country>,
-    /// The company's domain for the requested country; else its main domain.
+    /// The company's domain for the requested country. If there is no such domain, the main domain.
     pub domain: Option<String>,
     /// The confidence that this company is meant.
     pub confidence: Confidence,
@@ -190,9 +190,9 @@ impl Company {
             })
     }
 
-    /// Returns the aliases that are compared with a name. Some companies have thousands of aliases,
-    /// so these are only the first `most` aliases, and at most `most` other aliases that contain
-    /// all words of the name.
+    /// Returns the aliases that are compared with a name: the first `most` aliases, and at most
+    /// `most` later aliases that contain all words of the name. The number is limited, because some
+    /// companies have thousands of aliases.
     pub fn aliases_near<'a>(
         &'a self,
         name: &'a CompanyName,
@@ -234,10 +234,11 @@ impl Company {
     }
 
     /// Returns the domain that answers a look-up of a name with a country: the company's domain for
-    /// this country, or else its main domain. If no country is given, a country at the end of the
-    /// requested name counts: `Quill (Deutschland)` and `Quill Deutschland` mean Quill's domain for
-    /// Germany. A country without parentheses does not count if the company's own name contains
-    /// this country.
+    /// this country, or else its main domain.
+    ///
+    /// If no country is given, a country at the end of the requested name counts. So `Quill
+    /// (Deutschland)` and `Quill Deutschland` mean Quill's domain for Germany. A country without
+    /// parentheses does not count if the company's own name contains this country.
     pub fn domain_near(&self, asked: &CompanyName, country: Option<Country>) -> Option<&str> {
         let in_name = || {
             let country = country_in_addition(asked)?;

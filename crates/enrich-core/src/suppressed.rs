@@ -1,8 +1,8 @@
 //! The suppressed values, and the check whether a text contains one of them.
 //!
-//! A stored response, or a list of an account, may contain a value that was suppressed later. The
-//! text may have the value in any form in which people write it. So the check parses the text as
-//! each kind of value, like a request, and compares the normal form with the suppressed values.
+//! A stored response, or a list that an account uploaded, may contain a value that was suppressed
+//! later. The value may be in any form in which people write it. So the check parses the text as
+//! each kind of value, and compares the normal form with the suppressed values.
 
 mod screening;
 
@@ -67,8 +67,8 @@ pub fn holds_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
 
 /// Whether a text is a suppressed value, or an email address at a suppressed domain.
 fn is_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
-    // An apostrophe at the start of a cell is not part of the value: it keeps a spreadsheet from
-    // evaluating the cell.
+    // A list may have an apostrophe at the start of a cell, so that a spreadsheet does not evaluate
+    // the cell. The apostrophe is not part of the value.
     let text = text.trim().trim_start_matches('\'');
     if text.len() < 3 || text.len() > MOST_BYTES {
         return false;

@@ -20,8 +20,8 @@ pub struct AskedName {
     pub(super) sides: Vec<Option<Side>>,
     /// Whether the name is one short word in capitals.
     pub(super) is_acronym: bool,
-    /// The forms of the name without spaces: with and without filler words, and with and without
-    /// legal forms.
+    /// The forms of the name without spaces: with and without fillers (words such as `of`), and
+    /// with and without legal forms.
     pub(super) squashed: Vec<String>,
     /// The domain, if the name is also a domain (`Booking.com`).
     pub(super) domain: Option<Domain>,

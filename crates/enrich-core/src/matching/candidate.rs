@@ -8,16 +8,14 @@ use super::labels::Labels;
 use super::words::{self, Pair, Shape};
 use crate::subject::Company;
 
-/// How many aliases of a company are compared: the first ones up to this number, and at most as
-/// many others that contain all words of the requested name ([`Company::aliases_near`]). Few
-/// sources give more.
+/// Maximum number of aliases that are compared in each of two groups: the first aliases of a
+/// company, and later aliases that contain all words of the requested name
+/// ([`Company::aliases_near`]). Few sources give more aliases.
 const MOST_ALIASES: usize = 64;
 
-/// A comparison of a company with the requested name.
 pub(super) struct Compared {
-    /// The one of the company's names that fits the requested name best.
+    /// The name of the company that fits the requested name best: its own name or an alias.
     pub(super) name: String,
-    /// The evidence for and against the company.
     pub(super) evidence: Evidence,
     /// The comparison of the names; `None` if no name of the company can be read.
     pair: Option<Pair>,
@@ -72,8 +70,8 @@ fn is_main_label(asked: &AskedName, company: &Company) -> bool {
 }
 
 impl Compared {
-    /// Adds the features of the company's prominence. Which features these are depends on how the
-    /// names agree.
+    /// Adds the features that depend on the company's prominence. Adds nothing if the prominence is
+    /// 0. Which features are added depends on how the names agree.
     pub(super) fn add_prominence(&mut self, asked: &AskedName, company: &Company, prominence: f64) {
         let Some(pair) = self.pair.as_ref().filter(|_| prominence > 0.0) else { return };
         let (evidence, labels, value) = (&mut self.evidence, &self.labels, prominence);
@@ -155,19 +153,22 @@ fn of_labels(evidence: &mut Evidence, asked: &AskedName, pair: &Pair, labels: &L
     evidence.add(Feature::SlipAndLabel, slip * labels.like);
 }
 
-/// The position of a region's code (state or province) in a domain.
+/// The position of a region's code (state or province) in a domain. Dots and hyphens separate the
+/// parts of a domain.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RegionCodePosition {
-    /// A label after the first label is the region's code: `wi` (Wisconsin) in `jackson.wi.us`.
+    /// A part between the first part and the top-level domain is the region's code: `wi`
+    /// (Wisconsin) in `jackson.wi.us`.
     OtherLabel,
-    /// The first label ends with the region's code: `jacksonwi.gov`.
+    /// The first part ends with the region's code: `jacksonwi.gov`.
     FirstLabelEnd,
     Nothing,
 }
 
 fn find_region_code(domain: &str, Region { code, country }: Region) -> RegionCodePosition {
     let Ok(domain) = Domain::parse(domain) else { return RegionCodePosition::Nothing };
-    // Under the top-level domain of another country, these letters do not mean the region.
+    // Under the top-level domain of another country, the letters of the code do not mean the
+    // region.
     if domain.country().is_some_and(|under| under != country) {
         return RegionCodePosition::Nothing;
     }

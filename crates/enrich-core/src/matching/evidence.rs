@@ -1,14 +1,20 @@
-//! The features by which a candidate is judged, and the values that they have for one candidate.
+//! The features of a candidate, and their values: the evidence for and against the candidate.
 
 /// Defines the features with their names in the table of weights.
 macro_rules! features {
     ($($(#[$doc:meta])* $feature:ident $name:literal,)*) => {
-        /// A feature: one kind of evidence for or against a candidate. In the names of the
-        /// features, `Asked` stands for the requested name, and `Held` for the candidate's name.
-        /// The rarity of a word is the negative natural logarithm of the share of names that
-        /// contain the word; its unit is the nat. A feature without a stated unit is 0 or 1, or a
-        /// share between 0 and 1. "How well a label fits" is 1 if the label of a domain equals the
-        /// name, and less if the label only contains or resembles the name.
+        /// A feature: one kind of evidence for or against a candidate.
+        ///
+        /// - In the names of the features, `Asked` stands for the requested name, and `Held` for
+        ///   the candidate's name.
+        /// - The rarity of a word is the negative natural logarithm of the share of names that
+        ///   contain the word. Its unit is the nat.
+        /// - A general word is a word that many names contain, such as `university`, in any
+        ///   language.
+        /// - A domain label is the first label of one of the company's domains, without hyphens:
+        ///   `quill` of `quill.example`. It fits a name with the value 1 if it equals the name, and
+        ///   with a lower value if it only contains or resembles the name.
+        /// - A feature without a stated unit is 0 or 1, or a share between 0 and 1.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Feature {
             $($(#[$doc])* $feature,)*
@@ -25,8 +31,8 @@ macro_rules! features {
                 }
             }
 
-            /// Whether only prominent companies have the feature. The feature is 0 for a company
-            /// that is known only by names, a domain and a page.
+            /// Whether only prominent companies have the feature. For other companies, the feature
+            /// is 0. A company is not prominent if only names, a domain and a page of it are known.
             pub const fn is_of_prominence(self) -> bool {
                 self as usize >= Self::ProminentName as usize
             }
@@ -40,75 +46,87 @@ features! {
     /// The names contain words that contradict each other: two different numbers, or north and
     /// south.
     Contrast "contrast",
-    /// The names contain words for different kinds of organisation or subject: a school and a
-    /// hospital.
+    /// The names contain words for different kinds of organisation, such as a school and a
+    /// hospital, or for different subjects, such as music and art.
     ContrastKind "contrast_kind",
     /// The names are equal except for case, accents and punctuation.
     SameFolded "same_folded",
     /// The names are equal without legal forms and articles.
     SameStripped "same_stripped",
-    /// The names are equal without spaces.
+    /// The names are equal without legal forms and spaces.
     SameSquashed "same_squashed",
-    /// If the names are equal without spaces, the length of the requested name in tens of letters,
-    /// at most two.
+    /// If the names are equal without legal forms and spaces: the number of letters of the
+    /// requested name, divided by 10, at most 2.
     SameSquashedLong "same_squashed_long",
     /// The names have the same words, in any order and language.
     SameSorted "same_sorted",
-    /// The names have the same words in any order, but are not equal without spaces.
+    /// The names have the same words, in any order and language, but are not equal without spaces.
     SameSortedOnly "same_sorted_only",
-    /// The names are equal without spaces, but their words differ.
+    /// The names are equal without spaces, but are divided into different words: `Quill Pens`,
+    /// `Quillpens`.
     SameJoined "same_joined",
-    /// The rarity of the matching words, as a share of the total rarity of the words of the
-    /// requested name.
+    /// The rarity of the matching words, as a share of the rarity of all words of the requested
+    /// name.
     AskedCovered "asked_covered",
-    /// The rarity of the matching words, as a share of the total rarity of the words of the
-    /// candidate's name.
+    /// The rarity of the matching words, as a share of the rarity of all words of the candidate's
+    /// name.
     HeldCovered "held_covered",
-    /// The amount by which the harmonic mean of `AskedCovered` and `HeldCovered` exceeds one half.
+    /// The harmonic mean of `AskedCovered` and `HeldCovered`, minus 0.5. 0 if the mean is below
+    /// 0.5.
     CoveredOverHalf "covered_over_half",
-    /// The rarity of the rarest word that only the requested name has, in tens of nats.
+    /// The rarity of the rarest word that only the requested name has, in units of 10 nats.
     AskedMissingMost "asked_missing_most",
-    /// The total rarity of words that only the requested name has, in tens of nats, at most three.
+    /// The total rarity of the words that only the requested name has, in units of 10 nats, at most
+    /// 3.
     AskedMissing "asked_missing",
-    /// The total rarity of words that only the candidate's name has, in tens of nats, at most
-    /// three.
+    /// The total rarity of the words that only the candidate's name has, in units of 10 nats, at
+    /// most 3.
     HeldMissing "held_missing",
-    /// The total rarity of the matching words, in tens of nats, at most three.
+    /// The total rarity of the matching words, in units of 10 nats, at most 3.
     Agreed "agreed",
-    /// The total rarity of the matching words, in tens of nats, at most one.
+    /// The total rarity of the matching words, in units of 10 nats, at most 1.
     AgreedSome "agreed_some",
-    /// The total rarity of the matching words that are not general, in tens of nats, at most three.
+    /// The total rarity of the matching words, in units of 10 nats, at most 3. General words and
+    /// places do not count.
     AgreedSpecific "agreed_specific",
-    /// The total rarity of the matching words that are not general, in tens of nats, at most 0.8.
+    /// The total rarity of the matching words, in units of 10 nats, at most 0.8. General words and
+    /// places do not count.
     AgreedSpecificSome "agreed_specific_some",
-    /// The names share no words, or only general ones.
+    /// No words match, or the matching words are only general words, such as `university`, and
+    /// places.
     NoSpecific "no_specific",
-    /// The rarity of the rarest non-general word that only the requested name has, in tens of nats.
+    /// The rarity of the rarest word that only the requested name has, in units of 10 nats. General
+    /// words and places do not count.
     AskedMissingSpecific "asked_missing_specific",
-    /// The rarity of the rarest non-general word that only the candidate's name has, in tens of
-    /// nats.
+    /// The rarity of the rarest word that only the candidate's name has, in units of 10 nats.
+    /// General words and places do not count.
     HeldMissingSpecific "held_missing_specific",
-    /// The rarity of translations and other equivalents, as a share of the rarity of all matching
-    /// words.
+    /// The rarity of the matching words that are translations or other forms of each other, as a
+    /// share of the rarity of all matching words.
     Equivalent "equivalent",
-    /// The rarity of misspelt words, as a share of the rarity of all matching words.
+    /// The rarity of the matching words that are misspelt, as a share of the rarity of all matching
+    /// words.
     Misspelt "misspelt",
-    /// The first word of the requested name matches a word of the candidate's name.
+    /// The first word of the requested name matches a word of the candidate's name, and neither
+    /// word is only an abbreviation or an initial of the other.
     FirstAsked "first_asked",
-    /// The first word of the candidate's name matches a word of the requested name.
+    /// The first word of the candidate's name matches a word of the requested name, and neither
+    /// word is only an abbreviation or an initial of the other.
     FirstHeld "first_held",
     /// The Jaro-Winkler similarity of the names without spaces.
     Jaro "jaro",
-    /// The amount by which the Jaro-Winkler similarity of the names exceeds 0.9, in tenths.
+    /// The Jaro-Winkler similarity of the names without spaces, minus 0.9, times 10. 0 if the
+    /// similarity is below 0.9.
     JaroHigh "jaro_high",
-    /// The Sørensen-Dice similarity of the letter pairs of both names.
+    /// The Sørensen-Dice similarity of the names without spaces: the share of common pairs of
+    /// neighbouring letters.
     Dice "dice",
     /// The candidate's name is one of the company's aliases.
     Alias "alias",
     /// The requested name consists of the initials of the candidate's name.
     IsInitials "is_initials",
-    /// If the requested name consists of the initials of the candidate's name, the number of
-    /// initials minus three, divided by three.
+    /// If the requested name consists of the initials of the candidate's name: the number of
+    /// initials minus 3, divided by 3.
     IsInitialsLong "is_initials_long",
     /// The candidate's name consists of the initials of the requested name.
     HasInitials "has_initials",
@@ -116,8 +134,8 @@ features! {
     Slip "slip",
     /// A word of the requested name is misspelt, and all other words agree.
     SlipAlone "slip_alone",
-    /// If a word is misspelt and all other words agree, one eighth of the length of the shortest
-    /// misspelt word, at most 1.5.
+    /// If a word is misspelt and all other words agree: the number of letters of the shortest
+    /// misspelt word, divided by 8, at most 1.5.
     SlipAloneLong "slip_alone_long",
     /// The spelling mistake swaps two neighbouring letters.
     SlipSwapped "slip_swapped",
@@ -127,99 +145,108 @@ features! {
     SlipMissing "slip_missing",
     /// The spelling mistake adds a letter.
     SlipAdded "slip_added",
-    /// The spelling mistake replaces a letter by that of a neighbouring key.
+    /// The spelling mistake replaces a letter by the letter of a neighbouring key.
     SlipNear "slip_near",
     /// The spelling mistake changes the first letter of the word.
     SlipFirst "slip_first",
-    /// How much rarer the letter sequence of the misspelt word is than that of the correct word, in
-    /// tens of nats (see [`oddity`](enrich_text::oddity)). The value is limited to the range −1 to
-    /// 1.
+    /// The [oddity](enrich_text::oddity) of the misspelt word minus the oddity of the correct word,
+    /// in units of 10 nats, limited to the range from −1 to 1. The oddity of a word says how
+    /// unusual its sequence of letters is.
     SlipOdd "slip_odd",
     /// If a word is misspelt and all other words agree, the value of `SlipOdd`; else 0.
     SlipAloneOdd "slip_alone_odd",
-    /// How common the misspelt word is as a word of other names, in tens of nats: how much less rare
-    /// it is than a word that no company has. A common word is probably no misspelling.
+    /// How common the misspelt word is in other names: the highest possible rarity minus the rarity
+    /// of this word, in units of 10 nats. A common word is probably not a misspelling.
     SlipKnown "slip_known",
     /// Both names have the same legal form.
     FormAgrees "form_agrees",
-    /// The names have different legal forms.
+    /// Both names have a legal form, and the two legal forms differ.
     FormDiffers "form_differs",
     /// A word in parentheses after the requested name is also in the candidate's name.
     AsideAgrees "aside_agrees",
-    /// The requested name is followed by a non-general word in parentheses.
+    /// After the requested name, there is a word in parentheses that is neither a general word nor
+    /// a place.
     Aside "aside",
-    /// The requested name is followed by a general word in parentheses, usually a place.
+    /// After the requested name, there is a general word or a place in parentheses.
     AsidePlace "aside_place",
     /// A word in parentheses after the requested name is part of a domain of the company.
     AsideInDomain "aside_in_domain",
-    /// If the first words of the requested name equal a domain label, their rarity as a share of
-    /// the rarity of the whole name.
+    /// If a domain label consists of the first words of the requested name: the rarity of these
+    /// words, as a share of the rarity of the whole name.
     LabelIsBeginning "label_is_beginning",
-    /// If a domain label contains the requested name, the length of the name as a share of the
-    /// label's length.
+    /// If a domain label contains the requested name: the length of the name, as a share of the
+    /// length of the label.
     LabelHoldsName "label_holds_name",
-    /// If the requested name contains a domain label, the length of the label as a share of the
-    /// name's length.
+    /// If the requested name contains a domain label: the length of the label, as a share of the
+    /// length of the name.
     NameHoldsLabel "name_holds_label",
     /// The similarity of a domain label and the requested name, from 0 to 1: 0 if 30 % or more of
     /// the letters differ, 1 if no letter does.
     LabelLikeName "label_like_name",
     /// A domain label equals the initials of the requested name.
     LabelIsInitials "label_is_initials",
-    /// If a domain label consists of the beginnings of words of the requested name, the rarity of
-    /// these words as a share of the name's rarity.
+    /// If a domain label consists of the beginnings of words of the requested name, as `unsoed` for
+    /// `Universitas Jenderal Soedirman`: the rarity of these words, as a share of the rarity of the
+    /// whole name.
     LabelOfParts "label_of_parts",
     /// A domain label consists of the beginnings of all words of the requested name.
     LabelOfPartsFull "label_of_parts_full",
-    /// If a word of the requested name equals a domain label, the rarity of this word, in tens of
-    /// nats.
+    /// If a word of the requested name equals a domain label: the rarity of this word, in units of
+    /// 10 nats.
     WordIsLabel "word_is_label",
-    /// If a domain label begins with a word of the requested name, the length of the word as a
-    /// share of the label's length.
+    /// If a domain label begins with a word of the requested name: the length of the word, as a
+    /// share of the length of the label.
     WordBeginsLabel "word_begins_label",
-    /// One of the company's domains is a host below a registrable domain.
+    /// One of the company's domains is a host below a registrable domain, such as
+    /// `shop.quill.example`.
     IsHost "is_host",
-    /// A domain label equals the requested name, and the names share no words or only general ones.
+    /// A domain label equals the requested name. No words of the two names match, or only general
+    /// words and places match.
     LabelIsNameGeneral "label_is_name_general",
-    /// If a domain label equals the requested name, the length of the name in tens of letters, at
-    /// most two.
+    /// If a domain label equals the requested name: the number of letters of the name, divided by
+    /// 10, at most 2.
     LabelIsNameLong "label_is_name_long",
     /// All words of both names agree.
     ShapeAll "shape_all",
     /// If all words of both names agree, how well a domain label fits the requested name, from 0 to
     /// 1.
     ShapeAllLabel "shape_all_label",
-    /// Only the requested name has additional words, all of them general.
+    /// Only the requested name has additional words, and all of them are general words or places.
     ShapeMoreGeneral "shape_more_general",
-    /// If only the requested name has additional words, all of them general: how well a domain
-    /// label fits the requested name, from 0 to 1.
+    /// If only the requested name has additional words, and all of them are general words or
+    /// places: how well a domain label fits the requested name, from 0 to 1.
     ShapeMoreGeneralLabel "shape_more_general_label",
-    /// Only the requested name has additional words, not all of them general.
+    /// Only the requested name has additional words, and at least one of them is neither a general
+    /// word nor a place.
     ShapeMore "shape_more",
-    /// If only the requested name has additional words, not all of them general: how well a domain
-    /// label fits the requested name, from 0 to 1.
+    /// If only the requested name has additional words, and at least one of them is neither a
+    /// general word nor a place: how well a domain label fits the requested name, from 0 to 1.
     ShapeMoreLabel "shape_more_label",
-    /// Only the candidate's name has additional words, all of them general.
+    /// Only the candidate's name has additional words, and all of them are general words or places.
     ShapeLessGeneral "shape_less_general",
-    /// If only the candidate's name has additional words, all of them general: how well a domain
-    /// label fits the requested name, from 0 to 1.
+    /// If only the candidate's name has additional words, and all of them are general words or
+    /// places: how well a domain label fits the requested name, from 0 to 1.
     ShapeLessGeneralLabel "shape_less_general_label",
-    /// Only the candidate's name has additional words, not all of them general.
+    /// Only the candidate's name has additional words, and at least one of them is neither a
+    /// general word nor a place.
     ShapeLess "shape_less",
-    /// If only the candidate's name has additional words, not all of them general: how well a
-    /// domain label fits the requested name, from 0 to 1.
+    /// If only the candidate's name has additional words, and at least one of them is neither a
+    /// general word nor a place: how well a domain label fits the requested name, from 0 to 1.
     ShapeLessLabel "shape_less_label",
-    /// Each name has words that the other lacks, and all of these words are general.
+    /// Some words agree, and each name has additional words. All additional words are general words
+    /// or places.
     ShapeBothGeneral "shape_both_general",
-    /// If each name has words that the other lacks, all of them general: how well a domain label
-    /// fits the requested name, from 0 to 1.
+    /// If some words agree, each name has additional words, and all additional words are general
+    /// words or places: how well a domain label fits the requested name, from 0 to 1.
     ShapeBothGeneralLabel "shape_both_general_label",
-    /// Each name has words that the other lacks, and not all of these words are general.
+    /// Some words agree, and each name has additional words. At least one additional word is
+    /// neither a general word nor a place.
     ShapeBoth "shape_both",
-    /// If each name has words that the other lacks, not all of them general: how well a domain
-    /// label fits the requested name, from 0 to 1.
+    /// If some words agree, each name has additional words, and at least one additional word is
+    /// neither a general word nor a place: how well a domain label fits the requested name, from 0
+    /// to 1.
     ShapeBothLabel "shape_both_label",
-    /// The requested name looks like an acronym.
+    /// The requested name looks like an acronym: it is one short word in capitals.
     Acronym "acronym",
     /// The requested name looks like an acronym and equals a domain label.
     AcronymLabel "acronym_label",
@@ -229,65 +256,69 @@ features! {
     InitialsAndLabel "initials_and_label",
     /// If a word is misspelt, the similarity of a domain label and the requested name, from 0 to 1.
     SlipAndLabel "slip_and_label",
-    /// A label of a domain, but not the first label, is the code of the state or province in the
-    /// requested name: `jackson.wi.us`.
+    /// A part of a domain is the code of the state or province in the requested name: `wi` in
+    /// `jackson.wi.us`. Dots and hyphens separate the parts. The first part and the top-level
+    /// domain do not count.
     RegionHere "region_here",
-    /// The first label of a domain ends with the code of the state or province in the requested
-    /// name: `jacksonwi.gov`.
+    /// The first part of a domain ends with the code of the state or province in the requested
+    /// name: `wi` in `jacksonwi.gov`. Dots and hyphens separate the parts.
     RegionBehind "region_behind",
     /// The company is in the country that the requested name mentions.
     CountryAgrees "country_agrees",
-    /// The requested name mentions a country, and the company is in another one.
+    /// The requested name mentions a country. The company's head offices are known, and the company
+    /// is not in this country.
     CountryDiffers "country_differs",
-    /// The requested name mentions a country in parentheses, and the company is in another one.
+    /// The same as `CountryDiffers`, but only if the requested name has a country in parentheses.
     CountryAsideDiffers "country_aside_differs",
     /// The requested name is a domain that does not belong to the company.
     OtherDomain "other_domain",
     /// The requested name is one word.
     SingleWord "single_word",
-    /// The total rarity of the words of the requested name, in tens of nats, at most four.
+    /// The total rarity of the words of the requested name, in units of 10 nats, at most 4.
     RarityOfAll "rarity_of_all",
-    /// One fifth of the number of words in the requested name, at most two.
+    /// The number of words of the requested name, divided by 5, at most 2.
     Words "words",
-    /// One tenth of the number of letters in the requested name, at most three.
+    /// The number of letters of the requested name, divided by 10, at most 3.
     Length "length",
-    /// The company's prominence, if the names are equal without legal forms or spaces and this is the
-    /// company's own name.
+    /// The company's prominence, if its own name equals the requested name, apart from legal forms
+    /// and spaces.
     ProminentName "prominent_name",
-    /// The company's prominence, if the names are equal without legal forms or spaces and the
-    /// candidate's name is an alias.
+    /// The company's prominence, if one of its aliases equals the requested name, apart from legal
+    /// forms and spaces.
     ProminentAlias "prominent_alias",
     /// The company's prominence, if its own name and the label of its main domain both equal the
     /// requested name.
     ProminentOwnLabel "prominent_own_label",
     /// The company's prominence, if a domain label equals the requested name.
     ProminentLabel "prominent_label",
-    /// The company's prominence, if the requested name looks like an acronym, and is an alias or the
-    /// initials of the candidate's name.
+    /// The company's prominence, if the requested name looks like an acronym, and equals an alias
+    /// of the company or the initials of the candidate's name.
     ProminentAcronym "prominent_acronym",
-    /// The company's prominence, if a word is misspelt and all other words agree, or if the whole
-    /// name without spaces is misspelt.
+    /// The company's prominence, if the names are not equal, but all their words agree, for example
+    /// because a word is misspelt. Also the company's prominence, if the whole names without spaces
+    /// differ only by a spelling mistake.
     ProminentSlip "prominent_slip",
-    /// If a word or the whole name is misspelt, the company's prominence times the similarity of a
+    /// Under the condition of `ProminentSlip`: the company's prominence, times the similarity of a
     /// domain label and the requested name.
     ProminentSlipLabel "prominent_slip_label",
     /// The company's prominence, if only the requested name has additional words, and all of them
-    /// are an addition at its end, such as a place.
+    /// are an addition at its end or in parentheses, such as a place.
     ProminentAddition "prominent_addition",
-    /// The company's prominence, if only the requested name has additional words, and not all of
-    /// them are an addition at its end.
+    /// The company's prominence, if only the requested name has additional words, and the condition
+    /// of `ProminentAddition` is not met.
     ProminentMore "prominent_more",
     /// The company's prominence, if only the candidate's name has additional words.
     ProminentLonger "prominent_longer",
     /// The company's prominence, if only the candidate's name has additional words and a domain
     /// label equals the requested name.
     ProminentLongerLabel "prominent_longer_label",
-    /// The company's prominence, if some words of the names agree, and each name has words that the
-    /// other lacks. 0 if only the whole names without spaces are alike.
+    /// The company's prominence, if some words of the names agree, and each name has additional
+    /// words. 0 if the whole names without spaces differ only by a spelling mistake.
     ProminentBoth "prominent_both",
-    /// A country is requested, and nothing says in which country the company is.
+    /// A country is requested, the company is prominent, and nothing says in which country the
+    /// company is.
     CountryUnknown "country_unknown",
-    /// A country is requested, and the company is in another one.
+    /// A country is requested, and the company is prominent, but in another country.
     CountryElsewhere "country_elsewhere",
 }
 

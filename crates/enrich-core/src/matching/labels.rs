@@ -1,5 +1,6 @@
-//! Compares a name with the labels of a company's domains. A label often consists of the whole name
-//! without spaces, its first words, its initials, or the beginnings of its words.
+//! Compares a name with the labels of a company's domains. Here, a label is the first label of a
+//! domain, without hyphens. A label often consists of the whole name without spaces, its first
+//! words, its initials, or the beginnings of its words.
 
 use enrich_text::{Domain, NameWord, Rarity};
 
@@ -13,7 +14,7 @@ const MOST_WORDS: usize = 16;
 /// fits best.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Labels {
-    /// 1 if a label equals the name without spaces; else 0.
+    /// 1 if a label, or a whole domain without its dots, equals the name without spaces; else 0.
     pub(super) is_name: f64,
     /// If a label consists of the first words of the name, the rarity of these words as a share of
     /// the whole name's rarity; else 0.
@@ -45,7 +46,6 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// Compares a name with the domains of a company.
     pub(super) fn of(asked: &AskedName, company: &Company, rarity: &impl Rarity) -> Self {
         let mut labels = Self::default();
         let rarities: Vec<f64> = asked.form.words.iter().map(|word| rarity.of(word)).collect();

@@ -1,4 +1,4 @@
-//! Makes the list of candidates that people are shown for a name.
+//! Makes the list of the companies that a name may mean, for people who choose among them.
 
 use std::cmp::Reverse;
 
@@ -19,20 +19,20 @@ pub struct Candidates<'a> {
     /// The country that was requested with the name.
     pub country: Option<Country>,
     /// The only company that has this name, apart from case, accents, punctuation and legal forms,
-    /// with the confidence of the match. `None` if there are none or several, or if the name alone
-    /// is too weak.
+    /// with the confidence of the match. `None` if no company or several companies have the name,
+    /// or if the name is not enough evidence, for example because it is a single word.
     pub only: Option<(&'a Company, Confidence)>,
     /// The companies that were compared, the likeliest first.
     pub judged: &'a [ScoredCandidate],
-    /// The bare companies with this name, apart from case, accents, punctuation and legal forms:
-    /// companies of which only names are known.
+    /// The bare companies with this name, apart from case, accents, punctuation and legal forms. A
+    /// bare company has no head office, domain, page, email address or phone number.
     pub bare: &'a [&'a Company],
 }
 
 impl Candidates<'_> {
     /// Returns the companies that the name may mean, the likeliest first, at most
-    /// [`Candidate::MOST`]. `trust` returns the confidence of the sources that give a company a
-    /// name.
+    /// [`Candidate::MOST`]. `trust` returns the confidence that the sources give to a name of a
+    /// company.
     ///
     /// Each organisation is listed only once; companies with the same main domain count as one
     /// organisation. Bare companies come last. If only bare companies were found, the list is
@@ -155,7 +155,7 @@ fn is_same(known: &Candidate, company: &Company) -> bool {
     })
 }
 
-/// Returns the confidence that is left for all other companies if one company has `confidence`: 100
+/// Returns the maximum confidence of all other companies, if one company has `confidence`: 100
 /// minus `confidence`, but at least 1.
 fn rest(confidence: Confidence) -> Confidence {
     Confidence::clamped(100_u8.saturating_sub(confidence.percent()))

@@ -8,8 +8,8 @@ use super::evidence::Feature;
 
 /// Maximum number of domains of a company that are compared with those of other companies.
 const MOST_SITES: usize = 16;
-/// Minimum raw (not yet calibrated) probability of a candidate that is compared with others. A
-/// candidate below it would add nearly nothing to the probability of its organisation.
+/// Minimum raw (not yet calibrated) probability of a candidate that is compared with others. A less
+/// likely candidate would add nearly nothing to the probability of its organisation.
 const LEAST_CHANCE: f64 = 0.001;
 
 /// The properties of a candidate by which [`Traits::is_same`] recognises one organisation.

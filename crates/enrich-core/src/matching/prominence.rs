@@ -19,16 +19,16 @@ const BEST_RANK: f64 = 7.0;
 const OF_RANK: f64 = 0.7;
 /// The prominence that an entry in Wikidata adds.
 const OF_WIKIDATA: f64 = 0.1;
-/// The prominence that each further kind of id adds. An id is from a register or from a list of
-/// organisations.
+/// The prominence that each kind of id adds, except an entry in Wikidata. All ids from one register
+/// or list of organisations are of one kind.
 const OF_ID: f64 = 0.05;
 /// Maximum number of kinds of ids, besides Wikidata, that add prominence.
 const MOST_IDS: usize = 2;
-/// The prominence that country sites add: this much for two countries, twice as much for four,
-/// three times as much for eight.
+/// The prominence that each doubling of the number of countries with a site adds: once for two
+/// countries, twice for four, three times for eight.
 const OF_DOUBLED_COUNTRIES: f64 = 0.05;
-/// The prominence that each network with a page adds, except the first: most companies have one
-/// page.
+/// The prominence that each network with a page adds, except the first network: most companies have
+/// one page.
 const OF_PAGE: f64 = 0.025;
 
 /// How well known a company is, and the facts that show it.
@@ -69,7 +69,7 @@ impl Prominence {
     }
 
     /// Returns the prominence as a number from 0 to 1. It is 0 if only names, a domain without a
-    /// page rank, and a page are known.
+    /// page rank, and one page are known.
     pub fn value(&self) -> f64 {
         let rank = self.page_rank.filter(|rank| rank.is_finite()).unwrap_or(0.0);
         let rank = ((rank - LEAST_RANK) / (BEST_RANK - LEAST_RANK)).clamp(0.0, 1.0);

@@ -11,11 +11,10 @@ pub(super) enum Slip {
     Missing,
     /// A letter that does not belong to the word was added.
     Added,
-    /// A letter was replaced by that of a neighbouring key.
+    /// A letter was replaced by the letter of a neighbouring key.
     Near,
     /// The first letter is wrong.
     First,
-    /// Any other typing error.
     Other,
 }
 

@@ -7,8 +7,8 @@ use super::asked::AskedName;
 use super::evidence::Feature;
 use crate::subject::Candidate;
 
-/// Maximum number of words that a sentence names as shared, as similar, as missing or as
-/// additional.
+/// Maximum number of words that a sentence names in each group: shared, similar, missing and
+/// additional words.
 const MOST_WORDS: usize = 4;
 
 /// Returns a sentence in plain English that says which evidence connects the requested name with
@@ -69,7 +69,8 @@ fn of_names(asked: &AskedName, candidate: &ScoredCandidate) -> Vec<String> {
 fn of_words(asked: &AskedName, candidate: &ScoredCandidate, its: &str) -> Vec<String> {
     let Ok(name) = CompanyName::parse(&candidate.name) else { return Vec::new() };
     let (asked, held) = (&asked.form, NameForm::of(&name));
-    // The rarity of words does not change which words agree. So every word gets the same rarity.
+    // The rarity of words has no influence on which words agree. So every word gets the same
+    // rarity.
     let likeness = similar(asked, &held, &|_: &NameWord| 1.0);
     let equal = |how| !matches!(how, Agreement::Misspelt);
     let mut shared: Vec<usize> =

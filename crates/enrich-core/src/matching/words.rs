@@ -17,51 +17,56 @@ pub(super) enum Shape {
     Nothing,
     /// All words of both names agree.
     All,
-    /// Only the requested name has additional words, all of them general.
+    /// Only the requested name has additional words, and all of them are general words, such as
+    /// `university`, or places.
     MoreGeneral,
-    /// Only the requested name has additional words, not all of them general.
+    /// Only the requested name has additional words, and at least one of them is neither a general
+    /// word nor a place.
     More,
-    /// Only the candidate's name has additional words, all of them general.
+    /// Only the candidate's name has additional words, and all of them are general words, such as
+    /// `university`, or places.
     LessGeneral,
-    /// Only the candidate's name has additional words, not all of them general.
+    /// Only the candidate's name has additional words, and at least one of them is neither a
+    /// general word nor a place.
     Less,
-    /// Each name has words that the other lacks, all of them general.
+    /// Some words agree, and each name has additional words. All additional words are general
+    /// words, such as `university`, or places.
     BothGeneral,
-    /// Each name has words that the other lacks, not all of them general.
+    /// Some words agree, and each name has additional words. At least one additional word is
+    /// neither a general word nor a place.
     Both,
 }
 
 /// The comparison of the requested name with one name of the candidate.
 #[derive(Clone, Debug)]
 pub(super) struct Pair {
-    /// The candidate's name.
     pub(super) name: String,
     pub(super) evidence: Evidence,
-    /// How the words of the two names agree.
     pub(super) shape: Shape,
-    /// Whether the names are equal without legal forms, spaces or the order of the words.
+    /// Whether the names are equal, apart from legal forms, spaces, and the order and language of
+    /// the words.
     pub(super) is_same: bool,
     /// Whether the names are equal only if the order and the language of the words do not count.
     pub(super) is_sorted: bool,
     /// The candidate's name without legal forms and spaces.
     pub(super) squashed: String,
     pub(super) is_alias: bool,
-    /// Whether the names agree except for an addition at the end of the requested name, and the
-    /// agreeing words are not only general words.
+    /// Whether the names agree, except for an addition at the end of the requested name, such as a
+    /// place. `false` if only general words, such as `university`, and places agree.
     pub(super) is_addition: bool,
-    /// How well the names fit each other. If a candidate has several names, the name with the
-    /// highest fit represents the candidate. The value has no other use.
+    /// How well the names fit each other. If a candidate has several names, only the name with the
+    /// highest value is used.
     pub(super) fit: f64,
 }
 
-/// Total rarities of the words of the requested name and a candidate's name, in nats: of the words
-/// in which both names agree, and of the words that only one of the two names has.
+/// The total rarity, in nats, of the words that the requested name and a candidate's name have in
+/// common, and of the words that only one of the two names has.
 struct Sums {
     /// The total rarity of the words that agree. A word that agrees only in part adds only a part
     /// of its rarity.
     agreed: f64,
-    /// The total rarity of the words that agree, without general words. A word that agrees only in
-    /// part adds only a part of its rarity.
+    /// The total rarity of the words that agree, without general words, such as `university`, and
+    /// places. A word that agrees only in part adds only a part of its rarity.
     specific: f64,
     /// The total rarity of the words that agree. A word that agrees only in part adds its whole
     /// rarity.
@@ -70,14 +75,14 @@ struct Sums {
     only_asked: f64,
     /// The total rarity of the words that the candidate's name has and the requested name lacks.
     only_held: f64,
-    /// The rarity of the rarest non-general word that the requested name has and the candidate's
-    /// name lacks.
+    /// The rarity of the rarest word that the requested name has and the candidate's name lacks.
+    /// General words, such as `university`, and places do not count.
     specific_asked: f64,
     specific_held: f64,
 }
 
-/// Compares a name of a candidate with the requested name. `there` contains the indexes of some
-/// words of the requested name: words for a country in which the candidate is. Such a word does not
+/// Compares a name of a candidate with the requested name. `there` contains the indexes of those
+/// words of the requested name that mean a country in which the candidate is. Such a word does not
 /// count as missing from the candidate's name.
 pub(super) fn compare(
     asked: &AskedName,
@@ -149,8 +154,9 @@ pub(super) fn compare(
     Pair { name, evidence, shape, is_same, is_sorted, squashed, is_alias, is_addition, fit }
 }
 
-/// Whether the requested name has additional words, and all of them are in the addition at its end,
-/// or in an addition in parentheses. Returns `false` if the agreeing words are only general words.
+/// Whether the requested name has additional words, and all of them are an addition, such as a
+/// place, at its end or in parentheses. Returns `false` if the two names have only general words
+/// and places in common.
 fn is_addition(asked: &AskedName, likeness: &Similarity, sums: &Sums) -> bool {
     let is_in_addition = likeness.only_left.iter().all(|(at, _)| *at >= asked.addition);
     let is_any = !likeness.only_left.is_empty() || asked.is_aside_addition;
@@ -159,8 +165,8 @@ fn is_addition(asked: &AskedName, likeness: &Similarity, sums: &Sums) -> bool {
 }
 
 /// Adds evidence from the rarity of the agreeing words and of the missing words. Returns the
-/// harmonic mean of two shares: the agreeing words as a share of the requested name, and as a share
-/// of the candidate's name.
+/// harmonic mean of two numbers: the share of the requested name that agrees, and the share of the
+/// candidate's name that agrees.
 fn of_sums(evidence: &mut Evidence, likeness: &Similarity, sums: &Sums) -> f64 {
     let share = |rest: f64| if sums.agreed > 0.0 { sums.agreed / (sums.full + rest) } else { 0.0 };
     let (asked, held) = (share(sums.only_asked), share(sums.only_held));
@@ -349,7 +355,7 @@ fn worth(one: &Agreed) -> f64 {
     share * one.rarity
 }
 
-/// Whether two words agree as whole words, and not only as an abbreviation or an initial.
+/// Whether two words agree as whole words. An abbreviation or an initial is not enough.
 fn is_firm(one: &Agreed) -> bool {
     !matches!(one.how, Agreement::Abbreviated | Agreement::Initial)
 }
@@ -363,8 +369,8 @@ fn is_word_by_word(likeness: &Similarity) -> bool {
             .all(|one| matches!(one.how, Agreement::Same | Agreement::Equivalent))
 }
 
-/// Whether a short word of one name is a misspelt filler of the other name, such as `if` in `Bank
-/// if Quill`.
+/// Whether a short word is a misspelling of a filler of the other name: `if` in `Bank if Quill` is
+/// a misspelling of `of`.
 fn is_misspelt_filler(word: &NameWord, held: &NameForm) -> bool {
     word.text.len() <= 3
         && held

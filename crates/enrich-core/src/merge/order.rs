@@ -69,7 +69,7 @@ pub fn facts_in_order(claimed: Vec<ClaimedFact>) -> Vec<Fact> {
     let mut facts: Vec<Fact> = Vec::new();
     for (attribute, mut values) in attributes {
         match attribute {
-            // They are in order already.
+            // `names_in_order` has already sorted the names.
             Attribute::Name => {}
             // `facts` already contains the names, because names come before domains in the order of
             // attributes.
@@ -124,11 +124,15 @@ impl Value {
     }
 }
 
-/// Sorts domains; the first becomes the main domain. The order depends on the confidence, then on
-/// how many sources name the domain first, whether a record marks it for a country (such a domain
-/// comes later), how many sources name it at all, and its place in the records. If all of these are
-/// equal, a domain whose label is the company's name comes before others. Then a domain under the
-/// top-level domain of a country comes after others.
+/// Sorts domains; the first becomes the main domain. These properties decide, in this order:
+///
+/// 1. the confidence;
+/// 2. how many sources name the domain first;
+/// 3. whether a record gives a country for the domain (such a domain comes later);
+/// 4. how many sources name the domain;
+/// 5. its place in the records;
+/// 6. whether its label is the company's name (such a domain comes earlier);
+/// 7. whether its top-level domain belongs to a country (such a domain comes later).
 fn sort_domains(values: &mut [Value], name: Option<&str>) {
     if values.len() < 2 {
         return;
@@ -142,23 +146,28 @@ fn sort_domains(values: &mut [Value], name: Option<&str>) {
             let votes = (Reverse(first_in), value.country.is_some(), Reverse(sources));
             (Reverse(value.confidence), votes, value.place, Reverse(is_of_name), is_of_country)
         };
-        // If domains are equal in all these respects, the shorter domain comes first: a longer one
-        // often belongs to a part of the company.
+        // If two domains are equal in all these properties, the shorter domain comes first. A
+        // longer domain often belongs to a part of the company.
         let shape = |value: &'_ Value| (value.text.len(), value.text.clone());
         rank(a).cmp(&rank(b)).then_with(|| shape(a).cmp(&shape(b)))
     });
 }
 
-/// Returns names in their order; the first becomes the name that answers contain. The order depends
-/// on the confidence, then on whether the name has capital letters, how many sources give the name
-/// in any spelling, whether it is the label of a domain, its [`faults`], and how many sources give
-/// this spelling.
+/// Sorts names; the first becomes the name that answers contain. These properties decide, in this
+/// order:
+///
+/// 1. the confidence;
+/// 2. whether the name has only small letters (such a name comes later);
+/// 3. how many sources give the name in any spelling;
+/// 4. whether the name is the label of a domain (such a name comes earlier);
+/// 5. the number that [`faults`] returns, the lowest first;
+/// 6. how many sources give this spelling.
 fn names_in_order(values: Vec<Value>, domains: &[Value]) -> Vec<Value> {
     if values.len() < 2 {
         return values;
     }
     let labels: Vec<String> = domains.iter().map(|domain| label_of(&domain.text)).collect();
-    // For each name in any spelling, the sources that give it.
+    // For each name, the sources that give it in any spelling.
     let mut votes: BTreeMap<String, BTreeSet<i64>> = BTreeMap::new();
     let mut names = Vec::with_capacity(values.len());
     for value in values {
@@ -177,9 +186,9 @@ fn names_in_order(values: Vec<Value>, domains: &[Value]) -> Vec<Value> {
     names.into_iter().map(|(_, _, value)| value).collect()
 }
 
-/// Returns the faults of a name that is shown to people: whether it has only small letters, and a
-/// number from 0 to 3. The number is the sum of 2 if the name contains a country, and 1 if the name
-/// has only capital letters.
+/// Returns the faults of a name that is shown to people. The first value says whether all its
+/// letters are small. The second value is a number from 0 to 3: 2 if the name contains a country,
+/// plus 1 if it has only capital letters, at least [`FEWEST_SHOUTED`].
 fn faults(text: &str, name: Option<&CompanyName>) -> (bool, u8) {
     let letters = || text.chars().filter(|letter| letter.is_alphabetic());
     let is_small = letters().any(char::is_lowercase) && !letters().any(char::is_uppercase);

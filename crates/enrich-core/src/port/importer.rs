@@ -16,8 +16,8 @@ pub struct Load {
     /// source, in the transaction that imports the first record. With `None`, the file of an
     /// earlier import stays stored.
     pub file: Option<String>,
-    /// The terms of the records. They are stored with the source like the file. With `None`, the
-    /// terms of an earlier import stay stored.
+    /// The terms of the records. They are stored with the source, in the transaction that imports
+    /// the first record. With `None`, the terms of an earlier import stay stored.
     pub terms: Option<SourceTerms>,
     /// The time of the import. It is stored with every value.
     pub at: Timestamp,
@@ -100,7 +100,7 @@ pub enum Suppressed {
     Email(EmailAddress),
     /// A phone number of a person or a company.
     Phone(Phone),
-    /// The page of a person. All data of this person is forgotten with it.
+    /// The page of a person. With the page, all data of the person is suppressed.
     PersonPage(PersonPage),
     /// A domain, the hosts below the domain, and the email addresses at the domain and these hosts.
     Domain(Domain),

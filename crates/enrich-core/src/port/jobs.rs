@@ -166,9 +166,9 @@ pub trait JobRecords: Send + Sync {
     /// Removes a held job. Returns `false` if the lease is lost.
     async fn remove(&self, id: u128, turn: u64) -> Result<bool, StoreError>;
 
-    /// Returns the number of accounts that have a waiting job, but no running job. A node whose
-    /// places are all in use compares this number with the jobs that are already ending their turn,
-    /// to decide whether another of its jobs must give up its place.
+    /// Returns the number of accounts that have a waiting job, but no running job. A node that runs
+    /// as many jobs as it can uses this number to decide whether one of its jobs must pause, so
+    /// that another account can run a job.
     async fn contenders(&self) -> Result<u64, StoreError>;
 
     /// Tells other nodes which jobs are in the folder with the id `folder`. Only this node sees

@@ -70,9 +70,9 @@ pub struct Call<'a> {
     pub idempotency_key: Option<&'a str>,
 }
 
-/// A function that writes the answer for the found subject, or a miss if no subject was found. A
-/// template with 0 items is a miss. The function also returns one if the subject lacks the
-/// requested attribute.
+/// A function that writes the answer. Its second argument is the found subject; `None` if no
+/// subject was found. If there is no subject, or the subject lacks the requested attribute, the
+/// function returns a template with 0 items, which is a miss.
 pub type WriteAnswer<'a> = &'a (dyn Fn(&Ask, Option<&Found>) -> ResponseTemplate + Sync);
 
 /// The answer to a call, and the credits that the call was charged.
@@ -85,7 +85,7 @@ pub struct Answer {
     /// The credits that were charged for the first answer. For a replay, this is the charge of the
     /// earlier call, and `used` is 0.
     pub first_charge: Credits,
-    /// The number of items: 0 for a miss, 1 for a single answer.
+    /// The number of items: 0 for a miss, and 1 for an answer that is not a list.
     pub items: u64,
     /// Whether the requested attribute was found; `false` for a miss.
     pub is_found: bool,

@@ -20,7 +20,7 @@ pub trait LookUpValue: Stored {}
 
 impl<T: Stored + ?Sized> LookUpValue for T {}
 
-/// Writes a value into an idempotency record, and reads a value from one. Programs cannot implement
+/// Writes a value into an idempotency record, and reads it from there. Programs cannot implement
 /// this trait.
 pub trait Stored: ToOwned {
     /// Returns the number of items that are returned and charged, at most `limit`. A value with 0
@@ -44,12 +44,10 @@ impl<'a> Lines<'a> {
         Self(bytes)
     }
 
-    /// Whether all lines were read.
     pub(super) fn is_at_end(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Reads the next line as a number.
     pub(super) fn number(&mut self) -> Option<u64> {
         let end = self.0.iter().position(|&byte| byte == b'\n')?;
         let (digits, rest) = self.0.split_at(end);

@@ -34,7 +34,6 @@ struct WrittenAnswer {
     template: ResponseTemplate,
     /// The revision of the directory from which the answer was read.
     revision: DirectoryRevision,
-    /// The balance before the charge, in credits.
     balance: Credits,
 }
 
@@ -49,7 +48,6 @@ impl<'a> MeteredCall<'a> {
         Self { service, call, key, now: *now, ask, write, balance }
     }
 
-    /// Creates the refusal for an answer that the balance does not pay for.
     fn not_enough(&self, needed: Needed, balance: Credits) -> Refusal {
         Refusal::NotEnoughCredits { price: self.call.price, needed, balance }
     }
@@ -85,8 +83,8 @@ impl<'a> MeteredCall<'a> {
     pub(super) async fn run(&mut self) -> Result<Answer, Refusal> {
         match self.call.idempotency_key {
             None => self.find_and_charge(None).await,
-            // Most calls have no idempotency key. The future is boxed, so that these calls need no
-            // space for it.
+            // Most calls have no idempotency key. The future of `run_once` is boxed, so that these
+            // calls need no space for it.
             Some(text) => Box::pin(self.run_once(text)).await,
         }
     }
@@ -206,8 +204,8 @@ impl<'a> MeteredCall<'a> {
                 return Ok(WrittenAnswer { template, revision, balance: before });
             }
             // The list may be longer than the part that was read, and may cost more than the
-            // balance. This part must not be sent as the answer, even if credits were granted in
-            // the meantime.
+            // balance. So this part is not a complete answer, even if credits were granted in the
+            // meantime.
             let now = service.ledger.balance(account).await.map_err(store_refusal)?;
             let now = now.ok_or(Refusal::InvalidKey)?;
             *self.balance = Some(now);
@@ -239,8 +237,8 @@ impl<'a> MeteredCall<'a> {
     async fn probes_too_often(&self) -> Result<Option<Credits>, Refusal> {
         let (service, account) = (self.service, self.key.account);
         let Some(least) = service.shortfalls.used_up(account, self.now) else { return Ok(None) };
-        // The balance is read after `least`. Charges since then can only have lowered it. So a
-        // higher balance shows that credits were granted.
+        // The balance is read after `least`. In between, charges can only have lowered the balance.
+        // So if the balance is higher than `least`, credits were granted.
         let left = service.ledger.balance(account).await.map_err(store_refusal)?;
         let left = left.ok_or(Refusal::InvalidKey)?;
         if left > least {

@@ -62,8 +62,8 @@ fn screened_company(values: &dyn SuppressedValues, mut company: Company) -> Opti
     Some(company)
 }
 
-/// Removes the candidates whose name is a suppressed domain. Removes suppressed domains from the
-/// other candidates. Returns `None` when no candidate is left.
+/// Removes each candidate that has a suppressed domain as its name. Removes suppressed domains from
+/// the other candidates. Returns `None` when no candidate is left.
 fn screened_candidates(
     values: &dyn SuppressedValues,
     mut candidates: Vec<Candidate>,

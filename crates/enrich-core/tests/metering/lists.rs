@@ -76,7 +76,6 @@ fn a_list_that_was_cut_short_is_read_whole_where_credits_were_granted_since() {
     assert_eq!((charges.len(), charges[0].items), (1, 3_000));
 }
 
-/// Asks for a list of addresses, with or without a limit.
 fn ask_for(world: &World, service: &Service, limit: Option<u64>) -> Result<Answer, Refusal> {
     let read = || Ok(Ask { limit, ..ask()? });
     let key = world.key.expose();

@@ -8,7 +8,6 @@ use enrich_core::{
 
 use crate::world::{World, template};
 
-/// Makes a look-up as a program does that embeds the service.
 fn look_up(
     world: &World,
     service: &Service,
@@ -26,7 +25,6 @@ fn eleven(found: &Found) -> Option<&Vec<String>> {
     Some(&found.company()?.emails)
 }
 
-/// Returns a world in which the company has eleven email addresses.
 fn eleven_addresses() -> World {
     World::with(10, 11)
 }
@@ -122,7 +120,6 @@ fn look_ups_that_differ_in_what_they_ask_for_are_kept_apart() {
     }
 }
 
-/// Returns the answer to a question for candidates, with the idempotency key `k1`.
 fn candidates(world: &World, name: &str) -> Result<LookUpAnswer<Vec<Candidate>>, Refusal> {
     let look_up = LookUp::candidates(name).limit(5).idempotency_key("k1");
     let service = world.service();

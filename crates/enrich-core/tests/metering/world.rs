@@ -16,7 +16,6 @@ use parking_lot::MutexGuard;
 
 pub(crate) const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-/// The ports of the service, and the key of an account.
 pub(crate) struct World {
     pub(crate) ports: Arc<FakePorts>,
     pub(crate) key: ApiKey,
@@ -50,7 +49,6 @@ impl World {
         self
     }
 
-    /// Suppresses the domain `inkwell.example`.
     pub(crate) fn without_inkwell(self) -> Self {
         self.ports.suppressed.lock().push("inkwell.example".to_owned());
         self
@@ -76,13 +74,11 @@ impl World {
         self.ports.charges.lock()
     }
 
-    /// Returns the outcome of the first counted call.
     pub(crate) fn first_outcome(&self) -> UseOutcome {
         self.ports.counts.lock()[0].1.outcome
     }
 }
 
-/// Returns the body of an answer that contains the balance.
 pub(crate) fn balance() -> BodyTemplate {
     template("balance ", 8)
 }
@@ -97,7 +93,6 @@ pub(crate) fn ask() -> Result<Ask, InvalidFields> {
     Ok(Ask { question, projection: Projection::Profile, echo, limit: None, canonical })
 }
 
-/// Sends a call with the account's API key.
 pub(crate) fn call(world: &World, price: Price, idempotency_key: Option<&str>) -> Outcome {
     call_with(world, &world.service(), world.key.expose(), price, idempotency_key, &ask)
 }
@@ -115,7 +110,6 @@ pub(crate) fn call_with(
     send(service, Call { key, idempotency_key, ..call_at(price) }, read, &write)
 }
 
-/// Returns a call without an API key.
 pub(crate) fn call_at(price: Price) -> Call<'static> {
     static REQUEST_ID: LazyLock<RequestId> = LazyLock::new(|| RequestId::accept("r1").unwrap());
     let request_id = &REQUEST_ID;

@@ -24,7 +24,8 @@ enum Kind {
     Former,
 }
 
-/// The phrases in the data files, with their kinds. The phrases are folded, without fillers.
+/// The phrases in the data files, with their kinds. The phrases are folded, and have no fillers
+/// (words such as `of`).
 static PHRASES: LazyLock<FxHashMap<String, Kind>> = LazyLock::new(|| {
     let cities = table::rows(include_str!("../data/cities.txt"))
         .flat_map(|[_, cities]| table::values(cities).map(|city| (city, Kind::Whole)));
@@ -55,8 +56,9 @@ fn without_fillers(phrase: &str) -> String {
     if some.is_empty() { fold(phrase) } else { some.join(" ") }
 }
 
-/// Returns the number of words at the end of a name that are an addition. `words` are the words of
-/// the name without fillers. The first word is never an addition.
+/// Returns the number of words at the end of a name that are an addition, such as a place. `words`
+/// are the words of the name without fillers (words such as `of`). The first word is never an
+/// addition.
 pub fn additions(words: &[NameWord]) -> usize {
     let mut end = words.len();
     while end > 1 {
@@ -78,11 +80,11 @@ pub fn is_addition(aside: &[NameWord]) -> bool {
 }
 
 /// Returns a name without the legal form before its addition: `Quill Berlin` for `Quill GmbH,
-/// Berlin`. Returns `None` if there is no such form.
+/// Berlin`. Returns `None` if no legal form is before an addition.
 pub fn without_inner_legal_form(name: &CompanyName) -> Option<CompanyName> {
     let words: Vec<&str> = name.stripped().split(' ').collect();
-    // The longest addition is tried first. Otherwise a legal form before it could count as a part
-    // of the name.
+    // The longest addition is tried first. Otherwise a legal form could count as a part of the name
+    // before a shorter addition.
     (2..words.len()).find_map(|end| {
         let (named, added) = (words[..end].join(" "), words[end..].join(" "));
         let without = legal_form::strip_end(&named)?;
@@ -113,7 +115,7 @@ fn country(word: &NameWord) -> Option<Country> {
     country_of_word(word).or_else(written)
 }
 
-/// Returns the words of a folded name, without fillers.
+/// Returns the words of a folded name, without fillers (words such as `of`).
 fn some_words(folded: &str) -> Vec<NameWord> {
     let mut words = name_words(folded);
     words.retain(|word| !word.is_filler);
@@ -153,8 +155,8 @@ fn last_addition(words: &[NameWord], least: usize) -> Option<usize> {
     is_exchange.then_some(2)
 }
 
-/// Whether a word is a country's name or usual abbreviation. Other codes of two letters do not
-/// count, because they usually mean something else.
+/// Whether a word is a country's name, its code of three letters, or `uk` or `us`. Other codes of
+/// two letters do not count, because they usually mean something else.
 fn is_country(word: &NameWord) -> bool {
     let is_code = word.text.len() == 2 && !["uk", "us"].contains(&word.text.as_str());
     !is_code && Country::parse(&word.text).is_ok()

@@ -8,9 +8,12 @@ use crate::input::{self, refuses_unreadable};
 use crate::legal_form;
 use crate::name_words::name_words;
 
-/// A company's name as written, and three keys by which it is compared. The first key is the folded
-/// name. The second key is the first one without legal forms, and without a country in parentheses
-/// after the name. The third key is the second one without spaces.
+/// A company's name as written, and three keys by which it is compared:
+///
+/// 1. the folded name;
+/// 2. the folded name without legal forms, and without a country in parentheses after the name (the
+///    stripped name);
+/// 3. the stripped name without spaces (the squashed name).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CompanyName {
     display: String,
@@ -95,8 +98,9 @@ impl fmt::Display for CompanyName {
     }
 }
 
-/// Splits a text into the name and the text in parentheses after it; returns `None` if the text
-/// does not end with parentheses.
+/// Splits a text into a name and the text in parentheses after it. Returns `None` if the text does
+/// not end with parentheses, if no readable text is in them, or if no letter or digit is before
+/// them.
 pub(crate) fn aside(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_end();
     let inside = text.strip_suffix([')', '\u{ff09}'])?;

@@ -20,8 +20,9 @@ pub enum Contrast {
     Kinds,
 }
 
-/// The names of two contrasts in the data file: between kinds of organisation, and between
-/// subjects. These contrasts are [`Contrast::Kinds`], because a single name may contain both sides.
+/// Two contrasts in the data file: `house` for kinds of organisation, such as a school and a
+/// hospital, and `subject` for subjects, such as music and art. They are [`Contrast::Kinds`],
+/// because one name may contain both sides.
 const KINDS: [&str; 2] = ["house", "subject"];
 
 /// The largest Roman numeral that is read as a number. A larger numeral is read as a word.

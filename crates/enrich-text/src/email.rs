@@ -35,12 +35,12 @@ pub enum InvalidEmailAddress {
     /// The text has no `@`.
     #[error("an email address looks like `ada@acme.example`; this has no `@`")]
     NoAt,
-    /// The local part is invalid.
+    /// The local part, which is before the `@`, is invalid.
     #[error(
         "an email address looks like `ada@acme.example`; what stands before the `@` is not valid"
     )]
     BadLocalPart,
-    /// The host is invalid.
+    /// The host, which is after the `@`, is invalid.
     #[error(
         "an email address looks like `ada@acme.example`; what stands after the `@` is no domain"
     )]

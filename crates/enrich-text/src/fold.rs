@@ -191,7 +191,6 @@ fn is_transliterated(sign: char) -> bool {
     ) || (sign.is_numeric() && is_digit(sign))
 }
 
-/// Whether a character is a decimal digit of any script.
 fn is_digit(sign: char) -> bool {
     matches!(any_ascii::any_ascii_char(sign).as_bytes(), [b'0'..=b'9'])
 }

@@ -4,7 +4,7 @@
 /// Maximum number of characters of a text that a parser accepts, counted after trimming.
 pub const MAX_CHARACTERS: usize = 512;
 
-/// Why a text is refused before it is parsed. Each parser has a message of its own for each of
+/// Why a text is refused before it is parsed. Each parser has its own error message for each of
 /// these reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
@@ -30,10 +30,9 @@ pub(crate) fn plain(text: &str) -> Result<&str, Unreadable> {
     Ok(text)
 }
 
-/// Whether a text has more than `characters` characters.
 fn is_longer_than(text: &str, characters: usize) -> bool {
-    // A text has at least as many bytes as characters. So a text with few bytes need not be
-    // counted.
+    // A text has at least as many bytes as characters. So the characters of a text with few bytes
+    // need not be counted.
     text.len() > characters && text.chars().nth(characters).is_some()
 }
 

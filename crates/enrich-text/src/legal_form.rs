@@ -67,13 +67,13 @@ pub(crate) fn strip(folded: &str) -> String {
         if rest.len() == name.len() {
             return name;
         }
-        // If a form without a space was removed, single letters may now be neighbours. They are
-        // joined here, as folding joins them in other names.
+        // If a legal form was removed that was attached without a space, single letters may now be
+        // neighbours. They are joined here, as [`fold`] joins them in other names.
         name = join_single_letters(rest);
     }
 }
 
-/// Returns a folded name without the legal forms at its end; `None` if it ends with none.
+/// Returns a folded name without the legal forms at its end; `None` if it has no legal form there.
 pub(crate) fn strip_end(folded: &str) -> Option<&str> {
     let stripped = strip(folded);
     let rest = folded.strip_prefix(stripped.as_str())?;
@@ -124,7 +124,8 @@ fn without_form(name: &str) -> Option<&str> {
     without_end(name).or_else(|| without_start(name)).or_else(|| without_glued(name))
 }
 
-/// Returns a name without the longest legal form at its end; `None` if there is no form.
+/// Returns a name without the longest legal form at its end; `None` if it has no legal form there,
+/// or if no name would remain.
 fn without_end(name: &str) -> Option<&str> {
     let cuts = name.rmatch_indices(' ').map(|(at, _)| at).take(LEGAL_FORMS.most_words);
     cuts.filter(|&at| LEGAL_FORMS.ends.contains(&name[at + 1..]) && names_something(&name[..at]))
@@ -132,7 +133,8 @@ fn without_end(name: &str) -> Option<&str> {
         .map(|at| &name[..at])
 }
 
-/// Returns a name without the longest legal form at its beginning; `None` if there is no form.
+/// Returns a name without the longest legal form at its beginning; `None` if it has no legal form
+/// there, or if no name would remain.
 fn without_start(name: &str) -> Option<&str> {
     let cuts = name.match_indices(' ').map(|(at, _)| at).take(LEGAL_FORMS.most_words);
     cuts.filter(|&at| LEGAL_FORMS.starts.contains(&name[..at]) && names_something(&name[at + 1..]))
@@ -141,7 +143,7 @@ fn without_start(name: &str) -> Option<&str> {
 }
 
 /// Returns a name without a legal form that is attached to its beginning or end without a space;
-/// `None` if there is no form.
+/// `None` if it has no such legal form, or if no name would remain.
 fn without_glued(name: &str) -> Option<&str> {
     if name.is_ascii() {
         return None;

@@ -32,11 +32,11 @@ pub struct NameForm {
     /// The numbers of the legal forms in the name, in ascending order. All spellings of a legal
     /// form have the same number.
     pub legal_forms: Vec<u16>,
-    /// For each word, the root of the general word that it may misspell. Empty if misspellings were
-    /// not looked for.
+    /// For each word, the root of the general word, such as `university`, that the word may
+    /// misspell. Empty if misspellings were not looked for.
     pub meant: Vec<Option<&'static str>>,
-    /// The possible names, if the name may end with a legal form without a space (`AcmeGmbH`).
-    /// Empty if misspellings were not looked for.
+    /// The possible names without a legal form, if the name is one word that may end with a legal
+    /// form without a space: `acme` for `AcmeGmbH`. Empty if misspellings were not looked for.
     pub unglued: Vec<String>,
 }
 
@@ -95,8 +95,8 @@ impl NameForm {
     }
 }
 
-/// Returns the acronym that a word may be, in Latin letters: the first letter of the
-/// transliteration of each of its letters. `display` is the whole name as written.
+/// Returns the acronym that a word may be, in Latin letters. It consists of the first letter of the
+/// transliteration of each letter. `display` is the whole name as written.
 fn acronym(word: &NameWord, display: &str) -> String {
     if display.is_ascii() {
         return word.text.clone();

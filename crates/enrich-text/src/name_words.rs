@@ -27,8 +27,7 @@ pub struct NameWord {
 }
 
 impl NameWord {
-    /// Returns the word in Latin letters: the word itself, if it is in Latin letters; otherwise its
-    /// root.
+    /// Returns the word itself if it is in Latin letters; otherwise its root.
     pub(crate) fn latin(&self) -> &str {
         if self.text.is_ascii() { &self.text } else { &self.root }
     }

@@ -145,7 +145,8 @@ impl PersonName {
     }
 
     /// Returns an East Asian name without a space, in two spellings: with the family name first,
-    /// and with it last. Returns `None` for any other name.
+    /// and with it last. If the name is not split into parts, there is only one spelling. Returns
+    /// `None` for any other name.
     fn in_one_piece(&self) -> Option<Vec<String>> {
         if !self.given.iter().chain(&self.family).all(|part| is_east_asian(part)) {
             return None;
@@ -204,9 +205,10 @@ impl PersonName {
         orders.filter(Self::can_be_meant).collect()
     }
 
-    /// Whether this name can be right, after it was read with the family name first. It cannot be
-    /// right if both names are given names: `James Thomas` and `Thomas James` are two people. It
-    /// also cannot be right if its family name contains an initial.
+    /// Whether this name can be right. Before the call, the first words of the name were read as
+    /// the family name. The name cannot be right if both names are given names: `James Thomas` and
+    /// `Thomas James` are two people. It also cannot be right if the family name contains an
+    /// initial.
     fn can_be_meant(&self) -> bool {
         let last = self.family.last().map_or("", String::as_str);
         let are_given = given_names::is_listed(self.first_given()) && given_names::is_listed(last);

@@ -138,8 +138,8 @@ fn estonia(text: &str) -> Option<String> {
 }
 
 /// Reads an entry of the German company register: court, kind of register (`HRB`) and number. The
-/// court is a name (`Hamburg HRB 150148`) or a code (`K1101R_HRB150148`). The normal form looks
-/// like the second example, in upper case.
+/// court is a name (`Hamburg HRB 150148`) or a code (`K1101R_HRB150148`). The normal form is in
+/// upper case, with `_` after the court: `HAMBURG_HRB150148`.
 fn germany(text: &str) -> Option<String> {
     let upper = text.to_uppercase().replace([',', '_'], " ");
     let words: Vec<&str> = upper.split_whitespace().filter(|word| *word != "AMTSGERICHT").collect();

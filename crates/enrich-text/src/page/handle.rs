@@ -9,7 +9,7 @@ use super::InvalidPage;
 use crate::network::Network;
 use crate::table;
 
-/// Maximum number of characters of a handle. The longest handles are old ones of LinkedIn.
+/// Maximum number of characters of a handle. Old handles on LinkedIn are the longest.
 const MAX_HANDLE: usize = 200;
 
 /// The first path segments that a network reserves for itself. They cannot be the handle of a page.
@@ -19,7 +19,7 @@ static RESERVED: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new
         .collect()
 });
 
-/// Whether a network reserves a first path segment, which must be in lower case.
+/// Whether a network reserves this first path segment for itself. `word` must be in lower case.
 pub(super) fn is_reserved(network: Network, word: &str) -> bool {
     RESERVED.contains(&(network.as_str(), word))
 }

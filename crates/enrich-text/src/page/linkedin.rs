@@ -6,8 +6,8 @@ use crate::web_address::Path;
 
 const KINDS: [&str; 3] = ["company", "school", "showcase"];
 
-/// Path segments that may be before the kind of page (`company`). `mwlite` is part of the mobile
-/// site, and `organization-guest` of pages for visitors who are not signed in.
+/// Path segments that may be before the kind of page (`company`). `mwlite` is in paths of the
+/// mobile site, and `organization-guest` is in paths for visitors who are not signed in.
 const BEFORE_KIND: [&str; 2] = ["mwlite", "organization-guest"];
 
 pub(super) fn is_kind(word: &str) -> bool {

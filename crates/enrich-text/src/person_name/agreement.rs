@@ -17,16 +17,18 @@ pub struct NameDifferences {
     /// One name is in Latin letters, and the other in a script that writes few vowels. Their
     /// consonants are equal: `الرشيد`, `Al-Rashid`.
     pub script: bool,
-    /// One name has only a part of the other's family name: `García` of `García Márquez`.
+    /// One name has only a part of the family name of the other name: `García` instead of `García
+    /// Márquez`.
     pub family_part: bool,
-    /// One first given name is a common short form of the other: `Bob` of `Robert`.
+    /// The first given name of one name is a common short form of the first given name of the
+    /// other: `Bob` for `Robert`.
     pub short_form: bool,
     /// Only one name has a suffix: `Smith jr`.
     pub name_suffix: bool,
     /// One name has middle names that the other lacks, or that the other has only as initials or
     /// short forms.
     pub middle_name: bool,
-    /// One name lacks a particle of the family name: `van der Berg`, `Berg`.
+    /// Only one name has a particle of the family name: `van der Berg`, `Berg`.
     pub particle: bool,
     /// A part of a name is spelt or transliterated differently in the other name, or several parts
     /// are written as one word: `Mueller`, `Sergej`, `Vanderberg`.
@@ -52,7 +54,7 @@ enum Givens {
     ShortForm,
     Initial,
     Script,
-    /// The given names are the same text when they are joined: `Jean-Luc`, `Jeanluc`.
+    /// The given names are equal if each is written as one word: `Jean-Luc`, `Jeanluc`.
     Joined,
 }
 

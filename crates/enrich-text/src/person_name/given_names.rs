@@ -7,7 +7,8 @@ use super::spelling::spelling;
 use crate::fold::fold_words;
 use crate::table;
 
-/// The table of given names. Its keys are in the common form of the spellings of a name.
+/// The table of given names. Its keys are given names in the form that [`spelling`] returns, which
+/// is the same for several spellings.
 #[derive(Default)]
 struct GivenNames {
     /// The index of the row to which each spelling of a full name belongs.
@@ -59,7 +60,7 @@ impl GivenNames {
 }
 
 /// Returns the first spelling in the row of the table to which a folded given name belongs. If the
-/// name is not in the table, returns the common form of its spellings.
+/// name is not in the table as a full name, returns the form that [`spelling`] returns.
 pub(super) fn root(word: &str) -> String {
     let spelled = spelling(word);
     let row = NAMES.full.get(&spelled);

@@ -1,5 +1,6 @@
-//! The keys by which people are found. If two names agree closely, they have a common key with the
-//! full given name. Otherwise they have a common key with only the first letter of the given name.
+//! The keys by which people are found. Two names that agree closely have a common key with the full
+//! given name. Two names that agree less closely have a common key with only the first letter of
+//! the given name.
 
 use std::collections::HashSet;
 
@@ -22,7 +23,9 @@ impl PersonName {
     /// the family name, and two for the whole family name, without and with particles.
     pub const MAX_KEYS: usize = MAX_FAMILY_PARTS + 2;
 
-    /// Returns the keys under which the person is stored, at most [`Self::MAX_KEYS`]:
+    /// Returns the keys under which the person is stored, at most [`Self::MAX_KEYS`]. A name in
+    /// Chinese, Japanese or Korean script has only its whole text as keys, in both orders of family
+    /// name and given name. Any other name has these keys:
     ///
     /// - the first given name with each part of the family name, as in `ana|garcia` and
     ///   `ana|marquez` for Ana García Márquez. Different spellings of a name have the same key. A

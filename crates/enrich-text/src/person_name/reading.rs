@@ -98,7 +98,6 @@ impl Word {
     }
 }
 
-/// Splits a text into words, and folds them.
 pub(super) fn words(text: &str) -> Vec<Word> {
     text.split_whitespace()
         .map(|word| Word { parts: fold_words(word).split(' ').map(str::to_owned).collect() })

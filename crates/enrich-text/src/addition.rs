@@ -1,5 +1,5 @@
-//! Words after a company's name that do not change which company is meant: a place, a part such as
-//! `Headquarters`, or a stock exchange.
+//! Additions: words after a company's name that do not change which company is meant. An addition
+//! is a place, a part of the company such as `Headquarters`, or a stock exchange.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ use crate::table;
 /// The kind of a phrase after a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A place, or a part of the company. The phrase is a complete addition.
+    /// A place, or a part of the company. The phrase alone is an addition.
     Whole,
     /// A stock exchange. The addition may continue with a symbol: `NYSE: XYZ`.
     Exchange,
@@ -68,8 +68,8 @@ pub fn additions(words: &[NameWord]) -> usize {
     words.len() - end
 }
 
-/// Whether the text in parentheses after a name is an addition: it consists only of additions, or
-/// begins with a phrase such as `formerly`.
+/// Whether the text in parentheses after a name is an addition. It is one if it consists only of
+/// additions, such as places, or begins with a phrase such as `formerly`.
 pub fn is_addition(aside: &[NameWord]) -> bool {
     let mut end = aside.len();
     while let Some(length) = last_addition(&aside[..end], 0) {
@@ -97,7 +97,8 @@ pub fn without_inner_legal_form(name: &CompanyName) -> Option<CompanyName> {
 }
 
 /// Returns the country at the end of a name, if the country is not in parentheses: Germany for
-/// `Quill Deutschland`. Returns `None` if there is no country, or if there are several.
+/// `Quill Deutschland`. Returns `None` if there is no country, or if there are several different
+/// countries.
 pub fn country_in_addition(name: &CompanyName) -> Option<Country> {
     let words = some_words(name.stripped());
     let mut countries = words[words.len() - additions(&words)..].iter().filter_map(country);
@@ -126,8 +127,8 @@ fn is_former(words: &[NameWord]) -> bool {
     PHRASES.get(&joined(words)) == Some(&Kind::Former)
 }
 
-/// Returns the number of words of the last addition in `words`; `None` if `words` does not end with
-/// an addition. At least `least` words must remain before the addition.
+/// Returns the number of words of the last addition in `words`, such as a place. Returns `None` if
+/// `words` does not end with an addition. At least `least` words must remain before the addition.
 fn last_addition(words: &[NameWord], least: usize) -> Option<usize> {
     let last = words.last()?;
     let before = words.len().checked_sub(2).filter(|before| *before >= least);

@@ -10,10 +10,10 @@ use crate::name_words::name_words;
 
 /// A company's name as written, and three keys by which it is compared:
 ///
-/// 1. the folded name;
-/// 2. the folded name without legal forms, and without a country in parentheses after the name (the
-///    stripped name);
-/// 3. the stripped name without spaces (the squashed name).
+/// 1. the folded name: in lower case, without accents and punctuation;
+/// 2. the stripped name: the folded name without legal forms, and without a country in parentheses
+///    after the name;
+/// 3. the squashed name: the stripped name without spaces.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CompanyName {
     display: String,

@@ -23,8 +23,8 @@ struct LegalForms {
     glued: Vec<String>,
     /// For each spelling of a legal form, its row in the data file.
     lines: FxHashMap<String, u16>,
-    /// The legal forms that are one long ASCII word. Misspellings are recognised only for these
-    /// forms.
+    /// The legal forms that are one ASCII word of at least 6 letters. Misspellings are recognised
+    /// only for these forms.
     long_ends: Vec<String>,
     /// The number of words of the longest form in `ends` or `starts`.
     most_words: usize,
@@ -55,8 +55,8 @@ static LEGAL_FORMS: LazyLock<LegalForms> = LazyLock::new(|| {
     forms
 });
 
-/// Removes legal forms from both ends of a folded name, until none is left. Never removes the whole
-/// name.
+/// Removes legal forms from the beginning and the end of a folded name, until none is left. Never
+/// removes the whole name.
 pub(crate) fn strip(folded: &str) -> String {
     let mut name = folded.to_owned();
     loop {

@@ -8,26 +8,27 @@ use crate::name_words::{NameWord, misspelt_root, name_words, unknown};
 /// A company name, split into words and brought into several forms for comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameForm {
-    /// The words of the name, without fillers and legal forms. If the name has only fillers, these
-    /// are the words.
+    /// The words of the name, without legal forms and fillers (words such as `of`). If the name has
+    /// only fillers, the fillers are the words.
     pub words: Vec<NameWord>,
     /// The fillers of the name: words without a meaning of their own, such as "of".
     pub fillers: Vec<String>,
     /// The words in parentheses after the name.
     pub aside: Vec<NameWord>,
-    /// The first letters of the words, without fillers.
+    /// The first letters of the words, without the first letters of fillers (words such as `of`).
     pub initials: String,
-    /// The first letters of the words, with fillers.
+    /// The first letters of the words and fillers (words such as `of`), in the order of the name.
     pub all_initials: String,
     /// Only for a name of one word: the first letter of the Latin transliteration of each letter.
     /// If the word is an acronym, this is the acronym in Latin letters: `РЖД` becomes `rzd`,
     /// although the transliteration of the whole word is `rzhd`. Empty for a name of several words.
     pub acronym: String,
-    /// The words in plain Latin letters, joined without spaces. Fillers are left out.
+    /// The words in plain Latin letters, joined without spaces. Fillers (words such as `of`) are
+    /// left out.
     pub squashed: String,
     /// The words and fillers in plain Latin letters, joined without spaces.
     pub all_squashed: String,
-    /// The roots of the words in alphabetical order, joined without spaces.
+    /// The roots of the words ([`NameWord::root`]) in alphabetical order, joined without spaces.
     pub sorted: String,
     /// The numbers of the legal forms in the name, in ascending order. All spellings of a legal
     /// form have the same number.
@@ -46,7 +47,8 @@ impl NameForm {
         Self::lay_out(name, false)
     }
 
-    /// Prepares a typed name: recognises misspellings of general words and of legal forms.
+    /// Prepares a typed name: recognises misspellings of legal forms and of general words, such as
+    /// `university`.
     pub fn of_typed(name: &CompanyName) -> Self {
         let mut form = Self::lay_out(name, true);
         let general =

@@ -1,5 +1,5 @@
-//! The words of a company's name. Each word has a root, which is equal for all spellings of the
-//! word.
+//! The words of a company's name. Each word has a root, which is equal for different spellings and
+//! translations of the word.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use crate::fold::fold;
 use crate::misspelling::is_within;
 use crate::table;
 
-/// A word of a folded name.
+/// A word of a company's name, after folding ([`fold`]).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameWord {
     /// The word after folding.
@@ -20,7 +20,8 @@ pub struct NameWord {
     /// another word that is not in Latin script, it is the Latin transliteration. Otherwise it is
     /// the word itself.
     pub root: String,
-    /// Whether the word is a general word or a place, according to the data files.
+    /// Whether the word is a general word, such as `university`, or a place, according to the data
+    /// files.
     pub is_general: bool,
     /// Whether the word is a filler, such as an article, a preposition or a conjunction.
     pub is_filler: bool,
@@ -34,7 +35,8 @@ impl NameWord {
 }
 
 struct Lists {
-    /// The root of each folded word that is in the data files.
+    /// For each folded word in the data files, its root: the form that is compared with other
+    /// words.
     roots: FxHashMap<String, String>,
     /// For each root that means a country, the code of the country.
     countries: FxHashMap<String, &'static str>,
@@ -166,8 +168,8 @@ fn deletion_hashes(word: &str) -> impl Iterator<Item = u64> + '_ {
     })
 }
 
-/// Returns the root of the general word that `word` misspells. Returns `None` if there is no such
-/// word, or if there are several with different roots.
+/// Returns the root of the general word, such as `university`, that `word` misspells. Returns
+/// `None` if there is no such word, or if there are several with different roots.
 pub fn misspelt_root(word: &str) -> Option<&'static str> {
     if word.len() + 1 < FEWEST_LETTERS || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return None;

@@ -86,9 +86,9 @@ impl PageUrl {
         self.network
     }
 
-    /// Returns the page in display form: the usual host of the network without `www.`, then the
-    /// path, with upper and lower case as written, not percent-encoded. There is no scheme. An
-    /// example is `linkedin.com/company/cufinder`.
+    /// Returns the page in display form, such as `linkedin.com/company/cufinder`: the usual host of
+    /// the network without `www.`, then the path. There is no scheme. Upper and lower case are as
+    /// written. Only the percent sign is percent-encoded.
     pub fn as_str(&self) -> &str {
         &self.text
     }

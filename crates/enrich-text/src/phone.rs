@@ -305,9 +305,9 @@ impl CallingCode {
     /// number by mistake.
     ///
     /// If the country's trunk prefix is a zero, a zero at the beginning is always removed. Any
-    /// other trunk prefix may also be the first digits of the number itself, and so may a zero in a
-    /// country with another trunk prefix. Such digits are removed only if the number is impossible
-    /// with them, and possible without them.
+    /// other trunk prefix may also be the first digits of the number itself. The same is true for a
+    /// zero, if the country's trunk prefix is not a zero. Such digits are removed only if the
+    /// number is impossible with them and possible without them.
     fn without_trunk_prefix(self, national: &str) -> &str {
         match self.trunk_prefix {
             Some("0") => national.strip_prefix('0').unwrap_or(national),

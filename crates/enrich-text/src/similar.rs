@@ -34,9 +34,9 @@ pub enum Agreement {
     /// One letter is missing, added, replaced or swapped with the next one. In long words, there
     /// may be two such errors.
     Misspelt,
-    /// Two words of one name are one word in the other.
+    /// Two words of one name are one word in the other: `Quill Pens`, `Quillpens`.
     Joined,
-    /// One word is the beginning of the other.
+    /// One word is the beginning of the other, and has at least three letters.
     Abbreviated,
     /// One word is only the first letter of the other.
     Initial,
@@ -69,7 +69,7 @@ pub struct Similarity {
     pub only_right: Vec<(usize, f64)>,
 }
 
-/// Compares two names.
+/// Compares two names word by word.
 pub fn similar(left: &NameForm, right: &NameForm, rarity: &impl Rarity) -> Similarity {
     let mut pairing = Pairing {
         left: &left.words[..left.words.len().min(MOST_WORDS)],
@@ -116,8 +116,8 @@ struct Pairing<'a> {
 }
 
 impl Pairing<'_> {
-    /// Pairs words: each unpaired word of the left name with the first unpaired word of the right
-    /// name for which `how` returns an agreement.
+    /// Pairs each unpaired word of the left name with the first unpaired word of the right name for
+    /// which `how` returns an agreement.
     fn pair(&mut self, how: impl Fn(&NameWord, &NameWord) -> Option<Agreement>) {
         for (a, left) in self.left.iter().enumerate() {
             if self.is_left_used[a] {
@@ -132,9 +132,9 @@ impl Pairing<'_> {
         }
     }
 
-    /// Pairs words of the left name that misspell general words. For each word of the left name,
-    /// `meant` contains the root of the general word that it may misspell. The word is paired with
-    /// an unpaired word of the right name that has this root.
+    /// Pairs words of the left name that misspell general words, such as `university`. For each
+    /// word of the left name, `meant` contains the root of the general word that it may misspell.
+    /// The word is paired with an unpaired word of the right name that has this root.
     fn pair_meant(&mut self, meant: &[Option<&str>]) {
         for (a, meant) in meant.iter().enumerate().take(self.left.len()) {
             let Some(meant) = meant.filter(|_| !self.is_left_used[a]) else { continue };
@@ -188,8 +188,8 @@ fn is_joined(first: &NameWord, second: &NameWord, both: &NameWord) -> bool {
 }
 
 fn misspelt(a: &NameWord, b: &NameWord) -> Option<Agreement> {
-    // If both words are general words, both are spelt correctly. Then one is not a misspelling of
-    // the other, even if they are similar.
+    // If both words are in the data files of general words and places, both are spelt correctly. So
+    // one is not a misspelling of the other, even if they are similar.
     let differ = a.is_general && b.is_general;
     let is = !differ && is_misspelt(a.latin(), b.latin()) && contrast(a, b).is_none();
     is.then_some(Agreement::Misspelt)

@@ -6,8 +6,8 @@ use super::spelling::{consonants, spelling};
 use super::{PersonName, given_names};
 
 /// How two names differ, if they can be names of the same person. For equal names, all fields are
-/// `false`. If two names can be read in several ways, the smallest value counts. So the fields are
-/// ordered by weight: a difference in an earlier field is a worse one.
+/// `false`. If two names can be read in several ways, the reading with the smallest value counts.
+/// Values are compared field by field, so a difference in an earlier field is worse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameDifferences {
     /// One of the names has the family name before the given name: `Lovelace Ada`.
@@ -100,26 +100,27 @@ impl PersonName {
     }
 
     /// Returns how the names differ if the last middle name of this name is read as its first
-    /// family name. The other name must contain this middle name too. Otherwise the other person
-    /// may have a different first family name.
+    /// family name; `None` if the names then belong to two people. The other name must contain this
+    /// middle name too. Otherwise the other person may have a different first family name.
     fn as_read_doubly(&self, other: &Self) -> Option<NameDifferences> {
         let found = self.with_two_family_names()?.as_read(other)?;
         let middle = given_names::root(self.given.last()?);
         (!found.family_part || other.family_parts().contains(&middle)).then_some(found)
     }
 
-    /// Returns how two names differ without reading their words in another order or dividing them
-    /// in another way.
+    /// Returns how two names differ; `None` if they belong to two people. The words of the names
+    /// are not read in another order, and are not divided in another way into given names and
+    /// family names.
     fn as_read(&self, other: &Self) -> Option<NameDifferences> {
         if self == other {
             return Some(NameDifferences::default());
         }
         let givens = self.givens(other)?;
         let families = self.families(other)?;
-        // An initial, or a name in another script, is not enough evidence if only a part of the
-        // family name agrees. The whole family name must agree. Given names that are equal only
-        // when they are joined have no common key with the full given name, so a look-up finds such
-        // a name only by the whole family name.
+        // In three cases, the whole family name must agree. If a given name is only an initial or
+        // is in another script, a part of the family name is not enough evidence. If the given
+        // names are equal only when they are joined, a look-up finds the name only by the whole
+        // family name, because such given names have no common key.
         let needs_the_whole = matches!(givens, Givens::Initial | Givens::Script | Givens::Joined);
         if needs_the_whole || !families.share_a_part {
             let share_the_whole = families.share_the_whole && self.first_letters_meet(other);
@@ -207,8 +208,9 @@ impl PersonName {
         are_one_in_two_scripts(mine, theirs).then_some(Givens::Script)
     }
 
-    /// Returns the middle names that are not in the other name's family name. In one text, `García`
-    /// may be a middle name, and in another text a part of `García Márquez`.
+    /// Returns the middle names that are not in the family name of `other`. The same word may be a
+    /// middle name in one text, and a part of the family name in another: `García` in `Gabriel
+    /// García Márquez`.
     fn middle_besides(&self, other: &Self) -> Vec<&str> {
         let middle = self.given.iter().skip(1);
         middle.filter(|name| !other.family.contains(name)).map(String::as_str).collect()

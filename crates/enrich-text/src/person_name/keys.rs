@@ -70,8 +70,8 @@ impl PersonName {
         first_letters(self.first_given()).contains(&first_letter(other.first_given()))
     }
 
-    /// Returns the parts of the family name that have keys, each in the common form of its
-    /// spellings. The last part comes first.
+    /// Returns the parts of the family name that have keys, the last part first. Each part is in
+    /// the form that is equal for its different spellings.
     pub(super) fn family_parts(&self) -> Vec<String> {
         let (parts, _) = self.family_and_particles();
         let last = parts.into_iter().rev().take(MAX_FAMILY_PARTS);

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 /// Russian endings are replaced.
 const LONG: usize = 6;
 
-/// Two names in different scripts are compared by their consonants only if each has at least this
-/// many consonants.
+/// Two names in different scripts are compared by their consonants only if each name has at least
+/// this many consonants.
 const FEWEST_CONSONANTS: usize = 3;
 
 /// Pairs of spellings of the same sound. The first spelling is replaced by the second. The
@@ -26,9 +26,9 @@ const SOUNDS: [(&str, &str); 10] = [
     ("poulos", "pulos"),
 ];
 
-/// Returns the common form of the spellings of a folded word. Umlauts that are written with two
-/// letters become one letter (`Mueller`, `Soerensen`, `Aase`), and several transliterations become
-/// one (`Medwedew`, `Sergej`, `Nataliya`).
+/// Returns the form of a folded word that is equal for its different spellings. Umlauts that are
+/// written with two letters become one letter (`Mueller`, `Soerensen`, `Aase`), and several
+/// transliterations become one (`Medwedew`, `Sergej`, `Nataliya`).
 pub(super) fn spelling(word: &str) -> String {
     if !word.is_ascii() {
         return word.to_owned();

@@ -7,8 +7,8 @@ use crate::api_key::ApiKey;
 use crate::id::id;
 
 id!(
-    /// The id of an account, which owns credits. Ids of accounts are unique; their names need not
-    /// be.
+    /// The id of an account, which owns credits. Two accounts may have the same name, but never the
+    /// same id.
     AccountId
 );
 id!(
@@ -49,7 +49,7 @@ impl Account {
 /// The status of an account. Only an operator changes the status. It never changes by itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AccountStatus {
-    /// The account's keys are accepted until they expire.
+    /// The account's keys are accepted until they end.
     #[default]
     Active,
     /// The account's keys are refused until the account is resumed.

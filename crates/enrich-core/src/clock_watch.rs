@@ -1,12 +1,13 @@
-//! Decides whether the wall clock is reliable enough to make the ends of keys and sessions final.
+//! Decides whether the wall clock is reliable. Only then, keys and sessions that have expired may
+//! be ended permanently.
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// Compares the wall clock with the monotonic clock, to decide whether the ends of keys and
-/// sessions that have passed may become final. A final end stays in force even if the clock is set
-/// back.
+/// Compares the wall clock with the monotonic clock. If both have agreed for long enough, the store
+/// may make the end of an expired key or session final. A final end stays in force even if the
+/// clock is set back.
 ///
 /// After a machine has started, its wall clock may be ahead until time synchronisation corrects it.
 /// Until then, keys and sessions that seem expired are refused. When the clock is right, they are

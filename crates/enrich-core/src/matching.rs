@@ -243,7 +243,7 @@ const MOST_RARITY: f64 = 12.0;
 #[derive(Clone, Debug, Default)]
 pub struct DirectoryRarity {
     companies: f64,
-    /// The rarity of each word whose number of companies is known.
+    /// The rarity of each word for which [`DirectoryRarity::learn`] was called.
     known: FxHashMap<String, f64>,
 }
 

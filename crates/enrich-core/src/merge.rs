@@ -65,7 +65,7 @@ pub struct Fact {
     pub attribute: Attribute,
     /// The value, in normal form.
     pub value: String,
-    /// For a domain, the country for which the website is; `None` for other attributes.
+    /// The country that the website at a domain is for; `None` for other attributes.
     pub country: Option<Country>,
     /// The confidence that the source gives the value.
     pub confidence: Confidence,

@@ -66,9 +66,10 @@ impl RateLimit {
         own.requests.max(as_fast.min(self.requests))
     }
 
-    /// Returns the new rate limit of a key after its owner has set the number of requests. With
-    /// `None`, the server's number applies to the key. The length of the key's window stays the
-    /// same. Returns `None` if the number is 0 or above [`most_of_owner`](Self::most_of_owner).
+    /// Returns the new rate limit of a key after its owner has set the number of requests. If
+    /// `requests` is `None`, the server's number applies to the key. The length of the key's window
+    /// stays the same. Returns `None` if the number is 0 or above
+    /// [`most_of_owner`](Self::most_of_owner).
     pub fn set_by_owner(self, key: RateOverride, requests: Option<u32>) -> Option<RateOverride> {
         let most = self.most_of_owner(key);
         let is_allowed = (1..=most).contains(&requests.unwrap_or(self.requests));

@@ -5,8 +5,8 @@ use crate::rate::RateLimitStatus;
 use crate::repeat::InvalidIdempotencyKey;
 use crate::shortfall::MOST_A_DAY;
 
-/// The input fields that are invalid, in the endpoint's order. Each is the field's name, and how to
-/// correct the field.
+/// The input fields that are invalid, in the endpoint's order. Each element has the name of the
+/// field, and a text that says how to correct the field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InvalidFields(pub Vec<(&'static str, String)>);
 

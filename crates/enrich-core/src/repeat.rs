@@ -37,7 +37,7 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// An `Idempotency-Key`: 1 to 255 visible ASCII characters. Two accounts may use the same one.
+/// An `Idempotency-Key`: 1 to 255 visible ASCII characters. Two accounts may use the same key.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 

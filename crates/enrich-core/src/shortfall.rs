@@ -42,7 +42,7 @@ struct Shortfall {
 }
 
 impl Shortfalls {
-    /// Counts a shortfall of an account with this balance.
+    /// Counts an answer of an account that was looked up, but that this balance did not pay for.
     pub(crate) fn count(&self, account: AccountId, balance: Credits, now: Timestamp) {
         let today = day(now);
         let mut known = self.accounts.lock();

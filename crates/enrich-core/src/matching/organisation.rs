@@ -6,7 +6,7 @@ use enrich_text::{CompanyName, Domain, NameForm, additions};
 use super::ScoredCandidate;
 use super::evidence::Feature;
 
-/// Maximum number of domains of a company that are compared with those of other companies.
+/// Maximum number of domains of one company that are compared with the domains of another company.
 const MOST_SITES: usize = 16;
 /// Minimum raw (not yet calibrated) probability of a candidate that is compared with others. A less
 /// likely candidate would add nearly nothing to the probability of its organisation.
@@ -49,7 +49,7 @@ impl<'a> Traits<'a> {
         }
     }
 
-    /// Whether the own name of one candidate contains all words of the other candidate's own name.
+    /// Whether all words of the shorter own name are also in the longer own name.
     fn has_name_like(&self, other: &Self) -> bool {
         let (few, many) = match self.words.len() <= other.words.len() {
             true => (&self.words, &other.words),
@@ -62,16 +62,17 @@ impl<'a> Traits<'a> {
     /// conditions is met:
     ///
     /// - They have the same main domain or a common id.
-    /// - Their own names are equal apart from additions, both have the requested name, one of the
-    ///   own names ends with a country in parentheses, and one of the two is prominent.
+    /// - Their own names are equal apart from additions, such as places. Both have the requested
+    ///   name, at least one own name ends with a country in parentheses, and at least one candidate
+    ///   is prominent.
     /// - They have a common registrable domain, and their names agree.
-    /// - They have domains with the same label, such as `quill.de` and `quill.fr`, their names
-    ///   agree, and one of the two is prominent.
+    /// - They have domains with the same label, such as `quill.de` and `quill.fr`. Their names
+    ///   agree, and at least one candidate is prominent.
     ///
     /// The names agree if both candidates have the requested name, and the own name of one contains
-    /// all words of the other. They also agree if the own names are equal apart from additions, and
-    /// one of the two is prominent. Prominence is required because unknown companies in two
-    /// countries often have the same name.
+    /// all words of the other. The names also agree if the own names are equal apart from
+    /// additions, and at least one candidate is prominent. Prominence is required because unknown
+    /// companies in two countries often have the same name.
     fn is_same(&self, other: &Self) -> bool {
         if self.main.is_some() && self.main == other.main {
             return true;

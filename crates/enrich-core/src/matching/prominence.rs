@@ -10,9 +10,10 @@ use crate::subject::Company;
 /// Maximum number of domains of a company whose page ranks are read.
 const MOST_RANKED: usize = 4;
 /// A page rank up to this adds nothing to the prominence. Page ranks are from 0 to 10, on a
-/// logarithmic scale. In a list of the most linked domains, even the last one has about 3.
+/// logarithmic scale. In a list of the most linked domains, even the last domain has a page rank of
+/// about 3.
 const LEAST_RANK: f64 = 2.0;
-/// The page rank from which a higher page rank adds nothing. The best-known companies have it.
+/// A page rank above this adds no more than this page rank. The best-known companies have it.
 const BEST_RANK: f64 = 7.0;
 /// The prominence of a company that has the best page rank, but no ids, country sites or further
 /// pages.

@@ -20,8 +20,8 @@ pub struct Weights {
 /// Why a table of weights is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidWeights {
-    /// The line with this number, counted from 1, has neither of the forms `feature; weight` and
-    /// `calibration; raw; right`, or names an unknown feature.
+    /// The line with this number, counted from 1, is invalid: its form is neither `feature; weight`
+    /// nor `calibration; raw; right`, it names an unknown feature, or a value is not a number.
     #[error("line {0} of the weights is neither a feature nor the calibration")]
     Line(usize),
     /// The feature with this name has no line.

@@ -15,8 +15,8 @@ use enrich_text::{CompanyName, Country, Domain};
 use crate::confidence::Confidence;
 use crate::merge::{Attribute, Fact};
 
-/// Minimum number of letters of a name that counts as badly written if all its letters are
-/// capitals. A shorter name in capitals is probably an abbreviation.
+/// A name that has only capital letters counts as badly written if it has at least this many
+/// letters. A shorter name in capitals is probably an abbreviation.
 const FEWEST_SHOUTED: usize = 5;
 
 /// A fact, and the record that gave it.

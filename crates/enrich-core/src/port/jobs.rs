@@ -3,8 +3,9 @@
 //!
 //! A node that works on a job holds a lease of [`LEASE`]. The turn of a job is a number that grows
 //! with each new holder, and with each change while no node holds the job. With each change, a node
-//! states the turn that it knows. If the job has another turn by then, the store refuses the
-//! change, because the node has lost its lease. The clock of the store decides when a lease ends.
+//! states the turn that it knows. The store refuses the change if the job has another turn, because
+//! another node has then taken or changed the job. The clock of the store decides when a lease
+//! ends.
 
 use std::time::Duration;
 

@@ -92,8 +92,8 @@ pub struct ListCounts {
     pub lists: u64,
     /// The number of different entries of these lists that are in force.
     pub entries: u64,
-    /// The number of suppressed values: those that
-    /// [`Importer::forget`](crate::port::importer::Importer::forget) was called with, and those
+    /// The number of suppressed values: the values for which
+    /// [`Importer::forget`](crate::port::importer::Importer::forget) was called, and the values
     /// that were removed because of an entry of a list.
     pub values: u64,
 }

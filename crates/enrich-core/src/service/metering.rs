@@ -181,9 +181,8 @@ impl<'a> MeteredCall<'a> {
         Ok(before)
     }
 
-    /// Looks up, and writes the answer. `before` is the balance. Reads at most one item more than
-    /// this balance pays for. Reads again if there are more items and the balance has grown in the
-    /// meantime.
+    /// Looks up, and writes the answer. Reads at most one item more than the balance `before` pays
+    /// for. If there are more items, and the balance has grown in the meantime, reads again.
     async fn find_and_write(&mut self, mut before: Credits) -> Result<WrittenAnswer, Refusal> {
         let (service, account, price) = (self.service, self.key.account, self.call.price);
         loop {

@@ -161,10 +161,13 @@ fn russian_end(word: &str) -> Cow<'_, str> {
     Cow::Borrowed(word)
 }
 
-/// Removes an `i` that only some transliterations contain. This is an `i` before `e`, at the
-/// beginning of a word or after a vowel (`Yelena`, `Andreyevich`), and an `i` after another `i`
-/// (`Dmitrii`). A `j` after the first letter becomes `i` if exactly one of its neighbours is a
-/// vowel (`Sergej`).
+/// Evens out letters that only some transliterations contain:
+///
+/// - An `i` before `e` is removed at the beginning of a word and after a vowel (`Yelena`,
+///   `Andreyevich`, whose `y` is already `i`).
+/// - An `i` after another `i` is removed (`Dmitrii`).
+/// - A `j` after the first letter becomes `i` if exactly one of its neighbours is a vowel
+///   (`Sergej`).
 fn without_glides(word: &str) -> String {
     let mut kept = String::with_capacity(word.len());
     let mut letters = word.chars().peekable();

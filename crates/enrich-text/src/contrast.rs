@@ -80,7 +80,6 @@ impl Side {
     }
 }
 
-/// Returns how two words contradict each other; `None` if they do not.
 pub(crate) fn contrast(one: &NameWord, other: &NameWord) -> Option<Contrast> {
     Side::of(one)?.against(Side::of(other)?)
 }

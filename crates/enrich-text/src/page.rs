@@ -58,7 +58,6 @@ refuses_unreadable!(InvalidPage);
 struct Named {
     /// The path in display form, without the slash at its beginning.
     path: String,
-    /// The key by which pages of the network are compared.
     key: String,
 }
 

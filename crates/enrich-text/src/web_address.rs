@@ -38,7 +38,6 @@ pub(crate) enum Written<'a> {
     Bare(Path<'a>),
 }
 
-/// The path and query of an address.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Path<'a> {
     /// The segments of the path, percent-decoded. A segment is `None` if the result is not text.

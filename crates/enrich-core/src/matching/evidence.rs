@@ -337,7 +337,6 @@ impl Evidence {
         self.0.iter().find(|(known, _)| *known == feature).map_or(0.0, |(_, value)| *value)
     }
 
-    /// Adds the feature with this value if `is` is true.
     pub(super) fn add_if(&mut self, is: bool, feature: Feature, value: f64) {
         self.add(feature, if is { value } else { 0.0 });
     }

@@ -19,7 +19,6 @@ struct Traits<'a> {
     /// The registrable domains of the company, each with its label without hyphens: `quill` for
     /// `quill.de`.
     registrable: Vec<(Domain, String)>,
-    /// Whether the candidate has the requested name.
     bears_name: bool,
     /// The words of the company's own name, without places and other additions at its end.
     words: Vec<String>,

@@ -1,6 +1,5 @@
 //! The schemes whose ids are normalised and checked.
 
-/// A scheme with its rules.
 pub(super) struct Scheme {
     pub(super) name: &'static str,
     /// The form of an id, for an error message.

@@ -161,10 +161,10 @@ fn russian_end(word: &str) -> Cow<'_, str> {
     Cow::Borrowed(word)
 }
 
-/// Evens out letters that only some transliterations contain:
+/// Evens out letters that only some transliterations contain. Every `y` is already replaced by `i`.
 ///
 /// - An `i` before `e` is removed at the beginning of a word and after a vowel (`Yelena`,
-///   `Andreyevich`, whose `y` is already `i`).
+///   `Andreyevich`).
 /// - An `i` after another `i` is removed (`Dmitrii`).
 /// - A `j` after the first letter becomes `i` if exactly one of its neighbours is a vowel
 ///   (`Sergej`).

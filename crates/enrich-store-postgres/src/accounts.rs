@@ -54,7 +54,7 @@ macro_rules! account {
 
 const ACCOUNT_BY_ID: &str = account!("WHERE id = $1");
 const ACCOUNT_FOR_CHANGE: &str = account!("WHERE id = $1 FOR UPDATE");
-/// Reads a page of accounts, the oldest first: those after creation time `$1` and id `$2`.
+/// Reads the accounts after the creation time `$1` and the id `$2`, the oldest first, at most `$3`.
 const ACCOUNTS_AFTER: &str =
     account!("WHERE (created_at, id) > ($1, $2) ORDER BY created_at, id LIMIT $3");
 
@@ -324,7 +324,8 @@ async fn insert_account(client: &Client, account: &Account) -> Result<bool, Fail
     Ok(true)
 }
 
-/// Reads the page of accounts after a time of creation, in microseconds since 1970, and an id.
+/// Reads the next page of accounts. `after` is the last account's creation time, in microseconds
+/// since 1970, and its id.
 async fn read_page(client: &Client, after: (i64, Uuid)) -> Result<Vec<Account>, Failure> {
     let (created_at, id) = after;
     let values: [Value<'_>; 3] =
@@ -332,7 +333,6 @@ async fn read_page(client: &Client, after: (i64, Uuid)) -> Result<Vec<Account>, 
     list(client, ACCOUNTS_AFTER, &values, read_account).await
 }
 
-/// Ends `old` and stores `successor`, in one transaction.
 async fn rotate(
     client: &Client,
     old: KeyId,
@@ -388,7 +388,6 @@ fn read_country(row: &Row, index: usize) -> Result<Option<Country>, Failure> {
     code.map(read).transpose()
 }
 
-/// Returns the reason of a suspension; empty if the account is not suspended.
 fn status_reason(status: &AccountStatus) -> &str {
     match status {
         AccountStatus::Suspended { reason } => reason,

@@ -1,6 +1,6 @@
 //! A connection for writes that may be lost: heartbeats, leases of jobs, counts of the rate limit,
 //! counts of missed names, and the janitor's work. Its commits wait neither for the disk nor for
-//! the standby, so a crash of the primary or a failover may lose the last ones.
+//! the standby, so a crash of the primary or a failover may lose the last commits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,8 +26,8 @@ pub(crate) struct Background {
 }
 
 impl Background {
-    /// Returns a connection for a task of the store's thread. `timeout` is the time limit for a
-    /// statement; it does not include the time for connecting.
+    /// Returns a connection that is not open yet. `timeout` is the time limit for a statement; it
+    /// does not include the time for connecting.
     pub(crate) fn new(connections: Arc<Connections>, timeout: Duration) -> Self {
         Self { connections, connection: Mutex::default(), timeout }
     }
@@ -57,8 +57,8 @@ impl Background {
     }
 }
 
-/// Sends `BEGIN`, the statement and `COMMIT` in one round trip. They are answered in this order. If
-/// the statement failed, `COMMIT` rolls back.
+/// Sends `BEGIN`, the statement and `COMMIT` in one round trip. PostgreSQL answers them in this
+/// order. If the statement failed, `COMMIT` rolls the transaction back.
 async fn transact(
     client: &Client,
     statement: &str,

@@ -43,8 +43,8 @@ pub(crate) fn signed(number: u64) -> Result<i64, Failure> {
     i64::try_from(number).map_err(|_| Failure::of("a number is too large for the store"))
 }
 
-/// Converts a number for a column. The number is known to fit: a sequence, a balance, or a checked
-/// count of items.
+/// Converts a number for a column. Callers pass only numbers that fit, such as a sequence, a
+/// balance, or a checked count of items.
 pub(crate) fn clamped(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,7 +1,8 @@
 //! Connects to the database: parses its URL, sets up encryption, and drives the connection.
 //!
 //! All hosts of the URL are tried at the same time. A frozen host accepts connections but never
-//! answers, so no attempt may wait for it.
+//! answers. If the hosts were tried one after the other, such a host would delay the connection to
+//! a working one.
 
 use std::fs;
 use std::future::poll_fn;
@@ -24,9 +25,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Time limit for connecting to a host, including authentication.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time for which a host is avoided after it did not confirm a commit or lacked rows that this
-/// node has read. The host may be an old primary, or a primary that has lost its standby. For this
-/// time, the host is suspected: other hosts are preferred to it.
+/// The time for which a host is suspected after it did not confirm a commit or lacked rows that
+/// this node has read. Such a host may be an old primary, or a primary that has lost its standby.
+/// Other hosts are preferred to a suspected host.
 const SUSPECTED_FOR: Duration = Duration::from_secs(10);
 /// The time for which a connection to a suspected host is held back, so that another host can
 /// answer first.
@@ -58,7 +59,6 @@ pub(crate) enum ConnectError {
 
 /// Opens connections to the primary.
 pub(crate) struct Connector {
-    /// The hosts of the URL.
     hosts: Vec<Arc<Host>>,
     tls: Option<MakeRustlsConnect>,
 }
@@ -96,7 +96,7 @@ impl Connector {
     /// `sslmode` is `disable`, `prefer` (the default), `require` or `verify-full`. With `disable`,
     /// the connection is not encrypted; with `prefer`, it is encrypted if the server supports this.
     /// `require` and `verify-full` mean the same, because a certificate is always checked: with the
-    /// root certificates in the file `sslrootcert`, or with those of the system.
+    /// root certificates in the file `sslrootcert`, or with the root certificates of the system.
     pub(crate) fn new(url: &str) -> Result<Self, UrlError> {
         let (url, root_file) = split_tls_options(url);
         let mut config: Config = url.parse().map_err(UrlError::Malformed)?;
@@ -224,7 +224,7 @@ fn each_host(config: &Config) -> Vec<Config> {
     (0..hosts.len().max(addresses.len())).map(one).collect()
 }
 
-/// Returns a configuration without its hosts.
+/// Returns a copy of the configuration without its hosts and ports.
 fn base_of(config: &Config) -> Config {
     let mut base = Config::new();
     if let Some(user) = config.get_user() {
@@ -263,8 +263,9 @@ fn base_of(config: &Config) -> Config {
     base
 }
 
-/// Returns the URL without the options that the client library does not know, and the value of the
-/// option `sslrootcert`.
+/// Returns the URL with only those options that the client library knows, and the value of the
+/// option `sslrootcert`. Replaces `sslmode=verify-full` and `sslmode=verify-ca` with
+/// `sslmode=require`.
 fn split_tls_options(url: &str) -> (String, Option<String>) {
     let Some((base, query)) = url.split_once('?') else {
         return (url.to_owned(), None);

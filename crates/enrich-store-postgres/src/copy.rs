@@ -25,11 +25,11 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Maximum number of batches that wait in the channel between the database's thread and the caller.
 const BATCHES: usize = 4;
-/// Drops the indexes of the largest table. Creating them after all rows are there takes half the
-/// processor time of adding each row to them.
+/// Drops the indexes of the largest table. Creating the indexes again after the last row takes half
+/// as much processor time as updating them for each row.
 const DROP_INDEXES: &str = "SAVEPOINT has_indexes; SET LOCAL lock_timeout = '2s'; \
      ALTER TABLE entry DROP CONSTRAINT entry_pkey; DROP INDEX entry_id";
-/// Creates the same indexes as the migration.
+/// Creates the dropped indexes again, as the migration created them.
 const CREATE_INDEXES: &str = "ALTER TABLE entry ADD CONSTRAINT entry_pkey \
      PRIMARY KEY (account, sequence); CREATE UNIQUE INDEX entry_id ON entry (id)";
 
@@ -126,7 +126,7 @@ pub fn export(
             while let Some(batch) = received.blocking_recv() {
                 if let Err(error) = each(batch) {
                     failed = Some(CopyError::Other(error));
-                    // The receiver was dropped, so no further batches are needed.
+                    // Dropping `received` below makes the task stop reading from the database.
                     break;
                 }
             }
@@ -318,7 +318,8 @@ async fn receive_all(
 }
 
 /// Drops the indexes for the time of the copy. Returns `false` if they stay, because the role does
-/// not own the table, another session uses the table, or the engine cannot drop a primary key.
+/// not own the table, another session uses the table, or the database server cannot drop a primary
+/// key.
 async fn drop_indexes(client: &Client) -> Result<bool, Failure> {
     let Err(failure) = client.batch_execute(DROP_INDEXES).await.map_err(Failure::from) else {
         return Ok(true);
@@ -346,7 +347,7 @@ async fn insert_secrets(client: &Client, rows: &[Values]) -> Result<(), CopyErro
     Ok(())
 }
 
-/// The table that is being written.
+/// The table that is being written, and its writer.
 struct Open {
     table: &'static Table,
     writer: std::pin::Pin<Box<BinaryCopyInWriter>>,

@@ -20,8 +20,8 @@ use crate::runtime::Runtime;
 
 /// Time limit for one attempt of a read or a change.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum number of attempts of a change whose transaction is rolled back, because it conflicts
-/// with other transactions or its connection is lost before the commit.
+/// Maximum number of attempts to make a change. A change is attempted again if its transaction
+/// conflicts with another transaction, or if the connection is lost before the commit.
 const ATTEMPTS: u32 = 5;
 /// Maximum number of reads that run at the same time. A further read waits; after [`TIMEOUT`] it is
 /// refused.
@@ -59,8 +59,8 @@ pub(crate) struct Connections {
 enum NotCommitted {
     /// It is certain that nothing was written.
     RolledBack(Failure),
-    /// It is unknown whether the change was written: the reply to `COMMIT` was lost. Or it may not
-    /// be on the standby, because PostgreSQL stopped waiting for the standby.
+    /// The change may be lost, or may be written nevertheless. Either the reply to `COMMIT` was
+    /// lost, or PostgreSQL stopped waiting for the standby.
     InDoubt(Failure),
 }
 
@@ -89,8 +89,8 @@ impl Database {
     }
 
     /// Runs the statements of a read on the shared connection. If the connection is lost, runs them
-    /// once more on a new connection. If only the time limit passes, the read fails, and the next
-    /// read opens a new connection.
+    /// once more on a new connection. If an attempt exceeds the time limit, the read fails without
+    /// a second attempt, and the next read opens a new connection.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         read: impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Send + Sync + 'static,

@@ -101,9 +101,8 @@ impl Heartbeat {
         self.snapshot.store(clamped(number), Ordering::Relaxed);
     }
 
-    /// Returns how far the node's clock, whose time is `now`, is ahead of the database's clock;
-    /// negative if the node's clock is behind. The result may be wrong by at most half a round
-    /// trip.
+    /// Returns how far the node's clock is ahead of the database's clock; negative if it is behind.
+    /// `now` is the time of the node's clock. The result may be wrong by at most half a round trip.
     pub(crate) fn skew(&self, now: Timestamp) -> SignedDuration {
         let database_now = self.pulse.last().database_now();
         SignedDuration::from_micros(micros(now).saturating_sub(database_now))

@@ -43,7 +43,8 @@ pub struct StoreReport {
     pub lineage: String,
     /// The number of standbys that commits may wait for; `None` if the database does not report it.
     pub standbys: Option<u64>,
-    /// How far the clock of this machine is ahead of the database's clock, in milliseconds.
+    /// How far the clock of this machine is ahead of the database's clock, in milliseconds;
+    /// negative if it is behind.
     pub skew_millis: i64,
     /// The processes that used the database, the last seen first, at most 1000.
     pub nodes: Vec<NodeReport>,
@@ -62,7 +63,7 @@ pub struct NodeReport {
     pub build: String,
     /// The time since the process sent its last heartbeat, in milliseconds.
     pub seen_millis_ago: i64,
-    /// Whether the last heartbeat is recent enough to count the process as alive.
+    /// Whether the process sent its last heartbeat less than five seconds ago.
     pub is_alive: bool,
 }
 

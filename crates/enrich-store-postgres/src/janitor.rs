@@ -27,8 +27,8 @@ use crate::pulse::Reading;
 const INTERVAL: Duration = Duration::from_secs(10);
 /// Interval between removals of expired counts of missed names.
 const MISSES_INTERVAL: Duration = Duration::from_secs(60 * 60);
-/// Time limit for one statement, and for all removals of one kind of rows in a round. It is shorter
-/// than the lease.
+/// Time limit for one statement, and for removing the rows of one table in one round. It is shorter
+/// than the lease of 30 seconds.
 const LONGEST: Duration = Duration::from_secs(10);
 /// Maximum number of rows that one statement removes.
 const PER_STATEMENT: i64 = 1_000;
@@ -56,8 +56,8 @@ const REMOVE_WINDOWS: &str = "DELETE FROM rate_count WHERE (scope, seconds, numb
     (SELECT scope, seconds, number FROM rate_count WHERE (number + 1) * seconds <= $1 LIMIT $2)
     RETURNING number";
 const REMOVE_NODES: &str = "DELETE FROM node WHERE seen_at < clock_timestamp() - INTERVAL '1 day'";
-/// Removes the lists that no node has announced for seven days. A node announces the lists of its
-/// folder every few minutes.
+/// Removes the uploaded lists that no node has announced for seven days. Each node announces the
+/// lists in its own folder every few minutes.
 const REMOVE_LOCAL_JOBS: &str =
     "DELETE FROM local_job WHERE seen_at < clock_timestamp() - INTERVAL '7 days'";
 
@@ -159,9 +159,9 @@ impl Janitor {
         Ok(())
     }
 
-    /// Removes the rows that had expired at `until`, a time in the unit of the statement. One
-    /// statement removes at most [`PER_STATEMENT`] rows. Rows that are left after [`LONGEST`] wait
-    /// for the next round.
+    /// Removes the rows that had expired at `until`, the first parameter of the statement; its unit
+    /// depends on the statement. One statement removes at most [`PER_STATEMENT`] rows. Rows that
+    /// are left after [`LONGEST`] wait for the next round.
     async fn remove(&self, statement: &str, until: i64) -> Result<(), Failure> {
         let begun = Instant::now();
         let values: [Value<'_>; 2] = [(&until, Type::INT8), (&PER_STATEMENT, Type::INT8)];

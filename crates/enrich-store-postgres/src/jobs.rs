@@ -1,9 +1,9 @@
 //! The records of jobs in PostgreSQL. Any node may run a job while it has the job's lease. Only the
 //! database's clock decides when a lease has ended.
 //!
-//! A change is made only if the job still has the turn that the change names. The turn is raised
-//! when a node takes the job, and when a free job is changed. So an earlier holder can no longer
-//! change the job.
+//! Each job has a number, its turn, which grows when a node takes the job and when a free job is
+//! changed. A change names a turn and is made only if the job still has it. So a node whose lease
+//! has ended can no longer change a job that another node has taken.
 
 mod columns;
 mod local;
@@ -36,9 +36,9 @@ const RENEWAL_TIMEOUT: Duration = Duration::from_secs(5);
 const ADD: &str = "INSERT INTO job (id, account, turn, phase, record, progress, waiting_since)
     VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp()) ON CONFLICT (id) DO NOTHING";
 /// Reads and locks the job to run next. Jobs of the account with the fewest running jobs come
-/// first. Among accounts with equally many, the account whose jobs were last taken the longest ago
-/// comes first; of one account, the job that has waited the longest. A job that another node takes
-/// at this moment is skipped.
+/// first. Among these accounts, the account comes first that has waited the longest since one of
+/// its jobs was taken. Within an account, the job comes first that has waited the longest. A job
+/// that another transaction has locked is skipped.
 const NEXT: &str = "SELECT id, account, phase, turn,
         CASE WHEN until IS NULL THEN 'free' ELSE 'expired' END, record, progress
     FROM job WHERE phase IN ('waiting', 'running', 'stopping')
@@ -102,8 +102,9 @@ impl PostgresJobs {
         Self { node: node.clone(), background: Arc::new(background) }
     }
 
-    /// Changes one row. If the reply was lost and the change is repeated, `is_made` recognises a
-    /// row that the first attempt has already changed.
+    /// Changes one row. Returns `true` if the row was changed, or if `is_made` says that the row
+    /// already has this change. The second happens after a lost reply, when the change is made
+    /// again.
     async fn change_row(
         &self,
         statement: &'static str,

@@ -1,5 +1,6 @@
 //! The ledger in PostgreSQL. A node decides charges in groups. The database compares the last rows
-//! from which the node decided with its own, and adds the new rows.
+//! from which the node decided with its own last rows. If they are equal, the database adds the new
+//! rows.
 //!
 //! Charges and grants go into one of [`LANES`] lanes; an account always has the same lane. A lane
 //! has one connection and works on one group at a time; while it waits for the database, the next
@@ -28,7 +29,7 @@
 //! ```
 //!
 //! A lost reply does not stop charging. The lane locks the accounts of the jobs, so that no other
-//! transaction of these accounts is open. If a row with the id of a job exists then, the first
+//! transaction of these accounts is open. If a ledger row with the job's id exists then, the first
 //! attempt was written. If not, the job is decided again, with the same id. If the first attempt
 //! arrives after that, it finds another last row and adds nothing.
 

@@ -50,7 +50,6 @@ pub(super) async fn change(
     Ok(AccountChanged::Done(after))
 }
 
-/// Returns the account with the change applied.
 fn changed(account: Account, change: &AccountChange) -> Account {
     match change {
         AccountChange::Rename(name) => Account { name: name.clone(), ..account },
@@ -63,8 +62,8 @@ fn changed(account: Account, change: &AccountChange) -> Account {
     }
 }
 
-/// Ends the keys and the sign-in of a closed account. Because of the status, the service refuses
-/// the keys in any case. They are also ended, so that pages and commands show them as ended.
+/// Ends the keys of a closed account and deletes its sign-in. The service refuses the keys anyway,
+/// because the account is closed. Ending them makes pages and commands show them as ended.
 async fn end_keys_and_sign_in(
     client: &Client,
     id: AccountId,

@@ -1,8 +1,8 @@
 //! Reads keys that are not cached, many keys in one statement.
 //!
 //! While one statement runs, the next group of keys is collected. After the start of a node, or a
-//! change that empties the cache, all callers need keys at the same time. Groups make this a few
-//! statements instead of one for each caller.
+//! change that empties the cache, all callers need keys at the same time. With groups, a few
+//! statements read all these keys. Without groups, each caller would need a statement.
 
 use std::sync::Arc;
 

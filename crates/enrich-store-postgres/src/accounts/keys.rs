@@ -27,7 +27,7 @@ macro_rules! key_info {
     };
 }
 
-/// Reads the keys with any of these hashes.
+/// Reads the keys that have one of the hashes `$1`.
 pub(super) const KEYS_BY_HASH: &str = key_info!("hash = ANY($1)");
 pub(super) const KEY_BY_ID: &str = key_info!("api_key.id = $1");
 pub(super) const KEYS_OF_ACCOUNT: &str =
@@ -52,11 +52,12 @@ impl NewKeyRow {
     }
 }
 
-/// Raises the number of changes to keys if a statement has changed any rows. `rows` is the number
-/// of changed rows. Returns whether the number of changes was raised.
+/// Raises `key_changes` in the table `state`, unless `rows` is 0. The higher number makes all nodes
+/// empty their caches of keys. `rows` is the number of keys that a statement has changed. Returns
+/// whether the number was raised.
 ///
-/// This function locks the row of `state` until the transaction ends. So it must be the last
-/// statement of a transaction, or one of the last.
+/// This function locks the row of `state` until the transaction ends, and other changes of keys
+/// wait for that lock. So call it at the end of a transaction.
 pub(super) async fn count_key_change(client: &Client, rows: u64) -> Result<bool, Failure> {
     if rows > 0 {
         run(client, "UPDATE state SET key_changes = key_changes + 1 WHERE id = 1", &[]).await?;
@@ -89,7 +90,8 @@ pub(super) async fn find_full(
     })
 }
 
-/// Whether this same key is already stored, because an earlier attempt of the call has stored it.
+/// Whether this key is already stored. That is so if an earlier attempt of the same call has stored
+/// it.
 pub(super) async fn is_stored(client: &Client, row: &NewKeyRow) -> Result<bool, Failure> {
     let query = "SELECT account, hash FROM api_key WHERE id = $1";
     let read = |row: &Row| Ok((row.try_get::<_, Uuid>(0)?, hash(row.try_get(1)?)?));
@@ -97,9 +99,9 @@ pub(super) async fn is_stored(client: &Client, row: &NewKeyRow) -> Result<bool, 
     Ok(stored == Some((row.key.account.0, row.hash)))
 }
 
-/// Ends a key at `at`, unless it already ends earlier. If the end is at `now` or earlier, it is
-/// final, even if the clock is set back later. Returns the number of keys with this id: 0 if the
-/// key does not exist.
+/// Ends a key at `at`, unless it already ends earlier. If the end is `now` or earlier, it is final:
+/// the key stays ended even if the clock is set back. Returns the number of keys with this id: 0 if
+/// the key does not exist.
 pub(super) async fn end_key(
     client: &Client,
     id: KeyId,

@@ -1,10 +1,11 @@
 //! The cache of recently used keys, and when it is emptied.
 //!
-//! The pulse reads the number of changes to keys from the database. The cache is emptied when this
-//! number changes, when the pulse reads another lineage, and after the pulse's connection was lost.
-//! So a node sees a change by another node within a second, and its own change immediately. If a
-//! hash belongs to no key, this is cached too, so that repeated calls with a wrong key do not read
-//! the database. A new key raises the number, so the node finds it.
+//! The pulse, a task of the store, regularly reads the number of changes to keys from the database.
+//! The cache is emptied when this number changes, when the pulse reads another lineage, and after
+//! the pulse's connection was lost. So a node sees a change by another node within a second, and
+//! its own change immediately. The cache also stores that a hash belongs to no key, so repeated
+//! calls with a wrong key do not read the database. If such a key is added later, the number of
+//! changes rises, the cache is emptied, and the node finds the key.
 
 use enrich_ledger::KeyCache;
 use uuid::Uuid;
@@ -14,9 +15,9 @@ use crate::pulse::Reading;
 /// The cache of recently used keys, which is emptied when [`Changes`] changes.
 pub(super) type RecentKeys = KeyCache<Changes>;
 
-/// A value that is different after every change of a key. It consists of the number of changes and
-/// of the connection and lineage in which this number was read, because a new connection may lead
-/// to another primary.
+/// A value that is different after every change of a key. The number of changes alone is not
+/// enough: a new connection may lead to another primary that has the same number. So the value also
+/// contains the connection and the lineage with which the number was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Changes {
     number: i64,

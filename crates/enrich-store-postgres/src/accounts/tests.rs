@@ -13,14 +13,13 @@ use super::*;
 use crate::test_database::TestDatabase;
 
 const LIMIT: KeyLimit = KeyLimit::PER_ACCOUNT;
-/// A little more than one second. Within a second, a node sees another node's change.
+/// A little more than a second. A node sees another node's change within a second.
 const SECOND: Duration = Duration::from_millis(1_100);
 
 fn accounts(database: &TestDatabase) -> PostgresAccounts {
     PostgresAccounts::new(database.node())
 }
 
-/// Creates an account with a key.
 fn created(accounts: &PostgresAccounts) -> (Account, NewKey) {
     let account = Account::new("Northwind", noon());
     let key = new_key(account.id, "first");

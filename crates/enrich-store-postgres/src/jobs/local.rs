@@ -1,4 +1,5 @@
-//! Stores which lists are in folders that only one node sees.
+//! Stores which uploaded lists are in the local folders of nodes. Other nodes cannot read these
+//! folders.
 
 use enrich_core::AccountId;
 use enrich_core::port::error::StoreError;
@@ -21,7 +22,6 @@ const THERE: &str = "INSERT INTO local_job (folder, id, account, summary, node, 
 const ELSEWHERE: &str = "SELECT id, summary, node FROM local_job
     WHERE account = $1 AND folder <> $2 ORDER BY id";
 
-/// Stores which lists are in this node's folder, as `JobRecords::announce` describes.
 pub(super) async fn announce(
     node: &Node,
     folder: u128,
@@ -54,7 +54,7 @@ pub(super) async fn elsewhere(
     account: AccountId,
     folder: Option<u128>,
 ) -> Result<Vec<RemoteJob>, StoreError> {
-    // `None` becomes the nil id, which no folder has. So the lists in all folders are returned.
+    // No folder has the nil id, so `None` returns the lists in all folders.
     let folder = Uuid::from_u128(folder.unwrap_or_default());
     let read = move |row: &Row| -> Result<RemoteJob, Failure> {
         let id = row.try_get::<_, Uuid>(0)?.as_u128();

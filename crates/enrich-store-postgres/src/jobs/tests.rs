@@ -8,7 +8,6 @@ use pollster::block_on;
 use super::PostgresJobs;
 use crate::test_database::TestDatabase;
 
-/// Opens the records of jobs on two nodes.
 fn two_nodes(database: &TestDatabase) -> [PostgresJobs; 2] {
     [(); 2].map(|()| PostgresJobs::new(&database.node()))
 }

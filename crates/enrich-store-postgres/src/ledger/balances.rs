@@ -34,8 +34,8 @@ pub(super) struct Balances {
     known: RwLock<FxHashMap<AccountId, (Credits, Instant)>>,
 }
 
-/// A request for an account's balance, and where the balance is sent: `None` if the account does
-/// not exist.
+/// An account and the channel to which its balance is sent. The balance is `None` if the account
+/// does not exist.
 pub(super) type Asked = (AccountId, oneshot::Sender<Result<Option<Credits>, StoreError>>);
 
 impl Balances {

@@ -36,9 +36,11 @@ pub(super) struct Plan<'g> {
     /// For each record: the account, and the hashes of the record's idempotency key, one for each
     /// secret. The database looks for existing records by these hashes.
     names: Vec<(AccountId, &'g [u8])>,
-    /// Records with this time or an earlier one have expired for every job of the group.
+    /// Records with this time or an earlier one have expired for every job of the group. `None` if
+    /// the group adds no record.
     expired_at: Option<Timestamp>,
-    /// The accounts that need the path of two round trips. The plan contains nothing else of them.
+    /// The accounts that need the path of two round trips. The plan contains no decisions, rows or
+    /// records of these accounts.
     locked: FxHashSet<AccountId>,
 }
 
@@ -156,8 +158,8 @@ impl<'g> Plan<'g> {
         Some(decision)
     }
 
-    /// Sends the group to the database in one write. The write locks the accounts that are free,
-    /// compares their last rows and adds the new rows.
+    /// Sends the group to the database in one write. The write locks those accounts that no other
+    /// transaction has locked, compares their last rows and adds the new rows.
     pub(super) async fn send(&self, connection: &Connection) -> Result<Compared, NotWritten> {
         let accounts: Vec<Uuid> = self.accounts.keys().map(|account| account.0).collect();
         let sequences: Vec<i64> =

@@ -24,7 +24,7 @@ pub struct LaneCounts {
     pub waiting: u64,
 }
 
-/// The groups of one path.
+/// The groups that have taken one path, counted since the store was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathCounts {
     /// The number of groups that were sent to the database. Each attempt counts.
@@ -35,7 +35,6 @@ pub struct PathCounts {
     pub took: Duration,
 }
 
-/// The counts of a lane.
 #[derive(Debug, Default)]
 pub(super) struct LaneCounter {
     pub(super) compared: PathCounter,
@@ -45,7 +44,6 @@ pub(super) struct LaneCounter {
     waited_micros: AtomicU64,
 }
 
-/// The counts of one path of a lane.
 #[derive(Debug, Default)]
 pub(super) struct PathCounter {
     groups: AtomicU64,

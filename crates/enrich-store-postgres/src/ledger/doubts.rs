@@ -20,7 +20,7 @@ pub struct Doubts {
     pub unknown: u64,
 }
 
-/// The counts of a lane.
+/// The counts of one lane, from which [`Doubts`] is summed.
 #[derive(Debug, Default)]
 pub(super) struct DoubtCounts {
     taken: AtomicU64,

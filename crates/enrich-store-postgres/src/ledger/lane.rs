@@ -114,13 +114,14 @@ struct LaneState {
     connection: Option<Connection>,
     /// The time since which no commit was confirmed; `None` while commits are confirmed.
     down_since: Option<Instant>,
-    /// Jobs that arrived while no commit was confirmed, that did not fit into a group, or whose
-    /// account another node had changed before their comparison.
+    /// The jobs for the next groups. They arrived while no commit was confirmed, did not fit into a
+    /// group, or could not be compared because another node had changed their account.
     waiting: Vec<Job>,
     heads: Heads,
     /// The lineage of the database in which the rows of `heads` were read.
     lineage: Option<Uuid>,
-    /// The accounts of a group for which the database had fewer rows than this process has seen.
+    /// The accounts of the group that made charging stop, because the database had fewer rows of an
+    /// account than this process has seen.
     outdated: Vec<AccountId>,
     last_group: LastGroup,
 }

@@ -1,7 +1,6 @@
 //! The path of two round trips: locks the accounts of a group, reads everything that the decisions
-//! depend on, and decides. This path always makes progress. It also decides jobs whose first reply
-//! was lost: such a job may have been written or not. While the account is locked, no other
-//! transaction can write its rows, so the rows show whether the job was written.
+//! depend on, and decides. While an account is locked, no other transaction can write its rows. So
+//! the decisions stay valid, and the rows show whether a job whose reply was lost was written.
 
 use enrich_core::port::ledger::{ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, ChargeId, Credits, Timestamp};
@@ -118,7 +117,7 @@ pub(super) async fn settle(
     let known = match reading.await {
         Ok(Ok(known)) => known,
         Ok(Err(failure)) => {
-            // After a conflict, the connection is used again, so its transaction must be ended.
+            // The connection will be used again, so its transaction must be ended.
             if !failure.loses_connection() {
                 let rollback = timeout(ANSWER_TIMEOUT, connection.client.batch_execute("ROLLBACK"));
                 let rolled_back = rollback.await.map_err(|_| Failure::TimedOut);
@@ -370,8 +369,8 @@ impl<'g> Decider<'g> {
     }
 
     /// Decides a charge from the idempotency records alone: repeats a stored response, or refuses
-    /// the charge because there is no space for another record. Returns `None` if the charge must
-    /// be decided in another way.
+    /// the charge because there is no space for another record. Returns `None` if the balance
+    /// decides.
     fn find_record(&self, job: &Job, response: &SealedResponse, now: Timestamp) -> Option<Decided> {
         let account = job.account();
         let mut is_replacement = false;

@@ -10,10 +10,10 @@ use crate::ledger::locked::RecordSpace;
 use crate::pulse::Readings;
 
 /// Maximum age of a count when a new record is refused for lack of space. If the count is older,
-/// the records are counted again first.
+/// this node counts the records again before it refuses.
 const VALID_FOR: Duration = Duration::from_secs(1);
-/// If the maximum number of records is not above this number, they are counted each time, because
-/// that takes only a few milliseconds.
+/// If the maximum number of records is at most this number, the records are counted for each group
+/// that needs their number. Such a count takes only a few milliseconds.
 const COUNTED_EACH_TIME: u64 = 10_000;
 
 /// The number of idempotency records.
@@ -25,7 +25,7 @@ pub(super) struct RecordCount {
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// The janitor's count that this node has last taken over into `records`.
+    /// The janitor's count that was last copied into `records`.
     shared: u64,
     records: u64,
     /// When this node last counted the records itself; `None` if never.

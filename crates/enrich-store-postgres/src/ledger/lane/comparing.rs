@@ -32,8 +32,8 @@ impl Lane {
     /// Decides the jobs that can take the path of one round trip. Returns the other jobs; jobs of
     /// the same account stay in their order. If another node changed an account first, the jobs of
     /// this account wait for the next group. If the space for idempotency records is scarce and a
-    /// job stores one, returns the whole group, because only the other path counts the records of
-    /// each account.
+    /// job stores one, returns the whole group, because only the path of two round trips counts the
+    /// records of each account.
     pub(super) async fn compare(&mut self, mut group: Vec<Job>) -> Vec<Job> {
         let space = self.space();
         let is_scarce = enrich_ledger::share_of(space.most, space.records).is_some();

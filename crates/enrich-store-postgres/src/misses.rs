@@ -1,8 +1,8 @@
 //! Stores the counts of missed company names, if the operator enables counting.
 //!
-//! Counts are collected in memory ([`MissCounter`]); the task of the usage counters writes them once
-//! a minute. A count may be lost, or added twice, when the database fails. The janitor deletes
-//! expired counts.
+//! Counts are collected in memory ([`MissCounter`]); the task that writes the usage counters writes
+//! these counts once a minute. A count may be lost, or added twice, when the database fails. The
+//! janitor deletes expired counts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,6 @@ use crate::failure::Failure;
 use crate::node::Node;
 use crate::statements::{find, list, run};
 
-/// Time limit for a statement of the writer.
 const LONGEST: Duration = Duration::from_secs(5);
 
 const ADD: &str = "INSERT INTO missed_name (day, hash, name, calls)

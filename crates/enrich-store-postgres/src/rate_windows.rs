@@ -12,11 +12,10 @@
 //!   nodes together never admit more requests than the limit. A request may be refused although
 //!   other nodes still have reserved places.
 //!
-//! While the database cannot be reached, a node counts alone, starting from the last known sums.
-//! A failover of the database may lose the last exchanges. In this window, the nodes may then admit
-//! more requests than the limit.
-//! The number of a window is computed from the database's clock, so that all nodes count in the
-//! same window.
+//! While the database cannot be reached, a node counts alone, starting from the last known sums. A
+//! failover of the database may lose the last exchanges. Then the nodes may admit more requests
+//! than the limit in the current windows. The number of a window is computed from the database's
+//! clock, so that all nodes count in the same window.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

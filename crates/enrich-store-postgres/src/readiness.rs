@@ -36,7 +36,6 @@ fn unready(silence: Duration, skew: SignedDuration) -> Option<NotReady> {
     }
 }
 
-/// Whether two clocks differ too much.
 pub(crate) fn is_skewed(skew: SignedDuration) -> bool {
     skew.abs() > LARGEST_SKEW
 }

@@ -18,8 +18,8 @@ const LEDGER: &str = "ledger";
 const VERSION: &str = "SELECT max(version) FROM refinery_schema_history";
 const SECRET: &str = "SELECT check_hash FROM secret WHERE id = $1";
 
-/// Creates or upgrades the schema, and stores the check hashes of the secrets. Returns the number
-/// of migrations that ran.
+/// Creates or upgrades the schema. Stores a check hash of each secret, by which nodes recognise
+/// that they have the same secret. Returns the number of migrations that ran.
 pub(crate) async fn migrate(connector: &Connector, secrets: &Secrets) -> Result<usize, OpenError> {
     let mut connection = connector.connect().await?;
     let runner = migrations::migrations::runner().set_grouped(true);
@@ -31,8 +31,8 @@ pub(crate) async fn migrate(connector: &Connector, secrets: &Secrets) -> Result<
     }
     let report = runner.run_async(&mut connection.client).await;
     let report = report.map_err(|error| OpenError::Schema(Box::new(error)))?;
-    // Because of the transaction and its lock, the rows of `state` and `secret` are all written or
-    // not at all, and no other process writes them at the same time.
+    // The transaction writes all rows of `state` and `secret` or none. Its lock makes other
+    // processes that do the same wait.
     let builder = connection.client.build_transaction();
     let transaction = builder.isolation_level(IsolationLevel::ReadCommitted).start().await?;
     let begin = "INSERT INTO state (id, mode, key_changes, kept, snapshot, forgotten, lineage)

@@ -173,8 +173,9 @@ async fn snapshot_at(client: &Client, number: i64) -> Result<Option<Snapshot>, F
     find(client, ONE, &[(&number, Type::INT8)], read_snapshot).await
 }
 
-/// Adds a snapshot. Returns `true` also if exactly this snapshot is already stored. Otherwise,
-/// returns `false` if its number is not higher than the newest number.
+/// Adds a snapshot, from which the nodes then answer. If its number is not higher than the newest
+/// number, changes nothing and returns `false`; but `true` if exactly this snapshot is already
+/// stored.
 async fn publish(client: &Client, snapshot: &Snapshot) -> Result<bool, Failure> {
     find(client, LOCK_STATE, &[], |_| Ok(())).await?;
     let newest = find(client, NEWEST, &[(&1_i64, Type::INT8)], read_snapshot).await?;

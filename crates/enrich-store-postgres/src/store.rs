@@ -40,7 +40,7 @@ pub struct Store {
     pub snapshots: Arc<PostgresSnapshots>,
     /// The counter of missed names; `None` when they are not counted.
     pub misses: Option<Arc<MissCounter>>,
-    /// The port for the records of lists.
+    /// The port for the records of jobs, which look up the rows of uploaded lists.
     pub jobs: Arc<PostgresJobs>,
     node: Node,
     heartbeat: Heartbeat,
@@ -119,8 +119,8 @@ impl Store {
         self.heartbeat.live_nodes()
     }
 
-    /// Returns how far the node's clock, whose time is `now`, is ahead of the database's clock;
-    /// negative if the node's clock is behind.
+    /// Returns how far the node's clock is ahead of the database's clock; negative if it is behind.
+    /// `now` is the time of the node's clock.
     pub fn skew(&self, now: Timestamp) -> SignedDuration {
         self.heartbeat.skew(now)
     }

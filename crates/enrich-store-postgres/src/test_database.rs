@@ -30,7 +30,6 @@ impl TestDatabase {
         Some(Self { cluster, database, secrets, runtime: Runtime::start().unwrap() })
     }
 
-    /// Returns the address of the database server.
     pub(crate) fn address(&self) -> SocketAddr {
         self.cluster.address()
     }
@@ -83,7 +82,6 @@ impl TestDatabase {
         self.runtime.block_on(running).unwrap();
     }
 
-    /// Returns the number that a query returns.
     pub(crate) fn number(&self, query: &'static str) -> i64 {
         let connector = Connector::new(&self.database.url()).unwrap();
         let reading = async move {

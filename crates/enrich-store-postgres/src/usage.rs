@@ -2,9 +2,9 @@
 //!
 //! Calls are counted in a map in memory. A task of the store's thread writes the collected counts
 //! every few seconds, and when the store is closed. Each batch has a number. The transaction of a
-//! batch raises `node.flush` from the number of the previous batch to this number. If a batch is
-//! written again after a lost reply, `node.flush` already has its number, so nothing is counted
-//! twice. A crash may lose the last counts, but never a charge.
+//! batch raises `node.flush` from the number of the previous batch to the number of this batch. If
+//! a batch is written again after a lost reply, `node.flush` already has its number, so nothing is
+//! counted twice. A crash may lose the last counts, but never a charge.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +45,7 @@ const LAST_WRITE: Duration = Duration::from_secs(10);
 const DAYS: &str = "SELECT day, api_key, endpoint, outcome, calls, credits FROM used
     WHERE account = $1 AND day BETWEEN $2 AND $3";
 
-/// Where the result of a flush is sent.
+/// The channel on which the result of a flush is sent to the caller.
 type Reply = oneshot::Sender<Result<(), StoreError>>;
 
 /// Counts calls in memory, and writes the counts to the database.
@@ -194,7 +194,6 @@ impl UsageWriter {
         }
     }
 
-    /// Writes the counts of missed names.
     async fn write_misses(&mut self, pace: Pace) -> Result<(), StoreError> {
         if let Some(misses) = &self.misses
             && (pace == Pace::Hurried || self.missed_at.elapsed() >= MISSES_ROUND)
@@ -231,7 +230,6 @@ impl UsageWriter {
         Ok(())
     }
 
-    /// Writes the pending batch, if there is one.
     async fn write_pending(&mut self) -> Result<(), StoreError> {
         if let Some(batch) = &self.pending {
             self.writer.write(batch).await?;

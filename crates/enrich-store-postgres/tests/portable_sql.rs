@@ -58,7 +58,7 @@ const PARTS: [&str; 6] =
 const NAMED: [&str; 7] =
     ["prepare", "prepare_typed", "query", "query_one", "query_opt", "query_raw", "execute"];
 
-/// The names of the variables on which these methods are called.
+/// The names of the variables on which the source calls the methods of the client library.
 const CLIENTS: [&str; 2] = ["client", "transaction"];
 
 fn is_word(letter: char) -> bool {
@@ -123,7 +123,6 @@ fn literals(source: &str) -> Vec<String> {
     found
 }
 
-/// Returns a migration without its comments.
 fn without_sql_comments(migration: &str) -> String {
     let lines = migration.lines().map(|line| line.split("--").next().unwrap());
     lines.collect::<Vec<_>>().join("\n")

@@ -41,9 +41,9 @@ pub(super) const LOCK_FREE: &str =
            JOIN purse ON purse.account = n.account ORDER BY n.account
            FOR UPDATE OF purse SKIP LOCKED) l";
 
-/// Finds the accounts that [`LOCK_FREE`] has locked and whose last row is the expected one, as a
-/// part of a statement. Parameters 15 to 17 are the accounts, in the same order as in
-/// [`LOCK_FREE`], and the sequence and the hash of their last rows.
+/// A part of a statement that finds the accounts that [`LOCK_FREE`] has locked and whose last row
+/// is the expected one. Parameters 15 to 17 are the accounts, in the same order as in
+/// [`LOCK_FREE`], and the sequence and the hash of each account's expected last row.
 macro_rules! stood {
     ($condition:literal) => {
         concat!(
@@ -93,10 +93,10 @@ macro_rules! new_rows {
     };
 }
 
-/// Adds the rows of charges of the accounts in `stood`, as a part of a statement. Parameters 1 to
-/// 13 are the arrays of [`RowColumns::charge_values`], and parameter 14 is the number of the secret
-/// of all rows. The columns that have the same value in every charge are no parameters, because
-/// each array takes time.
+/// A part of a statement that adds the charges of the accounts in `stood`. Parameters 1 to 13 are
+/// the arrays of [`RowColumns::charge_values`], and parameter 14 is the number of the secret of all
+/// rows. A column that has the same value in every charge is not an array, because each array takes
+/// time.
 macro_rules! written {
     () => {
         concat!(
@@ -143,10 +143,10 @@ pub(super) const COMPARE_AND_ADD: &str =
     concat!("WITH ", stood!(""), ", ", written!(), " SELECT account, true FROM stood");
 
 /// Adds charges as [`COMPARE_AND_ADD`] does, and also records. If an account already has a record
-/// with one of the idempotency keys, nothing is added for this account, and it is returned with
-/// `false`. Parameters 26 and 27 are the accounts and key hashes by which existing records are
-/// found. A record whose time is not after parameter 28 has expired; it does not count and is
-/// replaced.
+/// with the idempotency key of one of the new records, nothing is added for this account, and the
+/// account is returned with `false`. Parameters 26 and 27 are the accounts and key hashes by which
+/// existing records are found. A record with the time of parameter 28, or an earlier time, has
+/// expired: it does not count, and is replaced.
 pub(super) const COMPARE_AND_ADD_WITH_RECORDS: &str = concat!(
     "WITH there AS MATERIALIZED (
          SELECT k.account FROM unnest($26::uuid[], $27::bytea[]) AS q (account, key_hash)
@@ -212,7 +212,6 @@ pub(super) struct RecordColumns<'a> {
     at: Vec<i64>,
 }
 
-/// Returns a parameter with its type.
 fn value(value: &(dyn ToSql + Sync), kind: Type) -> Value<'_> {
     (value, kind)
 }

@@ -39,7 +39,8 @@ pub(super) async fn write_and_commit<T>(
 ) -> Result<T, NotWritten> {
     let client = &connection.client;
     let warnings = connection.warnings();
-    // The futures are polled in this order, and each sends its statement when it is first polled.
+    // The statements are sent in the order `BEGIN`, `before`, `adding`, `COMMIT`, because the
+    // futures are polled in this order and each sends its statement when it is first polled.
     let commit = client.batch_execute("COMMIT");
     let sent = async {
         match before {

@@ -1,5 +1,5 @@
-//! Verifies the whole ledger in many short reads. Rows are only added and never changed, so an
-//! earlier read stays correct.
+//! Verifies the whole ledger in many short reads. Rows are only added and never changed, so the
+//! result of an earlier read stays correct.
 
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ async fn read_used(client: &Client) -> Result<BTreeMap<AccountId, i128>, Failure
     rows.iter().map(sum).collect()
 }
 
-/// Reads all accounts, in order, to find rows without an account.
+/// Reads the ids of all accounts, sorted. A row of any other account is a fault.
 async fn read_accounts(node: &Node) -> Result<Vec<AccountId>, StoreError> {
     let mut accounts: Vec<AccountId> = Vec::new();
     loop {
@@ -101,7 +101,7 @@ async fn check_rows(
     let (pages, mut received) = mpsc::channel(PAGES);
     let connections = node.database.connections();
     let reading = node.database.runtime().run(async move { send_rows(&connections, pages).await });
-    // When the checks end, also after an error, nobody receives any more, and the reading ends.
+    // When the checks end, even with an error, `received` is dropped, and the reading ends.
     let checking = async move {
         let mut states: FxHashMap<AccountId, AccountCheck> = FxHashMap::default();
         while let Some(rows) = received.recv().await {
@@ -121,8 +121,8 @@ async fn check_rows(
     states
 }
 
-/// Reads the rows of all accounts, in the order of the accounts, and sends them in pages. Ends early
-/// if nobody receives them.
+/// Reads the rows of all accounts, in the order of the accounts, and sends them in pages. Ends
+/// early if the receiver is dropped.
 async fn send_rows(
     connections: &Connections,
     pages: mpsc::Sender<Vec<Row>>,
@@ -200,7 +200,8 @@ async fn find_earlier(
         .await
 }
 
-/// Checks that no stored response was altered, and that the charge of each exists.
+/// Checks that no stored response was altered, and that its charge, if it has one, exists and has
+/// the same balance and time.
 async fn check_records(node: &Node, findings: &mut Findings) -> Result<(), StoreError> {
     let differing = node.database.read(|client| {
         Box::pin(async move { Ok(client.query_typed(CHARGES_OF_RECORDS, &[]).await?) })

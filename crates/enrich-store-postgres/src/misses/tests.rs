@@ -14,8 +14,7 @@ fn name(text: &str) -> CompanyName {
     CompanyName::parse(text).unwrap()
 }
 
-/// Counts misses on [`DAY`] and writes them, with a counter of its own, as a separate process
-/// would.
+/// Counts misses on [`DAY`] and writes them. Uses a new counter, as a separate process would.
 fn miss(node: &Node, what: CountMisses, names: &[&str]) {
     let counter = Arc::new(MissCounter::new(what, &node.secrets).unwrap());
     for text in names {

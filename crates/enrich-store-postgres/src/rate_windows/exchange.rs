@@ -15,7 +15,7 @@ use crate::failure::Failure;
 const ATTEMPTS: u32 = 3;
 
 /// The rows are written in the order of their primary key, so that the statements of two nodes
-/// never wait for each other.
+/// cannot deadlock.
 const EXCHANGE: &str = "INSERT INTO rate_count (scope, seconds, number, taken)
     SELECT scope, seconds, number, taken
     FROM unnest($1, $2, $3, $4) AS u (scope, seconds, number, taken)

@@ -89,7 +89,8 @@ impl Window {
     }
 
     /// Admits a request if a place is reserved, and refuses it if the window is full. Returns
-    /// `None` if a place must be reserved first.
+    /// `None` if the request must wait, because earlier requests wait or a place must be reserved
+    /// first.
     pub(super) fn admit(&mut self, now: i64) -> Option<RateLimitStatus> {
         if self.waiting.is_empty() { self.admit_next(now) } else { None }
     }
@@ -144,8 +145,8 @@ impl Window {
         }
     }
 
-    /// Admits or refuses the waiting requests by the reserved places, as
-    /// [`decide_waiting`](Self::decide_waiting) does.
+    /// Admits as many waiting requests as places are reserved. Refuses the other waiting requests
+    /// if the window is full.
     pub(super) fn admit_waiting(&mut self, now: i64) {
         self.decide_waiting(|window| window.admit_next(now));
     }
@@ -168,9 +169,9 @@ impl Window {
         chunk.max(self.waiting.len() as u64)
     }
 
-    /// Stores `sum`, the requests and places that all nodes have added to this window. This node
-    /// has just added `counted` requests and `places` to it. Only those places that are within the
-    /// limit are reserved.
+    /// Stores `sum`, the requests and places that all nodes have added to this window. `sum`
+    /// includes the `counted` requests and the `places` that this node has just added. Only those
+    /// of the new places that are within the limit are reserved.
     pub(super) fn exchanged(&mut self, counted: u64, places: u64, sum: u64) {
         let before = sum.saturating_sub(places);
         let reserved = places.min(self.requests().saturating_sub(before));
@@ -178,10 +179,10 @@ impl Window {
         self.others = sum.saturating_sub(self.mine);
     }
 
-    /// Whether this node must exchange the counts of this window, if it reserves no places. This is
-    /// so if the requests that it knows of have reached a fifth of the limit, divided by the number
-    /// of live nodes. As long as no node has reached this part, all nodes together are below the
-    /// limit.
+    /// Whether this node must exchange the counts of this window with the database; only for a node
+    /// that reserves no places. This is so if the requests that the node knows of have reached a
+    /// fifth of the limit, divided by the number of live nodes. While no node has reached this
+    /// part, all nodes together are below the limit.
     pub(super) fn is_worth_telling(&self, live_nodes: u32) -> bool {
         self.known().saturating_mul(5 * u64::from(live_nodes)) >= self.requests()
     }

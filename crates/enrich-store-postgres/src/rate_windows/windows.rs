@@ -73,7 +73,8 @@ impl Windows {
             && let Some(id) = self.due.pop_front()
         {
             let Some(window) = self.windows.get_mut(&id) else { continue };
-            // The window was removed in the meantime, and a new window with the same id is not due.
+            // If the window is not due, it is a new window with the same id; the due window was
+            // removed.
             if !mem::replace(&mut window.is_due, false) {
                 continue;
             }

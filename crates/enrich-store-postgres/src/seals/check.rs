@@ -22,11 +22,13 @@ const LOOKED_FOR: usize = 5_000;
 
 const SEALS: &str = "SELECT node, number, lineage, places, seen, at, secret, hash FROM seal
     WHERE lineage = $1 AND (node, number) > ($2, $3) ORDER BY node, number LIMIT $4";
-/// Reads the hashes of the given rows, as far as these exist.
+/// Reads the hashes of the ledger rows with the accounts `$1` and sequences `$2`. A row that is
+/// missing is left out.
 const CHAINS: &str = "SELECT e.account, e.chain
     FROM unnest($1::uuid[], $2::bigint[]) AS p (account, sequence)
     JOIN entry e ON e.account = p.account AND e.sequence = p.sequence";
-/// Reads the hashes of the given seals, as far as these exist.
+/// Reads the hashes of the seals with the nodes `$1` and numbers `$2`. A seal that is missing is
+/// left out.
 const HASHES: &str = "SELECT s.node, s.number, s.hash
     FROM unnest($1::uuid[], $2::bigint[]) AS p (node, number)
     JOIN seal s ON s.node = p.node AND s.number = p.number";
@@ -49,17 +51,16 @@ enum SealFault {
 /// The content of the seals that were read so far.
 #[derive(Default)]
 struct Sealed {
-    /// For each account: the sequence and the hash of the last row that any seal contains.
+    /// For each account: the sequence and the hash of the last of its rows that a seal contains.
     places: FxHashMap<AccountId, (u64, Chain)>,
-    /// For each seal that a seal of another node contains, by node and number: its hash, as the
-    /// other node's seal contains it.
+    /// For each seal, by node and number: its hash, if a seal of another node contains this hash.
     seen: BTreeMap<(Uuid, u64), [u8; 32]>,
     /// The node, the number and the hash of the last seal that was read.
     last: Option<(Uuid, u64, [u8; 32])>,
 }
 
-/// Checks the seals of the present lineage: no seal may be altered or missing, and the rows that
-/// they contain must exist.
+/// Checks the seals of the present lineage: no seal may be altered or missing, and the ledger must
+/// have the rows that the seals contain.
 pub(crate) async fn check_seals(node: &Node, findings: &mut Findings) -> Result<(), StoreError> {
     let lineage = node.pulse.last().state.lineage;
     let (mut after, mut number) = (Uuid::nil(), 0_i64);
@@ -112,7 +113,7 @@ fn read(row: &Row) -> Result<Option<Seal>, Failure> {
 }
 
 impl Sealed {
-    /// Checks a seal against the seal before it, and adds its content.
+    /// Checks a seal against the previous seal of the same node, and adds its content.
     fn add(&mut self, seal: Seal, node: &Node, findings: &mut Findings) {
         let before = self.last.filter(|(node, ..)| *node == seal.node);
         let missing = match before {

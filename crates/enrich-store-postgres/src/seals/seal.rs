@@ -5,14 +5,14 @@ use enrich_ledger::Chain;
 use enrich_secrets::{Purpose, Secret};
 use uuid::Uuid;
 
-/// Is used instead of the hash of the previous seal in a node's first seal of a lineage.
+/// The first seal of a node in a lineage uses this value as the hash of the previous seal.
 pub(super) const NO_SEAL: [u8; 32] = [0; 32];
 /// Length of a stored place in bytes: an account, a sequence and a hash.
 const PLACE_BYTES: usize = 16 + 8 + 32;
 /// Length of a stored seen seal in bytes: a node, a number and a hash.
 const SEEN_BYTES: usize = 16 + 8 + 32;
 
-/// The last row of an account that the node had written when it made the seal.
+/// The last row of an account, as the node knew it when it made the seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) account: AccountId,
@@ -32,9 +32,8 @@ pub(super) struct Seen {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Seal {
     pub(super) node: Uuid,
-    /// The number of the seal on its node, without gaps.
+    /// The number of the seal among the seals of its node: 1, 2, 3 and so on.
     pub(super) number: u64,
-    /// The lineage of the database.
     pub(super) lineage: Uuid,
     pub(super) places: Vec<Place>,
     /// The newest seals of other nodes.
@@ -55,7 +54,8 @@ impl Seal {
         Self { hash, ..self }
     }
 
-    /// Returns the hash that the seal must have.
+    /// Returns the hash that the seal must have if the hash of the node's previous seal is
+    /// `before`.
     pub(super) fn hash_after(&self, before: &[u8; 32], secret: &Secret) -> [u8; 32] {
         let parts: [&[u8]; 7] = [
             before,

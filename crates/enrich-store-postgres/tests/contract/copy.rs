@@ -49,8 +49,8 @@ fn fill(path: &Path) -> AccountId {
             let (id, key) = (new.id, new_key(new.id, "first"));
             folder.accounts.create(new, key.clone()).await.unwrap();
             folder.ledger.grant(Grant::new(id, 5_000, noon())).await.unwrap();
-            // There are more charges than one entry of the sequence index covers, and the clock is
-            // often set back between them.
+            // One entry of the sequence index covers 256 rows, so 600 charges need several. The
+            // clock is often set back between the charges.
             let charges = (0..600).map(|number: i64| {
                 let at = after_noon(number % 7);
                 let record = (number % 100 == 0).then(|| IdempotencyRecord {
@@ -95,7 +95,7 @@ fn fill(path: &Path) -> AccountId {
     account
 }
 
-/// Returns the definitions of the indexes of the ledger's rows.
+/// Returns the definitions of the indexes of the table `entry`.
 fn indexes(database: &Database) -> String {
     let select = "SELECT indexdef FROM pg_indexes WHERE tablename = 'entry' ORDER BY indexdef";
     let psql =

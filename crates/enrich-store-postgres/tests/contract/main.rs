@@ -1,4 +1,4 @@
-//! Runs the contract suite with the PostgreSQL store: directly, and through pgbouncer in transaction
+//! Runs the contract suite with the PostgreSQL store, directly and through pgbouncer in transaction
 //! mode.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
@@ -136,7 +136,6 @@ impl Harness for Opened {
     }
 }
 
-/// Runs a test of the list of snapshots.
 fn with_snapshots(route: Route, test: impl AsyncFnOnce(&dyn Snapshots)) {
     if let Some(postgres) = Postgres::by(route) {
         pollster::block_on(test(&*postgres.store().snapshots));

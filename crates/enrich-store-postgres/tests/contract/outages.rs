@@ -71,7 +71,7 @@ fn a_host_that_hangs_does_not_keep_the_others_waiting() {
     let store = open(&cluster.postgres, &[&proxies[0], &proxies[1]]);
     for hanging in [0, 1] {
         proxies[hanging].pause_both();
-        // The connection of this account's lane hangs, or the lane has none.
+        // If the account's lane is connected through this proxy, its connection now hangs.
         let charges = (0..20).map(|_| store.ledger.charge(cluster.charge()));
         let charged = block_on(join_all(charges));
         let is_known = |charged: &_| {

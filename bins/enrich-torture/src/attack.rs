@@ -51,7 +51,7 @@ pub(crate) struct Case {
     /// accounts with credits.
     pub(crate) prepare: fn(&Setting, &World) -> Result<()>,
     /// Attacks the server until the time of the attack is over. Returns the figures of the attack.
-    /// They are judged together with the figures of memory and health.
+    /// These figures are judged together with the figures of memory and health.
     pub(crate) attack: fn(&Target<'_>) -> Result<Vec<Figure>>,
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn nothing_to_prepare(_: &Setting, _: &World) -> Result<()> {
 ///
 /// # Errors
 ///
-/// When a figure exceeds its limit.
+/// [`Broken`] when a figure is outside its limit. Other errors when a case cannot be run.
 pub(crate) fn run(
     setting: &Setting,
     plan: &Plan,

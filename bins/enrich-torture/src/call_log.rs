@@ -80,10 +80,12 @@ impl Answer {
 }
 
 impl Call {
-    /// Returns the answer, if it came before the power cut at `cut`.
+    /// Returns the answer, if it came before the power cut at `cut`; `cut` is `None` if the power
+    /// was not cut.
     ///
     /// After the cut, the server still runs, but nothing reaches the disk any more. With a real
-    /// power cut, nobody would have received a later answer. So the request counts as in flight.
+    /// power cut, nobody would have received a later answer. So a request with a later answer
+    /// counts as in flight.
     pub(crate) fn answer_before(&self, cut: Option<Instant>) -> Option<&Answer> {
         match &self.end {
             End::Answered(answer) if cut.is_none_or(|cut| answer.at < cut) => Some(answer),

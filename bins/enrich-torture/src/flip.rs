@@ -3,9 +3,8 @@
 //!
 //! After each flip, one of these must be true: the folder is refused when it is opened; `verify`
 //! reports a fault; every balance and row is unchanged. `--allow-check` and `--allow-cut` allow
-//! further results. Some flips are aimed at the small tables with the end of the log and the
-//! balances of accounts. With `--log-percent`, some flips are made in the write-ahead log of a
-//! killed process.
+//! further results. Some flips are aimed at small tables, which a random flip would seldom hit.
+//! With `--log-percent`, some flips are made in the write-ahead log of a killed process.
 
 mod aim;
 mod original;
@@ -63,8 +62,8 @@ enum FlipResult {
         is_kept_lost: bool,
         /// Whether the usage counters have changed.
         is_used_otherwise: bool,
-        /// Whether a later charge was refused, or `verify` reported a fault after later charges.
-        /// Both report the damage.
+        /// Whether a later charge was refused, or `verify` reported a fault after later charges. In
+        /// both cases, the damage is reported.
         charge_refused: bool,
     },
     /// SQLite has read the write-ahead log only up to the damage. So the ledger has an earlier
@@ -74,8 +73,8 @@ enum FlipResult {
     Wrong(String),
 }
 
-/// The result of comparing the stored responses with those of the undamaged ledger. They are
-/// compared only if all balances and rows are unchanged.
+/// The result of comparing the stored responses with the stored responses of the undamaged ledger.
+/// They are compared only if all balances and rows are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum StoredResponseOutcome {
     /// All stored responses are unchanged. A response that cannot be read also counts as unchanged,

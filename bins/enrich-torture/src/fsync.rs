@@ -5,8 +5,8 @@
 //!
 //! - After a 500, nothing was charged, and charging continues.
 //! - After a 503, the outcome is unknown, and charging stops. Then the server is restarted, and
-//!   every question is repeated with its idempotency key. In total, the question must be charged
-//!   exactly once.
+//!   every question is repeated with its idempotency key. Afterwards, each question must have been
+//!   charged exactly once.
 //! - If a system call failed and no answer reports an error, the failure must not concern a charge.
 //!   For example, the call belongs to a checkpoint, or to a thread that does not write the ledger.
 

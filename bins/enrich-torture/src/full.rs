@@ -87,8 +87,8 @@ pub(crate) fn run(
             counts.refused_while_full, counts.free_while_full, counts.resumed, counts.slowest
         ))?;
     }
-    // At least half of the charges that were tried on a full disk must have been refused. Not all
-    // of them are, because a checkpoint frees some space, and some charges then succeed.
+    // At least half of the charges on a full disk must have been refused. Some charges succeed,
+    // because a checkpoint frees some space.
     let refused = rounds * QUESTIONS_WHILE_FULL as u64 / 2;
     enough(&total, &Least { failed: refused, ..Least::of_load(rounds) })?;
     Ok(Summary::of(format!("full disk (tmpfs of {size_mib} MiB)"))
@@ -168,7 +168,6 @@ fn live_on(
 fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) -> Result<Filled> {
     let mut prober =
         Prober { world, connection: Connection::to(server.address()), name, calls: Vec::new() };
-    // Before the disk is filled, the clients are served for a moment.
     thread::sleep(CALM_TIME);
     let begin = Instant::now();
     loop {

@@ -300,7 +300,7 @@ fn judge_answer(
     match answer.status {
         200 => {
             let (text, balance) = without_balance(&answer.body);
-            // Before the torture begins, the expected answer is not known.
+            // An empty `question.answer` means that the expected answer is not known yet.
             if !question.answer.is_empty() && text != question.answer {
                 wrong("another answer than before");
             }

@@ -50,7 +50,6 @@ pub(crate) fn run(setting: &Setting, rounds: u64, console: &mut Console<'_>) -> 
         .tally(&total))
 }
 
-/// Runs the rounds of one data folder.
 fn run_folder(
     setting: &Setting,
     folder: &Path,
@@ -64,7 +63,7 @@ fn run_folder(
         trial.probe(server.address())?;
         load_and_kill(setting, &mut trial, server, chance)?;
         // The first process that opens the folder after a kill recovers the ledger. In every second
-        // round this is the server, otherwise this process.
+        // round, this first process is the server; in the other rounds, it is the torture.
         if round % 2 == 0 {
             trial.judge(Ruling::default())?;
             server = trial.serve(&[])?;
@@ -104,7 +103,7 @@ fn load_and_kill(
     Ok(())
 }
 
-/// A running command of another process that grants credits.
+/// A running command `enrich credits grant`.
 struct Granting {
     child: std::process::Child,
     call: GrantCall,

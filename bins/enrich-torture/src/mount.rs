@@ -54,7 +54,6 @@ pub(crate) struct Cut {
 }
 
 impl FileSystem {
-    /// Returns the name of the file system.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Ext4 => "ext4",
@@ -95,7 +94,6 @@ impl Mounted {
         Ok(Self { at, image: None, is_mounted: true })
     }
 
-    /// Returns the mount point.
     pub(crate) fn at(&self) -> &Path {
         &self.at
     }

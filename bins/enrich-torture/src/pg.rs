@@ -96,7 +96,6 @@ impl Case {
         }
     }
 
-    /// Runs the case.
     pub(crate) fn run(&self, console: &mut Console<'_>) -> Result<Summary> {
         let setting = self.setting();
         ensure!(!skip_without_postgres(), "PostgreSQL is not installed");

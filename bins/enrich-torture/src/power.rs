@@ -110,8 +110,8 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         .tally(&total))
 }
 
-/// Returns the summary of a control that has lost charges, as expected. If `error` is not a broken
-/// promise, returns `error`.
+/// Returns the summary of a control that has broken a promise, as expected. If `error` is not a
+/// broken promise, returns `error`.
 fn control_summary(
     setting: &Setting,
     plan: Plan,

@@ -34,7 +34,7 @@ const TOP_UP_CREDITS: i64 = 9;
 pub(crate) struct Trial<'a> {
     /// The content of the folder.
     pub(crate) world: World,
-    /// The counts of all calls since the trial began.
+    /// The counts of all calls since the torture began.
     pub(crate) total: Tally,
     setting: &'a Setting,
     log: PathBuf,
@@ -287,7 +287,7 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Least {
     pub(crate) charged: u64,
-    /// Requests that were in flight at a power cut.
+    /// Requests that were in flight at a kill or a power cut.
     pub(crate) in_flight: u64,
     pub(crate) replayed: u64,
     /// Requests that were refused because of too few credits.

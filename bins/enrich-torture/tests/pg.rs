@@ -6,7 +6,8 @@ use std::process::Command;
 
 use enrich_testkit::postgres::skip_without_postgres;
 
-/// If PostgreSQL is installed, runs a torture and checks its summary.
+/// If PostgreSQL is installed, runs a torture. Checks that it succeeds and that its summary reports
+/// no lost charge.
 fn torture(arguments: &[&str]) {
     if skip_without_postgres() {
         return;

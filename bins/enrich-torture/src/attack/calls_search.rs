@@ -20,13 +20,13 @@ use crate::world::World;
 use enrich_testkit::http::Connection;
 
 const SEARCHES: usize = 24;
-/// Number of calls in the ledger. It is higher than the number of calls that one search reads.
+/// Number of calls in the ledger, which is more than one search reads.
 const CALLS: usize = 25_600;
 /// Number of threads that write these calls to the ledger before the attack.
 const WRITERS: usize = 64;
 /// The pause of a client after a refused search.
 const PAUSE_REFUSED: Duration = Duration::from_millis(50);
-/// The index of the account that searches.
+/// The index in `World::payers` of the account that searches.
 const SEARCHER: usize = 0;
 const EMAIL: &str = "ada@quill.example";
 const PAGE: &str = "/account/calls?id=not-there";

@@ -21,7 +21,7 @@ const COMPANIES: u64 = 20_000;
 const WORDS: usize = 16;
 /// The pause of a connection after a refused request.
 const PAUSE_REFUSED: Duration = Duration::from_millis(100);
-/// The index of the account that sends the expensive names.
+/// The index in `World::payers` of the account that sends the expensive names.
 const FLOODER: usize = 0;
 const PATH: &str = "/v1/cuf";
 
@@ -108,7 +108,7 @@ fn flood(target: &Target<'_>, number: usize, counts: &Counts) -> Result<()> {
     Ok(())
 }
 
-/// Sends names in which two letters are exchanged, one name at a time.
+/// Sends names in which the third and the fourth letter are exchanged, one name at a time.
 fn ask_misspelt(target: &Target<'_>, counts: &Counts) -> Result<()> {
     let mut connection = Connection::to(target.server);
     for index in (0..COMPANIES).cycle() {
@@ -124,7 +124,6 @@ fn ask_misspelt(target: &Target<'_>, counts: &Counts) -> Result<()> {
     Ok(())
 }
 
-/// Returns the name with its third and fourth letters exchanged.
 fn misspelt(name: &str) -> String {
     let mut letters: Vec<char> = name.chars().collect();
     if letters.len() > 3 {

@@ -11,7 +11,6 @@ impl Latencies {
         self.0.push(took);
     }
 
-    /// Returns the number of response times.
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }

@@ -9,7 +9,7 @@ use socket2::{Domain, Socket, Type};
 /// Time limit for opening a connection. A server whose accept queue is full does not answer.
 const CONNECT_TIME: Duration = Duration::from_secs(1);
 
-/// The connections of an attack. [`Sockets::open`] opens connections that the server has closed
+/// The connections of an attack. If the server closes a connection, [`Sockets::open`] opens it
 /// again.
 pub(crate) struct Sockets {
     server: SocketAddr,

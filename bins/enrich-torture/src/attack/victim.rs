@@ -16,7 +16,7 @@ const MOST_TIMES_SLOWER: f64 = 5.0;
 /// The pause of the victim between two requests.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The index of the victim's account.
+/// The index of the victim's account in `World::payers`.
 pub(super) const VICTIM: usize = 1;
 
 /// The response times of the victim, before and during an attack.

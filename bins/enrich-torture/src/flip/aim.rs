@@ -106,7 +106,6 @@ impl Flip {
         bytes[self.at] ^= self.mask;
     }
 
-    /// Describes the flip in words.
     pub(super) fn named(self) -> String {
         let Self { in_log, table, at, mask } = self;
         let (page, offset) = (at / PAGE_BYTES + 1, at % PAGE_BYTES);

@@ -20,8 +20,8 @@ const OTHERS: [&str; 2] = ["directory.sqlite", "secret.key"];
 
 const ACCOUNTS: usize = 20;
 /// Number of charges of each account; all accounts together have 20,000. The ledger writes the
-/// heads every 16,384 rows, and an entry of the sequence index (`mark`) every 256 rows of an
-/// account. So this ledger contains both.
+/// table `head` every 16,384 rows, and a row of the table `mark` every 256 rows of an account. So
+/// both tables have rows.
 const CHARGES_EACH: u64 = 1000;
 /// Number of charges of each account that are only in the write-ahead log.
 const CHARGES_EACH_IN_LOG: u64 = 20;

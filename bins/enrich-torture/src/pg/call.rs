@@ -15,11 +15,12 @@ pub(crate) type Micros = u64;
 /// A call and its end. Its line is `id account credits key asked_at ended_at end…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
-    /// The id of the call's row in the ledger.
+    /// The id of the call. If the call has a row in the ledger, the row has the same id.
     pub(crate) id: ChargeId,
     /// The index of the call's account in `World::accounts`.
     pub(crate) account: usize,
-    /// The requested change of the balance; 0 for a miss.
+    /// The requested change of the balance, in credits: negative for a charge, positive for a
+    /// grant, 0 for a miss.
     pub(crate) credits: i64,
     /// The number of the call's idempotency key, if it has one.
     pub(crate) key: Option<u64>,
@@ -50,7 +51,7 @@ pub(crate) enum End {
 }
 
 impl End {
-    /// Whether the call ended with a promise that nothing was written for it.
+    /// Whether the ledger must have no row for a call with this end.
     pub(crate) fn is_refusal(&self) -> bool {
         match self {
             Self::Taken(_) | Self::Unknown => false,

@@ -127,7 +127,8 @@ fn cut(
     trial.rest()
 }
 
-/// Arms a cut at a `COMMIT`, and waits until it was triggered. Returns the time just after that.
+/// Makes the proxy cut a connection at a `COMMIT`, or lose the reply to it. Waits until this has
+/// happened, and returns the time just after it.
 fn at_commit(proxy: &TcpProxy, trigger: Trigger) -> Result<u64> {
     let (before, begun) = (proxy.triggered(), Instant::now());
     proxy.cut_when(COMMIT, trigger);

@@ -70,8 +70,8 @@ struct Pair {
     primary: Cluster,
     standby: Cluster,
     replication: Replication,
-    /// The names of the two PostgreSQL servers. Each server has the other one as its synchronous
-    /// standby, which it knows by its name.
+    /// The names of the two PostgreSQL servers; the first one is the name of the primary. A server
+    /// recognises its synchronous standby by this name.
     names: [String; 2],
     is_synchronous: bool,
 }

@@ -139,7 +139,6 @@ impl Fleet {
         Ok(())
     }
 
-    /// Returns the calls that were reported so far.
     pub(crate) fn calls(&self) -> Vec<Call> {
         self.told().iter().map(|(_, call)| call.clone()).collect()
     }

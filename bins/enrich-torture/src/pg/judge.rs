@@ -46,7 +46,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) killed: &'a BTreeSet<String>,
     /// The number of clients of each node.
     pub(crate) clients: usize,
-    /// The index of the account that may have too few credits.
+    /// The index in `World::accounts` of the account that may have too few credits.
     pub(crate) poor: usize,
     /// Whether all nodes have ended, so that every call was reported.
     pub(crate) is_final: bool,
@@ -107,7 +107,6 @@ pub(crate) fn judge(evidence: &Evidence<'_>) -> (Tally, Vec<Breach>) {
     (tally, breaches)
 }
 
-/// Judges one call and its row.
 fn judge_call(call: &Call, row: Option<&Row>, evidence: &Evidence<'_>, breaches: &mut Vec<Breach>) {
     let mut breach = |kind, what: &str| {
         let what = format!("{what}: {call}; its row: {row:?}");

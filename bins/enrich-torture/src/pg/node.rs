@@ -117,7 +117,8 @@ pub(crate) fn run(args: &NodeArgs) -> Result<()> {
     Ok(())
 }
 
-/// Opens the store. Tries again as long as there is no primary.
+/// Opens the store. After an error, tries again for up to [`OPEN_WITHIN`], because there may be no
+/// primary for a while.
 fn open(world: &World, url: &str, name: &str) -> Result<Store> {
     let begun = Instant::now();
     loop {
@@ -129,7 +130,6 @@ fn open(world: &World, url: &str, name: &str) -> Result<Store> {
 }
 
 impl Node {
-    /// Runs one client.
     fn ask_on(&self, client: usize, mut chance: Rng) {
         let mut count = 0;
         while !self.is_over.load(Ordering::Relaxed) {
@@ -179,8 +179,8 @@ impl Node {
             let charge = self.charge(request_id, account, chance.u64(1..4));
             return (Question::Charge(Box::new(charge)), account, None);
         }
-        // The number of the idempotency key alone decides which question is sent with it. So it is
-        // the same question on all nodes.
+        // The number of the idempotency key alone decides which question is sent with the key. So
+        // all nodes send the same question with the same key.
         let newest = (now() - self.world.since) / KEY_MICROS;
         let key = match chance.u8(..100) < OLD_PERCENT {
             true => chance.u64(..=newest),

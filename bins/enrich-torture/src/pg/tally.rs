@@ -32,7 +32,7 @@ pub(crate) struct Tally {
 /// The results of the calls that were in flight at the time of a fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InFlight {
-    /// Calls that were charged or granted.
+    /// Calls with the result "taken": charges, grants and stored misses.
     taken: u64,
     replayed: u64,
     /// Calls that were refused, so that nothing was taken.

@@ -59,8 +59,8 @@ pub(crate) struct Connections {
 enum NotCommitted {
     /// It is certain that nothing was written.
     RolledBack(Failure),
-    /// The change may be lost, or may be written nevertheless. Either the reply to `COMMIT` was
-    /// lost, or PostgreSQL stopped waiting for the standby.
+    /// It is unknown whether the change is durable: the reply to `COMMIT` was lost, or PostgreSQL
+    /// stopped waiting for the standby.
     InDoubt(Failure),
 }
 

@@ -17,7 +17,7 @@ use crate::readiness::is_skewed;
 use crate::runtime::Runtime;
 use crate::schema;
 
-/// Reads the nodes. A node is alive if its last heartbeat is at most five seconds ago.
+/// Reads the nodes. A node is alive if its last heartbeat is less than five seconds ago.
 const NODES: &str = "SELECT id::text, name, build,
     (extract(epoch FROM clock_timestamp() - seen_at) * 1000)::bigint,
     seen_at > clock_timestamp() - INTERVAL '5 seconds'

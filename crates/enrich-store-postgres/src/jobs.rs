@@ -2,8 +2,8 @@
 //! database's clock decides when a lease has ended.
 //!
 //! Each job has a number, its turn, which grows when a node takes the job and when a free job is
-//! changed. A change names a turn and is made only if the job still has it. So a node whose lease
-//! has ended can no longer change a job that another node has taken.
+//! changed. A change names a turn and is made only if the job still has this turn. So a node whose
+//! lease has ended can no longer change a job that another node has taken.
 
 mod columns;
 mod local;
@@ -36,9 +36,9 @@ const RENEWAL_TIMEOUT: Duration = Duration::from_secs(5);
 const ADD: &str = "INSERT INTO job (id, account, turn, phase, record, progress, waiting_since)
     VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp()) ON CONFLICT (id) DO NOTHING";
 /// Reads and locks the job to run next. Jobs of the account with the fewest running jobs come
-/// first. Among these accounts, the account comes first that has waited the longest since one of
-/// its jobs was taken. Within an account, the job comes first that has waited the longest. A job
-/// that another transaction has locked is skipped.
+/// first. Among accounts with equally many running jobs, the account comes first that has waited
+/// the longest since one of its jobs was taken. Within an account, the job comes first that has
+/// waited the longest. A job that another transaction has locked is skipped.
 const NEXT: &str = "SELECT id, account, phase, turn,
         CASE WHEN until IS NULL THEN 'free' ELSE 'expired' END, record, progress
     FROM job WHERE phase IN ('waiting', 'running', 'stopping')
@@ -102,9 +102,9 @@ impl PostgresJobs {
         Self { node: node.clone(), background: Arc::new(background) }
     }
 
-    /// Changes one row. Returns `true` if the row was changed, or if `is_made` says that the row
-    /// already has this change. The second happens after a lost reply, when the change is made
-    /// again.
+    /// Changes one row. Returns `true` if the row was changed. Also returns `true` if `is_made`
+    /// says that the row already has this change, because an earlier attempt made the change and
+    /// its reply was lost.
     async fn change_row(
         &self,
         statement: &'static str,

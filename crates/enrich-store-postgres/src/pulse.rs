@@ -20,7 +20,8 @@ use crate::failure::Failure;
 const INTERVAL: Duration = Duration::from_millis(400);
 /// Time limit for one poll.
 const POLL_TIMEOUT: Duration = Duration::from_secs(2);
-/// Maximum age of a reading that still counts as current, from the start of its poll.
+/// Maximum age of a reading that still counts as current. The age counts from the start of the
+/// poll.
 const BELIEVED: Duration = Duration::from_secs(1);
 /// Time limit for a caller that waits for a new reading because the last one is too old.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -8,9 +8,9 @@
 //!   exchange windows with so few requests that they are far below their limit. The rate-limit
 //!   status may be 200 ms old.
 //! - With [`RatePolicy::Reject`], a node reserves places in a window, some at a time, before it
-//!   admits requests. It uses only those reserved places that are within the limit, so that all
-//!   nodes together never admit more requests than the limit. A request may be refused although
-//!   other nodes still have reserved places.
+//!   admits requests. A place is room for one request. It uses only those reserved places that are
+//!   within the limit, so that all nodes together never admit more requests than the limit. A
+//!   request may be refused although other nodes still have reserved places.
 //!
 //! While the database cannot be reached, a node counts alone, starting from the last known sums. A
 //! failover of the database may lose the last exchanges. Then the nodes may admit more requests

@@ -1,13 +1,13 @@
 //! Seals protect the newest rows of accounts. Every few seconds, each node writes a seal with the
 //! last rows of the accounts that it has charged.
 //!
-//! The rows of an account are chained, so nobody without the secret can change a row in the middle.
-//! But somebody could remove the newest rows of an account, for example by restoring an older copy
-//! of them. A seal shows such a removal. A seal contains the last rows of accounts and the hashes
-//! of the newest seals of the other nodes. Its keyed hash protects both, and the hash of the node's
-//! previous seal. So if sealed rows are removed, a seal shows it. If a seal is removed, a later
-//! seal of the same node or a seal of another node shows it. Rows of the last [`INTERVAL`] may not
-//! be sealed yet; these are not protected.
+//! The rows of an account are chained by keyed hashes, so nobody without the secret can change a
+//! row in the middle. But somebody could remove the newest rows of an account, for example by
+//! restoring an older copy of them. A seal shows such a removal. A seal contains the last rows of
+//! accounts and the hashes of the newest seals of the other nodes. Its keyed hash protects both,
+//! and the hash of the node's previous seal. So if sealed rows are removed, a seal shows it. If a
+//! seal is removed, a later seal of the same node or a seal of another node shows it. Rows of the
+//! last [`INTERVAL`] may not be sealed yet; these are not protected.
 //!
 //! A seal belongs to the lineage of the database in which it was made. When an operator accepts a
 //! loss of data, the lineage changes. From then on, only seals of the new lineage are checked.

@@ -52,9 +52,9 @@ impl NewKeyRow {
     }
 }
 
-/// Raises `key_changes` in the table `state`, unless `rows` is 0. The higher number makes all nodes
-/// empty their caches of keys. `rows` is the number of keys that a statement has changed. Returns
-/// whether the number was raised.
+/// Raises `key_changes` in the table `state` by 1 if `rows`, the number of rows that a change has
+/// affected, is not 0. The higher number makes all nodes empty their caches of keys. Returns
+/// `false` if `rows` is 0.
 ///
 /// This function locks the row of `state` until the transaction ends, and other changes of keys
 /// wait for that lock. So call it at the end of a transaction.
@@ -90,8 +90,7 @@ pub(super) async fn find_full(
     })
 }
 
-/// Whether this key is already stored. That is so if an earlier attempt of the same call has stored
-/// it.
+/// Whether this key is already stored. An earlier attempt of the same call may have stored it.
 pub(super) async fn is_stored(client: &Client, row: &NewKeyRow) -> Result<bool, Failure> {
     let query = "SELECT account, hash FROM api_key WHERE id = $1";
     let read = |row: &Row| Ok((row.try_get::<_, Uuid>(0)?, hash(row.try_get(1)?)?));

@@ -48,7 +48,8 @@ pub(super) async fn announce(
     .await
 }
 
-/// Returns an account's lists in the folders of other nodes, as `JobRecords::elsewhere` describes.
+/// Returns an account's lists in the local folders of other nodes. `folder` is this node's own
+/// folder, whose lists are left out.
 pub(super) async fn elsewhere(
     node: &Node,
     account: AccountId,

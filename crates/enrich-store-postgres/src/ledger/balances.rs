@@ -28,7 +28,8 @@ const BALANCES: &str = "SELECT p.account, COALESCE(l.balance, 0) FROM purse p
                         ORDER BY e.sequence DESC LIMIT 1) l ON true
      WHERE p.account = ANY($1)";
 
-/// The cached balances. This node has read or written each of them in the last second.
+/// The balances that this node has read or written, each with its time. A balance is used only
+/// until it is [`VALID_FOR`] old.
 #[derive(Debug, Default)]
 pub(super) struct Balances {
     known: RwLock<FxHashMap<AccountId, (Credits, Instant)>>,

@@ -27,7 +27,7 @@ use crate::ledger::transaction::{NotWritten, write_and_commit};
 /// The decisions of this node on a group, before the database has compared the last rows.
 #[derive(Debug, Default)]
 pub(super) struct Plan<'g> {
-    /// For each account: the last row before its decisions, and the last row after them.
+    /// For each account: the last row before the charges of the group, and the last row after them.
     accounts: FxHashMap<AccountId, Expected>,
     /// The decision of each job; `None` if its account needs the path of two round trips.
     decisions: Vec<Option<Decision>>,
@@ -62,10 +62,10 @@ struct Expected {
 
 impl<'g> Plan<'g> {
     /// Decides the jobs of the accounts whose last rows are in `heads`. Three kinds of jobs cannot
-    /// be decided here. A charge that the balance does not pay for and the second use of an
-    /// idempotency key need more than the last row. Grants are rare, and their rows have other
-    /// columns than charges. If an account has such a job, all its jobs take the path of two round
-    /// trips.
+    /// be decided here: charges that the balance does not pay for, second uses of an idempotency
+    /// key, and grants. The first two need more than the last row. Grants are rare, and their rows
+    /// have other columns than charges. If an account has such a job, all its jobs take the path of
+    /// two round trips.
     pub(super) fn new(
         jobs: &'g [Job],
         heads: &FxHashMap<AccountId, LastRow>,

@@ -13,8 +13,9 @@ pub struct LaneCounts {
     pub compared: PathCounts,
     /// The groups that took the path of two round trips, with their accounts locked.
     pub locked: PathCounts,
-    /// The number of accounts whose last row the node read first, because it did not remember the
-    /// row, or because other nodes charge the account too. Failed reads count too.
+    /// The number of last rows that the node read before a comparison. It reads the row of an
+    /// account if it does not remember the row, or if other nodes charge the account too. Failed
+    /// reads count too.
     pub reads: u64,
     /// The number of comparisons that failed because another node had changed the account first.
     pub conflicts: u64,

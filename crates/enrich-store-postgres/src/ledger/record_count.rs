@@ -39,7 +39,6 @@ impl RecordCount {
         Self { readings, most, known }
     }
 
-    /// Returns the space for records.
     pub(super) fn space(&self) -> RecordSpace {
         let mut known = self.known.lock();
         let shared = self.readings.borrow().state.kept;

@@ -34,14 +34,14 @@ const RECORD_PAGE: i64 = 1_000;
 const USED: &str = "SELECT account, sum(credits)::text FROM used GROUP BY account";
 const ACCOUNTS: &str = "SELECT account FROM purse WHERE account > $1 ORDER BY account LIMIT $2";
 const EARLIER: &str = "SELECT sequence FROM entry WHERE id = $1 AND account = $2";
-/// Finds the idempotency records that name a charge which the account does not have, or whose
-/// balance or time differs from the charge's.
+/// Finds the idempotency records whose charge is missing, or has another balance or time than the
+/// record.
 const CHARGES_OF_RECORDS: &str = "SELECT k.account, k.charge, e.sequence FROM kept k
     LEFT JOIN entry e ON e.id = k.charge AND e.account = k.account
     WHERE k.charge IS NOT NULL AND (e.balance IS NULL OR e.balance <> k.balance OR e.at <> k.at)";
 
-/// Checks every row, every stored response and every seal, and that the counted usage of no account
-/// is above its charges.
+/// Checks every row, every stored response and every seal. Also checks that the counted usage of
+/// each account is at most the sum of its charges.
 pub(crate) async fn verify(node: &Node) -> Result<Verification, StoreError> {
     let mut findings = Findings::default();
     // Usage is read before the charges. A call is counted after its charge, so this usage is never

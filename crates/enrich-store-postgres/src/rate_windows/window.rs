@@ -23,8 +23,8 @@ pub(super) enum Counted {
 pub(super) struct Window {
     limit: RateLimit,
     number: i64,
-    /// The number of requests that this node has counted. If it reserves places, the number of
-    /// requests that it has admitted.
+    /// The number of requests that this node has counted; if this node reserves places, the number
+    /// of requests that it has admitted.
     counted: u64,
     /// The number of requests that this node has added to the sum in the database, plus the number
     /// of places that it has reserved within the limit.

@@ -83,8 +83,8 @@ pub(crate) struct Plan {
     pub(crate) seconds: u64,
     /// The figure of `/healthz` that must stay below a limit.
     pub(crate) health: HealthFigure,
-    /// Whether the admin pages are on the attacked listener in every case, even in cases that have
-    /// a listener for them.
+    /// Whether the admin pages are on the attacked listener in every case, even in cases with
+    /// [`Case::has_admin_listener`].
     pub(crate) is_listener_shared: bool,
 }
 

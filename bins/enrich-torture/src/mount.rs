@@ -35,9 +35,10 @@ pub(crate) struct Mounted {
     is_mounted: bool,
 }
 
-/// A process that cuts the power of a mounted image when it gets the command. The process is
-/// started before the load, because its start takes long on a busy machine. If it were started at
-/// the time of the cut, many answers would arrive during its start, and would count as in flight.
+/// A process of `xfs_io`, which cuts the power of a mounted image when it gets the command. The
+/// process is started before the load, because its start takes long on a busy machine. If it were
+/// started at the time of the cut, many answers would arrive during its start, and would count as
+/// in flight.
 #[derive(Debug)]
 pub(crate) struct Switch {
     waiting: Child,

@@ -68,7 +68,7 @@ pub(crate) fn check(file_system: FileSystem, control: Option<Control>) -> Result
     }
 }
 
-/// Cuts the power `rounds` times.
+/// Cuts the power `plan.rounds` times.
 pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> Result<Summary> {
     check(plan.file_system, plan.control)?;
     let chance = Rng::with_seed(setting.seed);

@@ -122,7 +122,8 @@ pub(crate) fn status_of(server: SocketAddr, page: &str) -> Result<u16> {
     Ok(reply.status)
 }
 
-/// Splits an answer into its text without the balance, and the balance.
+/// Splits an answer into its text without the balance, and the balance: `None` if the answer has
+/// none.
 pub(crate) fn without_balance(body: &str) -> (String, Option<u64>) {
     for field in ["\"credit_count\":", "\"remaining_credits\":"] {
         if let Some((before, rest)) = body.split_once(field) {

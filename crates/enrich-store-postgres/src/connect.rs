@@ -263,9 +263,9 @@ fn base_of(config: &Config) -> Config {
     base
 }
 
-/// Returns the URL with only those options that the client library knows, and the value of the
-/// option `sslrootcert`. Replaces `sslmode=verify-full` and `sslmode=verify-ca` with
-/// `sslmode=require`.
+/// Returns the URL in a form that the client library accepts, and the value of the option
+/// `sslrootcert`. The returned URL has no `sslrootcert`, and `sslmode=require` in place of
+/// `verify-full` and `verify-ca`.
 fn split_tls_options(url: &str) -> (String, Option<String>) {
     let Some((base, query)) = url.split_once('?') else {
         return (url.to_owned(), None);

@@ -11,7 +11,8 @@ use crate::world::status_of;
 use enrich_testkit::http::Connection;
 
 /// Maximum number of times that a question may be answered with 500 after a first 500. Each thread
-/// of the server that writes can cause one, and the server certainly has fewer such threads.
+/// of the server that writes can cause one such answer, and the server certainly has fewer of these
+/// threads.
 const MAX_THREADS: u32 = 32;
 
 /// Sends questions with idempotency keys, until one fails or `goes_on` returns `false`. `goes_on`

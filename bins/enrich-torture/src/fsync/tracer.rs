@@ -35,8 +35,8 @@ pub(super) enum File {
     Ledger,
     /// The write-ahead log of `ledger.sqlite`.
     Log,
-    /// The folder of both files. SQLite syncs the folder after it has created a log. SQLite ignores
-    /// a failure, because some file systems cannot sync a folder.
+    /// The folder of both files. SQLite syncs the folder after it has created a log. It ignores a
+    /// failure of this sync, because some file systems cannot sync a folder.
     Folder,
     /// Another file.
     Other,

@@ -1,6 +1,6 @@
 //! The connection over which a standby receives the log of its primary. The connection goes through
-//! a proxy, which can hold the log back before a fault. If the primary confirms commits without its
-//! standby in this time, the fault loses these commits.
+//! a proxy, which can hold the log back before a fault. If the primary confirms commits while the
+//! log is held back, the fault loses these commits.
 
 use std::thread;
 use std::time::{Duration, Instant};

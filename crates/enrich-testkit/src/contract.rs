@@ -1,10 +1,13 @@
-//! The contract suite: tests that every store passes. Each test is a public function in the module
-//! of its port. A store's tests call the macro of the port with a [`Harness`] and an executor. The
-//! macro makes a `#[test]` of each function:
+//! The contract suite: tests that every store must pass. Each test is a public function in the
+//! module of its port. A store's tests call the macro of the port with a [`Harness`] and an
+//! executor. The macro makes a `#[test]` of each function:
 //!
 //! ```text
 //! enrich_testkit::ledger_contract!(Sqlite::new(), pollster::block_on);
 //! ```
+//!
+//! The modules [`jobs`] and [`snapshots`] have no macro: a store's tests call their functions
+//! directly.
 //!
 //! The functions use only the ports, so that they run unchanged with every store. Some promises are
 //! made by only one store, for example that it notices an altered file. Tests of such promises are
@@ -52,17 +55,17 @@ pub trait Harness: Send + Sync {
     /// Returns the ports of an empty store. Called once for each harness.
     async fn fresh(&self) -> Ports;
 
-    /// Returns the ports of an empty store that stores at most `max_kept` responses. Called in
-    /// place of [`fresh`](Self::fresh).
+    /// Returns the ports of an empty store that keeps at most `max_kept` answers of calls with an
+    /// idempotency key. Called in place of [`fresh`](Self::fresh).
     async fn fresh_keeping(&self, max_kept: u64) -> Ports;
 
     /// Opens the store again, like after a restart of the process. Drops `ports` first. Everything
-    /// that was acknowledged must still exist.
+    /// that the store has confirmed as written must still exist.
     async fn reopen(&self, ports: Ports) -> Ports;
 }
 
-/// Defines one `#[test]` for each function of a contract; the test calls the function. The macro of
-/// each port uses this macro.
+/// Defines one `#[test]` for each function of a contract; the test calls the function. The macros
+/// of the ports, such as `ledger_contract!`, use this macro.
 #[macro_export]
 macro_rules! contract_tests {
     ($harness:expr, $run:path, $port:ident: [$($sentence:ident),+ $(,)?]) => {
@@ -105,7 +108,7 @@ pub fn new_key(account: AccountId, label: &str) -> NewKey {
     }
 }
 
-/// Stores an account with one key, created at [`noon`], and returns both.
+/// Stores an account with one key, created at [`noon`]. Returns the id of the account, and the key.
 pub async fn account_with_key(ports: &Ports, name: &str) -> (AccountId, NewKey) {
     let id = AccountId::new(noon());
     let key = new_key(id, "first");
@@ -116,8 +119,8 @@ pub async fn account_with_key(ports: &Ports, name: &str) -> (AccountId, NewKey) 
 
 #[cfg(test)]
 mod tests {
-    /// Checks that each function of a contract is in the list of its macro. Otherwise it would
-    /// never run.
+    /// Checks, for the files below, that each contract function is in the list of its macro. A
+    /// function that is missing in the list would never run.
     #[test]
     fn every_sentence_is_run() {
         let sources = [

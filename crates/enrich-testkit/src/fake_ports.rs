@@ -27,7 +27,7 @@ use parking_lot::Mutex;
 pub use jobs::{JobConnection, MemoryJobs};
 pub use snapshots::MemorySnapshots;
 
-/// A function of a test that decides a charge in place of the ledger, to simulate refusals,
+/// A function that a test sets, to decide charges in place of the ledger and simulate refusals,
 /// failures and slow decisions. If its future gives `None`, the ledger decides.
 pub type DecideCharge = Box<dyn Fn(&Charge) -> DecidedCharge + Send + Sync>;
 /// The result of a [`DecideCharge`] function: a future with the decision on a charge.
@@ -145,9 +145,9 @@ impl FakePorts {
         *self.decide_charge.lock() = Some(Box::new(decide));
     }
 
-    /// Returns the accounts, keys, ledger rows, passwords, invitations and sessions as text. If two
-    /// texts are the same, none of these was added, changed or removed in between. The times when
-    /// sessions were last used are not part of the text.
+    /// Returns a text with the accounts, keys, ledger rows and password hashes, and with the tokens
+    /// of the invitations and sessions. A test compares the texts before and after a call, to see
+    /// whether the call has changed anything.
     pub fn state_text(&self) -> String {
         let sessions: Vec<String> = self.sessions.lock().keys().cloned().collect();
         let passwords: Vec<String> = self

@@ -6,9 +6,9 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 
 /// The first port that may be reserved.
 const FIRST: u16 = 20_000;
-/// Reserved ports are below the range from which the operating system takes local ports for
-/// outgoing connections. If the beginning of this range cannot be read, they are below this number.
-/// On Linux, the range begins at 32,768 by default.
+/// Reserved ports are below this number if the beginning of the range of local ports cannot be
+/// read. The operating system takes ports of this range for outgoing connections. On Linux, the
+/// range begins at 32,768 by default.
 const END: u16 = 32_768;
 /// Maximum number of ports that are tried.
 const ATTEMPTS: usize = 1_000;

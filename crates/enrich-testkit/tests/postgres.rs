@@ -323,7 +323,6 @@ fn processes_in(folder: &Path) -> Vec<PathBuf> {
     processes.filter(is_in).collect()
 }
 
-/// Whether a process still runs.
 fn is_running(process: &Path) -> bool {
     let state = state(process);
     !state.is_empty() && !state.contains('Z')

@@ -56,7 +56,7 @@ pub async fn an_account_comes_with_its_first_key_or_not_at_all(harness: &dyn Har
     assert_eq!(ports.accounts.account(id).await.unwrap(), None);
 }
 
-/// A key is found by its secret, with its data.
+/// A new key is found by its secret at once, with all its values.
 pub async fn an_issued_key_is_found_at_once(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, _) = account_with_key(&ports, "Northwind").await;
@@ -90,7 +90,7 @@ pub async fn a_key_is_revealed_again(harness: &dyn Harness) {
     assert!(ports.accounts.reveal(KeyId::new(noon())).await.unwrap().is_none());
 }
 
-/// If a key gets two ends, one after the other, the key ends at the earlier of the two.
+/// If the end of a key is set several times, the earliest end applies.
 pub async fn a_key_ends_at_the_earlier_of_two_ends(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (_, key) = account_with_key(&ports, "Northwind").await;
@@ -206,7 +206,7 @@ pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn
     assert_eq!(stored, 9, "the account had one");
     let refused = made.iter().filter(|made| **made == KeyStored::TooManyActive).count();
     assert_eq!(refused, 91);
-    // A rotation counts as a new key too, unless the rotated key ends without an overlap.
+    // A rotation also adds an active key, unless the old key ends at once.
     let accounts = &ports.accounts;
     let rotated = accounts.rotate_key(first.id, after_noon(1), new_key(account, ""), limit).await;
     assert_eq!(rotated.unwrap(), KeyStored::TooManyActive);
@@ -214,7 +214,9 @@ pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn
     let rotated = accounts.rotate_key(first.id, noon(), new_key(account, ""), limit).await;
     assert_eq!(rotated.unwrap(), KeyStored::Stored);
     assert_eq!(accounts.keys(account).await.unwrap().len(), 11);
-    // The limit also applies to an account that already has more keys than the limit allows.
+    // An account with more active keys than the limit can rotate an active key that ends at once,
+    // because the number of active keys stays the same. It cannot rotate an ended key, because this
+    // would add an active key.
     let (fewer, active) = (KeyLimit { active: 5, all: 20 }, accounts.keys(account).await.unwrap());
     let active = active.iter().find(|key| key.expires_at.is_none()).unwrap().id;
     let rotated = accounts.rotate_key(active, noon(), new_key(account, ""), fewer).await;

@@ -112,8 +112,8 @@ async fn by_email(ports: &Ports, text: &str) -> Option<String> {
     company_of(ports, CompanyRef::Email(email(text))).await.map(|company| company.name)
 }
 
-/// Returns the domain of the company that is found by a name, and the confidence. `code` is a
-/// country code; `None` searches in all countries.
+/// Returns the main domain of the company that `name` finds, and the confidence in percent. `code`
+/// is a country code; `None` searches in all countries.
 async fn by_name(ports: &Ports, name: &str, code: Option<&str>) -> Option<(String, u8)> {
     let name = company_name(name);
     let company = CompanyRef::Name { name, country: code.map(country) };
@@ -299,7 +299,7 @@ pub async fn two_companies_of_one_name_cannot_be_told_apart(harness: &dyn Harnes
     load(&ports, "a", vec![hashed(quill()), hashed(other)]).await;
     for name in ["Quill Ltd", "Quill"] {
         // A domain that contains the requested name makes a match more probable, but not certain:
-        // the confidence is at most 80.
+        // the confidence is at most 80 %.
         let found = by_name(&ports, name, None).await;
         assert!(found.as_ref().is_none_or(|(_, sure)| *sure <= 80), "{found:?}");
     }
@@ -341,7 +341,7 @@ pub async fn a_country_tells_companies_of_one_name_apart(harness: &dyn Harness) 
     assert_eq!(found("DE").await.as_deref(), Some("nestle-marktplatz.example"));
     assert_eq!(found("US").await.as_deref(), Some("nestle.example"));
     assert_eq!(found("FR").await, None);
-    // Without a country, several companies fit, so an answer has a confidence of at most 80.
+    // Without a country, several companies fit, so an answer has a confidence of at most 80 %.
     let found = by_name(&ports, "nestle", None).await;
     assert!(found.as_ref().is_none_or(|(_, confidence)| *confidence <= 80), "{found:?}");
 }
@@ -404,7 +404,8 @@ pub async fn companies_that_are_but_names_do_not_stand_in_the_way_of_a_misspelt_
     load(&ports, "people", people.map(at).into()).await;
     let after = by_name(&ports, "Feathermark Analitics", None).await.expect("a company");
     assert_eq!(after.0, before.0);
-    // The names of the employers make the words a little more common.
+    // With the employers' names, these words are more common in the directory. So the confidence
+    // may be 1 % lower.
     assert!(after.1 + 1 >= before.1, "{before:?} {after:?}");
 }
 

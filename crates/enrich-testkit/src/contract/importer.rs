@@ -130,7 +130,6 @@ async fn forget(ports: &Ports, what: Suppressed) -> Removed {
     ports.importer.forget(&[what], noon()).await.unwrap()
 }
 
-/// Imports one record. Returns the effect of the record.
 async fn load_one(ports: &Ports, source: &str, record: Record) -> Effect {
     let effects = load(ports, source, vec![record]).await;
     assert_eq!(effects.len(), 1);
@@ -151,8 +150,8 @@ fn ada() -> PersonRecord {
     }
 }
 
-/// Returns records that are hard to tell apart, in the order that is most difficult for the
-/// importer.
+/// Returns records that an importer can easily merge wrongly. Some belong to the same company or
+/// person; others only have similar values.
 fn tricky() -> Vec<Record> {
     let named = || company("Quill");
     let in_gb = || CompanyRecord { seats: countries(&["GB"]), ..named() };

@@ -1,4 +1,4 @@
-//! Contract of the records of jobs that nodes share.
+//! The contract of the job records that several nodes share.
 
 use enrich_core::port::jobs::{
     JobChange, JobLease, JobPhase, JobRecords, JobRow, LocalJob, RemoteJob,
@@ -17,7 +17,7 @@ async fn row(jobs: &dyn JobRecords, id: u128) -> JobRow {
     jobs.find(id).await.unwrap().unwrap()
 }
 
-/// Checks that one node at a time holds a job, and that earlier holders can change nothing.
+/// Checks that at most one node at a time holds a job, and that earlier holders can change nothing.
 /// `expire` ends all leases.
 pub async fn one_node_at_a_time_holds_a_job(
     one: &dyn JobRecords,
@@ -37,15 +37,15 @@ pub async fn one_node_at_a_time_holds_a_job(
     assert_eq!(other.page(1, 9).await.unwrap(), [row(one, 2).await]);
     assert_eq!(other.page(0, 1).await.unwrap(), found);
 
-    // A change must state the job's current turn. The change gives the job a new turn. So a second
-    // change with the old turn is refused.
+    // A change must give the job's current turn, a number that each change increases by 1. So a
+    // second change with the old number is refused.
     assert_eq!(one.take_next().await.unwrap(), None);
     assert!(!one.change(&change(1, 2, JobPhase::Waiting, "ordered")).await.unwrap());
     assert!(one.change(&change(1, 1, JobPhase::Waiting, "ordered")).await.unwrap());
     assert!(!other.change(&change(1, 1, JobPhase::Idle, "other")).await.unwrap());
     assert!(!one.stop(1).await.unwrap());
 
-    // Only the holder can change the job.
+    // Only the node that has taken the job can change it, with the current turn.
     let taken = one.take_next().await.unwrap().unwrap();
     assert_eq!((taken.turn, taken.phase, taken.lease), (3, JobPhase::Running, JobLease::Free));
     assert_eq!((taken.id, taken.record.as_str()), (1, "ordered"));
@@ -62,7 +62,8 @@ pub async fn one_node_at_a_time_holds_a_job(
     assert!(other.stop(1).await.unwrap());
     assert_eq!(one.renew(1, 3, "6 rows").await.unwrap(), Some(JobPhase::Stopping));
 
-    // A job that must stop does not return to the queue.
+    // A job that must stop stays in the phase `Stopping` when it is released. The next node that
+    // takes it must stop it.
     assert!(one.release(&change(1, 3, JobPhase::Waiting, "yielded")).await.unwrap());
     assert_eq!(one.renew(1, 3, "7 rows").await.unwrap(), None);
     let taken = other.take_next().await.unwrap().unwrap();
@@ -70,7 +71,8 @@ pub async fn one_node_at_a_time_holds_a_job(
     assert!(other.release(&change(1, 4, JobPhase::Idle, "stopped")).await.unwrap());
     assert_eq!(other.take_next().await.unwrap(), None);
 
-    // A holder whose lease has ended can change nothing after another node has taken the job.
+    // When a lease has ended and another node has taken the job, the earlier holder can change
+    // nothing.
     assert!(one.change(&change(1, 4, JobPhase::Waiting, "continued")).await.unwrap());
     assert_eq!(one.take_next().await.unwrap().unwrap().turn, 6);
     expire();
@@ -98,7 +100,8 @@ pub async fn one_node_at_a_time_holds_a_job(
     assert_eq!(one.find(1).await.unwrap(), None);
 }
 
-/// Checks that accounts take turns, over all nodes.
+/// Checks that accounts take turns: the next job is of the account with the fewest running jobs,
+/// counted over all nodes.
 pub async fn jobs_are_taken_in_turns(one: &dyn JobRecords, other: &dyn JobRecords) {
     let (many, few, last) = (account(), account(), account());
     let waiting = |id| change(id, 1, JobPhase::Waiting, "");
@@ -114,7 +117,8 @@ pub async fn jobs_are_taken_in_turns(one: &dyn JobRecords, other: &dyn JobRecord
     assert_eq!(next(other).await, 5, "the account without a running job");
     assert_eq!(next(other).await, 2);
 
-    // The jobs that are put back wait behind the job of the account `last`, which had no turn yet.
+    // The account `last` has had no running job yet. So its job comes before the jobs that are put
+    // back.
     other.create(last, &waiting(6)).await.unwrap();
     assert!(one.release(&change(1, 2, JobPhase::Waiting, "")).await.unwrap());
     assert!(one.release(&change(2, 2, JobPhase::Waiting, "")).await.unwrap());
@@ -123,7 +127,7 @@ pub async fn jobs_are_taken_in_turns(one: &dyn JobRecords, other: &dyn JobRecord
     assert_eq!(next(one).await, 3);
 }
 
-/// Checks what each node knows of the jobs in other nodes' folders.
+/// Checks that a node sees the jobs of an account that are in the folders of other nodes.
 pub async fn jobs_elsewhere(one: &dyn JobRecords, other: &dyn JobRecords) {
     let owner = account();
     let local = |id, account, summary: &str| LocalJob { id, account, summary: summary.to_owned() };

@@ -103,7 +103,6 @@ fn taken(balance: u64) -> Charged {
     Charged::Taken { balance: Credits(balance) }
 }
 
-/// Asserts that the ledger's own verification finds no fault.
 async fn assert_sound(ports: &Ports) {
     assert_eq!(ports.ledger.verify().await.unwrap().faults, [] as [String; 0]);
 }
@@ -116,7 +115,7 @@ pub async fn a_new_account_has_no_credits(harness: &dyn Harness) {
     assert_eq!(ports.ledger.entries(account, 0, 10).await.unwrap(), []);
 }
 
-/// An unknown account has no balance, which is not a balance of 0.
+/// The balance of an unknown account is `None`, not 0.
 pub async fn an_unknown_account_has_no_balance(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let nobody = Customer { account: AccountId::new(noon()), key: KeyId::new(noon()) };
@@ -207,7 +206,8 @@ pub async fn accounts_do_not_share_credits(harness: &dyn Harness) {
     assert_sound(&ports).await;
 }
 
-/// A miss is stored for replays, adds no row and costs nothing, even at a balance of 0.
+/// The answer of a call that finds nothing is stored for repeated calls. It adds no row and costs
+/// nothing, even at a balance of 0.
 pub async fn nothing_found_is_kept_and_costs_nothing(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 0).await;
@@ -217,8 +217,8 @@ pub async fn nothing_found_is_kept_and_costs_nothing(harness: &dyn Harness) {
     assert_sound(&ports).await;
 }
 
-/// A repeated call gets the first answer, with the balance of the first call. Nothing is charged
-/// again.
+/// A call with a used idempotency key gets the first answer, with the balance after the first call.
+/// Nothing is charged again.
 pub async fn a_repeat_is_replayed(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -232,7 +232,7 @@ pub async fn a_repeat_is_replayed(harness: &dyn Harness) {
 }
 
 /// If several calls with the same idempotency key run at the same time, one is charged and the
-/// others are replays.
+/// others get its stored answer.
 pub async fn repeats_at_once_are_charged_once(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 100).await;
@@ -244,7 +244,7 @@ pub async fn repeats_at_once_are_charged_once(harness: &dyn Harness) {
     assert_eq!(ports.ledger.entries(customer.account, 0, 10).await.unwrap().len(), 2);
 }
 
-/// A repeated call is replayed after a restart, and even at a balance of 0.
+/// A repeated call gets the stored answer also after a restart, and at a balance of 0.
 pub async fn a_repeat_is_replayed_after_a_restart_and_without_credits(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 1).await;
@@ -356,7 +356,7 @@ pub async fn the_newest_entries_come_first(harness: &dyn Harness) {
     assert_eq!(ports.ledger.newest_entries(nobody, None, 10).await.unwrap(), []);
 }
 
-/// For any number of rows, the first row at or after a given time is found.
+/// The first row at or after a given time is found, also among more than a thousand rows.
 pub async fn the_first_entry_at_a_time_is_found(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 2_000).await;
@@ -383,8 +383,9 @@ pub async fn the_first_entry_at_a_time_is_found(harness: &dyn Harness) {
     }
 }
 
-/// The rows of a range of times are read from the range's first row to its end row. All rows of
-/// these times are between the two, even if the clock was set back.
+/// `first_entry_at` returns the first row at or after a time. `end_of_entries_before` returns the
+/// number after the last row before a time. Both are right even if the clock was set back. So a
+/// reader of all rows between two times misses none.
 pub async fn no_entry_of_a_time_is_missed_where_the_clock_was_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 2_000).await;
@@ -411,7 +412,8 @@ pub async fn no_entry_of_a_time_is_missed_where_the_clock_was_set_back(harness: 
     assert_sound(&ports).await;
 }
 
-/// A stored response is replayed even if the clock was set back, so that nothing is charged twice.
+/// A stored response is returned again even if the clock was set back, so that nothing is charged
+/// twice.
 pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -526,7 +528,7 @@ pub async fn a_charge_id_is_charged_once(harness: &dyn Harness) {
     assert_sound(&ports).await;
 }
 
-/// Verification finds no fault and returns the totals.
+/// Verification of a correct ledger finds no fault and returns the totals.
 pub async fn the_ledger_adds_up(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (one, other) = (Customer::with(&ports, 100).await, Customer::with(&ports, 5).await);

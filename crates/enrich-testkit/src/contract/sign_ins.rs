@@ -86,8 +86,8 @@ pub async fn an_unknown_account_gets_no_address(harness: &dyn Harness) {
     assert!(!ports.sign_ins.set_password(nobody, hash("one"), None).await.unwrap());
 }
 
-/// An owner is found by the account and by the email address. Upper and lower case in the address
-/// don't matter.
+/// An owner is found by the account's id and by the email address. Upper and lower case in the
+/// address don't matter.
 pub async fn the_case_of_an_address_does_not_matter(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, "Ada@Quill.Example").await;
@@ -245,8 +245,8 @@ pub async fn another_password_ends_all_sessions_but_the_kept_one(harness: &dyn H
     assert!(!has_session(&ports, &kept).await);
 }
 
-/// A session of another account cannot be kept or ended by a call for the first account. An
-/// invitation sets the password of its own account only.
+/// A call for one account can neither keep nor end a session of another account. An invitation sets
+/// the password of its own account only.
 pub async fn nothing_is_reached_through_another_accounts_token(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -277,8 +277,8 @@ pub async fn a_token_is_good_for_one_thing(harness: &dyn Harness) {
     assert!(is_invited(&ports, &invitation, noon()).await);
 }
 
-/// A session is found by its token, with the values with which it began, even after its end. An
-/// unknown token has no session.
+/// A session is found by its token, with the values with which it began. An unknown token has no
+/// session.
 pub async fn a_session_is_found_by_its_token(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -375,9 +375,9 @@ pub async fn all_sessions_end_but_the_kept_one(harness: &dyn Harness) {
     assert!(has_session(&ports, &others).await);
 }
 
-/// Invitations and sessions whose ends were settled stay ended when the clock is set back. Reading
-/// an invitation, or beginning another session, does not settle an end, because the clock may be
-/// wrong at this moment.
+/// `settle_ends` ends expired invitations and sessions for good: they stay ended when the clock is
+/// set back. Reading an invitation, or beginning another session, does not end them for good,
+/// because the clock may be wrong at this moment.
 pub async fn what_ended_for_good_stays_ended_when_the_clock_is_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);

@@ -51,7 +51,8 @@ pub async fn a_list_of_snapshots(snapshots: &dyn Snapshots) {
     assert_eq!(snapshots.find(SnapshotNumber(2)).await.unwrap(), Some(snapshot(2)));
     assert_eq!(snapshots.newest(2).await.unwrap(), [snapshot(4), snapshot(2)]);
 
-    // A number is refused if the list has a higher one.
+    // A snapshot is refused if the list has a higher number, or another snapshot with the same
+    // number.
     let other = Snapshot { bytes: 1, ..snapshot(4) };
     assert!(!snapshots.publish(&other).await.unwrap());
     assert!(!snapshots.publish(&snapshot(3)).await.unwrap());

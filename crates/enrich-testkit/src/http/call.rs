@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::reply::Reply;
 use super::{connect, with_timeouts};
 
-/// A request that is sent over a connection of its own.
+/// A request, with the header `Connection: close`: the connection is used for this request only.
 #[derive(Clone)]
 pub struct Call {
     /// The method of the request.

@@ -1,4 +1,4 @@
-//! A connection on which tests send raw bytes. If sending or reading fails, the test panics.
+//! A connection on which tests send raw bytes.
 
 use std::io::{BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -6,7 +6,8 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use super::connect;
 use super::reply::Reply;
 
-/// A connection to a server. Its methods panic if the connection fails.
+/// A connection to a server. Its methods, except [`try_send`](Self::try_send), panic if the
+/// connection fails.
 pub struct Client(BufReader<TcpStream>);
 
 impl Client {

@@ -111,7 +111,6 @@ impl Cluster {
         SHARED.get_or_init(start).as_ref()
     }
 
-    /// Returns a cluster whose server is not running.
     pub(super) fn stopped(
         installation: Installation,
         name: String,
@@ -284,7 +283,6 @@ impl Cluster {
         Ok(status.unwrap_or_default().trim().to_owned())
     }
 
-    /// Returns the path of the folder with the data.
     pub(super) fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
@@ -293,7 +291,6 @@ impl Cluster {
         self.folder.path().join("log")
     }
 
-    /// Writes `postgresql.conf`.
     pub(super) fn write_settings(&self) -> io::Result<()> {
         let port = self.address().port().to_string();
         let own = [("port", port.as_str()), ("cluster_name", &self.name)];
@@ -357,12 +354,10 @@ pub(super) fn wait_until(mut holds: impl FnMut() -> io::Result<bool>) -> io::Res
     Ok(())
 }
 
-/// Returns a value in quotes, for settings and statements.
 fn quoted(value: &str) -> String {
     format!("'{}'", value.replace('\'', "''"))
 }
 
-/// Returns the last lines of a log.
 fn end_of(log: &str) -> String {
     let lines: Vec<&str> = log.lines().collect();
     lines.get(lines.len().saturating_sub(10)..).unwrap_or_default().join("\n")

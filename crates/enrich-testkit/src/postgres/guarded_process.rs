@@ -5,9 +5,9 @@
 //! all its children, including frozen ones (SIGSTOP). It removes the server's folder, unless the
 //! test process has first sent a word through the pipe.
 //!
-//! The guard runs in its own session, so that two signals do not reach it: signals to the process
-//! group of the test, and SIGHUP, which the system may send to a process group with a frozen
-//! process when the test ends.
+//! The guard runs in its own session, so that two kinds of signals do not reach it: signals to the
+//! process group of the test, and SIGHUP, which the system may send to a process group with a
+//! frozen process when the test ends.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
@@ -85,12 +85,10 @@ impl GuardedProcess {
         Ok(Self { guard, input, id })
     }
 
-    /// Returns the id of the server's process.
     pub(super) fn id(&self) -> u32 {
         self.id.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Whether the server still runs.
     pub(super) fn is_running(&self) -> bool {
         !matches!(state(self.id), None | Some('Z'))
     }
@@ -136,7 +134,6 @@ impl GuardedProcess {
         self.kill()
     }
 
-    /// Returns the current children of the server's process.
     fn children(&self) -> io::Result<Vec<Pid>> {
         let id = self.id();
         let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children"))?;

@@ -92,7 +92,6 @@ impl Installation {
         command
     }
 
-    /// Returns the path of one of PostgreSQL's programs.
     pub(super) fn program(&self, name: &str) -> PathBuf {
         self.programs.join(name)
     }
@@ -129,7 +128,6 @@ impl ServerUser {
     }
 }
 
-/// Finds a program in the folders of PATH.
 fn on_the_path(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())

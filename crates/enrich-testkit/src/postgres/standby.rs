@@ -13,9 +13,9 @@ const STANDBY_NAMES: &str = "synchronous_standby_names";
 
 impl Cluster {
     /// Starts a primary with the name in the options, and its synchronous standby with the name
-    /// `node_2`. The primary commits only when the standby has confirmed the commit. If the standby
-    /// is promoted, the same holds with exchanged roles: it commits only when the other one, as its
-    /// standby, has confirmed the commit. Returns `None` if PostgreSQL is not installed.
+    /// `node_2`. The primary commits only when the standby has confirmed the commit. After the
+    /// standby is promoted, it commits only when the former primary has become its standby and has
+    /// confirmed the commit. Returns `None` if PostgreSQL is not installed.
     ///
     /// # Errors
     ///

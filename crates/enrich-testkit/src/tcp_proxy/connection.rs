@@ -1,7 +1,7 @@
 //! One connection through a proxy: two sockets, and a delay line in each direction.
 //!
-//! A connection has four threads. Each of them reads or writes one socket, and then drops it. A
-//! socket is closed when both of its threads have dropped it.
+//! A connection has four threads. Each of them reads or writes one socket, and drops its handle of
+//! the socket when it ends. A socket is closed when both of its threads have dropped their handles.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -135,8 +135,9 @@ impl End {
         }
     }
 
-    /// Waits until the bytes must be sent. Returns `None` if the connection was cut. If the armed
-    /// pattern ends in `bytes`, returns the index at which the pattern begins, and its trigger.
+    /// Waits until the time `due`, and until the bytes may be sent. Returns `None` if the
+    /// connection was cut. If the armed pattern ends in `bytes`, returns the index at which the
+    /// pattern begins, and its trigger. Otherwise returns `Some(None)`.
     fn trigger(
         &self,
         due: Instant,

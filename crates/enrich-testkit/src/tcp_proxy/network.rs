@@ -87,7 +87,6 @@ impl Network {
         self.changed.notify_all();
     }
 
-    /// Waits until the rules satisfy a condition.
     pub(super) fn wait_until(&self, holds: impl Fn(&Rules) -> bool) {
         let mut rules = self.rules.lock();
         while !holds(&rules) {
@@ -95,8 +94,8 @@ impl Network {
         }
     }
 
-    /// Waits until the time `due` has come and the rules let the bytes pass. Returns `None` if the
-    /// connection was cut.
+    /// Waits until the time `due` has come and the direction is not paused. Then returns the rules,
+    /// locked. Returns `None` if the connection was cut.
     pub(super) fn wait_to_send(
         &self,
         connection: &Connection,
@@ -126,12 +125,11 @@ impl Network {
         !self.rules.lock().is_ended
     }
 
-    /// Returns the number of open connections.
     pub(super) fn connections(&self) -> usize {
         self.connections.lock().iter().filter(|one| is_open(one)).count()
     }
 
-    /// Cuts all connections and waits until they are closed.
+    /// Cuts all connections and waits until they are closed, for at most [`PATIENCE`].
     pub(super) fn cut_all(&self, how: Cut) {
         let open = self.connections.lock().clone();
         open.iter().filter_map(Weak::upgrade).for_each(|connection| connection.cut(how));

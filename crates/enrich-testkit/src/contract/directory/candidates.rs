@@ -32,7 +32,8 @@ fn at(name: &str, site: &str) -> Record {
     hashed(CompanyRecord { sites: sites(&[site]), ..company(name) })
 }
 
-/// Returns a person who works at a company. The directory knows nothing else about this company.
+/// Returns a person who works at the company `name`. Without other records, the directory knows
+/// only the name of this company.
 fn works_at(first_name: &str, name: &str) -> Record {
     let employer = Some(EmployerRecord { name: Some(company_name(name)), domain: None });
     hashed(PersonRecord { employer, ..person(first_name, "Byte") })

@@ -1,5 +1,5 @@
-//! Well-known companies: which of several companies with the same name is found, if one of them has
-//! a page rank or other attributes besides its name.
+//! The contract of look-ups of a name when a company with this or a similar name is well known, for
+//! example because its domain has a high page rank.
 
 use enrich_core::{CompanyRecord, DomainRecord, Record};
 
@@ -8,7 +8,7 @@ use crate::contract::Harness;
 use crate::loading::load;
 use crate::records::{aliases, company, countries, domain_record, hashed, ids, sites};
 
-/// Returns a company that is known for nothing but its name and a domain.
+/// Returns a company that has only a name and a domain.
 fn unknown(name: &str, domain: &str) -> Record {
     hashed(CompanyRecord { sites: sites(&[domain]), ..company(name) })
 }

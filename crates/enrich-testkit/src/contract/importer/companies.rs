@@ -76,8 +76,8 @@ pub async fn a_company_with_neither_is_known_by_name_and_country(harness: &dyn H
     )
     .await;
     assert_eq!(effects, [Added, Merged, Added, Added]);
-    // The record with another legal form was merged with the only company of this name in its
-    // country.
+    // The record of `Quill Ltd` was merged with `Quill`, because `Quill` is the only company in GB
+    // that has this name without the legal form.
     let held = at_domain(&ports, "quill.example").await.expect("a company");
     assert_eq!(held.phones, ["+442079460001", "+442079460003"]);
 }
@@ -174,7 +174,8 @@ pub async fn address_and_rank_of_a_company_are_its_main_domains(harness: &dyn Ha
     assert_eq!(rank_of(&ports, "ink.example").await, None);
     let found = ask(&ports, Question::Host(domain("quill.example"))).await.expect("facts");
     assert_eq!(found.domain().unwrap().ip.as_deref(), Some("2001:db8::1"));
-    // Only the confidence of this record differs. The import still changes answers.
+    // This record gives another rank, with the same confidence as the record of source `a`. So the
+    // first rank stays.
     let surer = CompanyRecord { origin: trusted(100), ..quill() };
     load(&ports, "b", vec![hashed(CompanyRecord { origin: trusted(50), ..quill() })]).await;
     assert_eq!(load_one(&ports, "b", ranked("9", surer)).await, Unchanged);

@@ -1,5 +1,5 @@
-//! Tests that external ids decide before any other rule, and that a company and its parent are
-//! never merged.
+//! Tests that the external ids of a record decide first which company the record belongs to, and
+//! that a company and its parent are never merged.
 
 use enrich_core::{Company, CompanyRecord, CompanyRef, Parent};
 use enrich_text::Network;
@@ -78,8 +78,8 @@ pub async fn two_companies_that_a_record_joins_stay_two(harness: &dyn Harness) {
         vec![
             hashed(identified(&["x:1", "z:1"], quill())),
             hashed(identified(&["y:1"], ink)),
-            // The record contradicts the first company, which has another id of the scheme `z`. It
-            // does not contradict the second company.
+            // The first company has another id of the scheme `z`, so the record cannot belong to
+            // it. The record belongs to the second company.
             hashed(identified(&["x:1", "y:1", "z:2"], other)),
         ],
     )

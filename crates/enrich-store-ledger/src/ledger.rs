@@ -3,9 +3,10 @@
 //!
 //! Charges and grants go through a bounded queue to the one thread that writes. All charges and
 //! grants that arrived during the last commit form a group, which is decided in the next
-//! transaction, in order of arrival. The results of a group are sent after its commit. The heads of
-//! accounts are in memory, so a decision reads nothing from the file, and a balance is read without
-//! waiting. Each transaction begins with reading the rows that other processes have added.
+//! transaction, in order of arrival. The results of a group are sent after its commit. The state of
+//! an account after its last row, its head, is in memory for up to 100,000 accounts. So a decision
+//! for these accounts reads nothing from the file, and a balance is read without waiting. Each
+//! transaction begins with reading the rows that other processes have added.
 //!
 //! # Outcomes of a group
 //!
@@ -40,7 +41,8 @@
 //! database may restore the transaction. So the result is `Unknown`, and nothing more is charged
 //! ([`ChargeError::Stopped`]) until the store is opened again; this reads the log and makes it
 //! durable. The idempotency record is written in the transaction of its charge, so both exist or
-//! neither. Therefore a repeat with the same key is replayed or charged, but never charged twice.
+//! neither. Therefore a repeated call with the same key gets the stored answer or is charged, but
+//! is never charged twice.
 //!
 //! If somebody has altered rows of one account, charging stops only for this account. If the end of
 //! the log differs from the end that this process knows, no row can be added, and charging stops
@@ -149,8 +151,8 @@ impl NotAsWritten {
     }
 }
 
-/// Returns the row of a read. Returns `None` when the row contains a value that Enrich never
-/// writes. Returns an error only when the file cannot be read.
+/// Turns a value that cannot be right into `None`. Returns `None` when the row contains a value
+/// that Enrich never writes. Returns an error only when the file cannot be read.
 fn read_whole<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     match row {
         Ok(row) => Ok(Some(row)),

@@ -18,10 +18,10 @@ use enrich_text::{CompanyName, Domain, EmailAddress};
 async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let (store, key) = northwind(folder.path()).await?;
-    // One service answers all tasks.
+    // All tasks use the same service.
     let service = Arc::new(store.service());
 
-    // Look up the first three addresses. Every two of them, or a rest of one, cost one credit.
+    // Look up at most three addresses. The price is one credit for every two addresses, rounded up.
     let emails = LookUp::company_by_domain("quill.example")
         .price(Price::PerItems(2))
         .limit(3)
@@ -37,12 +37,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("{:?}, used: {used}, left: {left}", answer.value.unwrap_or_default());
     }
 
-    // A miss is free and has no value.
+    // A look-up that finds nothing is free and has no value.
     let nobody = LookUp::company_by_domain("nobody.example");
     let answer = service.look_up(&key, nobody, |found| found.company()?.name()).await?;
     println!("{:?}, used: {}", answer.value, answer.credits_used);
 
-    // An answer that the credits do not pay for is refused.
+    // An answer that costs more than the balance is refused.
     let dear = LookUp::company_by_name("Quill & Sons").price(Price::PerAnswer(100));
     match service.look_up(&key, dear, |found| found.company()).await {
         Err(Refusal::NotEnoughCredits { balance, .. }) => println!("{balance} are too few"),

@@ -2,25 +2,25 @@
 //! gets its final name only when it is complete and checked.
 //!
 //! Both databases are copied page by page (SQLite's backup API). Before the copying, a read
-//! transaction begins in each database. It stays open until the copy is done. A read transaction
-//! blocks no writer, so charges continue. It always reads the same state, so copying need not start
-//! again when the ledger changes. `VACUUM INTO` could also make a copy. But it rebuilds every
-//! B-tree, which takes several times as much processor time.
+//! transaction begins in each database, and stays open until the copy is done. A read transaction
+//! blocks no writer, so charges continue. All reads of a transaction see the same state, so the
+//! copying need not start again when the ledger changes. `VACUUM INTO` could also make a copy. But
+//! it rebuilds every B-tree, which takes several times as much processor time.
 //!
 //! The files are copied in an order that keeps them consistent:
 //!
-//! 1. First the lists of the account pages. For each row of a list, a charge is written before the
-//!    answer. The ledger is copied after the lists, so its copy contains the charges of all answers
-//!    in the copied lists.
-//! 2. Then the transaction of the ledger begins, and after it the transaction of the directory. So
-//!    the copied directory is not older than the directory revisions in the charges.
-//! 3. `secret.key` comes last. It may contain more secrets than the copied databases use, but not
-//!    fewer.
+//! 1. First the lists that owners have uploaded on account pages, with their answers. For each row
+//!    of a list, the charge is written before the answer. The ledger is copied after the lists, so
+//!    its copy contains the charges of all answers in the copied lists.
+//! 2. Then the read transaction of the ledger begins, and after it the read transaction of the
+//!    directory. So the copied directory is not older than the directory revisions in the charges.
+//! 3. `secret.key` is copied last. It may contain more secrets than the copied databases use, but
+//!    not fewer.
 //!
 //! A backup is written to a temporary folder beside its destination. When the backup is checked and
 //! synced to disk, it is moved to the destination. A restore first writes to a folder inside the
-//! data folder, and then moves the files into place. Until the last file, the ledger, is in place,
-//! opening the data folder is refused.
+//! data folder, and then moves the files into place. The ledger is moved last. Until it is in
+//! place, opening the data folder is refused.
 
 mod file_entry;
 mod files;
@@ -42,7 +42,7 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 /// The content of a complete backup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupReport {
-    /// The moment whose state the copied databases contain.
+    /// The time at which the databases had the copied state.
     pub made_at: Timestamp,
     /// The size of the directory's copy in bytes.
     pub directory_bytes: u64,

@@ -119,8 +119,9 @@ impl DirectoryStore {
         directory::directory_statistics(&self.path()).map_err(StoreError::failed)
     }
 
-    /// Finds companies that look alike but are not one company. Without a company in `search`, this
-    /// reads all identifiers of companies, and the companies that share some.
+    /// Finds pairs of companies that look alike but are stored as two companies. If `search` names
+    /// no company, this reads the identifiers of all companies, and the companies that share
+    /// identifiers.
     ///
     /// # Errors
     ///

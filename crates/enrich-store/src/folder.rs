@@ -31,12 +31,13 @@ pub(crate) enum Found {
     /// Only `secret.key`. An operator has copied it from another node, or `load_or_create_secrets`
     /// has created it. Such a folder can be used only if the ledger is in a remote store.
     Secrets,
-    /// All files that a folder with these [`Parts`] must contain.
+    /// All files that the requested [`Parts`] need.
     All,
 }
 
-/// The name of the file that marks a folder whose ledger was moved to a remote store. The ledger in
-/// such a folder is outdated, so a command that would use it refuses the folder.
+/// The name of the file that marks a folder after its ledger was moved to a remote store. The
+/// ledger file that is left in such a folder is outdated, so a command that would use it refuses
+/// the folder.
 pub(crate) const LEDGER_MOVED: &str = "ledger.moved";
 
 /// A folder that some file systems create on every new disk. It does not count as content.
@@ -65,9 +66,8 @@ impl Parts {
         }
     }
 
-    /// Returns an error if the command needs no ledger, but the folder has one that was not moved
-    /// to a remote store. Also returns an error if the command needs the folder's ledger, but it
-    /// was moved.
+    /// With [`Self::Directory`], returns an error if the folder has a ledger that was not moved to
+    /// a remote store. With [`Self::Both`], returns an error if the ledger was moved.
     fn check_ledger(self, folder: &Path, names: &[OsString]) -> Result<(), OpenError> {
         let has = |file: &str| names.iter().any(|name| name == file);
         let has_ledger = names.iter().any(|name| is_left_over(name, &[LEDGER.file]));
@@ -138,8 +138,8 @@ fn is_left_over(name: &OsStr, files: &[&str]) -> bool {
     name.to_str().is_some_and(|name| files.iter().any(|file| name.starts_with(file)))
 }
 
-/// Creates a new data folder and its files. If this fails halfway, opening the folder is refused
-/// later, because it is incomplete.
+/// Creates a new data folder and its files. If this fails halfway, the folder is incomplete, and
+/// opening it is refused.
 pub(crate) fn create(folder: &Path) -> Result<(), OpenError> {
     create_secrets(folder)?;
     create_databases(folder, Parts::Both)
@@ -229,7 +229,8 @@ pub fn mark_ledger_moved(folder: &Path) -> Result<(), OpenError> {
     enrich_secrets::sync_folder(folder).map_err(unusable)
 }
 
-/// Records the secrets in a new ledger, and stores the seal of its empty log.
+/// Records the secrets in a new ledger, and stores its seal: a keyed hash that shows later whether
+/// ledger rows were removed or reordered.
 pub(crate) fn begin_ledger(path: &Path, secrets: &Secrets) -> Result<(), OpenError> {
     let new: Vec<&Secret> = secrets.newest_first().collect();
     let noted =
@@ -247,8 +248,8 @@ pub fn read_secrets(folder: &Path) -> Result<Secrets, OpenError> {
     Secrets::load(&path).map_err(|source| OpenError::Secret { path, source })
 }
 
-/// Returns the folders that get a new name when `folder` is created: the parent of every folder
-/// that does not exist yet.
+/// Returns the folders in which a new entry appears when `folder` is created: the parents of all
+/// folders that do not exist yet.
 fn grown_by(folder: &Path) -> Vec<&Path> {
     let missing = folder.ancestors().take_while(|path| !is_here(path) && !path.exists());
     let parents = missing.filter_map(Path::parent);
@@ -376,8 +377,9 @@ fn compare<'a>(
     Ok(Ok(new))
 }
 
-/// Records new secrets in a database. A ledger without a recorded secret is new, so the seal of its
-/// empty log is stored too.
+/// Records new secrets in a database. If the database is a ledger without a recorded secret, it is
+/// new. Then its seal is stored too: a keyed hash that shows later whether ledger rows were removed
+/// or reordered.
 fn note(
     mut connection: Connection,
     new: &[&Secret],

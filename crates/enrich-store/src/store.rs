@@ -129,8 +129,7 @@ impl Store {
     }
 
     /// Creates the metered service over this store. The service uses the system's clock. It counts
-    /// requests in memory for the rate limit of the interface, but refuses no request that is
-    /// beyond the limit.
+    /// the requests of each key in memory, but also answers requests beyond the rate limit.
     pub fn service(&self) -> Service {
         self.service_with(Arc::new(SystemClock))
     }
@@ -162,10 +161,11 @@ impl Store {
         ledger::verify(&path, &secrets).map_err(|source| OpenError::of_sqlite(path, source))
     }
 
-    /// Derives all look-up data of the directory from the facts again. This is needed if an earlier
-    /// Enrich derived it by other rules ([`OpenError::DerivedBefore`]). Calls `done` from time to
-    /// time with two numbers: the number of finished subjects, and the number of all subjects.
-    /// Returns the number of all subjects. No other process can open the folder during this time.
+    /// Derives all look-up data of the directory from the imported facts again. This is needed if
+    /// an earlier Enrich derived it by other rules ([`OpenError::DerivedBefore`]). Calls `done`
+    /// from time to time with two numbers: the number of finished subjects, and the number of all
+    /// subjects. Returns the number of all subjects. No other process can open the folder during
+    /// this time.
     ///
     /// # Errors
     ///
@@ -202,7 +202,7 @@ impl Store {
             .map_err(StoreError::failed)
     }
 
-    /// Counts the companies that look alike but are not one company; see
+    /// Counts the pairs of companies that look alike but are stored as two companies; see
     /// [`DirectoryStore::duplicates`].
     ///
     /// # Errors

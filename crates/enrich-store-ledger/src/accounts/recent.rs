@@ -28,8 +28,9 @@ impl Default for RecentKeys {
 }
 
 impl RecentKeys {
-    /// Makes sure that the cache is up to date. If the last check was too long ago, calls `read`,
-    /// which reads the number of changes. If this number has changed, clears the cache.
+    /// Makes sure that the cache is at most [`VALID_FOR`] out of date. If the last check was too
+    /// long ago, calls `read`, which reads the number of changes. If this number has changed,
+    /// clears the cache.
     ///
     /// # Errors
     ///

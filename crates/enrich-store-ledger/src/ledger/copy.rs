@@ -1,6 +1,8 @@
 //! Copies a complete ledger from `ledger.sqlite`, or into a new one. All values are copied
-//! unchanged, also the hash of each ledger row. The import creates everything else: the positions,
-//! the sequence index, the heads and the seal.
+//! unchanged, also the hash of each ledger row. The import creates the data that depends on the
+//! order of the rows: their positions in the log, the sequence index (every 256th row of each
+//! account), the heads (the state of each account after its last row), and the seal (a keyed hash
+//! over all rows).
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -148,9 +148,9 @@ impl GroupDecider<'_> {
 
     /// Finds out whether an error affects only one decision, or the whole group.
     ///
-    /// An error affects only one decision if a row breaks a constraint or cannot be read. In these
-    /// cases, the failed statement has changed nothing in the transaction. But if SQLite has ended
-    /// the transaction because of the error, the error affects the whole group.
+    /// An error affects only one decision if a row breaks a constraint, or contains a value of a
+    /// wrong type. In these cases, the failed statement has changed nothing in the transaction. But
+    /// if SQLite has ended the transaction because of the error, the error affects the whole group.
     fn sort_out<T>(&self, error: rusqlite::Error) -> Decided<T> {
         let is_of_one = match &error {
             rusqlite::Error::SqliteFailure(failure, _) => {

@@ -56,7 +56,7 @@ pub(super) fn newest(
 /// Returns the sequence of the account's first row whose time is `at` or later. If there is no such
 /// row, returns the sequence after `head`.
 ///
-/// For an account with ten million rows, this reads at most 39,000 index entries, which are
+/// For an account with ten million rows, this reads at most about 39,000 index entries, which are
 /// adjacent in the table. Then it reads at most the 256 rows before one of them.
 pub(super) fn first_at(
     connection: &Connection,

@@ -18,8 +18,8 @@ pub(super) struct Head {
     pub(super) last: LastRow,
     /// The position of the last row in the log; 0 before the first row.
     pub(super) position: u64,
-    /// The earliest and the latest time of the account's rows after its last index entry. `None` if
-    /// these rows were not all read, because the head is from a checkpoint.
+    /// The earliest and the latest time of the account's rows after its last row in the sequence
+    /// index. `None` if these rows were not all read, because the head is from a checkpoint.
     pub(super) span: Option<Span>,
 }
 
@@ -43,9 +43,9 @@ impl Span {
         Self { earliest: self.earliest.min(at), latest: self.latest.max(at) }
     }
 
-    /// Returns the span after the account's next row, whose time is `at`. The span covers the rows
-    /// after the last index entry. `sequence` is the sequence of the account's last row, and
-    /// `before` is the span up to that row.
+    /// Returns the span after one more row of the account, with the time `at`. A span covers the
+    /// rows after the account's last row in the sequence index. `sequence` is the sequence of the
+    /// row before the new row, and `before` is the span up to that row.
     pub(super) fn with_next(sequence: u64, before: Option<Self>, at: Timestamp) -> Option<Self> {
         match before {
             _ if sequence.is_multiple_of(MARK_ROWS) => Some(Self::of(at)),

@@ -1,5 +1,6 @@
-//! The table of idempotency records, which contain the responses for repeats. `enrich-ledger`
-//! calculates the names of the records, and encrypts the responses.
+//! The table of idempotency records. A record contains the response that repeated calls get.
+//! `enrich-ledger` calculates the names of records (keyed hashes of the idempotency key and of the
+//! question), and encrypts the responses.
 
 use std::time::{Duration, Instant};
 
@@ -51,7 +52,8 @@ pub(super) enum RecordError {
     Altered(#[from] CannotDecrypt),
 }
 
-/// Finds the record that has one of `names`. Returns its state at `now`.
+/// Finds the record that has one of `names`: there is one name for each secret in `secret.key`.
+/// Returns the state of the record at `now`.
 pub(super) fn find(
     connection: &Connection,
     secrets: &Secrets,

@@ -249,9 +249,9 @@ fn fail(group: &mut Vec<Job>, error: BoxError, outcome: fn(BoxError) -> ChargeEr
 /// Makes the commits of an earlier process durable. That process may have crashed before it synced
 /// them to disk. A power failure could then lose these commits, and with them the charges that
 /// follow. Syncing the log is not enough: if a write has failed before, the operating system may
-/// take pages for written that are not on the disk. So the commits are written once more, by moving
-/// them into the database. This fails if another process reads an older state or moves the log at
-/// the same time. Then the log is written again instead.
+/// treat pages as written although they are not on the disk. So the commits are written once more,
+/// by moving them into the database. This fails if another process reads an older state or moves
+/// the log at the same time. Then the log is written again instead.
 fn make_durable(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let failed = |error| OpenError::of_sqlite(path, error);
     match sqlite::move_log(connection) {

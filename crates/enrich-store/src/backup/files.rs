@@ -18,11 +18,11 @@ const CHUNK_BYTES: usize = 256 * 1024;
 const MAX_DEPTH: u32 = 8;
 /// The name of the lock files, which are never copied.
 const LOCK: &str = "in-use.lock";
-/// The name of the folder with uploads that are not acknowledged yet. It is never copied.
+/// The name of the folder with uploads that the server has not confirmed yet. It is never copied.
 const ARRIVING: &str = "arriving";
 
-/// Copies the bytes that a file has when copying begins, even if the file then grows. Syncs the
-/// copy to disk. `name` is the path of the file in the backup.
+/// Copies the bytes that a file has when copying begins, even if other processes add to it
+/// meanwhile. Syncs the copy to disk. `name` is the path of the file in the backup.
 pub(super) fn copy(from: &Path, to: &Path, name: &str) -> io::Result<FileEntry> {
     let source = File::open(from)?;
     let length = source.metadata()?.len();

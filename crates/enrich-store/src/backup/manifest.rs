@@ -27,7 +27,7 @@ const LIMIT_BYTES: u64 = 64 * 1024 * 1024;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     format: u32,
-    /// The time at which the copied databases had the state that the backup contains, as text.
+    /// The time at which the databases had the copied state, as text.
     made_at: String,
     pub(super) ledger_rows: u64,
     /// Every file of the backup except the manifest itself.
@@ -97,8 +97,7 @@ impl Manifest {
         }
     }
 
-    /// Returns the time at which the copied databases had the state that the backup contains;
-    /// `None` if the text is not a time.
+    /// Returns the parsed time of the field `made_at`; `None` if the text is not a time.
     fn made_at(&self) -> Option<Timestamp> {
         self.made_at.parse().ok()
     }

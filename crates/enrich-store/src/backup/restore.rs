@@ -49,7 +49,8 @@ pub fn restore(backup: &Path, folder: &Path) -> Result<BackupReport, BackupError
     Ok(report)
 }
 
-/// Checks that the folder is empty, or contains only files that an interrupted restore has left.
+/// Checks that the folder does not exist, is empty, or contains only files that an interrupted
+/// restore has left.
 fn check_empty(folder: &Path) -> Result<(), BackupError> {
     match folder::is_new(folder) {
         Ok(true) | Err(OpenError::UnfinishedRestore { .. }) => Ok(()),

@@ -101,8 +101,8 @@ impl BackupPaths {
         Ok(Self { unfinished: parent.join(unfinished), complete, parent })
     }
 
-    /// Creates the folder to which the backup is written. Removes the files that an interrupted
-    /// backup has left in it.
+    /// Creates and locks the folder to which the backup is written. Removes the files that an
+    /// interrupted backup has left in it.
     fn begin(&self, others: &[&str]) -> Result<in_use::InUse, BackupError> {
         let failed = |source| BackupError::file(&self.unfinished, source);
         match enrich_secrets::private_folder().create(&self.unfinished) {
@@ -140,13 +140,12 @@ impl BackupPaths {
         Ok(lock)
     }
 
-    /// Moves the finished backup to its destination.
     fn finish(&self) -> Result<(), BackupError> {
         let failed = |source| BackupError::file(&self.complete, source);
         fs::rename(&self.unfinished, &self.complete).map_err(failed)?;
         enrich_secrets::sync_folder(&self.parent).map_err(failed)?;
         for file in in_use::FILES {
-            // The lock file is not part of the backup. So it does no harm if it stays.
+            // A lock file is not part of the backup, so it does no harm if it stays.
             let _ = fs::remove_file(self.complete.join(file));
         }
         Ok(())
@@ -193,7 +192,8 @@ fn write(
     Ok(manifest.report(ledger, last_entry_at))
 }
 
-/// Copies both databases in the state of one moment, and returns the time of this moment.
+/// Begins a read transaction in the ledger and then in the directory, and copies what these
+/// transactions see. Returns the time between their beginnings.
 fn copy_databases(
     folder: &Path,
     to: &Path,
@@ -209,14 +209,13 @@ fn copy_databases(
     let directory = hold(DIRECTORY)?;
     let size = |connection: &Connection| sqlite::bytes(connection).unwrap_or_default();
     let (first, all) = (size(&ledger), size(&ledger) + size(&directory));
-    // The ledger is copied first, because its open transaction makes the write-ahead log longer
-    // with every charge.
+    // The ledger is copied first, so that its read transaction ends early. While the transaction is
+    // open, SQLite cannot empty the write-ahead log, and every charge makes the log longer.
     copy_database(ledger, &to.join(LEDGER.file), &mut |done| progress(done, all))?;
     copy_database(directory, &to.join(DIRECTORY.file), &mut |done| progress(first + done, all))?;
     Ok(made_at)
 }
 
-/// Opens a connection and begins a read transaction on it.
 fn begin_reading(path: &Path) -> rusqlite::Result<Connection> {
     let connection = sqlite::reader(path)?;
     connection.execute_batch("BEGIN")?;

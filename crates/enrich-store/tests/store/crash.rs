@@ -14,8 +14,8 @@ use pollster::block_on;
 
 use crate::customer::{Customer, now, open};
 
-/// The environment variable that tells a process to charge until it is killed. Its value is the
-/// data folder. The process that starts and kills the other one runs without this variable.
+/// The environment variable that tells a test process to charge until it is killed. Its value is
+/// the data folder. The test starts such a process, and itself runs without this variable.
 const FOLDER: &str = "ENRICH_TEST_CHARGE_UNTIL_KILLED";
 /// The number of acknowledged charges after which the process is killed.
 const ENOUGH: usize = 200;

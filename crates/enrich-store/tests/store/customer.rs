@@ -112,7 +112,8 @@ impl Customer {
         block_on(self.store.ledger.verify()).unwrap().faults
     }
 
-    /// Opens the database file of the ledger, to read it or to tamper with it.
+    /// Opens the database file of the ledger, to read it or to tamper with it. SQLite does not
+    /// check foreign keys on this connection.
     pub(crate) fn file(&self) -> Connection {
         let connection = Connection::open(self.folder.path().join("ledger.sqlite")).unwrap();
         connection.pragma_update(None, "foreign_keys", false).unwrap();

@@ -192,8 +192,8 @@ fn a_ledger_that_is_changed_while_it_is_open_stops_charging() {
     assert!(matches!(refused, Err(ChargeError::Stopped)), "{refused:?}");
 }
 
-/// Returns a store with ledger rows after the last checkpoint and after a row of the sequence
-/// index.
+/// Returns an account with rows after the last checkpoint, and with entries in the sequence index
+/// (the table `mark`, which has every 256th row).
 fn beyond_a_checkpoint() -> Customer {
     let customer = Customer::with(100_000);
     let ledger = &*customer.store.ledger;

@@ -23,7 +23,7 @@ const LONGEST: usize = 200;
 /// number.
 const MOST_DIGITS: usize = 6;
 
-/// A missed name with the sum of its counts over several days.
+/// A company name that look-ups did not find, with the sum of its counts over several days.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissedName {
     /// The keyed hash of the name's folded form without legal forms and spaces.
@@ -36,7 +36,7 @@ pub struct MissedName {
     pub last_day: i64,
 }
 
-/// The misses of a name on one day.
+/// The look-ups that did not find a name on one day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissCount {
     /// The day, in days since 1970-01-01 (UTC).

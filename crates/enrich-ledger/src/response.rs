@@ -42,7 +42,7 @@ pub struct ResponseName {
 pub struct RecordedCharge {
     /// The balance after the charge, as the response showed it.
     pub balance: Credits,
-    /// The id of the charge; `None` for a miss.
+    /// The id of the charge; `None` if the call found nothing, because such a call is not charged.
     pub charge: Option<ChargeId>,
 }
 

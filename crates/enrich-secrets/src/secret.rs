@@ -38,7 +38,7 @@ pub enum SecretError {
     /// The file cannot be read or written.
     #[error("the file cannot be read or written")]
     File(#[source] io::Error),
-    /// Users other than the file's owner can read or write the file.
+    /// Users other than the file's owner have rights on the file. Found on Unix only.
     #[error("others may read it (mode {mode:03o}); run `chmod 600` on it")]
     TooOpen {
         /// The file's permission bits.
@@ -83,7 +83,8 @@ pub enum SecretError {
     Randomness(#[source] getrandom::Error),
 }
 
-/// The error for data that cannot be decrypted: the data was altered, or belongs to another record.
+/// The error for data that cannot be decrypted: the data was altered, belongs to another record, or
+/// was encrypted with a secret that is not loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a sealed value does not open: it was altered, or is not where it belongs")]
 pub struct CannotDecrypt;
@@ -172,8 +173,8 @@ impl Secrets {
         Self::parse(line.expose_secret())
     }
 
-    /// Reads the secrets' file. Returns an error if users other than the owner can read or write
-    /// the file.
+    /// Reads the secrets' file. On Unix, returns an error if users other than the owner have any
+    /// rights on the file.
     pub fn load(path: &Path) -> Result<Self, SecretError> {
         let about = fs::metadata(path).map_err(SecretError::File)?;
         #[cfg(unix)]
@@ -190,7 +191,6 @@ impl Secrets {
         Self::parse(SecretString::from(text).expose_secret())
     }
 
-    /// Parses the text of the secrets' file.
     fn parse(text: &str) -> Result<Self, SecretError> {
         let mut secrets: Vec<Secret> = Vec::new();
         for (index, text) in text.lines().enumerate() {

@@ -1,7 +1,7 @@
 //! Signing in to an account page: the types for email address, password, invitation and session,
 //! and [`SignIns`], the port by which a store keeps them.
 //!
-//! What is not here: the hashing of passwords, cookies, pages, and SQL.
+//! Other crates hash passwords, set cookies, show pages and run SQL.
 
 mod port;
 mod sign_in;

@@ -11,9 +11,9 @@ use crate::sign_in::{ListedSession, PasswordHash, Session, SessionId, SignIn, To
 /// The result of setting an account's email address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmailSet {
-    /// The account has this address now. If it had another address before, that address may now be
-    /// used by another account. The account's sessions have then ended, and an invitation that was
-    /// sent to the previous address is invalid.
+    /// The account has this address now. If it had another address before, its sessions have ended,
+    /// and an invitation that was sent to the previous address is invalid. Other accounts may use
+    /// the previous address.
     Set,
     /// Another account has this address. Nothing was changed.
     Taken,
@@ -82,7 +82,7 @@ pub trait SignIns: Send + Sync {
     /// or if it does not exist.
     async fn session(&self, token: &Token) -> Result<Option<Session>, StoreError>;
 
-    /// Sets the time of a session's last use to `at`.
+    /// Sets the time of a session's last use to `at`, unless a later time is stored.
     async fn touch_session(&self, token: &Token, at: Timestamp) -> Result<(), StoreError>;
 
     /// Ends the session with this token. Also succeeds if there is no such session.

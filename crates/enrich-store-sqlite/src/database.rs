@@ -48,7 +48,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The length of the write-ahead log, in pages, at which its content is moved into the database
 /// file: 16 MiB. If many commits have changed a page, the page is moved only once. So a longer log
 /// costs less (`docs/performance.md` shows how much). SQLite's default is a quarter of this length.
-/// After a crash, SQLite reads the whole log when the database is opened.
+/// The length has a limit because after a crash, SQLite reads the whole log when the database is
+/// opened.
 const CHECKPOINT_PAGES: i64 = 4096;
 /// After a large transaction, the write-ahead log is truncated to this length, in bytes: 64 MiB.
 const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
@@ -222,7 +223,7 @@ impl Readers {
     }
 }
 
-/// Converts an error of SQLite to an error of the port. If the database was busy, the result is
+/// Converts an error of SQLite to a [`StoreError`]. If the database was busy, the result is
 /// [`StoreError::Overloaded`], so the caller can try again.
 pub fn store_error(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {

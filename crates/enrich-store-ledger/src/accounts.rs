@@ -270,7 +270,6 @@ fn unreadable(index: usize) -> rusqlite::Error {
     rusqlite::Error::InvalidColumnType(index, "account".to_owned(), Type::Text)
 }
 
-/// Returns the reason of a suspension; empty if the account is not suspended.
 fn status_reason(status: &AccountStatus) -> &str {
     match status {
         AccountStatus::Suspended { reason } => reason,

@@ -10,7 +10,6 @@ use enrich_store::{Options, Store};
 use enrich_testkit::contract::{Harness, Ports};
 use tempfile::TempDir;
 
-/// The SQLite store in a temporary folder.
 struct Sqlite(TempDir);
 
 impl Sqlite {

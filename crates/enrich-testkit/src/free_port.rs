@@ -45,7 +45,6 @@ impl FreePort {
         Err(io::Error::other(format!("no free port between {FIRST} and {end}")))
     }
 
-    /// Returns the loopback address with this port.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }

@@ -18,7 +18,6 @@ pub use reply::Reply;
 /// Time limit for each read and each write. If one takes longer, the connection counts as broken.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Opens a connection with time limits.
 fn connect(address: SocketAddr) -> io::Result<TcpStream> {
     with_timeouts(TcpStream::connect(address)?)
 }

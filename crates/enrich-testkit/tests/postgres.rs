@@ -75,7 +75,6 @@ fn a_password_is_needed_and_is_not_in_the_log() {
     assert_eq!(cluster.psql(hba).unwrap(), "0");
 }
 
-/// Starts a primary and its synchronous standby.
 fn pair() -> Option<(Cluster, Cluster)> {
     let (primary, standby) = Cluster::start_pair(&fast()).unwrap()?;
     primary.psql("CREATE TABLE number (value int)").unwrap();

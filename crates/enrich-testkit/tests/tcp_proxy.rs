@@ -43,7 +43,7 @@ fn connect(proxy: &TcpProxy) -> TcpStream {
     stream
 }
 
-/// Sends bytes and reads them back.
+/// Sends bytes, and checks that the same bytes come back.
 fn exchange(stream: &mut TcpStream, bytes: &[u8]) {
     stream.write_all(bytes).unwrap();
     let mut back = vec![0; bytes.len()];

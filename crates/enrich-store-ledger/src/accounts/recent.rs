@@ -13,7 +13,6 @@ use enrich_store_sqlite::RefreshGate;
 /// half a second, because a revoked key must be refused within a second.
 const VALID_FOR: Duration = Duration::from_millis(500);
 
-/// The recently used keys.
 #[derive(Debug)]
 pub(super) struct RecentKeys {
     /// The cached keys. [`Self::confirm`] must be called before they are used.

@@ -31,13 +31,11 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Returns the span of one row.
     pub(super) fn of(at: Timestamp) -> Self {
         let at = at.as_microsecond();
         Self { earliest: at, latest: at }
     }
 
-    /// Returns this span, extended by the time of another row.
     pub(super) fn and(self, at: Timestamp) -> Self {
         let at = at.as_microsecond();
         Self { earliest: self.earliest.min(at), latest: self.latest.max(at) }

@@ -48,7 +48,6 @@ impl<A, T> Open<A, T> {
 }
 
 impl Job {
-    /// Whether deciding the job may write to the ledger.
     pub(super) fn writes(&self) -> bool {
         match self {
             Self::Charge(_) | Self::Grant(_) => true,

@@ -86,7 +86,6 @@ struct SequenceIndexEntry {
 }
 
 impl Heads {
-    /// Returns the head of an account, if it is in memory.
     pub(super) fn get(&self, account: AccountId) -> Option<Head> {
         self.known.read().get(&account).copied()
     }
@@ -112,7 +111,6 @@ impl LedgerState {
         Ok(ledger_state)
     }
 
-    /// Returns the heads of accounts, which every thread can read.
     pub(super) fn heads(&self) -> Arc<Heads> {
         Arc::clone(&self.heads)
     }

@@ -39,7 +39,7 @@ impl LogPosition {
     /// The position before the first row.
     pub(super) const BEGINNING: Self = Self { position: 0, digest: NO_ROW };
 
-    /// Returns the position after one more row, whose hash is `chain`.
+    /// Returns the position after one more row. `chain` is the hash of this row.
     pub(super) fn after(&self, chain: &Chain, secret: &Secret) -> Self {
         let mut bytes = [0; 64];
         bytes[..32].copy_from_slice(&self.digest);

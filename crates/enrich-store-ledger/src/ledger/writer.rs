@@ -107,7 +107,6 @@ impl Writer {
         Arc::clone(&self.files)
     }
 
-    /// Returns the heads of accounts, which every thread can read.
     pub(super) fn heads(&self) -> Arc<Heads> {
         self.ledger_state.heads()
     }

@@ -135,7 +135,8 @@ fn names(folder: &Path) -> io::Result<Vec<(u8, String)>> {
     Ok(names)
 }
 
-/// Checks that the disk of a folder has space for `bytes` bytes.
+/// Returns an error if the disk of a folder has less free space than `bytes` and a reserve of 16
+/// MB.
 pub(super) fn check_space(folder: &Path, bytes: u64) -> Result<(), BackupError> {
     let space = sqlite::check_space(folder, bytes);
     let space = space.map_err(|source| BackupError::file(folder, source))?;

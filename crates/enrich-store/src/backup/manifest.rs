@@ -39,7 +39,6 @@ impl Manifest {
         Self { format: FORMAT, made_at: made_at.to_string(), ledger_rows, files }
     }
 
-    /// Writes the manifest into a backup and syncs it to disk.
     pub(super) fn write(&self, folder: &Path) -> Result<(), BackupError> {
         let path = folder.join(FILE);
         let text = serde_json::to_vec_pretty(self).map_err(|e| BackupError::file(&path, e))?;

@@ -24,7 +24,6 @@ fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Returns a folder that contains only its secrets.
 fn with_secrets() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let (_, is_created) = load_or_create_secrets(folder.path()).unwrap();

@@ -9,7 +9,6 @@ use futures_util::future::join_all;
 
 use super::{Harness, Ports, account_with_key, after_noon, noon};
 
-/// An account with credits, and its key.
 struct Customer {
     account: AccountId,
     key: KeyId,
@@ -383,9 +382,9 @@ pub async fn the_first_entry_at_a_time_is_found(harness: &dyn Harness) {
     }
 }
 
-/// `first_entry_at` returns the first row at or after a time. `end_of_entries_before` returns the
-/// number after the last row before a time. Both are right even if the clock was set back. So a
-/// reader of all rows between two times misses none.
+/// `first_entry_at` returns the number of the first row at or after a time. `end_of_entries_before`
+/// returns the number of the last row before a time, plus 1. Both are right even if the clock was
+/// set back, so that a reader of all rows between two times misses none.
 pub async fn no_entry_of_a_time_is_missed_where_the_clock_was_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 2_000).await;
@@ -432,9 +431,9 @@ pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: 
     );
 }
 
-/// An account with one credit can use at most half of the room for stored responses. Other accounts
-/// still have room for theirs. When this half is full, only the account's new calls with an
-/// idempotency key are refused; its other calls still work.
+/// An account can store at most half of the allowed responses, even if it has only one credit. So
+/// other accounts can still store theirs. When this half is full, only calls of the account with a
+/// new idempotency key are refused; its other calls still work.
 pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dyn Harness) {
     let ports = harness.fresh_keeping(160).await;
     let greedy = Customer::with(&ports, 1).await;

@@ -31,7 +31,6 @@ async fn owner(ports: &Ports, email: &str) -> AccountId {
     account
 }
 
-/// Begins a session of one hour. Returns the token of the session.
 async fn session_of(ports: &Ports, account: AccountId) -> Token {
     let token = token();
     ports.sign_ins.begin_session(&token, session(account)).await.unwrap();
@@ -42,7 +41,6 @@ fn session(account: AccountId) -> Session {
     Session { account, started_at: noon(), seen_at: noon(), ends_at: after_noon(3600) }
 }
 
-/// Creates an invitation that is valid for one minute. Returns the token of the invitation.
 async fn invitation_to(ports: &Ports, account: AccountId) -> Token {
     let token = token();
     assert!(ports.sign_ins.invite(account, &token, after_noon(60)).await.unwrap());
@@ -57,7 +55,6 @@ async fn is_invited(ports: &Ports, token: &Token, now: Timestamp) -> bool {
     ports.sign_ins.invited(token, now).await.unwrap().is_some()
 }
 
-/// Returns the password hash of an account as text; `None` if no password is set.
 async fn password_of(ports: &Ports, account: AccountId) -> Option<String> {
     let sign_in = ports.sign_ins.sign_in(account).await.unwrap().unwrap();
     sign_in.password.map(|password| password.expose().to_owned())

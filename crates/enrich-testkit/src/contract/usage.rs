@@ -17,7 +17,6 @@ const TODAY: i64 = 20_777;
 /// The number of seconds from [`noon`] to midnight.
 const TO_MIDNIGHT: i64 = 12 * 60 * 60;
 
-/// Returns the expected counter of calls to `/v1/cuf`.
 fn counted(day: i64, key: KeyId, outcome: UseOutcome, calls: u64, credits: u64) -> DayCount {
     let (endpoint, credits) = ("/v1/cuf".to_owned(), Credits(credits));
     DayCount { day, key, endpoint, outcome, calls, credits }

@@ -10,7 +10,6 @@ use enrich_text::EmailAddress;
 
 use super::FakePorts;
 
-/// Returns the id of a session: the first half of its token.
 fn id_of(token: &str) -> SessionId {
     SessionId::parse(&token[..32]).unwrap()
 }

@@ -157,7 +157,7 @@ fn state(id: Pid) -> Option<char> {
     after_name.trim_start().chars().next()
 }
 
-/// Waits until a process is in one of the states or no longer exists.
+/// Waits until a process is in one of the states `expected`, or no longer exists.
 fn wait_for_state(id: Pid, expected: &[char]) -> io::Result<()> {
     let start = Instant::now();
     while state(id).is_some_and(|state| !expected.contains(&state)) {

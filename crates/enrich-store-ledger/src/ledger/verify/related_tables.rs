@@ -24,7 +24,6 @@ pub(super) struct Ids {
 }
 
 impl Ids {
-    /// Adds a row to the sum.
     pub(super) fn add(&mut self, id: ChargeId, position: u64) {
         self.sum = self.sum.wrapping_add(self.hasher.hash_one((id, position)));
     }

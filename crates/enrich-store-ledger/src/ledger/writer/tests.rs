@@ -111,7 +111,6 @@ impl WriterFixture {
         connection.pragma_update(None, name, value).unwrap();
     }
 
-    /// Returns the number of idempotency records.
     fn kept(&self) -> u64 {
         let connection = self.writer.connection.as_ref().unwrap();
         connection.query_row("SELECT count(*) FROM kept", [], |row| row.get(0)).unwrap()

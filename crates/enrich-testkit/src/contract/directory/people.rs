@@ -193,7 +193,6 @@ pub async fn a_persons_answer_follows_the_employers_name(harness: &dyn Harness) 
     assert_eq!(employer.domains, ["quill.example", "quill-ink.example"]);
 }
 
-/// Returns the record of a person who works at Quill in Great Britain.
 fn colleague(first: &str, last: &str, address: &str) -> Record {
     hashed(PersonRecord {
         employer: employed_at("quill.example"),

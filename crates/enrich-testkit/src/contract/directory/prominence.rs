@@ -8,7 +8,6 @@ use crate::contract::Harness;
 use crate::loading::load;
 use crate::records::{aliases, company, countries, domain_record, hashed, ids, sites};
 
-/// Returns a company that has only a name and a domain.
 fn unknown(name: &str, domain: &str) -> Record {
     hashed(CompanyRecord { sites: sites(&[domain]), ..company(name) })
 }

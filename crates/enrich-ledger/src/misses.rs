@@ -14,8 +14,8 @@ use crate::usage::day_of;
 
 /// The number of days for which counts are kept, including today.
 const KEPT_DAYS: i64 = 30;
-/// Maximum number of names that are collected in memory before they are written. They take less
-/// than a megabyte.
+/// Maximum number of counts, each of one name on one day, that are in memory before they are
+/// written. They take less than a megabyte.
 const MOST_GATHERED: usize = 4096;
 /// Maximum length of a name that is counted, in bytes.
 const LONGEST: usize = 200;
@@ -54,8 +54,8 @@ pub struct MissCount {
 pub struct TakenMisses {
     /// The counts, sorted by day and then by hash.
     pub counts: Vec<MissCount>,
-    /// The number of counts, each of one name and day, that were dropped because too many names
-    /// were in memory.
+    /// The number of dropped counts. The count of a name on a day is dropped if too many names are
+    /// in memory.
     pub lost: u64,
 }
 
@@ -88,8 +88,8 @@ impl MissCounter {
         self.keeps_texts
     }
 
-    /// Adds a count to those in memory, for example a count that a store could not write. If it is
-    /// of a new name and too many names are in memory, the count is dropped.
+    /// Adds a count to the counts in memory, for example a count that a store could not write. If
+    /// the count is of a new name or day, and too many counts are in memory, the count is dropped.
     pub fn add(&self, count: MissCount) {
         let mut gathered = self.gathered.lock();
         let is_full = gathered.len() >= MOST_GATHERED;
@@ -133,8 +133,8 @@ fn hash(secret: &Secret, name: &CompanyName) -> [u8; 32] {
     secret.hash(Purpose::MissedName, &[name.squashed().as_bytes()])
 }
 
-/// Returns the newest day whose counts of missed names have expired at `now`, in days since
-/// 1970-01-01 (UTC).
+/// Returns a day, in days since 1970-01-01 (UTC). At `now`, the counts of missed names on this day
+/// and on earlier days have expired.
 pub fn expired_day_of_misses(now: Timestamp) -> i64 {
     day_of(now) - KEPT_DAYS
 }

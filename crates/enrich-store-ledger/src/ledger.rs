@@ -151,8 +151,8 @@ impl NotAsWritten {
     }
 }
 
-/// Turns a value that cannot be right into `None`. Returns `None` when the row contains a value
-/// that Enrich never writes. Returns an error only when the file cannot be read.
+/// Returns `None` when the row contains a value that Enrich never writes. Returns an error only
+/// when the file cannot be read.
 fn read_whole<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     match row {
         Ok(row) => Ok(Some(row)),
@@ -197,13 +197,14 @@ impl SqliteLedger {
         self.is_charging.load(Ordering::Acquire)
     }
 
-    /// Returns the account's balance, if its head is in memory.
+    /// Returns the account's balance; `None` if the account's state is not in memory.
     fn known_balance(&self, account: AccountId) -> Option<Credits> {
         self.heads.get(account).map(|head| head.last.balance)
     }
 
-    /// Returns the account's head; `None` when there is no such account. After this call, every
-    /// reading connection sees all rows of the account up to this head.
+    /// Returns the account's head, its state after the last row; `None` when there is no such
+    /// account. After this call, every reading connection sees all rows of the account up to this
+    /// head.
     async fn head_for_reading(&self, account: AccountId) -> Result<Option<Head>, StoreError> {
         if self.balance(account).await?.is_none() {
             return Ok(None);
@@ -212,8 +213,8 @@ impl SqliteLedger {
         self.heads.get(account).map(Some).ok_or(StoreError::Overloaded)
     }
 
-    /// Asks the writing thread for a decision. Puts the job into the queue before it returns a
-    /// future, so that the future needs no memory for the job.
+    /// Puts a job into the queue of the writing thread, and returns a future that waits for the
+    /// decision. This function is not `async`, so that the future need not hold the job.
     fn ask<A, T>(
         &self,
         job: impl FnOnce(Open<A, T>) -> Job,

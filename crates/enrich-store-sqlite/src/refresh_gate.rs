@@ -11,7 +11,7 @@ const LONGEST_INTERVAL: Duration = Duration::from_millis(100);
 /// The value of a moment that means "there was no check yet".
 const NEVER: u64 = 0;
 
-/// Knows when a file was last checked for changes of other processes, and decides which thread
+/// Stores when a file was last checked for changes of other processes, and decides which thread
 /// makes the next check.
 #[derive(Debug)]
 pub struct RefreshGate {

@@ -168,7 +168,7 @@ fn insert(connection: &Connection, batch: &Batch) -> Result<(), CopyError> {
     Ok(())
 }
 
-/// The part of the new ledger's log that was written so far.
+/// The rows that were written so far: the position of the last one, and the state of each account.
 struct NewLog {
     end: LogPosition,
     heads: HashMap<AccountId, Head>,
@@ -241,8 +241,8 @@ impl NewLog {
                 Value::Integer(i64::try_from(head.position).map_err(|_| malformed())?),
             ];
             insert.execute(params_from_iter(values.iter().chain(&links).map(Stored)))?;
-            // The span covers the rows after the last entry of the sequence index. So the first row
-            // after such an entry begins a new span.
+            // A span covers the account's rows after its last row in the sequence index, which has
+            // every 256th row. So the row after such a row begins a new span.
             let span = match head.span {
                 Some(span) if !head.last.sequence.is_multiple_of(MARK_ROWS) => span.and(row.at),
                 _ => Span::of(row.at),

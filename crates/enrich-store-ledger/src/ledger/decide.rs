@@ -1,5 +1,5 @@
 //! Decides the charges and grants of a group, inside the group's transaction. Every decision starts
-//! from the head of its account in the group's write batch. This head includes the rows of other
+//! from the account's head: its state after its last row. This state includes the rows of other
 //! processes, and the rows of earlier decisions in the group.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};

@@ -53,8 +53,8 @@ pub(super) fn newest(
     back_from(connection, account, head, last, last.saturating_sub(limit.into()))
 }
 
-/// Returns the sequence of the account's first row whose time is `at` or later. If there is no such
-/// row, returns the sequence after `head`.
+/// Returns the sequence of the account's first row whose time is `at` or later. If all rows are
+/// earlier, returns the sequence after the last row of `head`.
 ///
 /// For an account with ten million rows, this reads at most about 39,000 index entries, which are
 /// adjacent in the table. Then it reads at most the 256 rows before one of them.
@@ -99,7 +99,7 @@ pub(super) fn end_before(
         })?;
         Ok::<_, LedgerStateError>(last)
     };
-    // The rows after the last index entry are not in the index, so they are read first.
+    // The newest rows, which come after the last row in the sequence index, are read first.
     if !head.last.sequence.is_multiple_of(MARK_ROWS)
         && let Some(last) = last_of_block((head.last.sequence, head.position))?
     {
@@ -136,8 +136,8 @@ pub(super) fn span_of(
     Ok(span)
 }
 
-/// Finds an entry of the sequence index with `query`. Returns the sequence and the position of the
-/// row that the entry is about.
+/// Finds an entry of the sequence index (the table `mark`) with `query`. Returns the sequence and
+/// the position of the row that the entry is about.
 fn find_mark(
     connection: &Connection,
     query: &str,
@@ -147,8 +147,8 @@ fn find_mark(
 }
 
 /// Reads a block of rows from its end. Goes back from the row `entry` (sequence and position) to
-/// the first row after the previous index entry. Calls `each` with the sequence and the time of
-/// each row. Stops early if `each` returns `Break`.
+/// the first row of the block. A block begins after a row that is in the sequence index. Calls
+/// `each` with the sequence and the time of each row. Stops early if `each` returns `Break`.
 fn back_through_block(
     connection: &Connection,
     account: AccountId,

@@ -8,7 +8,8 @@ use rusqlite::{Connection, params};
 
 use crate::ledger::{NotAsWritten, read_whole};
 
-/// Every row of an account whose sequence is a multiple of this number is in the sequence index.
+/// The sequence index (the table `mark`) has every row of an account with a sequence that is a
+/// multiple of this number. Reads of older rows begin at these rows.
 pub(super) const MARK_ROWS: u64 = 256;
 
 /// The state of an account after its last row.

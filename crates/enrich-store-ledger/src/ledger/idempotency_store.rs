@@ -12,8 +12,8 @@ use enrich_secrets::{CannotDecrypt, Secrets};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, Row, named_params};
 
-/// The time for which a count of the records is used while other connections write. If the table is
-/// nearly full, the records are counted again immediately.
+/// A count of the records is used for this time, even if other connections have written meanwhile.
+/// But if the table is nearly full, the records are counted again immediately.
 const RECOUNT: Duration = Duration::from_secs(1);
 
 /// The columns that [`read`] reads, in this order.

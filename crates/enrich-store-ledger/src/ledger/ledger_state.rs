@@ -1,4 +1,5 @@
-//! The writing thread's view of the log, in memory: the end of the log, and the heads of accounts.
+//! The state of the ledger in memory, as the writing thread knows it: the end of the rows, and the
+//! heads of accounts. A head is the state of an account after its last row.
 //!
 //! The writing thread owns the state. When it opens the ledger, it reads the last checkpoint and
 //! all rows after it, checks them, and builds the state from them. The rows of a group are added in
@@ -23,9 +24,9 @@ use crate::ledger::ledger_state_error::LedgerStateError;
 use crate::ledger::row::{self, Link, link_columns, row_columns};
 use crate::ledger::seal::{LogPosition, Seal};
 
-/// The number of rows after which a group writes a new checkpoint. The rows that are read when the
-/// ledger is opened, and the heads that a checkpoint writes, are at most this number plus the rows
-/// of one group.
+/// The number of rows after which a group writes a new checkpoint: the heads of all accounts that
+/// have rows since the last checkpoint. The rows that are read when the ledger is opened, and the
+/// heads that a checkpoint writes, are at most this number plus the rows of one group.
 const CHECKPOINT_ROWS: u64 = 16_384;
 /// Maximum number of accounts whose heads are kept in memory, about 15 MB. The heads of accounts
 /// with rows after the checkpoint stay in memory in any case.
@@ -38,23 +39,24 @@ const ROWS_BEHIND: &str = concat!(
     " FROM entry WHERE position > ?1 ORDER BY position"
 );
 
-/// The heads of accounts in memory. Every thread can read them.
+/// The heads of accounts that are in memory. Every thread can read them. A head is the state of an
+/// account after its last row.
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     known: RwLock<FxHashMap<AccountId, Head>>,
-    /// Knows when this process last looked for rows of other processes. If that was recent, a
+    /// Stores when this process last looked for rows of other processes. If that was recent, a
     /// cached balance may be read without looking again. Before a decision, the writing thread
     /// always looks.
     refresh_gate: RefreshGate,
 }
 
-/// The log, as the writing thread knows it.
+/// The state of the ledger, as the writing thread knows it.
 #[derive(Debug)]
 pub(super) struct LedgerState {
     secrets: Secrets,
     seal: Seal,
     heads: Arc<Heads>,
-    /// The accounts with rows after the checkpoint. Their heads are always in memory.
+    /// The accounts with rows after the last checkpoint. Their heads are always in memory.
     behind: FxHashSet<AccountId>,
     /// SQLite's `data_version` when the log was last read; `None` before the first read.
     version: Option<i64>,
@@ -75,7 +77,7 @@ pub(super) struct Written {
     marks: Vec<SequenceIndexEntry>,
 }
 
-/// A row to be added to the sequence index.
+/// A ledger row that must be added to the sequence index (the table `mark`).
 struct SequenceIndexEntry {
     account: AccountId,
     sequence: u64,
@@ -280,8 +282,8 @@ impl SequenceIndexEntry {
     }
 }
 
-/// If too many heads are in memory, removes heads from memory that the stored checkpoint contains
-/// too.
+/// If too many heads are in memory, removes the heads that can be read from the last checkpoint
+/// again.
 fn evict_known(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<AccountId>) {
     if known.len() > MAX_KNOWN {
         known.retain(|account, _| behind.contains(account));
@@ -323,8 +325,9 @@ impl WriteBatch<'_> {
         Ok(())
     }
 
-    /// Writes index entries and the new seal for the rows of the batch. If there are enough rows
-    /// since the last checkpoint, writes a checkpoint too.
+    /// Writes the new seal, and adds rows to the sequence index. After [`CHECKPOINT_ROWS`] rows,
+    /// also writes a checkpoint: the heads of all accounts that have rows since the last
+    /// checkpoint.
     pub(super) fn close(mut self) -> rusqlite::Result<Written> {
         let seal = &mut self.written.seal;
         if seal.end == self.ledger_state.seal.end {

@@ -5,10 +5,10 @@ use crate::ledger::NotAsWritten;
 /// Why the ledger state cannot be built or brought up to date.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LedgerStateError {
-    /// The log cannot be read.
+    /// The ledger cannot be read.
     #[error("the ledger cannot be read")]
     Read(#[from] rusqlite::Error),
-    /// The log was altered.
+    /// Stored content of the ledger was altered.
     #[error(transparent)]
     NotAsWritten(#[from] NotAsWritten),
 }

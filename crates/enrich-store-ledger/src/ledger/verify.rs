@@ -81,8 +81,8 @@ struct AccountState {
     check: AccountCheck,
     /// The position of the account's last row.
     position: u64,
-    /// The earliest and the latest time of the account's rows after the last index entry; `None`
-    /// after a row that is missing or cannot be read.
+    /// The earliest and the latest time of the account's rows after its last row in the sequence
+    /// index; `None` after a row that is missing or cannot be read.
     span: Option<Span>,
 }
 
@@ -151,8 +151,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Checks the digest of the log up to `position`, which is the end of the log or the
-    /// checkpoint. The seal must contain the same digest.
+    /// Checks the digest (a keyed hash) of the rows up to `position`, which is the end of the log
+    /// or the checkpoint. The seal must contain the same digest.
     fn check_digest(&mut self, position: u64) {
         let Some(seal) = self.seal else { return };
         let sealed = if position == seal.end.position { seal.end } else { seal.checkpoint };

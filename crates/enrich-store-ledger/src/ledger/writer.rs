@@ -55,8 +55,8 @@ enum Failed {
     Busy,
     /// The group was not written, because of this error.
     NotWritten(rusqlite::Error),
-    /// The group was not written, and charging must stop, because the log was altered or a file was
-    /// replaced.
+    /// The group was not written, and charging must stop, because ledger rows were altered or a
+    /// file was replaced.
     Stopped(BoxError),
     /// Nobody knows whether the group was written, so charging must stop.
     InDoubt(BoxError),
@@ -211,8 +211,8 @@ impl Writer {
         let (batch, record_count) = decided.map_err(|failed| Failed::NotWritten(failed.0))?;
         let moment = self.ledger_state.moment();
         (self.commit)(connection).map_err(|error| match error.sqlite_error_code() {
-            // With these two errors, the log has no complete record of the commit. So opening the
-            // database after a crash cannot restore the transaction.
+            // With these two errors, the write-ahead log has no complete record of the commit. So
+            // opening the database after a crash cannot restore the transaction.
             Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy) => Failed::NotWritten(error),
             _ => Failed::InDoubt(error.into()),
         })?;
@@ -247,21 +247,21 @@ fn fail(group: &mut Vec<Job>, error: BoxError, outcome: fn(BoxError) -> ChargeEr
 
 /// Makes the commits of an earlier process durable. That process may have crashed before it synced
 /// them to disk. A power failure could then lose these commits, and with them the charges that
-/// follow. Syncing the log is not enough: if a write has failed before, the operating system may
-/// treat pages as written although they are not on the disk. So the commits are written once more,
-/// by moving them into the database. This fails if another process reads an older state or moves
-/// the log at the same time. Then the log is written again instead.
+/// follow. Syncing the write-ahead log is not enough: if a write has failed before, the operating
+/// system may treat pages as written although they are not on the disk. So the commits are written
+/// once more, by moving them into the database. This is not possible while another process reads an
+/// older state or moves the log. Then the log is written again instead.
 fn make_durable(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let failed = |error| OpenError::of_sqlite(path, error);
     match sqlite::move_log(connection) {
         Ok(true) => return Ok(()),
         Ok(false) => {}
-        // The disk has no space for the database. But SQLite has already synced the log at this
-        // point.
+        // The disk has no space for the database. But SQLite has already synced the write-ahead log
+        // at this point.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => return Ok(()),
         Err(error) => return Err(failed(error)),
     }
-    // While this transaction is open, other processes cannot append to the log.
+    // While this transaction is open, other processes cannot append to the write-ahead log.
     connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
     let written = sqlite::write_log_again(path);
     connection.execute_batch("ROLLBACK").map_err(failed)?;

@@ -371,7 +371,8 @@ fn a_log_that_cannot_be_moved_is_written_once_more_as_it_is() {
 fn what_others_wrote_counts_as_seen_up_to_a_commit_and_not_after_it() {
     let mut fixture = WriterFixture::with_credits(10);
     assert_eq!(fixture.settle_one().unwrap(), taken(9));
-    // This simulates a commit that takes long because it moves the log into the database.
+    // This simulates a commit that takes long because it moves the write-ahead log into the
+    // database.
     fixture.writer.commit = Box::new(|connection| {
         connection.execute_batch("COMMIT")?;
         thread::sleep(Duration::from_millis(20));

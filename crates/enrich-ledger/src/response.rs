@@ -60,7 +60,7 @@ pub struct SealedResponse {
 /// An idempotency record as a store reads it from its table.
 #[derive(Clone, Debug)]
 pub struct StoredRecord<'a> {
-    /// The account whose call was answered.
+    /// The account that made the call.
     pub account: AccountId,
     /// The two hashes by which the record is found.
     pub name: ResponseName,

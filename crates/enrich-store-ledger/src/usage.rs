@@ -144,7 +144,7 @@ struct UsageWriter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
     /// Counts are written in the background, with pauses. The times when keys were last used are
-    /// written only every [`MARK_ROUND`], and the counts of missed names only every
+    /// written once in each [`MARK_ROUND`], and the counts of missed names once in each
     /// [`MISSES_ROUND`].
     Steady,
     /// Everything is written without pauses, because a caller waits for it.

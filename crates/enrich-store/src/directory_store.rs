@@ -82,7 +82,8 @@ impl DirectoryStore {
         &self.secrets
     }
 
-    /// Like [`Store::reindex`](crate::Store::reindex), for a folder without a ledger.
+    /// Derives all look-up data of the directory again, as
+    /// [`Store::reindex`](crate::Store::reindex) does, for a folder without a ledger.
     ///
     /// # Errors
     ///
@@ -91,7 +92,8 @@ impl DirectoryStore {
         reindex(folder, Parts::Directory, done)
     }
 
-    /// Like [`compact`](crate::compact), for a folder without a ledger.
+    /// Makes the directory's file smaller, as [`compact`](crate::compact) does, for a folder
+    /// without a ledger.
     ///
     /// # Errors
     ///

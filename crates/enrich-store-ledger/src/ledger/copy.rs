@@ -129,7 +129,6 @@ fn read_values(table: &'static Table, row: &rusqlite::Row<'_>) -> Result<Values,
     table.columns.iter().enumerate().map(read).collect()
 }
 
-/// A value as SQLite stores it.
 struct Stored<'v>(&'v Value);
 
 impl ToSql for Stored<'_> {
@@ -214,7 +213,7 @@ impl Linked {
 }
 
 impl NewLog {
-    /// Appends ledger rows to the log. The rows of each account must come in the order of their
+    /// Appends rows to the table `entry`. The rows of each account must come in the order of their
     /// sequence.
     fn add(
         &mut self,

@@ -17,7 +17,8 @@ pub(super) const MARK_ROWS: u64 = 256;
 pub(super) struct Head {
     /// The sequence, the balance and the hash of the last row.
     pub(super) last: LastRow,
-    /// The position of the last row in the log; 0 before the first row.
+    /// The position of the last row among the rows of all accounts; 0 before the account's first
+    /// row.
     pub(super) position: u64,
     /// The earliest and the latest time of the account's rows after its last row in the sequence
     /// index. `None` if these rows were not all read, because the head is from a checkpoint.

@@ -20,8 +20,8 @@ pub(super) enum Job {
     Balance(Open<AccountId, Option<Credits>>),
 }
 
-/// A request to the writing thread. It contains the question, the decision as soon as it is made,
-/// and the channel on which the caller waits for it.
+/// A request to the writing thread. It contains what the caller asks, the decision as soon as it is
+/// made, and the channel on which the caller waits for it.
 #[derive(Debug)]
 pub(super) struct Open<A, T> {
     asked: A,

@@ -99,7 +99,8 @@ impl Heads {
 }
 
 impl LedgerState {
-    /// Reads the log through `connection`, and builds the state of the log.
+    /// Reads the ledger's rows after the last checkpoint, and builds the state from the checkpoint
+    /// and these rows.
     pub(super) fn open(
         connection: &mut Connection,
         secrets: Secrets,

@@ -34,7 +34,7 @@ pub(super) const POSITION_COLUMN: usize = 17;
 pub(super) struct Link {
     /// The row's hash, which chains it to the account's previous row.
     pub(super) chain: Chain,
-    /// The row's position in the log.
+    /// The row's position among the rows of all accounts, from 1.
     pub(super) position: u64,
     /// The position of the account's previous row; 0 for the account's first row.
     pub(super) previous: u64,

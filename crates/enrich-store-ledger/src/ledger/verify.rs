@@ -53,7 +53,7 @@ pub fn verify(path: &Path, secrets: &Secrets) -> rusqlite::Result<Verification> 
     Ok(found.into_verification(accounts))
 }
 
-/// A verification that is running: it reads all rows of the log in order.
+/// A verification that is running: it reads all rows of the ledger in order.
 struct Walk<'a> {
     connection: &'a Connection,
     secrets: &'a Secrets,
@@ -61,8 +61,8 @@ struct Walk<'a> {
     found: Findings,
     /// The sum over the ids of the rows read so far; `None` after a row that cannot be read.
     ids: Option<Ids>,
-    /// The last row that was read, with the digest of the log up to it; `None` after a row that is
-    /// missing or cannot be checked.
+    /// The position of the last row that was read, and the digest (keyed hash) of all rows up to
+    /// it; `None` after a row that is missing or cannot be checked.
     log_end: Option<LogPosition>,
     /// The state of each account after the rows read so far.
     states: HashMap<AccountId, AccountState>,
@@ -77,7 +77,7 @@ struct Walk<'a> {
 /// The state of one account after the rows read so far.
 #[derive(Clone, Copy)]
 struct AccountState {
-    /// The state of the account that follows from its rows.
+    /// The account's balance and hash, as they follow from its rows.
     check: AccountCheck,
     /// The position of the account's last row.
     position: u64,

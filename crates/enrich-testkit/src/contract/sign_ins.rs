@@ -357,7 +357,8 @@ pub async fn an_ended_session_is_gone(harness: &dyn Harness) {
     ports.sign_ins.end_session(&token()).await.unwrap();
 }
 
-/// Ending all sessions except the current one returns how many have ended.
+/// `end_sessions` ends all sessions of an account except the given one, and returns how many it has
+/// ended.
 pub async fn all_sessions_end_but_the_kept_one(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
